@@ -84,6 +84,73 @@ export interface RunFlags extends PlaceFlags, SelectionFlags, RevivalFlags, SetF
 }
 
 /**
+ * What a flag touches. `selection`: what is run, and where: it is part of a run's fingerprint. `work`: what is done of that, so that there may
+ * be something to do though nothing has changed. `manner`: how work is done, which matters only where there is some. `output`: what is told and written.
+ */
+type Touched = 'selection' | 'work' | 'manner' | 'output';
+
+/** Each flag: what it touches, and its value where it is not given. */
+const flagFacts: { readonly [Name in keyof RunFlags]: readonly [Touched, RunFlags[Name]] } = {
+  out: ['selection', undefined],
+  'run-directory': ['selection', undefined],
+  'trust-directory': ['manner', false],
+  sandbox: ['selection', false],
+  'base-url': ['selection', undefined],
+  'new-service': ['work', false],
+  'files-root': ['selection', undefined],
+  limit: ['selection', undefined],
+  filter: ['selection', []],
+  shard: ['selection', undefined],
+  only: ['selection', []],
+  set: ['selection', []],
+  engine: ['selection', undefined],
+  'retry-failed': ['work', false],
+  code: ['work', undefined],
+  redo: ['work', []],
+  'redo-jobs': ['work', undefined],
+  'redo-again': ['work', false],
+  'redo-cancel': ['work', false],
+  'in-doubt': ['work', undefined],
+  speed: ['manner', undefined],
+  pace: ['manner', undefined],
+  fault: ['manner', []],
+  lease: ['manner', undefined],
+  slots: ['manner', undefined],
+  queue: ['manner', undefined],
+  'no-work': ['manner', false],
+  detach: ['manner', false],
+  'move-out': ['manner', false],
+  relearn: ['work', false],
+  'accept-older-state': ['work', false],
+  'fail-fast': ['work', false],
+  'max-failures': ['work', undefined],
+  'max-submits': ['work', undefined],
+  'max-duration': ['work', undefined],
+  yes: ['manner', false],
+  frozen: ['work', false],
+  'dry-run': ['manner', false],
+  'escape-formulas': ['output', false],
+  json: ['output', false],
+  'log-level': ['output', undefined],
+  'metrics-file': ['output', undefined],
+  notify: ['output', undefined],
+  'no-progress': ['output', false],
+  quiet: ['output', false],
+};
+
+/** The flags of a command line that gives none. */
+export const noFlags = Object.fromEntries(
+  Object.entries(flagFacts).map(([name, [, absent]]) => [name, absent]),
+) as unknown as RunFlags;
+
+/** Whether a run with these flags may have something to do where the same run without them has nothing to do. */
+export const asksForWork = (flags: Partial<RunFlags>): boolean =>
+  Object.entries(flagFacts).some(([name, [touched, absent]]) => {
+    const value = flags[name as keyof RunFlags];
+    return touched === 'work' && value !== undefined && JSON.stringify(value) !== JSON.stringify(absent);
+  });
+
+/**
  * The engine that a run is for: of the flag, else of the environment; undefined: none. A rehearsal is for this machine, whatever the
  * environment has.
  */

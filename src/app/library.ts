@@ -11,7 +11,7 @@ import { closingAfter } from './adapters/disposables.ts';
 import type { Context } from './context.ts';
 import { exitCodes } from './errors/cli-error.ts';
 import { shownErrorOf } from './errors/render.ts';
-import type { RunFlags } from './flags.ts';
+import { noFlags, type RunFlags } from './flags.ts';
 import { localRunner } from './local.ts';
 import type { Environment, Interrupts, Io, Machine } from './output/io.ts';
 import { Redactor } from './output/redact.ts';
@@ -235,6 +235,7 @@ const flagsOf = ({
   set = {},
   ...more
 }: RunOptions): RunFlags => ({
+  ...noFlags,
   sandbox,
   'base-url': baseUrl,
   out,
@@ -244,45 +245,7 @@ const flagsOf = ({
   // JSON is YAML.
   set: Object.entries(set).map(([axis, value]) => ({ axis, value: JSON.stringify(value) })),
   yes: more.yes ?? false,
-  'run-directory': undefined,
-  'trust-directory': false,
-  'new-service': false,
-  'files-root': undefined,
-  limit: undefined,
-  shard: undefined,
-  only: [],
-  'retry-failed': false,
-  code: undefined,
-  redo: [],
-  'redo-jobs': undefined,
-  'redo-again': false,
-  'redo-cancel': false,
-  'in-doubt': undefined,
-  engine: undefined,
-  speed: undefined,
-  pace: undefined,
-  fault: [],
-  lease: undefined,
-  slots: undefined,
-  queue: undefined,
-  'no-work': false,
-  detach: false,
-  'move-out': false,
-  relearn: false,
-  'accept-older-state': false,
-  'fail-fast': false,
-  'max-failures': undefined,
-  'max-submits': undefined,
-  'max-duration': undefined,
-  frozen: false,
-  'dry-run': false,
-  'escape-formulas': false,
-  json: false,
-  'log-level': undefined,
-  'metrics-file': undefined,
-  notify: undefined,
   'no-progress': true,
-  quiet: false,
 });
 
 /** What messages call by the words of a command, by the name that it has here; what is left of its variables is `env`. */

@@ -4,7 +4,7 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { StepCounts } from '../../report/metrics/job-counts.ts';
 import type { RunEnd } from '../../run/events.ts';
-import type { RunFlags } from '../flags.ts';
+import { asksForWork, type RunFlags } from '../flags.ts';
 import type { Interrupts, Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { openRunLog } from '../run/log.ts';
@@ -40,7 +40,7 @@ export async function openFinished(
   flags: RunFlags,
   redactor: Redactor,
 ): Promise<{ readonly begun: BegunRun; readonly receipt: Receipt } | undefined> {
-  if (held.missing !== undefined || !isPlain(flags)) return undefined;
+  if (held.missing !== undefined || asksForWork(flags)) return undefined;
   const identity = identityOfRun(read, opening);
   const wanted = {
     directory: held.directory,
@@ -68,24 +68,6 @@ export async function openFinished(
   const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: receipt.cells } };
   return { receipt, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
 }
-
-/** No flag asks for more than a plain run does, or may end it before its work is done. */
-const isPlain = (flags: RunFlags): boolean =>
-  !flags['retry-failed'] &&
-  flags.code === undefined &&
-  flags.redo.length === 0 &&
-  flags['redo-jobs'] === undefined &&
-  !flags['redo-again'] &&
-  !flags['redo-cancel'] &&
-  flags['in-doubt'] === undefined &&
-  !flags.relearn &&
-  !flags['new-service'] &&
-  !flags['accept-older-state'] &&
-  !flags.frozen &&
-  !flags['fail-fast'] &&
-  flags['max-failures'] === undefined &&
-  flags['max-submits'] === undefined &&
-  flags['max-duration'] === undefined;
 
 /** The steps of a run that has nothing to do, as its metrics count them; none where its receipt does not say. */
 export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): readonly StepCounts[] =>

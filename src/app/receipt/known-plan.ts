@@ -2,6 +2,7 @@ import { isNarrowed } from '../../manifest/cells.ts';
 import { settledReport } from '../../plan/estimate/settled.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
+import { asksForWork } from '../flags.ts';
 import type { KnownPlan } from '../run/dry-run.ts';
 import { selectionOf } from '../workspace/selection.ts';
 import { recognisePlan } from './recognise.ts';
@@ -9,15 +10,7 @@ import { recognisePlan } from './recognise.ts';
 /** The plan of a whole pipeline in whose last run nothing was left to do, from what that run noted: no table is read, and no slot looked at. */
 export const knownPlan: KnownPlan = async ({ pipeline, path, files }, flags, { state, service }) => {
   const selection = selectionOf(flags);
-  const asksMore =
-    flags['retry-failed'] ||
-    flags.code !== undefined ||
-    flags.redo.length > 0 ||
-    flags['redo-jobs'] !== undefined ||
-    flags['redo-again'] ||
-    flags['redo-cancel'] ||
-    flags['in-doubt'] === 'retry';
-  if (asksMore || isNarrowed(selection)) return undefined;
+  if (asksForWork(flags) || isNarrowed(selection)) return undefined;
   const { source } = pipeline;
   const identity = {
     path,
