@@ -16,7 +16,6 @@ import { localRunner } from './local.ts';
 import type { Environment, Interrupts, Io, Machine } from './output/io.ts';
 import { Redactor } from './output/redact.ts';
 import { safeIo } from './output/safe-io.ts';
-import { knownPlan } from './receipt/known-plan.ts';
 import { estimateRun } from './run/dry-run.ts';
 import { openRun, runOpened } from './run.ts';
 import { keyVariable } from './service/trust-file.ts';
@@ -157,7 +156,7 @@ export const planPipeline = (
       const context = contextOf(host, options, redactor);
       const flags = flagsOf(options);
       const read = await loadPipeline(pipeline, flags, context);
-      return await estimateRun(read, flags, disposables, context, knownPlan);
+      return await estimateRun(read, flags, disposables, context);
     }),
   );
 

@@ -2,12 +2,12 @@ import { isInterrupted } from '../plan/estimate/revival.ts';
 import { namesDirectory } from '../report/facts/layout.ts';
 import { withReserveOf } from '../report/facts/spent.ts';
 import { serviceWords } from '../report/text/plan-text.ts';
-import { finishedWork, identityOfRun, openFinished, settledSteps } from './receipt/finished.ts';
-import { reusableCells } from './receipt/reuse.ts';
-import { workOff } from './receipt/work-off.ts';
+import { identityOf } from './fingerprint/fingerprint.ts';
+import { finishedWork, openFinished, settledSteps } from './run/finished.ts';
 import type { BegunWork, OpeningRun, Runner } from './run/runner.ts';
 import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from './run/session.ts';
 import { runSettings } from './run/settings.ts';
+import { workOff } from './run/work-off.ts';
 import { s3PlaceOf } from './service/artifact-place.ts';
 import { reachService, rehearsalSettings } from './service/sandbox.ts';
 import { placeOfRun } from './workspace/checks/place.ts';
@@ -55,9 +55,8 @@ async function begin(
   readSince: number,
 ): Promise<BegunWork> {
   const { read, service, flags, interrupts, output, disposables, context } = opening;
-  const reuse = await reusableCells(read, run, held, flags);
   const opened = (await openFinished(read, run, held, flags, context.redactor)) ?? {
-    receipt: undefined,
+    known: undefined,
     begun: await openRunSession(read, run, held, context),
   };
   const { begun } = opened;
@@ -72,16 +71,16 @@ async function begin(
     reached: service.baseUrl === undefined ? [] : [`Service: ${serviceWords(service.id, origin)}`],
     orders: () => Promise.resolve(state.redos),
     work: async (metrics) => {
-      if (opened.receipt !== undefined) {
-        metrics?.begin({ steps: settledSteps(begun, opened.receipt) });
-        return finishedWork(begun, opened.receipt, readSince, flags, interrupts, context);
+      if (opened.known !== undefined) {
+        metrics?.begin({ steps: settledSteps(begun, opened.known) });
+        return finishedWork(begun, opened.known, readSince, flags, interrupts, context);
       }
       const onWork = (): void => {
         interrupts.listen();
         output.onWork();
       };
-      const identity = identityOfRun(read, run);
-      const work = { service, baseUrl, settings, identity, readSince, onWork, reuse, metrics };
+      const identity = identityOf(read, run);
+      const work = { service, baseUrl, settings, identity, readSince, onWork, metrics };
       return await workOff(opened.begun, work, flags, interrupts, disposables, context);
     },
   };

@@ -15,8 +15,7 @@ import { usageError } from './errors/cli-error.ts';
 import { failureText, shownErrorOf } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
 import type { Interrupts } from './output/io.ts';
-import { knownPlan } from './receipt/known-plan.ts';
-import { estimateRun, type KnownPlan } from './run/dry-run.ts';
+import { estimateRun } from './run/dry-run.ts';
 import { listInTime } from './run/execute.ts';
 import { runExitCode } from './run/exit-code.ts';
 import { conclude, type RunOutput, type RunResult, type RunWork } from './run/outcome.ts';
@@ -54,7 +53,7 @@ export async function openRun(
   for (const warning of warnings) {
     if (warning !== undefined) io.err(failureText(`warning: ${warning}`));
   }
-  await askAboutCost(read, flags, context, knownPlan);
+  await askAboutCost(read, flags, context);
   return { read, service };
 }
 
@@ -65,16 +64,11 @@ export async function openRun(
  * @throws CliError (exit 2) for a no, and where no user can be asked: an unattended run must not spend money that its file
  * wants to be asked about, unless its command line says yes
  */
-async function askAboutCost(
-  read: ReadPipeline,
-  flags: RunFlags,
-  context: Context,
-  known: KnownPlan,
-): Promise<void> {
+async function askAboutCost(read: ReadPipeline, flags: RunFlags, context: Context): Promise<void> {
   const { ask } = read.pipeline.budget;
   if (ask === undefined || flags.yes || flags.sandbox) return;
   const { atMost: cost, exact } = await closingAfter((disposables) =>
-    estimateRun(read, flags, disposables, context, known),
+    estimateRun(read, flags, disposables, context),
   );
   if (cost <= ask) return;
   const { io } = context;
@@ -181,7 +175,7 @@ async function workIn(
   const listed = await listedWork(work, held.engine ?? seenFrom(io.cwd, run.directory), interrupts, context);
   // What is to be made anew is to be found by the next run.
   if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
-    await work.note?.(listed.totals);
+    await work.note?.();
   return await conclude(run, begin, { ...work, ...listed, redo }, leave, flags, context);
 }
 

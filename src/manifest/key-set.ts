@@ -8,15 +8,29 @@
  */
 export class KeySet {
   #slots = new Uint32Array(2 * 64);
+  /** A number for each place; none: no key has one. */
+  #numbers: Uint32Array | undefined;
   #mask = 63;
   #size = 0;
+
+  /** @param withNumbers each key is given a number, in 4 to 16 bytes more */
+  constructor(withNumbers = false) {
+    if (withNumbers) this.#numbers = new Uint32Array(64);
+  }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Returns false when the key was there already. */
-  add(key: string): boolean {
+  /** The number that a key was added with; undefined: it is not there. */
+  numberOf(key: string): number | undefined {
+    const [high, low] = fingerprint(key);
+    const place = this.#find(high, low);
+    return this.#slots[2 * place] === 0 ? undefined : this.#numbers?.[place];
+  }
+
+  /** Returns false when the key was there already, which keeps its number. @param number below 2^32 */
+  add(key: string, number = 0): boolean {
     // Half full at most, so that runs of occupied places stay short.
     if (2 * (this.#size + 1) > this.#mask + 1) this.#grow();
     const [high, low] = fingerprint(key);
@@ -24,6 +38,7 @@ export class KeySet {
     if (this.#slots[2 * place] !== 0) return false;
     this.#slots[2 * place] = high;
     this.#slots[2 * place + 1] = low;
+    if (this.#numbers !== undefined) this.#numbers[place] = number;
     this.#size += 1;
     return true;
   }
@@ -45,8 +60,10 @@ export class KeySet {
 
   #grow(): void {
     const before = this.#slots;
+    const numbers = this.#numbers;
     this.#mask = 2 * (this.#mask + 1) - 1;
     this.#slots = new Uint32Array(2 * (this.#mask + 1));
+    if (numbers !== undefined) this.#numbers = new Uint32Array(this.#mask + 1);
     for (let index = 0; index < before.length; index += 2) {
       const high = before[index] as number;
       if (high === 0) continue;
@@ -54,6 +71,8 @@ export class KeySet {
       const place = this.#find(high, low);
       this.#slots[2 * place] = high;
       this.#slots[2 * place + 1] = low;
+      if (numbers !== undefined && this.#numbers !== undefined)
+        this.#numbers[place] = numbers[index / 2] as number;
     }
   }
 }

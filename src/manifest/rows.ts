@@ -29,7 +29,7 @@ export async function* manifestRows(
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
   signal?: AbortSignal,
 ): AsyncGenerator<ManifestRow> {
-  for await (const rows of manifestGroups(plan, selection, reader, undefined, signal)) yield* rows;
+  for await (const rows of manifestGroups(plan, selection, reader, signal)) yield* rows;
 }
 
 /**
@@ -42,7 +42,6 @@ export async function* manifestGroups(
   plan: Plan,
   selection: Selection,
   reader: Pick<StateReader, 'many' | 'rootKeys'>,
-  onCell?: OnCell,
   signal?: AbortSignal,
 ): AsyncGenerator<Iterable<ManifestRow>> {
   const listedJobs = new KeySet();
@@ -53,26 +52,36 @@ export async function* manifestGroups(
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
   for await (const cells of groups)
-    yield groupRows(await listedCells(plan, cells, steps.value, reader, signal), roots, listedJobs, onCell);
+    yield groupRows(await listedCells(plan, cells, steps.value, reader, signal), roots, listedJobs);
 }
 
 /** The rows of a group of cells. Roots are placed cell by cell. */
 function* groupRows(
   cells: readonly (ManifestCell & ListedSlots)[],
   roots: Roots | undefined,
-  listedJobs: KeySet,
-  onCell: OnCell | undefined,
+  listedJobs: ListedJobs,
 ): Generator<ManifestRow> {
-  for (const { cell, chosen, rootKeys, listed, isSettled } of cells) {
+  for (const { cell, chosen, rootKeys, listed } of cells) {
     if (!chosen && roots?.allPlaced === true) continue;
     if (roots !== undefined) for (const key of rootKeys) roots.place(key);
-    onCell?.(cell, isSettled);
-    for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
+    yield* cellRows(cell, listed, listedJobs);
   }
 }
 
-/** Called with each cell of a manifest, in its order. `isSettled`: each of its slots is done or skipped, and stays so. */
-export type OnCell = (cell: Cell, isSettled: boolean) => void;
+/** The rows of a cell, from its slots. */
+export function* cellRows(
+  cell: Cell,
+  listed: readonly ListedSlot[],
+  listedJobs: ListedJobs,
+): Generator<ManifestRow> {
+  for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
+}
+
+/** The jobs that have a row. */
+export interface ListedJobs {
+  /** @param cell of the row @returns false where an earlier row shows the job */
+  add(key: string, cell: number): boolean;
+}
 
 /**
  * The rows of some cells of a plan.
@@ -84,17 +93,14 @@ export async function* rowsOfCells(
   plan: Plan,
   cells: readonly Cell[],
   reader: Pick<StateReader, 'many'>,
-  listedJobs: Pick<KeySet, 'add'>,
-  onCell: OnCell,
+  listedJobs: ListedJobs,
   { only, isChosen = () => true }: ChosenOfCells = {},
 ): AsyncGenerator<ManifestRow> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: ${steps.error.message}`);
   const chosen = cells.map((cell) => ({ cell, chosen: isChosen(cell) }));
-  for (const { cell, listed, isSettled } of await listedCells(plan, chosen, steps.value, reader)) {
-    onCell(cell, isSettled);
-    for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
-  }
+  for (const { cell, listed } of await listedCells(plan, chosen, steps.value, reader))
+    yield* cellRows(cell, listed, listedJobs);
 }
 
 /** What a selection chose of some cells. */
@@ -112,19 +118,19 @@ async function listedCells(
 ): Promise<readonly (ManifestCell & ListedSlots)[]> {
   const found = await withRecords(
     cells,
-    ({ cell, chosen }, lookup) => listedSlots(plan, cell, chosen ? steps : undefined, lookup),
+    ({ cell, chosen }, lookup) => listedSlots(plan.resolve(cell, lookup), chosen ? steps : undefined, lookup),
     (keys) => reader.many(keys),
     plan.images,
     signal,
   );
   return cells.map((cell, at) => ({
     ...cell,
-    ...(found[at] ?? { rootKeys: [], listed: [], isSettled: false }),
+    ...(found[at] ?? { rootKeys: [], listed: [] }),
   }));
 }
 
 /** A slot that the manifest lists. */
-interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId' | 'mayChange'> {
+export interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId' | 'mayChange'> {
   /** While it is made again, a row shows the result that stands: its file, its task, and what that came from. */
   readonly slot: Slot;
 }
@@ -134,21 +140,17 @@ interface ListedSlots {
   /** Keys of its jobs without a parent. */
   readonly rootKeys: readonly string[];
   readonly listed: readonly ListedSlot[];
-  readonly isSettled: boolean;
 }
 
 /** @param steps the chosen steps, of a chosen cell */
-function listedSlots(
-  plan: Plan,
-  cell: Cell,
-  steps: ChosenSteps | undefined,
+export function listedSlots(
+  slots: readonly Slot[],
+  steps: Pick<ChosenSteps, 'includes'> | undefined,
   lookup: RecordLookup,
 ): ListedSlots {
   const rootKeys: string[] = [];
   const listed: ListedSlot[] = [];
-  let isSettled = true;
-  for (const found of plan.resolve(cell, lookup)) {
-    isSettled &&= found.status === 'skipped' || (found.status === 'done' && isFinal(found));
+  for (const found of slots) {
     if (found.record !== undefined && found.record.parent === undefined) rootKeys.push(found.record.key);
     const chosen = steps?.includes(found) === true;
     if (!chosen && !hasResult(found)) continue;
@@ -163,21 +165,21 @@ function listedSlots(
       ...(isFinal(found) ? {} : { mayChange: true }),
     });
   }
-  return { rootKeys, listed, isSettled };
+  return { rootKeys, listed };
 }
 
 /** No job that it comes from is, or is to be, redone. */
-const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
+export const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   outdated === undefined && waitsForRedo === undefined && record?.former === undefined;
 
 function* slotRows(
   cell: Cell,
   { slot, ...place }: ListedSlot,
-  listedJobs: Pick<KeySet, 'add'>,
+  listedJobs: ListedJobs,
 ): Generator<ManifestRow> {
   const { record } = slot;
   const shared = { cell, slot, ...place };
-  const sharesJob = record !== undefined && !listedJobs.add(record.key);
+  const sharesJob = record !== undefined && !listedJobs.add(record.key, cell.number);
   const isCounted = record !== undefined && hasAccount(record);
   const firstOfJob = isCounted && !sharesJob;
 

@@ -41,19 +41,6 @@ export interface ManifestTotals {
   readonly sameFiles?: SameFilesFound;
   /** Rows whose job has its tokens and its cost on an earlier row; absent: none. */
   readonly countedBefore?: number;
-  /** {@link cost} before it was rounded. */
-  readonly exactCost?: number;
-}
-
-/** Rows that are known by what they add up to. */
-export interface CopiedRows {
-  readonly rows: number;
-  readonly files: number;
-  readonly done: number;
-  readonly skipped: number;
-  /** Absent: no price of theirs is known. */
-  readonly cost?: number;
-  readonly tokens?: TokenUsage;
 }
 
 /** Codes are a closed set; a service's own codes could be many. */
@@ -105,16 +92,6 @@ export class ManifestCounter {
     }
   }
 
-  /** Adds rows of chosen slots, which were copied. */
-  addCopied({ rows, files, done, skipped, cost, tokens }: CopiedRows): void {
-    this.#rows += rows;
-    this.#files += files;
-    this.#slots.done += done;
-    this.#slots.skipped += skipped;
-    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
-    if (tokens !== undefined) this.#tokens.add(tokens);
-  }
-
   result(): ManifestTotals {
     const tokens = this.#tokens.value;
     const sameFiles = this.#sameFiles.result();
@@ -133,7 +110,6 @@ export class ManifestCounter {
       ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
       ...(sameFiles === undefined ? {} : { sameFiles }),
       ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
-      ...(this.#cost === undefined ? {} : { exactCost: this.#cost }),
     };
   }
 

@@ -1,16 +1,14 @@
-import { stringify } from 'csv-stringify/sync';
+import { createHash } from 'node:crypto';
 import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
+import { cellsAtOnce } from '../plan/resolve/load-records.ts';
 import type { StateReader } from '../state/reader.ts';
-import { manifestHeader, rowFields } from './columns.ts';
-import type { ManifestRow } from './row.ts';
-import { manifestGroups, type OnCell } from './rows.ts';
-import { byteOrderMark, spreadsheetFields } from './spreadsheet.ts';
-import { ManifestCounter, type ManifestTotals } from './tally.ts';
+import { type ManifestForm, type RowSums, RowText } from './row-text.ts';
+import { manifestGroups, rowsOfCells } from './rows.ts';
+import { OutOfDate, type SettledRows } from './settled-rows.ts';
+import { byteOrderMark } from './spreadsheet.ts';
+import type { ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
-
-/** Rows that become text together: one write to the file, and one turn of the event loop in between. */
-export const batchSize = 256;
 
 /**
  * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
@@ -20,109 +18,95 @@ export const batchSize = 256;
  *
  * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
  */
-export async function writeManifest(options: ManifestOptions): Promise<ManifestTotals> {
-  const totals = new ManifestCounter();
-  await writeWhole(options.file, manifestText(options, totals));
-  return totals.result();
-}
+export const writeManifest = async (options: ManifestOptions): Promise<ManifestTotals> =>
+  (await writeRunManifest(options)).totals;
 
-export interface ManifestOptions {
+export interface ManifestOptions extends ManifestForm {
   readonly plan: Plan;
   readonly selection: Selection;
   readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
   /** Where it goes: `<run directory>/manifest.csv`; `file_name` is relative to its folder. */
   readonly file: string;
-  /** Applied to the text: takes secrets out that a service repeated in its messages. */
-  readonly redact?: (text: string) => string;
-  /**
-   * A spreadsheet takes a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, which a
-   * prompt or a label could bring along: such fields get a leading apostrophe. Default false: the data as it is.
-   */
-  readonly escapeFormulas?: boolean;
-  /**
-   * Writes a copy for spreadsheets: with a byte order mark, and with a leading apostrophe before each field that a spreadsheet would
-   * carry out or change (formulas, ids of digits, long numbers, dates). Default false: the data as it is.
-   */
-  readonly forSpreadsheet?: boolean;
   readonly signal?: AbortSignal;
-  /** Called with each piece of the text, in order. `isMasked`: it differs from what it was before {@link redact}. */
-  readonly onText?: (text: string, isMasked: boolean) => void;
-  readonly onCell?: OnCell;
-  readonly onRow?: (row: ManifestRow) => void;
+}
+
+/** A manifest that was written. */
+export interface WrittenManifest extends RowSums {
+  /** Of its bytes, hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * {@link writeManifest}, with the rows that were made while the run began, where these are still right.
+ *
+ * @param options.settled of the whole plan, in the same form
+ */
+export async function writeRunManifest(
+  options: ManifestOptions & { readonly settled?: SettledRows | undefined },
+): Promise<WrittenManifest> {
+  const { plan, file, settled } = options;
+  const write = async (
+    chunks: AsyncIterable<string | Uint8Array>,
+    text: RowText,
+  ): Promise<WrittenManifest> => {
+    const hash = createHash('sha256');
+    await writeWhole(
+      file,
+      (async function* () {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      })(),
+    );
+    return { ...text.result(), sha256: hash.digest('hex') };
+  };
+  if (settled !== undefined)
+    try {
+      return await write(mergedText(options, settled), settled.text);
+    } catch (error) {
+      if (!(error instanceof OutOfDate)) throw error;
+    }
+  const text = new RowText(plan.matrix.variables, options);
+  return await write(manifestText(options, text), text);
 }
 
 /** The text of a manifest in pieces, as {@link writeManifest} writes it. */
 export const manifestChunks = (options: Omit<ManifestOptions, 'file'>): AsyncGenerator<string> =>
-  manifestText(options, new ManifestCounter());
-
-/** RFC 4180 to the letter. */
-export const csvText = (records: readonly (readonly string[])[], escapeFormulas: boolean): string =>
-  escapeFormulas
-    ? stringify(records as string[][], {
-        record_delimiter: '\r\n',
-        quote_record_delimiter: true,
-        escape_formulas: true,
-      })
-    : plainText(records);
-
-/** A lone line feed or carriage return must not stand bare: readers end the row there. */
-const quotable = /[",\r\n]/;
-
-/** The same bytes as the library makes of it, in a fifth of the time: a manifest may have millions of rows. */
-function plainText(records: readonly (readonly string[])[]): string {
-  let text = '';
-  for (const record of records) {
-    let separator = '';
-    for (const field of record) {
-      text += separator + (quotable.test(field) ? `"${field.replaceAll('"', '""')}"` : field);
-      separator = ',';
-    }
-    text += '\r\n';
-  }
-  return text;
-}
+  manifestText(options, new RowText(options.plan.matrix.variables, options));
 
 async function* manifestText(
-  {
-    plan,
-    selection,
-    reader,
-    redact = (text) => text,
-    escapeFormulas = false,
-    forSpreadsheet = false,
-    signal,
-    onText,
-    onCell,
-    onRow,
-  }: Omit<ManifestOptions, 'file'>,
-  totals: ManifestCounter,
+  { plan, selection, reader, forSpreadsheet, signal }: Omit<ManifestOptions, 'file'>,
+  text: RowText,
 ): AsyncGenerator<string> {
-  const { variables } = plan.matrix;
-  const csv = (records: readonly (readonly string[])[]): string =>
-    csvText(records, escapeFormulas && !forSpreadsheet);
-  const header = manifestHeader(variables);
-  // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
-  const fields = (row: readonly string[]): readonly string[] =>
-    forSpreadsheet ? spreadsheetFields(header, row.map(redact)) : row;
-  const masked = (text: string): string => {
-    const shown = redact(text);
-    onText?.(shown, shown !== text);
-    return shown;
-  };
   if (forSpreadsheet) yield byteOrderMark;
-  const head = csv([header]);
-  onText?.(head, false);
-  yield head;
-  let batch: (readonly string[])[] = [];
-  for await (const rows of manifestGroups(plan, selection, reader, onCell, signal))
+  yield text.header;
+  for await (const rows of manifestGroups(plan, selection, reader, signal))
     for (const row of rows) {
-      totals.add(row);
-      onRow?.(row);
-      batch.push(fields(rowFields(row, variables)));
-      if (batch.length < batchSize) continue;
+      text.add(row);
+      if (!text.isFull) continue;
       signal?.throwIfAborted();
-      yield masked(csv(batch));
-      batch = [];
+      yield text.take();
     }
-  yield masked(csv(batch));
+  yield text.take();
+}
+
+async function* mergedText(
+  { plan, reader, signal }: ManifestOptions,
+  settled: SettledRows,
+): AsyncGenerator<string | Uint8Array> {
+  const { text, listedJobs } = settled;
+  yield text.header;
+  let hasOthers = false;
+  for await (const part of settled.parts(plan.matrix.cells({}, signal), cellsAtOnce(plan))) {
+    signal?.throwIfAborted();
+    if ('rows' in part) yield part.rows;
+    else {
+      hasOthers = true;
+      for await (const row of rowsOfCells(plan, part.cells, reader, listedJobs)) text.add(row);
+      yield text.take();
+    }
+  }
+  // Which of them are named depends on the order in which all rows are seen.
+  if (hasOthers && text.result().totals.sameFiles !== undefined) throw new OutOfDate();
 }

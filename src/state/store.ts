@@ -84,11 +84,11 @@ export const sentFact = 'run.sent';
 export const invocationFact = 'run.invocation';
 
 /**
- * Name of the fact that says what a finished plan was made of (`cli/receipt`). Whatever changes what is known of jobs or of files
+ * Name of the fact by which a run with nothing to do is recognised (`app/fingerprint`). Whatever changes what is known of jobs or of files
  * takes it away in the same transaction, so that it is never there beside a state that it does not describe, and comes back
  * with the state where an older copy is put in place.
  */
-export const receiptFact = 'run.receipt';
+export const fingerprintFact = 'run.fingerprint';
 
 /**
  * The durable state of one run directory, written by the process that holds its lock. What is paid goes by three steps: its

@@ -14,8 +14,8 @@ import { storedForm } from './sqlite/texts.ts';
 import { totalsOf } from './sqlite/totals.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import {
+  fingerprintFact,
   invocationFact,
-  receiptFact,
   StateError,
   type StateStore,
   sentFact,
@@ -76,7 +76,7 @@ export function stateStore(
   );
   const forget = database.prepare('DELETE FROM facts WHERE name = ?');
   /** False: there is none to take away. */
-  let mayHaveReceipt = true;
+  let mayHaveFingerprint = true;
   const say = database.prepare(
     'INSERT INTO texts (job, doc) VALUES (?, ?) ON CONFLICT (job) DO UPDATE SET doc = excluded.doc',
   );
@@ -104,10 +104,10 @@ export function stateStore(
     guarded(file, () => {
       check();
       const result = database.transaction(() => {
-        forget.run(receiptFact);
+        forget.run(fingerprintFact);
         return work();
       });
-      mayHaveReceipt = false;
+      mayHaveFingerprint = false;
       return result;
     }),
   );
@@ -125,7 +125,7 @@ export function stateStore(
     const { submits = 0, invocation = numbered } = turn;
     guarded(file, () => {
       rows.transaction(() => {
-        if (mayHaveReceipt) forget.run(receiptFact);
+        if (mayHaveFingerprint) forget.run(fingerprintFact);
         const totals = changeTotals();
         for (const record of turn.records) {
           written?.note(record.key);
@@ -149,7 +149,7 @@ export function stateStore(
       if (turn.redos !== undefined) redos.onChanged(turn.redos);
       known += submits;
       numbered = invocation;
-      mayHaveReceipt = false;
+      mayHaveFingerprint = false;
     });
   };
   const lose = (failure: unknown): StateError => {
@@ -270,7 +270,7 @@ export function stateStore(
       guarded(file, () => {
         check();
         database.transaction(() => {
-          forget.run(receiptFact);
+          forget.run(fingerprintFact);
           forget.run(uncountedFact);
           state.run(submissionsFact, String(Math.max(known, count.value)));
         });
@@ -282,17 +282,17 @@ export function stateStore(
       guarded(file, () => {
         check();
         state.run(name, value);
-        if (name === receiptFact) mayHaveReceipt = true;
+        if (name === fingerprintFact) mayHaveFingerprint = true;
       });
     },
     rememberInputFile: ({ path, sha256, bytes, mtimeMs }) => {
       guarded(file, () => {
         check();
         database.transaction(() => {
-          if (mayHaveReceipt) forget.run(receiptFact);
+          if (mayHaveFingerprint) forget.run(fingerprintFact);
           remember.run(path, sha256, bytes, mtimeMs);
         });
-        mayHaveReceipt = false;
+        mayHaveFingerprint = false;
       });
     },
     close: () => {

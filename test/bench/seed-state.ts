@@ -106,7 +106,7 @@ async function commitAll(plan: Plan, state: StateStore, directory: string | unde
   let jobs = 0;
   let records: JobRecord[] = [];
   const commit = (): void => {
-    state.commit({ records, attempts: [] });
+    state.commit({ records, attempts: [], invocation: 1 });
     jobs += records.length;
     records = [];
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
-import { receiptFact } from '../../src/state/store.ts';
+import { fingerprintFact } from '../../src/state/store.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { promptpress, type Said } from './test-io.ts';
@@ -34,13 +34,13 @@ const pp = (...args: readonly string[]): Promise<Said> =>
 const state = (): string => join(place.path, 'runs/foxes/state.db');
 
 /**
- * Changes the state of a run that is over, as a person or a failing disk would. Without its receipt, which goes with every commit:
- * by a receipt that is still there, a command knows what the last run left, and reads no record.
+ * Changes the state of a run that is over, as a person or a failing disk would. Without its fingerprint, which goes with every commit:
+ * by a fingerprint that is still there, a command knows what the last run left, and reads no record.
  */
 function change(sql: string, ...values: readonly string[]): void {
   const database = openDatabase(state());
   database.prepare(sql).run(...values);
-  database.prepare('DELETE FROM facts WHERE name = ?').run(receiptFact);
+  database.prepare('DELETE FROM facts WHERE name = ?').run(fingerprintFact);
   database.close();
 }
 

@@ -239,16 +239,9 @@ steps:
   // Names are those of keys, and nothing lies beside the run directory.
   const files = (await filesBelow(folder.path)).filter((file) => !/state\.db-(wal|shm)$/.test(file));
   const others = files.filter((file) => !/^runs\/hostile\/images\/(\w\w)\/\1\w+-1\.png$/.test(file));
-  const known = [
-    'lock',
-    'manifest.csv',
-    'run.json',
-    'run.log',
-    'settled.cells',
-    'state.db',
-    'state.lock',
-    'submissions',
-  ].map((name) => `runs/hostile/${name}`);
+  const known = ['lock', 'manifest.csv', 'run.json', 'run.log', 'state.db', 'state.lock', 'submissions'].map(
+    (name) => `runs/hostile/${name}`,
+  );
   expect(others).toEqual(['hostile.yaml', 'peak', ...known]);
   expect(files.length - others.length).toBe(rows.filter(({ file_name }) => file_name !== '').length);
   expect(await bytesIn(join(folder.path, 'peak'))).toBeLessThan(mostMemory);

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { csvText } from '../../src/manifest/write.ts';
+import { csvText } from '../../src/manifest/row-text.ts';
 
 it('rows become the bytes that the CSV library makes of them, with formulas escaped and without', () => {
   const field = fc.oneof(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../../src/manifest/row.ts';
-import { manifestGroups, manifestRows } from '../../src/manifest/rows.ts';
+import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Selection } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -102,28 +102,6 @@ describe('a row of a job that is made again', () => {
     const second = (await rowsOf(plan, store))[1];
     expect([second?.slot.branch, second?.slot.record]).toEqual([['U1'], undefined]);
     expect(second?.parentTaskId).toBe('T1');
-  });
-});
-
-describe('a cell whose jobs are all done', () => {
-  it.each([
-    [0, true],
-    [1, false],
-  ])('is settled unless a job comes from a result that was made again: %i times', async (count, is) => {
-    const plan = await planOf(grid);
-    const store = memoryStore();
-    await finish(plan, store);
-    const [first] = await slotsOf(plan, store);
-    if (first?.record === undefined) throw new Error('The grid has no record.');
-    if (count > 0) {
-      const redone = { count, first: { submittedAt: epoch } };
-      store.commit({ records: [{ ...first.record, redone }], attempts: [] });
-    }
-    const settled: boolean[] = [];
-    const groups = manifestGroups(plan, {}, store.reader, (_cell, isSettled) => settled.push(isSettled));
-    for await (const rows of groups)
-      expect([...rows].map(({ slot }) => slot.status)).toEqual(['done', 'done']);
-    expect(settled).toEqual([is]);
   });
 });
 

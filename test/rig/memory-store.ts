@@ -2,7 +2,13 @@ import type { Attempt, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { Replies } from '../../src/state/files/replies.ts';
 import { readerOf, type StateQueries } from '../../src/state/query.ts';
 import type { InputFile, StoreTotals } from '../../src/state/reader.ts';
-import { burstMs, invocationFact, receiptFact, type StateStore, sentFact } from '../../src/state/store.ts';
+import {
+  burstMs,
+  fingerprintFact,
+  invocationFact,
+  type StateStore,
+  sentFact,
+} from '../../src/state/store.ts';
 import { memoryRedos } from './memory-redos.ts';
 import { memorySegments } from './memory-segments.ts';
 import { noJobs } from './no-counts.ts';
@@ -44,7 +50,7 @@ export function memoryStore(): MemoryStore {
   const ofTask = new Map<string, Attempt[]>();
   const facts = new Map<string, string>();
   const inputs = new Map<string, InputFile>();
-  const redos = memoryRedos(() => void facts.delete(receiptFact));
+  const redos = memoryRedos(() => void facts.delete(fingerprintFact));
   const replies = new Replies(memorySegments(), undefined, () => undefined);
   let known = 0;
   let counted = 0;
@@ -160,7 +166,7 @@ export function memoryStore(): MemoryStore {
     inputFile: (path) => queries.inputFiles([path]).get(path),
     commit: (turn) => {
       check();
-      if (turn.records.length + turn.attempts.length + (turn.submits ?? 0) > 0) facts.delete(receiptFact);
+      if (turn.records.length + turn.attempts.length + (turn.submits ?? 0) > 0) facts.delete(fingerprintFact);
       for (const record of turn.records) jobs.set(record.key, copied(record));
       for (const attempt of turn.attempts.map(copied)) {
         history.push(attempt);
@@ -189,7 +195,7 @@ export function memoryStore(): MemoryStore {
     },
     acceptMissing: () => {
       check();
-      facts.delete(receiptFact);
+      facts.delete(fingerprintFact);
       known = Math.max(counted, known);
     },
     setFact: (name, value) => {
@@ -198,7 +204,7 @@ export function memoryStore(): MemoryStore {
     },
     rememberInputFile: (file) => {
       check();
-      facts.delete(receiptFact);
+      facts.delete(fingerprintFact);
       inputs.set(file.path, { ...file });
     },
     close,

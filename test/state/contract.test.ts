@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Attempt, type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import { openState } from '../../src/state/state.ts';
-import { burstMs, receiptFact, type StateStore, type Turn } from '../../src/state/store.ts';
+import { burstMs, fingerprintFact, type StateStore, type Turn } from '../../src/state/store.ts';
 import { type TestEngine, testEngine } from '../engine/state/opened.ts';
 import { all } from '../rig/all.ts';
 import { faultyStore } from '../rig/faulty-store.ts';
@@ -297,7 +297,7 @@ describe.each(directories)('the state store of a directory: %s', (_, open) => {
     store.close();
   });
 
-  it('takes the receipt of a finished plan away with whatever changes what it knows of jobs and files', async () => {
+  it('takes the fingerprint of a finished run away with whatever changes what the state knows of jobs and files', async () => {
     const store = await openDirectory(open);
     const changes: readonly (() => void)[] = [
       () => store.commit({ records: [jobRecord('a', 'done')], attempts: [] }),
@@ -307,13 +307,13 @@ describe.each(directories)('the state store of a directory: %s', (_, open) => {
       () => store.acceptMissing(),
     ];
     for (const change of [...changes, ...changes]) {
-      store.setFact(receiptFact, '{}');
+      store.setFact(fingerprintFact, '{}');
       store.setFact('run.last', '{}');
       store.commit({ records: [], attempts: [] });
-      expect(store.fact(receiptFact)).toBe('{}');
+      expect(store.fact(fingerprintFact)).toBe('{}');
       change();
-      expect(store.fact(receiptFact)).toBeUndefined();
-      expect(await store.reader.fact(receiptFact)).toBeUndefined();
+      expect(store.fact(fingerprintFact)).toBeUndefined();
+      expect(await store.reader.fact(fingerprintFact)).toBeUndefined();
     }
     store.close();
   });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { askedAnew, nameOfRequest, type RedoEntry, redoStates } from '../../src/state/redo-order.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
-import { receiptFact, type StateStore } from '../../src/state/store.ts';
+import { fingerprintFact, type StateStore } from '../../src/state/store.ts';
 import { all } from '../rig/all.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { drivers, freshFolder } from './places.ts';
@@ -40,10 +40,10 @@ describe.each(stores)('the orders of a state: %s', (_name, open) => {
 
   it('forget what is known of a finished plan when jobs are added, and keep it where nothing is closed', () => {
     const state = open();
-    state.setFact(receiptFact, 'known');
-    expect([state.redos.close(), state.redos.cancel(), state.fact(receiptFact)]).toEqual([0, 0, 'known']);
+    state.setFact(fingerprintFact, 'known');
+    expect([state.redos.close(), state.redos.cancel(), state.fact(fingerprintFact)]).toEqual([0, 0, 'known']);
     state.redos.add({ keys: ['a'], again: true });
-    expect(state.fact(receiptFact)).toBeUndefined();
+    expect(state.fact(fingerprintFact)).toBeUndefined();
     state.close();
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openLogFile } from '../../src/state/files/log-file.ts';
 import { openState } from '../../src/state/state.ts';
-import { receiptFact, StateError, type StateStore } from '../../src/state/store.ts';
+import { fingerprintFact, StateError, type StateStore } from '../../src/state/store.ts';
 import { replaceFs, systemError } from '../rig/replace-fs.ts';
 import { around } from './noting-driver.ts';
 import { drivers, freshFolder } from './places.ts';
@@ -194,7 +194,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     state.acceptMissing();
     // 1 is NORMAL, 2 is FULL: https://sqlite.org/pragma.html#pragma_synchronous
     expect(levels).toEqual([1, 2, 2, 2]);
-    state.setFact(receiptFact, 'x');
+    state.setFact(fingerprintFact, 'x');
     expect(level()).toBe(2);
     state.close();
   });

@@ -135,10 +135,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'sandbox/text/json': ['scalar'],
   'sandbox/text/protocol': ['native', 'chat'],
 
-  app: ['output', 'errors', 'progress', 'adapters', 'service', 'workspace', 'run', 'receipt', 'engine'],
+  app: ['output', 'errors', 'progress', 'adapters', 'service', 'workspace', 'fingerprint', 'run', 'engine'],
   'app/adapters': ['git'],
   'app/engine': ['worker', 'lead'],
-  'app/receipt': ['merge'],
   'app/run': ['doubt'],
   'app/service': ['engine'],
   'app/workspace': ['checks'],

@@ -1,5 +1,8 @@
+import { isNarrowed } from '../../manifest/cells.ts';
 import { estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
+import { settledReport } from '../../plan/estimate/settled.ts';
+import { buildGraph } from '../../plan/graph/build.ts';
 import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
@@ -14,7 +17,9 @@ import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../errors/cli-error.ts';
+import { identityOf, recognise } from '../fingerprint/fingerprint.ts';
 import {
+  asksForWork,
   type EngineFlag,
   engineOfRun,
   type PlaceFlags,
@@ -38,23 +43,11 @@ export type PlanFlags = PlaceFlags & SelectionFlags & RevivalFlags & EngineFlag 
 /** Stands for the service in job keys while no address is known; a run never uses it. */
 const unknownService = 'unknown';
 
-/** The report of a plan in which nothing is left to do, where that is known without looking at its slots. */
-export type KnownPlan = (
-  read: ReadPipeline,
-  flags: PlanFlags,
-  place: { readonly state: StateReader; readonly service: RunService },
-) => Promise<PlanReport | undefined>;
-
 /** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
-export const showPlan = (
-  read: ReadPipeline,
-  flags: PlanFlags,
-  context: Context,
-  known: KnownPlan,
-): Promise<number> =>
+export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (disposables) => {
     const { io } = context;
-    const { report, origin, note } = await estimated(read, flags, disposables, context, known);
+    const { report, origin, note } = await estimated(read, flags, disposables, context);
     await printPlan(report, origin, flags, context);
     if (note !== undefined) io.err(`promptpress: ${note}\n`);
     return exitCodes.ok;
@@ -78,24 +71,44 @@ export const estimateRun = async (
   flags: PlanFlags,
   disposables: Disposables,
   context: Context,
-  known: KnownPlan,
-): Promise<PlanReport> => (await estimated(read, flags, disposables, context, known)).report;
+): Promise<PlanReport> => (await estimated(read, flags, disposables, context)).report;
 
 async function estimated(
   read: ReadPipeline,
   flags: PlanFlags,
   disposables: Disposables,
   context: Context,
-  known: KnownPlan,
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlace, 'origin' | 'note'>> {
   const place = await openPlace(read, flags, disposables, context);
   const { state, service, origin, note, running } = place;
-  const settled = state && (await known(read, flags, { state, service }));
+  const settled = state && (await settledPlan(read, flags, state, service));
   if (settled !== undefined) return { report: settled, origin, note };
   const plan = await planAt(read, flags, place, context);
   const report = await estimateWith(plan, flags, state, running, context.io.cwd);
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
+}
+
+/** The plan of a whole pipeline in whose last run nothing was left to do: no table is read, and no slot looked at. */
+async function settledPlan(
+  read: ReadPipeline,
+  flags: PlanFlags,
+  state: StateReader,
+  { id, ...service }: RunService,
+): Promise<PlanReport | undefined> {
+  const selection = selectionOf(flags);
+  if (asksForWork(flags) || isNarrowed(selection)) return undefined;
+  const last = await readRunFacts(state);
+  // A plan needs no address where the service has a name: then it is for that of the last run.
+  const there = last?.origin === undefined || last.serviceId !== id ? {} : { origin: last.origin };
+  const identity = identityOf(read, { service: { ...there, ...service, id }, selection });
+  const known = await recognise(state, identity, read.files);
+  if (known?.steps === undefined) return undefined;
+  const { pipeline } = read;
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
+  if ('tooMany' in slotGraph) return undefined;
+  const { cells, steps } = known;
+  return settledReport({ pipeline, serviceId: id, slotGraph }, { cells, steps }, await state.totals());
 }
 
 /** What a run with these flags would do, by what is done and what is to be made anew. @param running a run is on */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { imageLibrary } from '../../artifacts/formats/image-library.ts';
-import type { ManifestTotals } from '../../manifest/tally.ts';
-import { type ManifestOptions, writeManifest } from '../../manifest/write.ts';
+import type { SettledRows } from '../../manifest/settled-rows.ts';
+import { type WrittenManifest, writeRunManifest } from '../../manifest/write.ts';
 import { isTextKind } from '../../pipeline/kinds.ts';
-import type { Cell } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { jobCommands } from '../../report/text/next-commands.ts';
@@ -44,8 +43,8 @@ export async function execute(
     /** An older state is continued as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
     readonly io: Pick<Io, 'env' | 'machine'>;
-    /** Leaves out cells in which nothing is to be done. */
-    readonly narrowed?: (cells: AsyncIterable<Cell>) => AsyncIterable<Cell>;
+    /** Takes the rows of cells in which nothing is to be done; of a whole plan. */
+    readonly settled: SettledRows | undefined;
   },
   control: RunControl,
   watch: {
@@ -123,13 +122,19 @@ export async function execute(
       ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
       : watch.listener;
   const whole = planForRun(plan, selection);
-  const { narrowed = (cells) => cells } = to;
+  const { settled } = to;
   const run = runPlan(
-    { ...whole, cells: (chosen) => narrowed(whole.cells(chosen)) },
+    { ...whole, ...(settled && { resolve: settled.resolve }) },
     selection,
     settings,
     {
-      store: { ...state, commit: (turn) => state.commitSoon(turn) },
+      store: {
+        ...state,
+        commit: (turn) => {
+          settled?.note(turn.records);
+          return state.commitSoon(turn);
+        },
+      },
       service: await takingOn(images, state.reader),
       address: { id, endpoints },
       text,
@@ -269,9 +274,9 @@ export async function listResults(
   },
   redactor: Redactor,
   signal: AbortSignal,
-  options: Pick<ManifestOptions, 'escapeFormulas' | 'onText' | 'onCell' | 'onRow'>,
-): Promise<ManifestTotals> {
-  return await writeManifest({
+  options: { readonly escapeFormulas?: boolean; readonly settled?: SettledRows | undefined },
+): Promise<WrittenManifest> {
+  return await writeRunManifest({
     plan,
     selection,
     reader: state.reader,

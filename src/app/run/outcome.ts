@@ -44,7 +44,7 @@ export interface RunWork {
   /** Writes the manifest. @throws the error of the file system, StateError, TableError, the signal's reason */
   readonly list: (signal: AbortSignal) => Promise<ManifestTotals>;
   /** Notes by what the next run of the same is recognised, where no redo is left; absent: it never is. */
-  readonly note?: (totals: ManifestTotals) => Promise<void>;
+  readonly note?: () => Promise<void>;
 }
 
 /** What a run came to, with its results listed. */

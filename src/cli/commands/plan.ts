@@ -1,6 +1,5 @@
 import { usageError } from '../../app/errors/cli-error.ts';
 import { without } from '../../app/errors/correction.ts';
-import { knownPlan } from '../../app/receipt/known-plan.ts';
 import { showCells, showPlan } from '../../app/run/dry-run.ts';
 import { isEngineWord } from '../../app/service/engine/connect.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
@@ -59,8 +58,6 @@ With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engin
     }
     const file = fileOrDefault(given, 'plan', context.io);
     const read = await loadPipeline(file, flags, context);
-    return flags.cells
-      ? await showCells(read, flags, context)
-      : await showPlan(read, flags, context, knownPlan);
+    return flags.cells ? await showCells(read, flags, context) : await showPlan(read, flags, context);
   },
 );

@@ -3,7 +3,6 @@ import { exitCodes } from '../../app/errors/cli-error.ts';
 import { engineOfRun } from '../../app/flags.ts';
 import { localRunner } from '../../app/local.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
-import { knownPlan } from '../../app/receipt/known-plan.ts';
 import { showPlan } from '../../app/run/dry-run.ts';
 import type { RunOutput } from '../../app/run/outcome.ts';
 import { openRun, runOpened } from '../../app/run.ts';
@@ -51,8 +50,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
     checkEngineFlags(flags, context.io);
-    if (flags['dry-run'])
-      return await showPlan(await loadPipeline(file, flags, context), flags, context, knownPlan);
+    if (flags['dry-run']) return await showPlan(await loadPipeline(file, flags, context), flags, context);
     const warn = (text: string): void => context.io.err(text);
     if (!flags.quiet) return await runFile(file, flags, context, { onWork: () => {}, warn });
     const words = holdWords(context.io);

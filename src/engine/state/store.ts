@@ -9,8 +9,8 @@ import type { DocumentRow } from '../../state/sqlite/texts.ts';
 import {
   burstMs,
   type Committed,
+  fingerprintFact,
   type LateFact,
-  receiptFact,
   type TaskClaims,
   type Turn,
 } from '../../state/store.ts';
@@ -179,7 +179,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     settled = number;
     replies.onWritten(lines);
     numbered = invocation;
-    facts.delete(receiptFact);
+    facts.delete(fingerprintFact);
     for (const [name, value] of Object.entries(turn.facts ?? {})) facts.set(name, value);
     if (replies.needsSegment) replies.addSegment(await nextSegment());
 
@@ -244,7 +244,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     },
     rememberInputFile: async ({ path, sha256, bytes, mtimeMs }) => {
       await ask(
-        `WITH gone AS (DELETE FROM promptpress.facts WHERE run = $1 AND name = '${receiptFact}')
+        `WITH gone AS (DELETE FROM promptpress.facts WHERE run = $1 AND name = '${fingerprintFact}')
          INSERT INTO promptpress.inputs VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (run, path) DO UPDATE SET sha256 = excluded.sha256, bytes = excluded.bytes, mtime = excluded.mtime`,
         path,
@@ -252,7 +252,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         bytes,
         mtimeMs,
       );
-      facts.delete(receiptFact);
+      facts.delete(fingerprintFact);
     },
     prefetch: async (keys, slice) => {
       const missing = cache.missing(keys, slice);

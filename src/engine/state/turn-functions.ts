@@ -157,7 +157,7 @@ const commitFunction = `
     IF heard IS NOT NULL THEN
       ${noteFacts('the_run', 'heard')};
     END IF;
-    DELETE FROM promptpress.facts WHERE run = the_run AND name = 'run.receipt';
+    DELETE FROM promptpress.facts WHERE run = the_run AND name = 'run.fingerprint';
     IF kept IS NOT NULL THEN
       INSERT INTO promptpress.facts AS f SELECT the_run, k.name, k.value
       FROM json_to_recordset(kept) AS k(name text, value text) ORDER BY k.name

@@ -34,13 +34,12 @@ export class SettledCounts {
     const isPlain =
       status === 'skipped' || status === 'blocked' || (record !== undefined && !isNotKept(slot));
     if (!isFinal || !isPlain) this.#isKnown = false;
-    else if (status === 'done' || status === 'failed') this.count(step, isShared ? 'shared' : status);
-    else if (status === 'skipped' || status === 'blocked') this.count(step, status);
+    else if (status === 'done' || status === 'failed') this.#count(step, isShared ? 'shared' : status);
+    else if (status === 'skipped' || status === 'blocked') this.#count(step, status);
     else this.#isKnown = false;
   }
 
-  /** Counts a slot that an earlier count has seen to. */
-  count(step: string, as: Count): void {
+  #count(step: string, as: Count): void {
     let counts = this.#steps.get(step);
     if (counts === undefined) {
       counts = { done: 0, failed: 0, shared: 0, skipped: 0, blocked: 0 };

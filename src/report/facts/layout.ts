@@ -16,8 +16,6 @@ export const runFiles = {
   videos: 'video',
   /** Copies of the tables that the last run was planned from. */
   inputs: 'inputs',
-  /** Which cells the last run has left nothing to do in. */
-  cells: 'settled.cells',
   /** The tasks of the local service, with `--sandbox`. */
   sandbox: 'sandbox',
   /** The gallery (`promptpress report`). */

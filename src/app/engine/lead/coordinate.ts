@@ -39,8 +39,8 @@ export async function coordinate(
   const { io } = context;
   const unheard = await unheardJobs(engine.pool, run);
   if (unheard !== undefined && !flags['no-progress']) io.err(`${unheardText(unheard)}\n`);
-  const list = (signal: AbortSignal): Promise<ManifestTotals> =>
-    listResults(begun, context.redactor, signal, { escapeFormulas: flags['escape-formulas'] });
+  const list = async (signal: AbortSignal): Promise<ManifestTotals> =>
+    (await listResults(begun, context.redactor, signal, { escapeFormulas: flags['escape-formulas'] })).totals;
   const isSettled = async (): Promise<boolean> => {
     const say = (text: string): void => io.err(text);
     const { slots } = (await listInTime(interrupts, shown, say, list, io.machine.clock)) ?? {};

@@ -34,7 +34,7 @@ export async function checkRunDirectory(
 
 async function checkNames(directory: string, artifacts: boolean): Promise<void> {
   for (const name of [...stateFiles, runFiles.log]) checkFile(join(directory, name), { inPlace: true });
-  for (const name of [runFiles.manifest, runFiles.record, runFiles.cells]) checkFile(join(directory, name));
+  for (const name of [runFiles.manifest, runFiles.record]) checkFile(join(directory, name));
   for (const entry of await readdir(directory, { withFileTypes: true }))
     if (unfinishedFile.test(entry.name)) refuseOther(join(directory, entry.name), kindOfEntry(entry), 'file');
   await checkFiles(join(directory, runFiles.inputs), (name) => inputFile.test(name));

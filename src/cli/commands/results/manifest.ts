@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { closingAfter } from '../../../app/adapters/disposables.ts';
 import { CliError, exitCodes } from '../../../app/errors/cli-error.ts';
-import { currentManifest } from '../../../app/receipt/current-manifest.ts';
+import { currentManifest } from '../../../app/fingerprint/fingerprint.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { spreadsheetFile } from '../../../app/workspace/checks/spreadsheet-file.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
@@ -71,10 +71,9 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       const current =
         flags.spreadsheet === undefined
           ? await currentManifest(
-              directory,
               state,
-              { all: flags.all, escapeFormulas: flags['escape-formulas'] },
-              context.redactor,
+              { directory, escapeFormulas: flags['escape-formulas'], redactor: context.redactor },
+              flags.all,
             )
           : undefined;
       if (current !== undefined) {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { csvText } from '../../../manifest/write.ts';
+import { csvText } from '../../../manifest/row-text.ts';
 import type { Format } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 

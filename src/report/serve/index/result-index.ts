@@ -167,7 +167,7 @@ export class ResultIndex {
     };
     const listedJobs = { add: (job: string): boolean => here.add(job) && !isListedBefore(job) };
     const rows: ManifestRow[] = [];
-    for await (const row of rowsOfCells(plan, [known.cell], reader, listedJobs, () => {}, {
+    for await (const row of rowsOfCells(plan, [known.cell], reader, listedJobs, {
       ...(selection.only === undefined ? {} : { only: selection.only }),
       isChosen: () => known.isChosen,
     }))

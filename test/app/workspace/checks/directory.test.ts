@@ -66,7 +66,6 @@ const files = [
   'run.log',
   'run.json',
   'manifest.csv',
-  'settled.cells',
   'run.json.0a1b2c3d.part',
   'inputs/table.0a1b2c3d.part',
   `inputs/${'a'.repeat(64)}`,

@@ -4,29 +4,14 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { StepCounts } from '../../report/metrics/job-counts.ts';
 import type { RunEnd } from '../../run/events.ts';
+import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../fingerprint/fingerprint.ts';
 import { asksForWork, type RunFlags } from '../flags.ts';
 import type { Interrupts, Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
-import { openRunLog } from '../run/log.ts';
-import type { RunWork } from '../run/outcome.ts';
-import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from '../run/session.ts';
 import type { ReadPipeline } from '../workspace/read-pipeline.ts';
-import { refreshReceipt } from './note.ts';
-import type { Receipt, RunIdentity } from './receipt.ts';
-import { recogniseRun } from './recognise.ts';
-
-/** What decides what is left to do in a run. */
-export const identityOfRun = (
-  { pipeline: { source }, path, files }: ReadPipeline,
-  { service, selection }: RunOpening,
-): RunIdentity => ({
-  path,
-  text: source.text,
-  ...(source.set === undefined ? {} : { set: source.set }),
-  service,
-  filesRoot: files.root,
-  selection,
-});
+import { openRunLog } from './log.ts';
+import type { RunWork } from './outcome.ts';
+import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from './session.ts';
 
 /**
  * A run that only repeats the last one is begun without reading its tables, and without its matrix.
@@ -39,20 +24,15 @@ export async function openFinished(
   held: HeldDirectory,
   flags: RunFlags,
   redactor: Redactor,
-): Promise<{ readonly begun: BegunRun; readonly receipt: Receipt } | undefined> {
+): Promise<{ readonly begun: BegunRun; readonly known: Fingerprint } | undefined> {
   if (held.missing !== undefined || asksForWork(flags)) return undefined;
-  const identity = identityOfRun(read, opening);
-  const wanted = {
-    directory: held.directory,
-    escapeFormulas: flags['escape-formulas'],
-    redactor,
-  };
-  const receipt = await recogniseRun(held.state.reader, identity, wanted, read.files);
-  if (receipt === undefined) return undefined;
+  const wanted = { directory: held.directory, escapeFormulas: flags['escape-formulas'], redactor };
+  const known = await recognise(held.state.reader, identityOf(read, opening), read.files, wanted);
+  if (known === undefined) return undefined;
   const { pipeline } = read;
   const slotGraph = buildGraph(pipeline.steps, pipeline.models);
   if ('tooMany' in slotGraph) return undefined;
-  const { tables, images } = receipt;
+  const { tables, images } = known;
   const { service, selection } = opening;
   const facts = await beginRun(
     {
@@ -65,12 +45,12 @@ export async function openFinished(
     pipeline,
     held,
   );
-  const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: receipt.cells } };
-  return { receipt, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
+  const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: known.cells } };
+  return { known, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
 }
 
-/** The steps of a run that has nothing to do, as its metrics count them; none where its receipt does not say. */
-export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): readonly StepCounts[] =>
+/** The steps of a run that has nothing to do, as its metrics count them; none where its fingerprint does not say. */
+export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): readonly StepCounts[] =>
   plan.pipeline.steps.flatMap(({ name, kind }) => {
     const step = steps[name];
     if (step === undefined) return [];
@@ -82,7 +62,7 @@ export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Receipt): reado
 /** The work of a run that has nothing to do; its log says that it began and ended. */
 export function finishedWork(
   { directory, state }: BegunRun,
-  receipt: Receipt,
+  known: Fingerprint,
   readSince: number,
   flags: RunFlags,
   interrupts: Interrupts,
@@ -99,7 +79,7 @@ export function finishedWork(
   } finally {
     log.close();
   }
-  refreshReceipt(state, receipt, readSince);
-  const list = () => Promise.resolve(receipt.totals);
+  refreshFingerprint(state, known, readSince);
+  const list = () => Promise.resolve(known.totals);
   return { report: { end, submits: 0, redosFailed: 0 }, gridsCut: 0, list };
 }

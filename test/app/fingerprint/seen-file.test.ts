@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { isAsSeen, matured, type SeenFile, seenFile } from '../../../src/app/receipt/seen-file.ts';
+import { isAsSeen, matured, type SeenFile, seenFile } from '../../../src/app/fingerprint/seen-file.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 /** Two changes within so long may bear the same time, ms. */

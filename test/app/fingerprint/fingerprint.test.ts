@@ -16,7 +16,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { openState } from '../../../src/state/state.ts';
-import { receiptFact } from '../../../src/state/store.ts';
+import { fingerprintFact } from '../../../src/state/store.ts';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { makePng } from '../../rig/png.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
@@ -137,23 +137,23 @@ const changes: Readonly<Record<string, Change>> = {
     apply: () =>
       withState((store) => store.rememberInputFile({ path: 'x.png', sha256: 'x', bytes: 1, mtimeMs: 1 })),
   },
-  'a job, by a program that knows no receipt': {
+  'a job, by a program that knows no fingerprint': {
     apply: () => {
       const database = openDatabase(join(state(), 'state.db'));
       database.exec(`UPDATE totals SET attempts = attempts + 1`);
       database.close();
     },
   },
-  'the receipt, cut off': {
+  'the fingerprint, cut off': {
     apply: () =>
-      withState((store) => store.setFact(receiptFact, (store.fact(receiptFact) ?? '').slice(0, 200))),
+      withState((store) => store.setFact(fingerprintFact, (store.fact(fingerprintFact) ?? '').slice(0, 200))),
   },
-  'the receipt of another release': {
+  'the fingerprint of another release': {
     apply: () =>
       withState((store) =>
         store.setFact(
-          receiptFact,
-          (store.fact(receiptFact) ?? '').replace(/\\"version\\":\\"[^\\]+/, '\\"version\\":\\"0.0.9'),
+          fingerprintFact,
+          (store.fact(fingerprintFact) ?? '').replace(/\\"version\\":\\"[^\\]+/, '\\"version\\":\\"0.0.9'),
         ),
       ),
   },
@@ -219,7 +219,7 @@ describe('a run with nothing to do', () => {
     );
   });
 
-  it('is not recognised by the receipt of an older copy of the state', async () => {
+  it('is not recognised by the fingerprint of an older copy of the state', async () => {
     await run();
     cpSync(join(state(), 'state.db'), file('older.db'));
     appendFileSync(file('words.csv'), 'cat\n');

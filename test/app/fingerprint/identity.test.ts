@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseText, identityText, type RunIdentity } from '../../../src/app/receipt/receipt.ts';
+import { identityText, type RunIdentity } from '../../../src/app/fingerprint/fingerprint.ts';
 
 const text = `name: notes
 matrix: { tone: [dry, warm] }
@@ -60,18 +60,5 @@ describe('the identity of a run', () => {
         expect(identityText({ ...identity, text: edited })).not.toBe(identityText(identity));
       }),
     );
-  });
-
-  it('without the matrix is another one after any change beside the matrix', () => {
-    const lines = text.split('\n');
-    const base = baseText(identity);
-    expect(base).toBeDefined();
-    expect(baseText({ ...identity, text: text.replace('dry', 'wry') })).toBe(base);
-    for (const line of [0, 2]) {
-      const edited = lines.map((each, at) => (at === line ? `${each} # edited` : each)).join('\n');
-      expect(baseText({ ...identity, text: edited })).not.toBe(base);
-    }
-    for (const path of places(identity).filter(([part]) => part !== 'text' && part !== 'selection'))
-      expect(baseText(changed(identity, path, other) as RunIdentity), path.join('.')).not.toBe(base);
   });
 });

@@ -1,27 +1,30 @@
 import { join } from 'node:path';
+import { isNarrowed } from '../../manifest/cells.ts';
+import { RowText } from '../../manifest/row-text.ts';
+import { SettledRows } from '../../manifest/settled-rows.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
+import type { WrittenManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
+import { nextInvocation } from '../../run/run.ts';
+import { isOpenOrder } from '../../state/redo-order.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../context.ts';
 import { shownErrorOf } from '../errors/render.ts';
+import { noteFingerprint, type RunIdentity } from '../fingerprint/fingerprint.ts';
 import type { RunFlags } from '../flags.ts';
 import type { Interrupts } from '../output/io.ts';
 import { showNoProgress } from '../progress/show.ts';
-import { execute, listResults, onceAtWork } from '../run/execute.ts';
-import { noteUnlooked, openRunLog, type RunLog } from '../run/log.ts';
-import type { RunWork } from '../run/outcome.ts';
-import { progressStart } from '../run/progress-start.ts';
-import type { RunSession } from '../run/session.ts';
 import type { AdmittedService } from '../service/trust.ts';
-import { type Reuse, writeMerged } from './merge/merge.ts';
-import { ManifestWatch, noteReceipt } from './note.ts';
-import type { RunIdentity } from './receipt.ts';
-import { CellWatch, openCells } from './settled-cells.ts';
+import { execute, listResults, onceAtWork } from './execute.ts';
+import { noteUnlooked, openRunLog, type RunLog } from './log.ts';
+import type { RunWork } from './outcome.ts';
+import { progressStart } from './progress-start.ts';
+import type { RunSession } from './session.ts';
 
 /** Does what is to be done. What it lists is noted where nothing is left. */
 export async function workOff(
@@ -34,8 +37,6 @@ export async function workOff(
     /** Unix ms: no file of the pipeline was read before. */
     readonly readSince: number;
     readonly onWork: () => void;
-    /** Cells in which nothing is to be done, and their rows. */
-    readonly reuse: Reuse | undefined;
     readonly metrics: MetricsWatch | undefined;
   },
   flags: RunFlags,
@@ -43,7 +44,7 @@ export async function workOff(
   disposables: Disposables,
   context: Context,
 ): Promise<RunWork> {
-  const { service, baseUrl, settings, readSince, reuse, metrics } = work;
+  const { service, baseUrl, settings, readSince, metrics } = work;
   const { 'escape-formulas': escapeFormulas } = flags;
   let worked = false;
   let gridsCut = 0;
@@ -53,6 +54,7 @@ export async function workOff(
     work.onWork();
   };
   context.io.boundHeapGrowth();
+  const settled = await settledRows(session, escapeFormulas, disposables, context);
   const report = await watched(session, settings, metrics, flags, disposables, context, (watch) =>
     execute(
       session,
@@ -63,7 +65,7 @@ export async function workOff(
         find: flags['in-doubt'] === 'find',
         acceptOlder: flags['accept-older-state'],
         io: context.io,
-        ...(reuse === undefined ? {} : { narrowed: (cells) => openCells(cells, reuse.settled) }),
+        settled,
       },
       interrupts,
       {
@@ -77,32 +79,19 @@ export async function workOff(
       disposables,
     ),
   );
-  let watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
+  let written: WrittenManifest | undefined;
   const list = async (signal: AbortSignal): Promise<ManifestTotals> => {
-    const { redactor } = context;
-    if (reuse !== undefined) {
-      const { plan, directory, state } = session;
-      const { manifest: watch, cells } = watches;
-      const { reader } = state;
-      const merged = await writeMerged({ plan, reader, directory, reuse, redactor, watch, cells, signal });
-      if (merged !== undefined) return merged;
-      watches = { manifest: new ManifestWatch(), cells: new CellWatch() };
-    }
-    const { onText, onRow } = watches.manifest;
-    const { onCell } = watches.cells;
-    return await listResults(session, redactor, signal, { escapeFormulas, onText, onCell, onRow });
+    // What the rows show may not be in the state.
+    if (report.end.kind === 'disk') settled?.close();
+    written = await listResults(session, context.redactor, signal, { escapeFormulas, settled });
+    return written.totals;
   };
-  const note = (totals: ManifestTotals): Promise<void> =>
-    noteReceipt(session, work.identity, {
-      readSince,
-      isComplete: report.end.kind === 'complete' && report.redosFailed === 0,
-      worked,
-      totals,
-      written: watches.manifest.result(),
-      cells: watches.cells,
-      escapeFormulas,
-      now: context.io.machine.timeOfDay(),
-    });
+  const isComplete = report.end.kind === 'complete' && report.redosFailed === 0;
+  const note = async (): Promise<void> => {
+    if (written === undefined || !isComplete || session.missing !== undefined) return;
+    const now = context.io.machine.timeOfDay();
+    await noteFingerprint(session, work.identity, { readSince, now, worked, written, escapeFormulas });
+  };
   return { report, gridsCut, timedOutAgain, list, note };
 }
 
@@ -152,4 +141,19 @@ async function watched(
   } finally {
     progress.end();
   }
+}
+
+/** Where the rows of finished cells are taken as they are admitted; undefined: none is finished, or some are to be made anew. */
+async function settledRows(
+  { plan, state, directory, selection }: RunSession,
+  escapeFormulas: boolean,
+  disposables: Disposables,
+  { redactor }: Context,
+): Promise<SettledRows | undefined> {
+  if (isNarrowed(selection) || state.totals().jobs.done === 0) return undefined;
+  if (isOpenOrder(await state.reader.redos.counts())) return undefined;
+  const text = new RowText(plan.matrix.variables, { redact: redactor.applyToData, escapeFormulas });
+  const rows = new SettledRows(plan, text, join(directory, runFiles.manifest), nextInvocation(state));
+  disposables.add(() => rows.close());
+  return rows;
 }

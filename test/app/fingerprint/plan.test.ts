@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { openState } from '../../../src/state/state.ts';
-import { receiptFact } from '../../../src/state/store.ts';
+import { fingerprintFact } from '../../../src/state/store.ts';
 import { promptpress } from '../../cli/test-io.ts';
 import { makePng } from '../../rig/png.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
@@ -53,12 +53,12 @@ async function planned(...flags: readonly string[]): Promise<unknown> {
 /** The same without what the last run noted. */
 async function plannedInFull(...flags: readonly string[]): Promise<unknown> {
   const store = openState(directory());
-  const receipt = store.fact(receiptFact) ?? '';
-  store.setFact(receiptFact, '');
+  const known = store.fact(fingerprintFact) ?? '';
+  store.setFact(fingerprintFact, '');
   store.close();
   const report = await planned(...flags);
   const again = openState(directory());
-  again.setFact(receiptFact, receipt);
+  again.setFact(fingerprintFact, known);
   again.close();
   return report;
 }

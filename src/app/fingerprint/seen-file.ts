@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { aFlag, aMapping, aText } from '../../pipeline/values/shape.ts';
 import { readFlags } from '../../state/files/plain-file.ts';
 
 /** A file as it was at one moment. Numbers of the file system are texts: they do not fit into JSON's numbers. */
@@ -13,6 +14,14 @@ export interface SeenFile {
   /** It had been changed just before: a later change may bear the same time, so that its bytes are to be read again. */
   readonly young: boolean;
 }
+
+export const isSeenFile = aMapping({
+  path: aText,
+  realPath: aText,
+  identity: aText,
+  sha256: aText,
+  young: aFlag,
+});
 
 /** The clock of a file system may be so coarse that two changes bear the same time. */
 const grainMs = 2_000;
@@ -98,8 +107,22 @@ function hashOfFile(path: string): string | undefined {
     : undefined;
 }
 
+/** Whether a file holds none of these texts; false where it cannot be read. */
+export function holdsNone(path: string, texts: readonly string[]): boolean {
+  if (texts.length === 0) return true;
+  const sought = texts.map((text) => Buffer.from(text));
+  const reach = Math.max(...sought.map(({ length }) => length)) - 1;
+  let before = Buffer.alloc(0);
+  return readWhole(path, (piece) => {
+    // What begins in one piece may end in the next.
+    const bytes = Buffer.concat([before, piece]);
+    before = bytes.subarray(Math.max(0, bytes.length - reach));
+    return !sought.some((text) => bytes.includes(text));
+  });
+}
+
 /** Reads a plain file to its end. @param take false ends the reading @returns false where it was ended, or the file cannot be read */
-export function readWhole(path: string, take: (bytes: Buffer) => boolean): boolean {
+function readWhole(path: string, take: (bytes: Buffer) => boolean): boolean {
   try {
     const descriptor = openSync(path, readFlags);
     try {

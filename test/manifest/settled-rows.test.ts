@@ -1,0 +1,183 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RowText } from '../../src/manifest/row-text.ts';
+import { SettledRows } from '../../src/manifest/settled-rows.ts';
+import { writeManifest, writeRunManifest } from '../../src/manifest/write.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { Slot } from '../../src/plan/slot.ts';
+import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
+import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
+import { doneRecord, failedRecord, finish } from './finish.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'promptpress-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Cells of one word share a title, all share a cover, and one note is skipped. */
+const notes = `
+  matrix: { word: [fox, owl, hare], tone: [dry, warm, odd] }
+  steps:
+    cover: { imagine: the same for all }
+    title: { imagine: "A title for {{ word }}" }
+    note: { when: 'tone != "dry" or word != "owl"', imagine: "{{ word }}, {{ tone }}", path: U1 }
+`;
+
+const invocation = 7;
+const file = (): string => join(folder, 'manifest.csv');
+
+/** A plan that counts how often each cell is resolved. */
+async function countingPlan(text = notes): Promise<{ plan: Plan; looks: Map<number, number> }> {
+  const plan = await planOf(text);
+  const looks = new Map<number, number>();
+  const resolve: Plan['resolve'] = (cell, lookup) => {
+    looks.set(cell.number, (looks.get(cell.number) ?? 0) + 1);
+    return plan.resolve(cell, lookup);
+  };
+  return { plan: { ...plan, resolve }, looks };
+}
+
+const settledRows = (plan: Plan): SettledRows =>
+  new SettledRows(plan, new RowText(plan.matrix.variables, {}), file(), invocation);
+
+/** A finished job whose files are those of no other one. */
+const done = (slot: Slot): JobRecord => {
+  const record = doneRecord(slot);
+  return { ...record, artifacts: record.artifacts.map((one) => ({ ...one, sha256: record.key })) };
+};
+
+/** What a run makes of a slot. */
+const made = (slot: Slot, fails: boolean) => ({
+  ...(fails ? failedRecord(slot, { code: 'task.failed', message: 'no' }) : done(slot)),
+  invocation,
+});
+
+async function admit(plan: Plan, rows: SettledRows, store: MemoryStore): Promise<void> {
+  for (const cell of await cellsOf(plan)) rows.resolve(cell, (key) => store.get(key));
+}
+
+/** The manifest at the end of a run, and the one that is made without its rows. */
+async function both(plan: Plan, rows: SettledRows, { reader }: MemoryStore) {
+  const options = { plan, selection: {}, reader, file: file() };
+  const { totals } = await writeRunManifest({ ...options, settled: rows });
+  const text = readFileSync(file(), 'utf8');
+  rows.close();
+  const whole = await writeManifest(options);
+  return { mine: [text, totals], whole: [readFileSync(file(), 'utf8'), whole] };
+}
+
+describe('rows of settled cells', () => {
+  it('are made when the cells are admitted, and those of the other cells at the end', async () => {
+    const { plan, looks } = await countingPlan();
+    const store = memoryStore();
+    await finish(plan, store, {
+      record: (slot) => (slot.cell === 5 && slot.step === 'note' ? made(slot, true) : done(slot)),
+    });
+    const rows = settledRows(plan);
+    looks.clear();
+    await admit(plan, rows, store);
+    expect(readdirSync(folder)).toEqual([]);
+    const options = { plan, selection: {}, reader: store.reader, file: file() };
+    const written = await writeRunManifest({ ...options, settled: rows });
+    expect([...looks].filter(([, count]) => count > 1).map(([cell]) => cell)).toEqual([5]);
+    expect(written.totals.slots).toMatchObject({ failed: 1, blocked: 1 });
+    const text = readFileSync(file(), 'utf8');
+    expect(await writeManifest(options)).toEqual(written.totals);
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+  });
+
+  it('are those of the state at the end, whatever a run does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          seed: fc.infiniteStream(fc.nat(1000)),
+          before: fc.nat(30),
+          during: fc.nat(30),
+          /** All files are one. */
+          isSame: fc.boolean(),
+          /** The run puts this cell off, and comes to it last. */
+          last: fc.option(fc.nat(8), { nil: undefined }),
+          changes: fc.option(fc.nat(20), { nil: undefined }),
+        }),
+        async ({ seed, before, during, isSame, last, changes }) => {
+          const { plan } = await countingPlan();
+          const store = memoryStore();
+          const next = (): number => seed.next().value as number;
+          const pick = (ready: number): number => next() % Math.max(1, ready);
+          await finish(plan, store, {
+            pick,
+            most: before,
+            record: (slot) => ({
+              ...(isSame ? doneRecord(slot) : made(slot, next() % 5 === 0)),
+              invocation: 1,
+            }),
+          });
+          const rows = settledRows(plan);
+          const cells = await cellsOf(plan);
+          const put = last === undefined ? undefined : cells[last];
+          const order = [...cells.filter((cell) => cell !== put), ...(put === undefined ? [] : [put])];
+          for (const cell of order) rows.resolve(cell, (key) => store.get(key));
+          const commit: MemoryStore['commit'] = (turn) => {
+            rows.note(turn.records);
+            store.commit(turn);
+          };
+          await finish(
+            plan,
+            { ...store, commit },
+            {
+              pick,
+              most: during,
+              record: (slot) => made(slot, next() % 5 === 0),
+            },
+          );
+          const records = [...store.withStatus('done')];
+          const record = changes === undefined ? undefined : records[changes % Math.max(1, records.length)];
+          if (record !== undefined) commit({ records: [{ ...record, cost: 0.5 }], attempts: [] });
+          const { mine, whole } = await both(plan, rows, store);
+          expect(mine).toEqual(whole);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('are made anew where a job of theirs has changed, or a job turns up in an earlier cell', async () => {
+    for (const turn of ['change', 'earlier'] as const) {
+      const { plan, looks } = await countingPlan();
+      const store = memoryStore();
+      await finish(plan, store, { record: done });
+      const rows = settledRows(plan);
+      const cells = await cellsOf(plan);
+      // The first cell is admitted when what it shares with the others is listed there.
+      for (const cell of turn === 'earlier' ? cells.slice(1) : cells)
+        rows.resolve(cell, (key) => store.get(key));
+      const [record] = store.withStatus('done');
+      if (record === undefined) throw new Error('Nothing is done.');
+      const changed = { ...record, cost: 0.5 };
+      if (turn === 'change') {
+        rows.note([changed]);
+        store.commit({ records: [changed], attempts: [] });
+      }
+      looks.clear();
+      const { mine, whole } = await both(plan, rows, store);
+      expect(mine).toEqual(whole);
+    }
+  });
+
+  it('leave no file behind, and are given up where none can be made', async () => {
+    const { plan } = await countingPlan();
+    const store = memoryStore();
+    await finish(plan, store);
+    const text = new RowText(plan.matrix.variables, {});
+    const rows = new SettledRows(plan, text, join(folder, 'gone', 'manifest.csv'), invocation);
+    await admit(plan, rows, store);
+    const { mine, whole } = await both(plan, rows, store);
+    expect(mine).toEqual(whole);
+    expect(readdirSync(folder)).toEqual(['manifest.csv']);
+  });
+});
