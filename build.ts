@@ -1,5 +1,5 @@
 /**
- * Writes `dist/` beside its type declarations: `npm run build`. The sources are joined into few files, because opening and
+ * Writes `dist/`: `npm run build`, behind `tsc`, whose declarations become one file. The sources are joined into few files, because opening and
  * compiling several hundred modules is most of what a short command would take. Packages stay outside, as they are installed;
  * only `yaml`, which nearly every command needs and which is seventy files, and `pino`, which every run does, are one file here too.
  *
@@ -12,6 +12,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { build as buildPage } from 'vite';
+import { joinedDeclarations } from './declarations.ts';
 import { acceptsText } from './schemas/accepts-text.ts';
 
 const require = createRequire(import.meta.url);
@@ -215,12 +216,16 @@ function grouped({ files, ofEntry }: Groups): Plugin {
       builder.onResolve({ filter: /^\./ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
         if (kind !== 'dynamic-import' || pluginData === 'found') return undefined;
         const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: 'found' });
-        return found.errors.length > 0 ? found : { path: found.path, namespace: 'entry' };
+        // Names of chunks are made of such paths: they are the same from every folder.
+        return found.errors.length > 0 ? found : { path: relative(root, found.path), namespace: 'entry' };
       });
-      builder.onLoad({ filter: /./, namespace: 'entry' }, ({ path }) => ({
-        contents: `export * from ${JSON.stringify(path)};${importsOf(path)}`,
-        resolveDir: dirname(path),
-      }));
+      builder.onLoad({ filter: /./, namespace: 'entry' }, ({ path }) => {
+        const file = join(root, path);
+        return {
+          contents: `export * from ${JSON.stringify(file)};${importsOf(file)}`,
+          resolveDir: dirname(file),
+        };
+      });
       builder.onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) =>
         common.entryPoints.includes(relative(root, path))
           ? { contents: `${await readFile(path, 'utf8')}${importsOf(path)}`, loader: 'ts' }
@@ -258,11 +263,16 @@ for (const name of inOneFile) {
   for (const { text } of written)
     packages.push({ path, contents: `/*!\n${licenses.join('\n\n')}\n*/\n${text}` });
 }
-for (const { path, contents } of [...outputFiles, ...packages]) {
+const declarations = {
+  path: join(dist, 'index.d.ts'),
+  contents: joinedDeclarations(join(root, 'node_modules/.cache/declarations/index.d.ts')),
+};
+const files = [...outputFiles, ...packages, declarations];
+for (const { path, contents } of files) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, contents);
 }
-const written = new Set([...outputFiles, ...packages].map(({ path }) => path));
+const written = new Set(files.map(({ path }) => path));
 
 const page = join(root, 'src/report/page');
 const bundled = ['preact', '@tanstack/virtual-core', 'uplot'];
@@ -296,5 +306,5 @@ for (const name of ['page.js', 'page.css']) written.add(join(dist, 'page', name)
 
 for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
-  if (/\.c?js$/.test(path) && !written.has(path)) await rm(path);
+  if (/\.(?:c?js|d\.ts)$/.test(path) && !written.has(path)) await rm(path);
 }

@@ -19,13 +19,14 @@ async function packedFrom(folder: string): Promise<readonly string[]> {
   return packed.files.map(({ path }) => path);
 }
 
-it('packs every file that a packed document links to: these links have no other address', async () => {
+it('packs every file that a packed document links to, and one file of declarations', async () => {
   const packed = new Set(await packedFrom(repository));
   const documents = readDocuments().filter(({ path }) => packed.has(path));
   const targets = documents.flatMap((document) =>
     document.links.map((link) => targetOf(document, link)?.path).filter((path) => path !== undefined),
   );
   expect(targets).toContain('.github/pictures/gallery.jpg');
+  expect([...packed].filter((path) => path.endsWith('.d.ts'))).toEqual(['dist/index.d.ts']);
   expect(documents.map(({ path }) => path)).toContain('README.md');
   expect(targets.filter((path) => !packed.has(path))).toEqual([]);
 }, 60_000);
