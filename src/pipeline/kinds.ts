@@ -50,6 +50,7 @@ const table = {
     fields: ['prompts', 'text', 'task_id'],
     written: (value) => `{ image: ${value} }`,
   },
+  shorten: { asks: 'task', makes: 'prompts', fields: ['prompts', 'text', 'prompt', 'task_id'] },
   video: {
     asks: 'task',
     images: 'named',

@@ -109,9 +109,9 @@ const noTask: readonly (readonly [RegExp, string])[] = [
 /** A button that the client stands in for at a gateway that shows none: it goes by `submit/change` (gateway 2.4). */
 export const isChange = ({ customId }: Button): boolean => customId.startsWith('change::');
 
-/** Which of its prompts a button of a describe draws, from 1; undefined for any other button. Its window proposes that prompt. */
+/** Which of the prompts that were found a button draws, from 1; undefined for any other button. Its window proposes that prompt. */
 export function suggestedBy({ customId }: Button): number | undefined {
-  const number = /(?:^|::)PicReader::([1-9])(?:::|$)/i.exec(customId)?.[1];
+  const number = /(?:^|::)(?:PicReader|PromptAnalyzer)::([1-9])(?:::|$)/i.exec(customId)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 

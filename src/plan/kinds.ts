@@ -18,6 +18,7 @@ export const requestOf = {
   click: clickRequest,
   blend: (step) => entryRequest(step, 'blend', 'never'),
   describe: (step) => entryRequest(step, 'describe', 'never'),
+  shorten: (step) => entryRequest(step, 'shorten', 'always'),
   video: (step) => entryRequest(step, 'video', 'never'),
   edit: (step) => entryRequest(step, 'edit', 'always'),
   generate: (step, models) => textRequest(step, 'generate', models),

@@ -68,7 +68,7 @@ export interface Task {
   readonly videoUrls?: readonly string[];
   /** Another link to one of the films in `videoUrls`. */
   readonly spareVideoUrl?: string;
-  /** Only of a finished describe task: `properties.finalPrompt`, split (gateway 4.5). */
+  /** Only of a finished task that finds prompts: `properties.finalPrompt`, split (gateway 4.5). */
   readonly prompts?: readonly string[];
   /** When the service took its submission on, Unix ms by its clock, where it says so. */
   readonly submittedAt?: number;
@@ -91,7 +91,7 @@ export interface Submission {
 }
 
 /** The kinds of tasks that are begun by themselves, by their pipeline names. */
-export type EntryKind = 'imagine' | 'blend' | 'describe' | 'video' | 'edit';
+export type EntryKind = 'imagine' | 'blend' | 'describe' | 'shorten' | 'video' | 'edit';
 
 /** What a task is begun with. */
 export interface EntryFields {

@@ -41,6 +41,7 @@ export const entries: Readonly<Record<EntryKind, Entry>> = {
     path: 'describe',
     body: (fields, { images: [image] = [] }) => ({ fields, images: { ...(image && { base64: image }) } }),
   },
+  shorten: { path: 'shorten', body: (fields) => ({ fields, images: {} }) },
   video: {
     path: 'video',
     body: (fields, { images = [], taskId }) => {

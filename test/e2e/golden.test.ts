@@ -38,6 +38,11 @@ const pipelines: Readonly<Record<string, readonly [steps: string, more?: string]
   words: { from: grid/U1, describe: { image: parent } }
   drawn: { imagine: "{{ steps.words.prompts[1] }}" }`,
   ],
+  shorten: [
+    `less: { shorten: "an {{ medium }} drawing of a small red fox in the very deep snow --v 6.1", path: prompt 3 }
+  drawn: { from: less, imagine: "{{ steps.less.prompts[1] }}" }`,
+    'matrix: { medium: [ink, oil] }\nprices: { shorten: 0.01, imagine: 0.1, click: 0.02 }',
+  ],
   video: [
     `${imageOf('a boat on a lake --v 7')}
   film: { from: grid/U1, video: { image: parent, motion: low, prompt: it drifts, batchSize: 1 } }`,

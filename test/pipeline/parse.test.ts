@@ -182,8 +182,8 @@ describe('the whole language', () => {
       'file.missing 30:9',
       'file.missing 45:11',
       'file.missing 63:35',
-      'file.missing 73:96',
-      'file.missing 78:79',
+      'file.missing 77:96',
+      'file.missing 82:79',
     ]);
   });
 
@@ -194,7 +194,7 @@ describe('the whole language', () => {
     expect(found).toEqual([
       'template.unknown-variable 37:32',
       'template.unknown-variable 54:41',
-      'template.unknown-variable 143:45',
+      'template.unknown-variable 147:45',
     ]);
   });
 });

@@ -105,6 +105,7 @@ test.each<readonly [StepKind, boolean]>([
   ['click', false],
   ['blend', false],
   ['describe', false],
+  ['shorten', false],
   ['video', false],
   ['edit', false],
 ])('%s asks for text: %s', (kind, isText) => {

@@ -439,6 +439,36 @@ steps:
   });
 });
 
+describe('a shorten', () => {
+  const shorter = `name: test
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  picture: { imagine: "picture {{ n }}" }
+  less: { shorten: "a long prompt {{ n }}" }
+  drawn: { imagine: "{{ steps.less.prompts[1] }} {{ n }}" }
+`;
+
+  it('is asked for with its prompt, and later steps draw what it has found', async () => {
+    const here = await world(shorter);
+    expect(here.run().end).toEqual({ kind: 'complete' });
+    expect(here.service.submits.map(({ prompt }) => prompt).toSorted()).toEqual(
+      ['a hare', 'a long prompt', 'picture'].flatMap((prompt) => [1, 2, 3].map((n) => `${prompt} ${n}`)),
+    );
+  });
+
+  it('that the gateway has no path for is asked for once, and all else is done', async () => {
+    const missing = failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' });
+    const here = await world(shorter, {
+      onSubmit: ({ prompt }) => (prompt.startsWith('a long') ? { error: missing } : undefined),
+    });
+    const { end } = here.run();
+    expect(end).toMatchObject({ kind: 'stopped', code: 'service.not-offered' });
+    expect(messageOf(end)).toContain('does not offer shorten: ');
+    expect(stepStatuses(here, 'picture')).toEqual({ done: 3 });
+    expect(here.service.submits.some(({ prompt }) => prompt.startsWith('a hare'))).toBe(false);
+  });
+});
+
 describe('a redo whose kind is closed', () => {
   it('is not begun: the result is as outdated as before, and the run ends', async () => {
     let isWrong = false;

@@ -76,6 +76,11 @@ const rows: readonly Row[] = [
     body: { botType: 'IMG_JOURNEY', base64: uri },
   },
   {
+    line: 'POST /img/submit/shorten',
+    ask: (service) => service.begin({ kind: 'shorten', fields: { prompt: 'a fox' }, speed: 'relax' }, never),
+    body: { botType: 'IMG_JOURNEY', prompt: 'a fox' },
+  },
+  {
     line: 'POST /img/submit/video',
     ask: (service) =>
       service.begin({ kind: 'video', fields: { motion: 'high' }, images: [image], speed: 'relax' }, never),

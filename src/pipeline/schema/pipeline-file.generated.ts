@@ -100,10 +100,18 @@ export type Axis =
       step?: number;
     };
 /**
- * One operation. Exactly one of the keys imagine, click, blend, describe, video, edit, generate and chat says which.
+ * One operation. Exactly one of the keys imagine, click, blend, describe, shorten, video, edit, generate and chat says which.
  */
 export type Step =
-  ImagineStep | ClickStep | BlendStep | DescribeStep | VideoStep | EditStep | GenerateStep | ChatStep;
+  | ImagineStep
+  | ClickStep
+  | BlendStep
+  | DescribeStep
+  | ShortenStep
+  | VideoStep
+  | EditStep
+  | GenerateStep
+  | ChatStep;
 /**
  * The text to send, a Liquid template: `{{ animal }} at dusk --v 6.1`.
  */
@@ -252,7 +260,7 @@ export interface PipelineFile {
   keepReplies?: 'all' | 'failed' | 'none';
   matrix?: Matrix;
   /**
-   * The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, video, edit, generate or chat. The order is the manifest's order.
+   * The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, shorten, video, edit, generate or chat. The order is the manifest's order.
    */
   steps: {
     [k: string]: Step;
@@ -642,6 +650,25 @@ export interface DescribeStep {
     language?: string;
     botType?: BotType;
   };
+  from?: From;
+  path?: Path;
+  when?: When;
+  keep?: Keep;
+  extra?: Extra;
+}
+/**
+ * Suggests up to five shorter prompts for a prompt: later steps read them as `steps.<name>.prompts`, and its buttons (prompt 1 to prompt 4) draw them.
+ */
+export interface ShortenStep {
+  /**
+   * The prompt, or a mapping with `prompt` and `botType`.
+   */
+  shorten:
+    | string
+    | {
+        prompt: Prompt;
+        botType?: BotType;
+      };
   from?: From;
   path?: Path;
   when?: When;

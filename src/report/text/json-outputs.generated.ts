@@ -1459,7 +1459,7 @@ export interface PlanStep {
   /**
    * The step's kind; what its path presses are clicks.
    */
-  kind: 'imagine' | 'click' | 'blend' | 'describe' | 'video' | 'edit' | 'generate' | 'chat';
+  kind: 'imagine' | 'click' | 'blend' | 'describe' | 'shorten' | 'video' | 'edit' | 'generate' | 'chat';
   /**
    * Its path presses buttons: the slots that come of that are clicks.
    */

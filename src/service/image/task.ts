@@ -159,21 +159,21 @@ function readProgress(value: unknown): number | undefined {
 }
 
 /**
- * The prompts of a describe task. Other tasks have a `finalPrompt` too, the one that was drawn (gateway 4.5), so that
- * without an action's name only a list is what describe makes. Some gateways leave the properties out: then the task's own
- * prompt is what was found.
+ * The prompts that a describe or a shorten has found. Other tasks have a `finalPrompt` too, the one that was drawn (gateway 4.5), so that
+ * without an action's name only a list is what such tasks make. Some gateways leave the properties of a describe out: then the task's own
+ * prompt is what was found. A shorten lists the important words first.
  */
 function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFacts): readonly string[] {
   const action = textOf(record['action']).trim().toUpperCase();
-  if (action !== '' && action !== 'DESCRIBE') return [];
+  if (!['', 'DESCRIBE', 'SHORTEN'].includes(action)) return [];
   const properties = members(record['properties']) ?? {};
   const texts =
     action === 'DESCRIBE'
       ? [properties['finalPrompt'], record['promptEn'], record['prompt'], properties['finalZhPrompt']]
       : [properties['finalPrompt']];
   const text = texts.map(textOf).find((said) => said.trim() !== '') ?? '';
-  const prompts = splitPrompts(facts.dataMask(text));
-  return action === 'DESCRIBE' || prompts.length > 1 ? prompts : [];
+  const prompts = splitPrompts(facts.dataMask(text.split('## Shortened prompts').at(-1) ?? ''));
+  return action !== '' || prompts.length > 1 ? prompts : [];
 }
 
 /** A tag is compared with the one that was sent: what cannot be one is none. */

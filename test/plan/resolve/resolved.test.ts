@@ -17,6 +17,7 @@ test.each<readonly [StepKind, boolean]>([
   ['video', true],
   ['edit', true],
   ['describe', false],
+  ['shorten', false],
   ['generate', false],
   ['chat', false],
 ])('below %s, its prompt is the nearest one of an image: %s', (kind, isDrawn) => {

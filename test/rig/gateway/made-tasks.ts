@@ -1,3 +1,4 @@
+import { kinds } from '../../../src/pipeline/kinds.ts';
 import { renderValue } from '../../../src/pipeline/values/value.ts';
 import type { Button, JobRecord } from '../../../src/plan/job.ts';
 import { gridButtons, upscaledButtons, wantsModal } from '../fake-task.ts';
@@ -97,7 +98,8 @@ export class MadeTasks {
     const isFilm = request.kind === 'video' || label.startsWith('Animate');
     const name = `${key} ${count}`;
     const number = this.tasks.size + 1;
-    const id = this.#idFor(name, now, request.kind === 'describe');
+    const findsPrompts = kinds[request.kind].makes === 'prompts';
+    const id = this.#idFor(name, now, findsPrompts);
     this.tasks.set(id, {
       ...workOf(record, parent),
       id,
@@ -107,7 +109,7 @@ export class MadeTasks {
       ...(pressed !== undefined && { customId: buttonOf(pressed.customId) }),
       ...(parent !== undefined && { parentId: parent.id }),
       waits: opens && !this.#temper.isWindowless(key, count),
-      brings: isFilm ? { videos: 4 } : request.kind === 'describe' ? { prompts: true } : {},
+      brings: isFilm ? { videos: 4 } : findsPrompts ? { prompts: true } : {},
       buttons: (/^U\d$/.test(label) ? upscaledButtons(number) : gridButtons(number)).map(
         ({ customId, label: text, emoji }) => ({ customId, label: text, emoji }),
       ),

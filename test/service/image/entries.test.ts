@@ -51,6 +51,24 @@ test('describe sends its image, and a language in the words it was declared in',
   expect(body).toEqual({ botType: 'IMG_JOURNEY', language: 'zh', base64: uri('AAAA') });
 });
 
+test('shorten sends its prompt, and a gateway without its path does not offer it', async () => {
+  const { body } = await began({ kind: 'shorten', fields: { prompt: 'a red fox' } });
+  expect(body).toEqual({ botType: 'IMG_JOURNEY', prompt: 'a red fox' });
+  const answers = [
+    Response.json({ code: 1, result: '1700000000000001' }),
+    new Response('404 page not found', { status: 404 }),
+  ];
+  const { fetch } = scriptedFetch(() => answers.shift() ?? Response.error());
+  const service = serviceWith({ fetch });
+  await service.begin({ kind: 'imagine', fields: { prompt: 'x' }, speed: 'relax' }, never);
+  expect(
+    await service.begin({ kind: 'shorten', fields: { prompt: 'x' }, speed: 'relax' }, never),
+  ).toMatchObject({
+    ok: false,
+    error: { code: 'service.not-offered', class: 'permanent', status: 404, about: 'not-offered' },
+  });
+});
+
 describe('video', () => {
   test('sends first and last frame, and all that is declared', async () => {
     const fields = {
@@ -151,7 +169,7 @@ test('whatever the fields are called, the tag and the images that a job was made
   expect(body).toEqual({ botType: 'IMG_JOURNEY', state: 'k1', base64: uri('AAAA') });
 });
 
-test.each(['imagine', 'blend', 'describe', 'video', 'edit'] as const)(
+test.each(['imagine', 'blend', 'describe', 'shorten', 'video', 'edit'] as const)(
   '%s sends the botType of the names that the gateway has',
   async (kind) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));

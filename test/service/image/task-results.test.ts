@@ -96,7 +96,18 @@ describe('the prompts of a finished task', () => {
     ['an empty finalPrompt', { action: 'DESCRIBE', properties: { finalPrompt: '' }, prompt: '' }, undefined],
     ['only in Chinese', { action: 'DESCRIBE', properties: { finalZhPrompt: '1️⃣ 猫\n2️⃣ 狗' } }, ['猫', '狗']],
     ['another action', { action: 'IMAGINE', properties: { finalPrompt } }, undefined],
-    ['shorten', { action: 'SHORTEN', properties: { finalPrompt } }, undefined],
+    [
+      'shorten, below its words',
+      {
+        action: 'SHORTEN',
+        prompt: 'a fox',
+        properties: {
+          finalPrompt: '## Important tokens\n**fox** (1.0)\n\n## Shortened prompts\n1️⃣ red fox\n\n2️⃣ fox',
+        },
+      },
+      ['red fox', 'fox'],
+    ],
+    ['shorten without a list', { action: 'SHORTEN', prompt: 'a fox', properties: null }, undefined],
     ['properties that are none', { action: 'DESCRIBE', properties: 'x' }, undefined],
   ])('%s', async (_what, record, expected) => {
     expect((await fetched(record)).prompts).toEqual(expected);

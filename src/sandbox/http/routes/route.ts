@@ -17,10 +17,10 @@ export type RouteName =
   | 'describe'
   | 'video'
   | 'edits'
+  | 'shorten'
   /** Of the family, beyond the contract (gateway 2.1). */
   | 'change'
   | 'simple-change'
-  | 'shorten'
   | 'image-seed'
   | 'list-by-condition'
   | 'list'
@@ -47,7 +47,7 @@ export interface Endpoint {
 }
 
 /** Routes that only clients of the midjourney-proxy family call. */
-const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'shorten', 'image-seed']);
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */
 export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
