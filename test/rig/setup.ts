@@ -3,7 +3,7 @@
  * the machine it runs on (keys, proxies, colours).
  */
 for (const name of Object.keys(process.env)) {
-  if (/^PROMPTPRESS_(?!TEST_COMMAND$)|_proxy$/i.test(name) || name === 'FORCE_COLOR')
+  if (/^PROMPTPRESS_(?!TEST_(?:COMMAND|LONG)$)|_proxy$/i.test(name) || name === 'FORCE_COLOR')
     delete process.env[name];
 }
 process.env['NO_COLOR'] = '1';
