@@ -1,4 +1,5 @@
-import { limitsSchema } from './limits/schema.ts';
+import { purseSchema } from './limits/purse.ts';
+import { sharesSchema } from './limits/shares-schema.ts';
 import type { EngineSchema } from './postgres/make-tables.ts';
 import { lacksSchema } from './slices/lacks.ts';
 import { redosSchema } from './state/redos.ts';
@@ -7,5 +8,5 @@ import { stateSchema } from './state/schema.ts';
 /** The tables and functions of an engine. Versions 1 to 7 were of before 0.1.0. */
 export const engineSchema: EngineSchema = {
   version: 8,
-  sql: stateSchema + limitsSchema + redosSchema + lacksSchema,
+  sql: stateSchema + purseSchema + sharesSchema + redosSchema + lacksSchema,
 };

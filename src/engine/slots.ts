@@ -28,12 +28,7 @@ export class WorkerSlots {
       return Math.max(0, this.#most - used);
     };
     return {
-      ...(limits.moments === undefined ? {} : { moments: limits.moments }),
-      ...(limits.tokens === undefined ? {} : { tokens: limits.tokens }),
-      ...(limits.served === undefined ? {} : { served: limits.served }),
-      ...(limits.kinds === undefined ? {} : { kinds: limits.kinds }),
-      ...(limits.closings === undefined ? {} : { closings: limits.closings }),
-      ...(limits.allowance === undefined ? {} : { allowance: limits.allowance }),
+      ...limits,
       rooms: {
         get granted() {
           return Math.min(rooms.granted, free());

@@ -179,10 +179,9 @@ async function oneSession(
         leaseMs,
       },
       { clock, random: work.random },
-      known,
-      closings,
     );
     limits = shared;
+    for (const told of [closings, known]) if (told !== undefined) told.onMore = () => shared.tellMore();
     const budget = {
       worker,
       charge: (record: JobRecord) => shared.allowance.chargeOf(record),
@@ -246,7 +245,9 @@ async function oneSession(
         cells: source,
         clock,
         ...(work.address && { address: work.address }),
-        shared: slots.within(shared),
+        shared: slots.within(
+          Object.assign(shared, known && { served: known.served, kinds: known.kinds }, { closings }),
+        ),
         fence: session.fence,
         ...(heard && { heard: heard.ofRun(run, store.unwritten) }),
         random: work.random,

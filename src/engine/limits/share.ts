@@ -1,4 +1,3 @@
-import { fairShare, type Member } from './divide.ts';
 import type { Grants, Needs } from './run-allowance.ts';
 
 /** What was granted counts for so long after the question, ms: later it is another's. */
@@ -6,45 +5,29 @@ const validMs = 5000;
 
 /** What one worker says of its part of a limit. */
 export interface ShareAsk {
-  /** Null: there is none, and only what is sent is told. */
-  readonly limit: number | null;
+  readonly limit: number;
   /** The most that it uses until it has the answer. */
   readonly holds: number;
   readonly used: number;
+  /** How much it would use until it asks again; 0: nothing. */
   readonly want: number;
+  /** The least that is of use to it: 1, or the tokens of its next call; 0: it leaves. */
   readonly unit: number;
-  /** What is fair for it, as far as it knows the others. */
-  readonly target: number;
-  /** For so long what was used is charged, ms. */
+  /** For so long what was used is charged, ms; 0: while it is in use. */
   readonly window: number;
 }
 
-/** What the service's workers have of one limit, as the engine answers. */
-export interface ShareRow extends Pick<ShareAsk, 'used' | 'want' | 'unit'> {
-  readonly id: string;
+/** A worker's part of a limit. */
+export interface SharePart {
+  /** How much it may use. */
   readonly granted: number;
-  readonly forMs: number;
-  /** It was not heard of for some seconds: it has what it has, and gets no part. */
-  readonly isSilent: boolean;
+  /** How much is fair for it: what it has beyond that goes back when it is not in use. */
+  readonly fair: number;
 }
 
-/** What a worker wants of each limit, by kind, and the service whose limits these are. */
-export interface SharesAsk {
-  readonly service: string;
-  readonly kinds: Readonly<Record<string, unknown>>;
-  /** What it wants of what its run may spend; absent: what it was given stays. */
-  readonly needs?: Needs;
-}
-
-/** What a worker of the service has of each limit. */
-export interface SharesRow {
-  readonly session: number;
-  /** How long ago it was heard of, ms. */
-  readonly age: number;
-  readonly shares: Readonly<Record<string, unknown>>;
-  /** By the engine's clock, Unix ms. */
-  readonly now: number;
-  /** Of who asked for it: what it was given of what its run may spend. */
+/** Parts of a worker by kind of limit, and what it was given of what its run may spend, where it asked for that. */
+export interface SharesAnswer {
+  readonly shares: Readonly<Record<string, SharePart>>;
   readonly spending: Grants | null;
 }
 
@@ -54,10 +37,15 @@ export interface Heartbeat {
   /**
    * Shows that it is there, and says what it wants of the limits.
    *
-   * @returns what all workers of the service have of them; empty where the session is over, or the engine has an older state than it had
+   * @param ask the service whose limits these are, what it wants of each, and of what its run may spend: without needs what it was given stays
+   * @returns undefined where the session is over, or the engine has an older state than it had
    * @throws EngineError
    */
-  beat(ask?: SharesAsk): Promise<readonly SharesRow[]>;
+  beat(ask?: {
+    readonly service: string;
+    readonly kinds: Readonly<Record<string, unknown>>;
+    readonly needs?: Needs | undefined;
+  }): Promise<SharesAnswer | undefined>;
 }
 
 /**
@@ -67,17 +55,13 @@ export interface Heartbeat {
 export abstract class Share {
   protected readonly limit: number | undefined;
   readonly #windowMs: number;
-  #others: readonly ShareRow[] | undefined;
-  #granted = 0;
-  /** As the engine knows it. */
-  #own: ShareRow | undefined;
-  /** What was fair when it asked last: what it has beyond that goes back when it is not in use. */
-  #fair = 0;
-  #askedAt = 0;
+  /** As it was answered last. */
+  protected part: SharePart = { granted: 0, fair: 0 };
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** How much more may be asked for: so much as has left the window since, if all was used evenly. */
-  #credit = 0;
   #isLeaving = false;
+  #peak = 0;
+  /** The least that is of use. */
+  protected unit = 1;
 
   /** @param windowMs 0: what is used is charged while it is in use */
   constructor(limit: number | undefined, windowMs: number) {
@@ -87,23 +71,18 @@ export abstract class Share {
 
   /** How much is in use, or charged. */
   protected abstract used(now: number): number;
-  /** How much it would use until it asks again, having so much, and the least that is of use. Asked once a question. */
-  protected abstract wish(now: number, holds: number): { readonly want: number; readonly unit: number };
+  /** How much it would use until it asks again, having so much, of which it has used so much at once since it asked last. Asked once a question. */
+  protected abstract wish(now: number, holds: number, peak: number): number;
 
   /** How much may be in use. */
   cap(now: number): number {
-    if (now - this.#answeredAt > validMs) return 0;
-    return Math.min(this.#granted, Math.max(this.#fair, this.used(now)));
+    const { granted, fair } = this.part;
+    return now - this.#answeredAt > validMs ? 0 : Math.min(granted, Math.max(fair, this.used(now)));
   }
 
-  /** The part that is fair, as it was when it asked last. */
-  protected get fair(): number {
-    return this.#fair;
-  }
-
-  /** True once the engine has answered. */
-  get isKnown(): boolean {
-    return this.#answeredAt > Number.NEGATIVE_INFINITY;
+  /** More is in use than before. */
+  protected notePeak(now: number): void {
+    this.#peak = Math.max(this.#peak, this.used(now));
   }
 
   /** Nothing more is wanted. */
@@ -111,46 +90,27 @@ export abstract class Share {
     this.#isLeaving = true;
   }
 
-  ask(now: number): ShareAsk {
+  /** Empty: there is no limit. */
+  ask(now: number): Partial<ShareAsk> {
     const { limit } = this;
+    if (limit === undefined) return {};
     const used = this.used(now);
-    const has = this.cap(now);
-    const { want, unit } = this.wish(now, has);
-    const window = this.#windowMs;
-    if (limit === undefined) return { limit: null, holds: 0, used: 0, want: 0, unit: 1, target: 0, window };
-    const { id = '', granted = 0, forMs = 0 } = this.#own ?? {};
-    const wants = Math.min(limit, Math.max(this.#isLeaving ? 0 : want, used));
-    const own: Member = { id, want: wants, unit, granted, forMs };
-    // Whoever does not know the others yet takes nothing.
-    this.#fair = this.#others === undefined || this.#isLeaving ? 0 : fairOf(limit, this.#others, own);
-    this.#credit += window > 0 ? (this.#fair * (now - this.#askedAt)) / window : limit;
-    this.#credit = Math.min(this.#credit, Math.max(2, this.#fair));
-    this.#askedAt = now;
-    const more = Math.max(has < unit ? unit : 0, Math.floor(this.#credit));
-    const target = Math.min(this.#fair, has + more);
-    const holds = Math.max(used, Math.min(has, this.#fair));
+    const has = this.#isLeaving ? 0 : this.cap(now);
+    const unit = this.#isLeaving ? 0 : this.unit;
+    this.notePeak(now);
+    const want = this.#isLeaving ? 0 : this.wish(now, has, this.#peak);
+    this.#peak = used;
     // Until the answer is there no more than this is used: others may be given the rest.
-    this.#granted = holds;
-    return { limit, holds, used, want: own.want, unit, target, window };
+    const holds = Math.max(used, has);
+    this.part = { ...this.part, granted: holds };
+    return { limit, holds, used, want: Math.min(limit, Math.max(want, used)), unit, window: this.#windowMs };
   }
 
   /** @param at when the question left @returns whether there is more than before */
-  onAnswer(at: number, own: ShareRow, others: readonly ShareRow[]): boolean {
-    const isMore = own.granted > this.#granted;
-    if (isMore) this.#credit = Math.max(0, this.#credit - (own.granted - this.#granted));
+  onAnswer(at: number, part: SharePart): boolean {
+    const isMore = part.granted > this.part.granted;
     this.#answeredAt = at;
-    this.#granted = own.granted;
-    this.#own = own;
-    this.#others = others;
+    this.part = part;
     return isMore;
   }
-}
-
-function fairOf(limit: number, others: readonly ShareRow[], own: Member): number {
-  const taken = others.reduce(
-    (sum, { isSilent, granted, used }) => sum + (isSilent ? Math.max(granted, used) : 0),
-    0,
-  );
-  const members = others.filter(({ isSilent }) => !isSilent);
-  return fairShare(Math.max(0, limit - taken), [...members, own], own.id);
 }

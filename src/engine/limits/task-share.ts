@@ -1,15 +1,17 @@
 import type { Clock } from '../../run/clock.ts';
 import type { Rooms } from '../../run/ports.ts';
-import { Share, type ShareAsk } from './share.ts';
+import { Share, type ShareAsk, type SharePart } from './share.ts';
 
 /** A worker that had room and nothing for it wants none for so long, ms: others may have a use for it. */
 const restMs = 3000;
 
-/** What a worker tells of its tasks beside its part of the limit. */
-export interface TasksAsk extends ShareAsk {
-  /** The service has refused one more task; null: it does not count tasks, as was found since. */
-  readonly full: boolean | null;
-  /** Tasks that began at once. */
+/** What a worker tells of its tasks beside its part of the limit: counts of its whole session, so that what nobody has heard is told again. */
+interface TasksAsk extends Partial<ShareAsk> {
+  /** How often the service has refused one more task. */
+  readonly refused: number;
+  /** False: it does not count tasks, as was found since. */
+  readonly counted: boolean;
+  /** Tasks that began. */
   readonly began: number;
 }
 
@@ -21,14 +23,14 @@ export class TaskShare extends Share implements Rooms {
   readonly #clock: Clock;
   readonly #wake: () => void;
   #used = 0;
-  /** The most that were used at once since it asked last. */
-  #peak = 0;
   #slices = 0;
-  /** True from its first slice until it has room. */
-  #isBeginning = false;
+  /** So many answers that leave it room are waited for since its first slice: until then it wants all. */
+  #beginning = 0;
   #restsUntil = Number.NEGATIVE_INFINITY;
+  /** Since when it has no room and no task, Unix ms; infinite: it has. */
   #lacksSince: number | undefined;
-  #full: boolean | null = false;
+  #refused = 0;
+  #counted = true;
   #began = 0;
 
   /** @param wake asks the engine soon */
@@ -44,8 +46,7 @@ export class TaskShare extends Share implements Rooms {
 
   /** For how long the worker has had no room and no task, ms; undefined: nobody has said yet what it may have. */
   get lackedMs(): number | undefined {
-    if (!this.isKnown) return undefined;
-    return this.#lacksSince === undefined ? 0 : this.#clock.now() - this.#lacksSince;
+    return this.#lacksSince === undefined ? undefined : Math.max(0, this.#clock.now() - this.#lacksSince);
   }
 
   /** The worker holds so many slices. */
@@ -53,58 +54,45 @@ export class TaskShare extends Share implements Rooms {
     const isFirst = this.#slices === 0 && slices > 0;
     this.#slices = slices;
     if (!isFirst) return;
-    this.#isBeginning = true;
+    this.#beginning = 2;
     this.#wake();
   }
 
   /** The run has so many tasks in flight. */
   note(tasks: number): void {
-    if (tasks > this.#used) this.#began += tasks - this.#used;
+    this.#began += Math.max(0, tasks - this.#used);
     this.#used = tasks;
-    this.#peak = Math.max(this.#peak, tasks);
+    this.notePeak(this.#clock.now());
   }
 
-  /** The service has refused one more task. @param full null: it does not count tasks, as was found since */
-  noteFull(full: true | null = true): void {
-    this.#full = full;
+  /** The service has refused one more task. @param counted false: it does not count tasks, as was found since */
+  noteFull(counted = true): void {
+    this.#counted = counted;
+    if (counted) this.#refused += 1;
     this.#wake();
   }
 
   override ask(now: number): TasksAsk {
-    const ask = { ...super.ask(now), full: this.#full, began: this.#began };
-    if (this.granted > 0) this.#isBeginning = false;
-    this.#peak = this.#used;
-    this.#full = false;
-    this.#began = 0;
-    return ask;
+    return { ...super.ask(now), refused: this.#refused, counted: this.#counted, began: this.#began };
   }
 
-  /** Nobody may have heard it: it is said again. */
-  onUnheard({ full, began }: TasksAsk): void {
-    if (this.#full === false) this.#full = full;
-    this.#began += began;
-    this.#isBeginning ||= this.#slices > 0;
-  }
-
-  /** The engine has answered. */
-  noteAnswer(): void {
-    if (this.granted + this.#used > 0) this.#lacksSince = undefined;
-    else this.#lacksSince ??= this.#clock.now();
+  override onAnswer(at: number, part: SharePart): boolean {
+    const now = this.#clock.now();
+    if (this.granted > 0) this.#beginning -= 1;
+    const isMore = super.onAnswer(at, part);
+    this.#lacksSince =
+      this.granted + this.#used > 0 ? Number.POSITIVE_INFINITY : Math.min(this.#lacksSince ?? now, now);
+    return isMore;
   }
 
   protected used(): number {
     return this.#used;
   }
 
-  protected wish(now: number, holds: number): { readonly want: number; readonly unit: number } {
-    return { want: this.#wish(now, holds), unit: 1 };
-  }
-
-  #wish(now: number, holds: number): number {
-    const { limit = 0 } = this;
-    if (this.#peak > 0) return this.#peak >= holds ? limit : Math.min(limit, this.#peak + 1);
+  protected wish(now: number, holds: number, peak: number): number {
+    if (peak > 0) return peak >= holds ? Number.POSITIVE_INFINITY : peak + 1;
     if (this.#slices === 0) return 0;
-    if (this.#isBeginning) return limit;
+    if (this.#beginning > 0) return Number.POSITIVE_INFINITY;
     if (holds > 0) this.#restsUntil = now + restMs;
     return now < this.#restsUntil ? 0 : 1;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../run/clock.ts';
 import type { SendFence } from '../../run/ports.ts';
-import type { Heartbeat, SharesRow } from '../limits/share.ts';
+import type { Heartbeat, SharesAnswer } from '../limits/share.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { endSession } from '../state/slices.ts';
 import { BeatFence, leasesSending } from './beat-fence.ts';
@@ -64,31 +64,32 @@ export function sessionOf(
     },
     onOver: (listener) => void listeners.push(listener),
     beat: async ({ service, kinds, needs } = { service: '', kinds: {} }) => {
-      if (isOver) return [];
+      if (isOver) return undefined;
       const sent = fence.moment();
       asked += 1;
       const number = asked;
-      let rows: (SharesRow & { readonly before: number })[];
+      let answer: (SharesAnswer & { readonly before: number }) | undefined;
       try {
-        ({ rows } = await pool.query<SharesRow & { readonly before: number }>(
-          'SELECT session::float8 AS session, age, shares, now, before::float8 AS before, spending FROM promptpress.share($1, $2, $3, $4, $5, $6)',
+        ({
+          rows: [answer],
+        } = await pool.query<SharesAnswer & { readonly before: number }>(
+          'SELECT before::float8 AS before, shares, spending FROM promptpress.share($1, $2, $3, $4, $5, $6)',
           [session, token, service, number, JSON.stringify(kinds), needs ?? null],
         ));
       } catch (error) {
         fence.suspend();
         throw error;
       }
-      const [first] = rows;
       // An engine that has forgotten a heartbeat has an older state than it had.
-      if (first === undefined || first.before < answered) {
+      if (answer === undefined || answer.before < answered) {
         isOver = true;
         fence.close();
         for (const listener of listeners) listener();
-        return [];
+        return undefined;
       }
       answered = number;
       fence.onSeen(sent);
-      return rows;
+      return answer;
     },
     end: async () => {
       fence.close();

@@ -13,7 +13,7 @@ import { turnFunctions } from './turn-functions.ts';
  *
  * Of a session, `lease_ms` is its own lease: by it others reckon when it is over. `ended`: it has said itself that it is over, or its process is
  * known to be gone, so nothing more is heard from it; one that is only `over` may hear of a text call for as long as that may take. `service`
- * to `given` are what its worker has of limits and budgets (`limits/schema`).
+ * to `given` are what its worker has of limits and budgets (`limits/`).
  *
  * Of a slice that is done, `below_doubt` says that some cell has jobs left that wait for one in doubt, of whichever slice.
  *

@@ -1,21 +1,10 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import { graceMs } from './even-moments.ts';
-
-/** What leaves within this part of a window is counted together, so that the log of 100,000 an hour stays short. */
-const parts = 1024;
+import { WindowCharge, windowMsOf } from './window-charge.ts';
 
 /** How far requests may lag behind even moments and catch up, ms. */
 const caughtUpMs = 250;
 /** Timers are late by a few ms: to catch up, so much is no reason to wait. */
 const timerMs = 5;
-
-/** Requests that left at nearly the same time. */
-interface Part {
-  readonly from: number;
-  /** When the last one of them is out of the window. */
-  until: number;
-  count: number;
-}
 
 /**
  * When the requests of one route may pass to the network, so that in no window of `perMs` more than `count` leave, whatever the time
@@ -26,12 +15,8 @@ interface Part {
  */
 export class Departures {
   readonly #count: number;
-  readonly #windowMs: number;
-  readonly #partMs: number;
   readonly #spacing: number;
-  #parts: Part[] = [];
-  /** Requests in the parts. */
-  #left = 0;
+  readonly #left: WindowCharge;
   /** Requests that have passed and not left. */
   #passed = 0;
   #next = Number.NEGATIVE_INFINITY;
@@ -39,20 +24,18 @@ export class Departures {
 
   constructor(rate: Rate) {
     this.#count = rate.count;
-    // The ways of two requests to the service are not equally long.
-    this.#windowMs = rate.perMs + graceMs(rate) / 2;
-    this.#partMs = rate.perMs / parts;
-    this.#spacing = this.#windowMs / rate.count;
+    this.#left = new WindowCharge(windowMsOf(rate));
+    this.#spacing = windowMsOf(rate) / rate.count;
   }
 
   /** How many numbers of requests are remembered. */
   get size(): number {
-    return this.#parts.length;
+    return this.#left.size;
   }
 
   /** Unix ms from when on the next request may pass; not in the future means now, positive infinity: once another has left. */
   nextAt(now: number): number {
-    return Math.max(this.#next, this.#nextCatchingUp, this.#roomAt(now));
+    return Math.max(this.#next, this.#nextCatchingUp, this.#left.downTo(this.#count - this.#passed - 1, now));
   }
 
   /** A request passes. */
@@ -71,35 +54,11 @@ export class Departures {
 
   /** A request that has left is sent once more. */
   leaveAgain(now: number): void {
-    const until = now + this.#windowMs;
-    const last = this.#parts.at(-1);
-    if (last !== undefined && now - last.from < this.#partMs) {
-      last.count += 1;
-      last.until = Math.max(last.until, until);
-    } else this.#parts.push({ from: now, until, count: 1 });
-    this.#left += 1;
+    this.#left.add(now, 1);
   }
 
   /** A request that has passed will not leave. */
   withdraw(): void {
     this.#passed -= 1;
-  }
-
-  #roomAt(now: number): number {
-    this.#forget(now);
-    let tooMany = this.#left + this.#passed + 1 - this.#count;
-    if (tooMany <= 0) return Number.NEGATIVE_INFINITY;
-    for (const { until, count } of this.#parts) {
-      tooMany -= count;
-      if (tooMany <= 0) return until;
-    }
-    return Number.POSITIVE_INFINITY;
-  }
-
-  #forget(now: number): void {
-    let over = 0;
-    for (; (this.#parts[over]?.until ?? Number.POSITIVE_INFINITY) <= now; over += 1)
-      this.#left -= this.#parts[over]?.count ?? 0;
-    if (over > 0) this.#parts = this.#parts.slice(over);
   }
 }

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import type { TaskShare } from '../../../src/engine/limits/task-share.ts';
@@ -293,6 +294,26 @@ it('narrows to what the service accepts once one worker is refused, and tries on
   await stop(all);
 });
 
+it('keeps its part while the part of another worker rises in the same moment, and rises with a later heartbeat', async () => {
+  const [worker, other] = [await Busy.of('refused', 10), await Busy.of('refused', 10)];
+  await watch([worker, other], 10, 3000);
+  expect(worker.tasks).toBe(5);
+  const rising = new Client({ connectionString: db.url });
+  await rising.connect();
+  try {
+    await rising.query("SELECT pg_advisory_lock(hashtextextended('refused', 7))");
+    other.wants = 0;
+    await db.time.pass(5000);
+    expect([other.tasks, worker.tasks, worker.away]).toEqual([0, 5, undefined]);
+    await rising.query('SELECT pg_advisory_unlock_all()');
+  } finally {
+    await rising.end();
+  }
+  await db.time.pass(2000);
+  expect(worker.tasks).toBe(10);
+  await stop([worker, other]);
+});
+
 it('changes nothing for a question that comes late', async () => {
   const { name } = await Busy.of('another', 1);
   const [row] = await db.query<{ token: string }>(
@@ -306,7 +327,17 @@ it('changes nothing for a question that comes late', async () => {
       'late',
       asked,
       JSON.stringify({
-        tasks: { limit: 10, holds, used: 0, want: 10, unit: 1, target: 10, window: 0, full: false, began: 0 },
+        tasks: {
+          limit: 10,
+          holds,
+          used: 0,
+          want: 10,
+          unit: 1,
+          window: 0,
+          refused: 0,
+          counted: true,
+          began: 0,
+        },
       }),
     ]);
   await ask(1001, 0);

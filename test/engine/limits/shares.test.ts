@@ -105,6 +105,49 @@ const rates: readonly (readonly [Rate, number])[] = [
 /** Every number of workers, and forty, with every rate: takes minutes. */
 const isLong = process.env['PROMPTPRESS_TEST_LONG'] !== undefined;
 
+/** What a worker wants of a limit. */
+const member = (want: number, more: Readonly<Record<string, number>> = {}) => ({
+  want,
+  unit: 1,
+  granted: 1,
+  forMs: 60_000,
+  ...more,
+});
+
+/** The fair part of each of these workers. */
+async function parts(
+  limit: number,
+  members: readonly ReturnType<typeof member>[],
+): Promise<readonly number[]> {
+  const told = members.map(({ forMs, ...each }, id) => ({ ...each, id, since: 100_000 - forMs }));
+  const rows = await db.query<{ part: number }>(
+    'SELECT promptpress.fair_share($1, $2, id, 100000) AS part FROM generate_series(0, $3::bigint - 1) AS id',
+    [limit, JSON.stringify(told), members.length],
+  );
+  return rows.map(({ part }) => part);
+}
+
+it('divides a limit by demand, each its unit first, and no more than there is', async () => {
+  expect(await parts(10, [member(10), member(10), member(10)])).toEqual([3, 3, 4]);
+  expect(await parts(10, [member(2), member(10), member(10)])).toEqual([2, 4, 4]);
+  // Of what nobody wants, whoever wants nothing has one to begin with.
+  expect(await parts(10, [member(0), member(5)])).toEqual([1, 5]);
+  expect(await parts(5, [member(0), member(5)])).toEqual([0, 5]);
+});
+
+it('lets workers take turns where there is not a unit for each', async () => {
+  const [old, young] = [member(5), member(5, { forMs: 500 })];
+  const waits = member(5, { granted: 0, forMs: 3000 });
+  const waitsLonger = member(5, { granted: 0, forMs: 9000 });
+  const all = [old, waits, waitsLonger, young];
+  expect(await parts(1, all)).toEqual([0, 0, 0, 1]);
+  expect(await parts(2, all)).toEqual([0, 0, 1, 1]);
+  expect(await parts(3, all)).toEqual([0, 1, 1, 1]);
+  // Calls of many tokens: one at a time, which has the rest too.
+  const calls = [60, 0, 0].map((granted) => member(100, { unit: 60, granted, forMs: 100 }));
+  expect(await parts(100, calls)).toEqual([100, 0, 0]);
+});
+
 describe('shares of a rate', () => {
   it.each(
     [1, 2, 4, 8, 40].flatMap((count, n) =>

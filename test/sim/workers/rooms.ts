@@ -1,5 +1,4 @@
-import type { ShareRow } from '../../../src/engine/limits/share.ts';
-import { TaskShare, type TasksAsk } from '../../../src/engine/limits/task-share.ts';
+import { TaskShare } from '../../../src/engine/limits/task-share.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Who is not heard of for so long counts what its slices have open, ms. */
@@ -7,10 +6,13 @@ const silentMs = 10_000;
 /** Who is not heard of for so long gets no share, ms. */
 const quietMs = 3000;
 
+/** For so long one has its turn, ms. */
+const turnMs = 20_000;
+
 interface Row {
-  readonly ask: TasksAsk;
+  readonly used: number;
+  readonly want: number;
   readonly granted: number;
-  readonly since: number;
   readonly seenAt: number;
 }
 
@@ -42,36 +44,38 @@ export class SharedRooms {
   /** Asks for room. @returns what takes the answer, which says whether there is more than before */
   ask(worker: string, share: TaskShare): () => boolean {
     const { now } = this.#time;
-    const ask = share.ask(now);
-    const others = [...this.#rows.keys()].filter((id) => id !== worker).map((id) => this.#told(id));
-    const taken = others.reduce((sum, { granted, used }) => sum + Math.max(granted, used), 0);
-    const before = this.#rows.get(worker);
-    const had = before?.granted ?? 0;
-    const granted = Math.max(Math.min(had, ask.holds), ask.used, Math.min(ask.target, this.#limit - taken));
-    const isSame = had >= ask.unit === granted >= ask.unit;
-    this.#rows.set(worker, { ask, granted, since: isSame ? (before?.since ?? now) : now, seenAt: now });
-    const own = this.#told(worker);
-    return () => {
-      const isMore = share.onAnswer(now, own, others);
-      share.noteAnswer();
-      return isMore;
-    };
+    const { holds = 0, used = 0, want = 0 } = share.ask(now);
+    const taken = this.#others(worker, 0).reduce((sum, id) => sum + this.#claimOf(id), 0);
+    const fair = this.#fair(worker, want);
+    const had = this.#rows.get(worker)?.granted ?? 0;
+    const granted = Math.max(Math.min(had, holds), used, Math.min(fair, this.#limit - taken));
+    this.#rows.set(worker, { used, want, granted, seenAt: now });
+    return () => share.onAnswer(now, { granted, fair });
   }
 
-  #told(id: string): ShareRow {
-    const row = this.#rows.get(id);
-    if (row === undefined) throw new Error(`${id} has not asked.`);
-    const { ask, since, seenAt } = row;
-    const { now } = this.#time;
-    const isGone = now - seenAt > silentMs;
-    const granted = isGone ? this.#openOf(id) : row.granted;
-    return {
-      ...ask,
-      id,
-      granted,
-      used: isGone ? 0 : ask.used,
-      forMs: now - since,
-      isSilent: now - seenAt > quietMs,
-    };
+  /** All divide what the silent ones leave; where that is less than one for each, they take turns. */
+  #fair(worker: string, want: number): number {
+    const silent = this.#others(worker, quietMs);
+    const hungry = this.#others(worker, 0).filter(
+      (id) => !silent.includes(id) && (this.#rows.get(id)?.want ?? 0) > 0,
+    );
+    const left = this.#limit - silent.reduce((sum, id) => sum + this.#claimOf(id), 0);
+    const all = [...hungry, worker].toSorted();
+    if (want === 0) return left > hungry.length ? 1 : 0;
+    if (all.length <= left) return Math.min(want, Math.floor(left / all.length));
+    const turn = Math.floor(this.#time.now / turnMs) % all.length;
+    return (all.indexOf(worker) + all.length - turn) % all.length < left ? 1 : 0;
+  }
+
+  /** Others who were not heard of for at least so long. */
+  #others(worker: string, ms: number): readonly string[] {
+    return [...this.#rows]
+      .filter(([id, { seenAt }]) => id !== worker && this.#time.now - seenAt >= ms)
+      .map(([id]) => id);
+  }
+
+  #claimOf(id: string): number {
+    const { used = 0, granted = 0, seenAt = 0 } = this.#rows.get(id) ?? {};
+    return this.#time.now - seenAt > silentMs ? this.#openOf(id) : Math.max(granted, used);
   }
 }

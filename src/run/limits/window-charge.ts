@@ -1,3 +1,9 @@
+import type { Rate } from '../../pipeline/pipeline.ts';
+import { graceMs } from './even-moments.ts';
+
+/** For so long a request of this rate is charged, ms: the ways of two requests to the service are not equally long. */
+export const windowMsOf = (rate: Rate): number => rate.perMs + graceMs(rate) / 2;
+
 /** What leaves within this part of a window is counted together, so that the log of 100,000 an hour stays short. */
 const parts = 1024;
 
@@ -17,6 +23,11 @@ export class WindowCharge {
 
   constructor(windowMs: number) {
     this.windowMs = windowMs;
+  }
+
+  /** How many numbers are remembered. */
+  get size(): number {
+    return this.#log.length;
   }
 
   /** How much is charged. */
