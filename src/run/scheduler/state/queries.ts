@@ -27,7 +27,11 @@ export function isFailure(state: SchedulerState, { key, status, error }: JobReco
 export const waitsForNewParent = (state: SchedulerState, key: string): boolean =>
   isAskedFor(state, key, (slot) => slot.waitsForRedo === true);
 
-/** Cells that are asked about a job, or a kind of them, at a time: their steps, and what a job waits for, are the same in all of them. */
+/**
+ * Cells that are asked about a job, or a kind of them, at a time: what a job waits for is the same in all of them, and so are their steps, but
+ * for `when`. A cell beyond these, or one that is opened later, may need a button that all of these call optional: its slot is a failed one,
+ * which `--max-failures` does not count.
+ */
 export const mostAsked = 64;
 
 function isAskedFor(
