@@ -138,7 +138,8 @@ export class Lane {
         const { kind, reason, retryAfterMs, isCut } = signal;
         if (this.#refusals === 0) this.#refusingSince = now;
         this.#refusals += 1;
-        if (kind === 'trouble' && this.route === 'submit') this.#probePaid(signal.isUnclear, now, key);
+        const mayBePaid = kind === 'trouble' && this.route === 'submit' && signal.isUnmade !== true;
+        if (mayBePaid) this.#probePaid(signal.isUnclear, now, key);
         else pace.refused(key, now, { waitMs: this.#waitMs(retryAfterMs), isCut: isCut === true });
         const ms = now - this.#refusingSince;
         // Two failures with a night of sleep between them are no night of failures.

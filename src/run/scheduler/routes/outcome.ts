@@ -41,6 +41,8 @@ export interface FailedSignal {
   readonly isUnclear?: boolean;
   /** It was broken off while it was worked on. */
   readonly isCut?: boolean;
+  /** It certainly made nothing. */
+  readonly isUnmade?: boolean | undefined;
 }
 
 /** What a result means beyond its job: for its route and kind, or that the run must end; neither: nothing. */
@@ -239,7 +241,8 @@ function readFailure(failure: ServiceFailure): RouteReading {
     case 'lost':
     case 'retry': {
       const isCut = failure.class === 'lost' || code === 'stream.truncated';
-      return { signal: { kind: 'trouble', reason, about, isUnclear: code === 'service.ambiguous', isCut } };
+      const isUnclear = code === 'service.ambiguous';
+      return { signal: { kind: 'trouble', reason, about, isUnclear, isCut, isUnmade: failure.unmade } };
     }
     case 'permanent': {
       const words = `${failure.status ?? code}: ${failure.serviceMessage ?? reason}`;

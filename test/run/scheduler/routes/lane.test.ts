@@ -150,6 +150,13 @@ describe('a lane', () => {
     expect([lane.isProbing, lane.pace.found]).toEqual([false, {}]);
   });
 
+  it('lets none probe that may be paid where a failed one certainly made nothing', () => {
+    const lane = laneOf();
+    for (const key of ['a', 'b']) lane.pace.take(key, 0);
+    for (const key of ['a', 'b']) lane.note({ ...trouble, isUnmade: true }, 100, key);
+    expect([lane.isProbed, nextOf(lane, 100) > 100, lane.isProbing]).toEqual([false, true, true]);
+  });
+
   it('rests from the second unclear answer in a row on, ever longer, until one is served', () => {
     const lane = laneOf(8 * 3_600_000);
     const unclear = { kind: 'trouble', reason: 'code 5', isUnclear: true } as const;

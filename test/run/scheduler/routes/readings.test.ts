@@ -94,6 +94,11 @@ describe('an answer', () => {
     expect(readResult({ ok: false, error })).toEqual(reading);
   });
 
+  it('that certainly made nothing says so', () => {
+    for (const input of failed(failure('service.x', 'retry', { unmade: true })))
+      expect(outcomeOf(input).reading).toMatchObject({ signal: { kind: 'trouble', isUnmade: true } });
+  });
+
   it('that is deferred says for how long, where the service does', () => {
     for (const input of failed(failure('service.x', 'throttle', { retryAfterMs: 7 })))
       expect(outcomeOf(input).reading).toEqual({ signal: { kind: 'throttled', reason, retryAfterMs: 7 } });
