@@ -45,7 +45,7 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
   'sandbox/draw/canvas/colour-words.ts': {
     "new RegExp(`\\\\b(${colourNames})\\\\b`, 'gi')": 'Proof: no loop; the names are our own.',
   },
-  'sandbox/draw/canvas/subject-colour.ts': {
+  'sandbox/draw/canvas/theme.ts': {
     "new RegExp( `(?<![\\\\w-])(?:(dark|deep|light|pale)[ -])?(?:[a-z]+-)?(${colourNames})(?:ish)?((?:[ -][a-z']+){0,2})[ -]$`, )":
       'Bound: the 60 characters before a subject.',
     '/[ -](?:a|an|the|and|or|of|in|on|at|by|with|for|from|to|under|over|near|behind|beside|\\w*(?:eye|tail|nose|ear|paw|foot|leg|throat|breast|crest|head|wing|tip)\\w*)\\b/':

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { manifestColumns, rowFields } from '../../manifest/columns.ts';
 import type { ManifestRow, RowOutput } from '../../manifest/row.ts';
 import { manifestRows } from '../../manifest/rows.ts';
+import { textFields } from '../../manifest/text-columns.ts';
+import { canonicalJson } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../../plan/cell.ts';
+import { needsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { SlotStatus } from '../../plan/slot.ts';
+import type { Slot, SlotStatus } from '../../plan/slot.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { captionsOf } from './captions.ts';
-import { partOf, type SplitPart } from './split.ts';
 
 /** One row of a data set. */
 export interface Sample {
@@ -127,4 +129,52 @@ async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<rea
     held.push(row);
   }
   if (held.length > 0) yield held;
+}
+
+/** A part of a data set, such as `train`, and how much of it. */
+interface SplitPart {
+  readonly name: string;
+  /** Between 0 and 1; the shares of all parts add up to 1. */
+  readonly share: number;
+}
+
+/**
+ * The part that a cell belongs to. It follows from the cell's variables alone: an edit of the matrix moves no other cell, and the
+ * repeats of a combination stay together, so that none of them is tested on what another one was trained with.
+ */
+function partOf({ vars }: Pick<Cell, 'vars'>, parts: readonly SplitPart[]): string {
+  const hash = createHash('sha256').update('split ').update(canonicalJson(vars)).digest();
+  let left = hash.readUIntBE(0, 6) / 2 ** 48;
+  for (const { name, share } of parts) {
+    if (left < share) return name;
+    left -= share;
+  }
+  // Shares such as 0.1 do not add up exactly.
+  return parts.at(-1)?.name ?? '';
+}
+
+/**
+ * What a step says about the images of a cell: the first text of the call that was made from an image is its caption. A call that
+ * was made from none of them describes them all, where the cell has no other one.
+ *
+ * @param rows of one cell
+ * @param step the one that describes; absent: none does
+ */
+function captionsOf(
+  rows: readonly ManifestRow[],
+  step: string | undefined,
+): { get(slot: Slot): string | undefined } {
+  const byJob = new Map<string, string>();
+  const texts: string[] = [];
+  for (const { slot, artifact } of step === undefined ? [] : rows) {
+    if (slot.step !== step || slot.status !== 'done') continue;
+    const { text } = textFields(slot, artifact);
+    if (text === undefined) continue;
+    texts.push(text);
+    const made = slot.record ?? slot.job;
+    if (made === undefined) continue;
+    for (const key of needsOf(made)) if (!byJob.has(key)) byJob.set(key, text);
+  }
+  const forAll = byJob.size === 0 && texts.length === 1 ? texts[0] : undefined;
+  return { get: ({ job }) => (job === undefined ? undefined : byJob.get(job.key)) ?? forAll };
 }

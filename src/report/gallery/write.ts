@@ -1,19 +1,34 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { manifestRows } from '../../manifest/rows.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { isMissing } from '../../state/files/folders.ts';
+import { isMissing, makeFolders } from '../../state/files/folders.ts';
+import {
+  checkFile,
+  checkFolder,
+  kindOfEntry,
+  readOwnText,
+  refuseOther,
+} from '../../state/files/plain-path.ts';
+import { unfinishedFile } from '../../state/files/unfinished.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { StateError } from '../../state/store.ts';
 import { reportFiles } from '../facts/layout.ts';
 import type { Advisor } from '../results/advice.ts';
 import { type CellResult, cellResults, rowsByCell } from '../results/cell-results.ts';
 import { SummaryCounter, type SummaryFacts } from '../results/summary.ts';
-import { DataFolder, detailsPerFile, resultsPerFile, summaryFile } from './data-folder.ts';
-import { takeFolder } from './place.ts';
+import {
+  DataFolder,
+  dataFile,
+  detailsPerFile,
+  removeData,
+  resultsPerFile,
+  summaryFile,
+  summaryStart,
+} from './data-folder.ts';
 import { type ThumbnailCounts, Thumbnails } from './thumbnails.ts';
 
 export interface ReportOptions extends Advisor, SummaryFacts {
@@ -160,3 +175,47 @@ function addressOf(directory: string, from: string): string {
     .join('/');
   return way === '' ? './' : `${way}/`;
 }
+
+/**
+ * Makes the folder of a report, or takes one that is there: empty, or a report of ours, which is written again. What killed writers left
+ * in it is removed. Of two writers at the same time the one that came later goes on.
+ *
+ * @param pageFiles names of the files of the page
+ * @throws StateError `directory.foreign` where it holds something else, `directory.link` | `directory.kind`; the error of the file system
+ */
+async function takeFolder(folder: string, pageFiles: readonly string[]): Promise<void> {
+  makeFolders(folder);
+  await checkPlace(folder, pageFiles);
+  for (const { name } of await readdir(folder, { withFileTypes: true })) {
+    if (!unfinishedFile.test(name)) continue;
+    const stem = name.replace(unfinishedFile, '');
+    const path = join(folder, name);
+    if (stem === reportFiles.data && checkFolder(path)) await removeData(path);
+    else if (pageFiles.includes(stem) && checkFile(path)) await rm(path, { force: true });
+  }
+}
+
+/** Nothing is changed where a folder is refused. */
+async function checkPlace(folder: string, pageFiles: readonly string[]): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const data = join(folder, reportFiles.data);
+  for (const name of [reportFiles.data, reportFiles.thumbnails]) checkFolder(join(folder, name));
+  for (const name of pageFiles) checkFile(join(folder, name));
+  const isReport = checkFolder(data) && isSummary(join(data, summaryFile));
+  const other = isReport
+    ? undefined
+    : entries.find(({ name }) => name !== reportFiles.thumbnails && !unfinishedFile.test(name));
+  if (other !== undefined) throw foreign(folder, other.name);
+  if (!isReport) return;
+  for (const entry of await readdir(data, { withFileTypes: true })) {
+    if (!dataFile.test(entry.name)) throw foreign(folder, join(reportFiles.data, entry.name));
+    refuseOther(join(data, entry.name), kindOfEntry(entry), 'file');
+  }
+}
+
+const isSummary = (file: string): boolean => readOwnText(file, summaryStart.length) === summaryStart;
+
+const foreign = (folder: string, name: string): StateError =>
+  new StateError('directory.foreign', `${folder} holds something else than a report: ${name}.`, {
+    hint: 'Nothing was touched. Take an empty folder, or one that is not there yet, with --to.',
+  });

@@ -3,7 +3,6 @@ import { type RowValues, rowValues, variableFields } from '../../manifest/column
 import type { ManifestRow } from '../../manifest/row.ts';
 import { roundMoney } from '../../plan/estimate/price.ts';
 import { knownCost } from '../../plan/job.ts';
-import { shortened } from './shortened.ts';
 import type { PageDetail, PageResult } from './wire.ts';
 
 /** How results are shown. */
@@ -117,4 +116,11 @@ function defined<T extends object>(members: { readonly [Name in keyof T]: T[Name
   const result: Partial<Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) result[name] = value;
   return result as T;
+}
+
+/** The beginning of a text, never with half of a character in two code units at its end. @param mark stands where something was cut off */
+function shortened(text: string, most: number, mark = ''): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most);
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}${mark}`;
 }

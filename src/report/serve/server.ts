@@ -1,17 +1,18 @@
 import { randomInt } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { release } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import { isObject } from '../../pipeline/values/value.ts';
 import { reportFiles, runFiles } from '../facts/layout.ts';
 import { Access, Strangers } from './http/access.ts';
 import { send, sendJson, sendText, writeHead } from './http/answer.ts';
 import { sendArtifact } from './http/artifact.ts';
-import { type PageFile, readPage } from './http/page-files.ts';
-import { askedResults } from './http/query.ts';
 import { LiveThumbnails, thumbnailName, thumbnailOf } from './http/thumbnails.ts';
 import { Viewers } from './http/viewers.ts';
+import type { IndexQuery } from './index/find.ts';
 import { Abandoned } from './index/found-lists.ts';
 import { IndexClosed, type PlacedResult } from './index/result-index.ts';
 import { RunWatch, type WatchOptions } from './watch.ts';
@@ -270,4 +271,94 @@ async function sendThumbnail(
   if (small === undefined) return sendText(response, 404, 'There is no such thumbnail.');
   // Its address names its content.
   send(response, 200, 'image/webp', small, { 'cache-control': 'private, max-age=86400, immutable' });
+}
+
+/** Results that one answer holds, at most. */
+const mostResults = 500;
+
+/** What a request for results asks for. */
+interface AskedResults {
+  readonly query: IndexQuery;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Reads the parameters `q`, `offset` and `limit`; undefined where they are not as the wire has them. */
+function askedResults(parameters: URLSearchParams): AskedResults | undefined {
+  const offset = wholeNumber(parameters.get('offset') ?? '0');
+  const limit = wholeNumber(parameters.get('limit') ?? '100');
+  if (offset === undefined || limit === undefined || limit > mostResults) return undefined;
+  try {
+    const query: unknown = JSON.parse(parameters.get('q') ?? '{}');
+    return isQuery(query) ? { query: known(query), offset, limit } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const sorts: readonly unknown[] = ['plan', 'newest', 'cost', 'duration'];
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+function isQuery(value: unknown): value is IndexQuery {
+  if (!isObject(value)) return false;
+  const { search, steps, statuses, errorCode, vars, sort, jobs } = value;
+  return (
+    (search === undefined || typeof search === 'string') &&
+    [steps, statuses, jobs].every((list) => list === undefined || isTexts(list)) &&
+    (errorCode === undefined || typeof errorCode === 'string') &&
+    (vars === undefined || (isObject(vars) && Object.values(vars).every(isTexts))) &&
+    (sort === undefined || sorts.includes(sort))
+  );
+}
+
+/** Without what the wire does not name: equal questions are equal texts. */
+function known({ search, steps, statuses, errorCode, vars, sort, jobs }: IndexQuery): IndexQuery {
+  return {
+    ...(search === undefined ? {} : { search }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(statuses === undefined ? {} : { statuses }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(vars === undefined ? {} : { vars }),
+    ...(sort === undefined ? {} : { sort }),
+    ...(jobs === undefined ? {} : { jobs }),
+  };
+}
+
+/** A file of the built page. */
+interface PageFile {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The files of the built page by name, the page itself by the empty one. It is told that it is live; see `PageFiles` of the wire. */
+async function readPage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
+  const files = new Map<string, PageFile>();
+  for (const name of await readdir(folder)) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    const body = await readFile(join(folder, name));
+    if (name !== reportFiles.page) {
+      files.set(name, { type, body });
+      continue;
+    }
+    const page = body
+      .toString('utf8')
+      .replace('<!-- promptpress:summary -->', '')
+      .replace('data-source="disk"', 'data-source="live"');
+    files.set('', { type, body: Buffer.from(page) });
+  }
+  return files;
 }

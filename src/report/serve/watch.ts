@@ -7,7 +7,6 @@ import { totalsWithLeft } from '../facts/spent.ts';
 import type { Advisor } from '../results/advice.ts';
 import type { PageCrew, PageSummary } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
-import { isOther, type OpenJobs, openJobs, underWay } from './open-jobs.ts';
 
 /** What the last run of a directory was of. */
 export interface WatchedPlan {
@@ -293,3 +292,21 @@ async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Begin
   const counted = await index.summary({ madeBy, at: now(), live: await isRunning() });
   return { index, mark, open, counted };
 }
+
+/** Jobs that are not done: status and code by key. */
+type OpenJobs = ReadonlyMap<string, string>;
+
+async function openJobs(reader: StateChanges): Promise<OpenJobs> {
+  const open = new Map<string, string>();
+  for await (const { key, status, code } of reader.openJobs()) open.set(key, `${status} ${code}`);
+  return open;
+}
+
+const inFlight = /^(?:submitting|running|modal|saving) /;
+
+/** Keys of those that have work under way. */
+const underWay = (open: OpenJobs): ReadonlySet<string> =>
+  new Set([...open].flatMap(([key, status]) => (inFlight.test(status) ? [key] : [])));
+
+/** Whether something was committed between two marks. */
+const isOther = (a: ChangeMark, b: ChangeMark): boolean => a.version !== b.version || a.job !== b.job;

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
@@ -8,7 +9,6 @@ import { modelList } from '../text/models.ts';
 import type { Usage } from '../text/tokens.ts';
 import { deliver } from './reply/deliver.ts';
 import { flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply/reply.ts';
-import { hasKey } from './routes/key.ts';
 import { type Endpoint, endpointOf, isMissing, isSandboxOwn, needsKey } from './routes/route.ts';
 import { respondToText } from './routes/say.ts';
 import {
@@ -19,9 +19,7 @@ import {
   respondToList,
   respondToListByCondition,
 } from './routes/show.ts';
-import { statusTexts } from './routes/status-text.ts';
 import { respondToSubmit } from './routes/submit.ts';
-import { Throttle } from './throttle.ts';
 import { errorResponse, hostOf, isForUs, type ServiceParts, type Visit } from './visit.ts';
 
 /** Shortest key that is looked for in addresses: shorter ones are words that stand there anyway, as `sandbox` does. */
@@ -252,3 +250,88 @@ export class Service {
 
 /** The gateway's own time-out, which looks permanent but is not (gateway 3.3). */
 const hiddenTimeout = (): SandboxResponse => flatReply(400, 'do_request_failed', 5);
+
+/** A token bucket of `perMinute` submissions a minute, and as many at once as fit in ten seconds. */
+class Throttle {
+  readonly #perMinute: number;
+  readonly #size: number;
+  #tokens: number;
+  #at: number;
+
+  constructor(perMinute: number, now: number) {
+    this.#perMinute = perMinute;
+    this.#size = Math.max(1, perMinute / 6);
+    this.#tokens = this.#size;
+    this.#at = now;
+  }
+
+  /** 0 where the request may pass, else the seconds until one may (at least 1). */
+  take(now: number): number {
+    if (this.#perMinute <= 0) return 0;
+    const gained = (Math.max(0, now - this.#at) / 60_000) * this.#perMinute;
+    this.#tokens = Math.min(this.#size, this.#tokens + gained);
+    this.#at = now;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return 0;
+    }
+    return Math.max(1, Math.ceil(((1 - this.#tokens) / this.#perMinute) * 60));
+  }
+}
+
+/** Messages of the error envelopes that faults answer with (gateway 8.2). */
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'the request was not accepted',
+  401: 'invalid token',
+  403: 'the request was blocked',
+  404: 'not found',
+  408: 'request timeout',
+  410: 'gone',
+  413: 'request entity too large',
+  429: 'rate limit reached, please try again later',
+  500: 'internal server error',
+  502: 'bad gateway',
+  503: 'the service is temporarily unavailable',
+  504: 'gateway timeout',
+  520: 'the origin returned an unknown error',
+  521: 'the origin is down',
+  522: 'connection timed out',
+  523: 'the origin is unreachable',
+  524: 'a timeout occurred',
+};
+
+/**
+ * Whether a request carries the key where the settings want it (gateway 1.4). `bearer` is as Bearer everywhere; on the native text
+ * endpoint in the vendor's header too. Clients of the midjourney-proxy family also send it in the header of images, and to the
+ * native endpoint as `?key=`.
+ */
+function hasKey(
+  { request: { headers }, query }: Pick<Visit, 'request' | 'query'>,
+  { name }: Pick<Endpoint, 'name'>,
+  { apiKey, names, settings: { auth } }: Pick<ServiceParts, 'apiKey' | 'names' | 'settings'>,
+): boolean {
+  const { authorization } = headers;
+  if (auth === 'none') return true;
+  const isNative = name === 'generate';
+  const isImage = !isNative && name !== 'chat' && name !== 'models';
+  const named = (header: string): string | readonly string[] | undefined => headers[header.toLowerCase()];
+  const alone = isNative ? names.keyHeader : isImage ? names.imageKeyHeader : '';
+  if (auth === 'header' && alone !== '') return isSame(named(alone), apiKey);
+  if (auth === 'raw' && isImage) return isSame(authorization, apiKey);
+  if (isSame(authorization, `Bearer ${apiKey}`)) return true;
+  if (isNative && isSame(named(names.keyHeader), apiKey)) return true;
+  if (!names.familyClients) return false;
+  if (isNative && isSame(query.get('key'), apiKey)) return true;
+  // A proxy that stands before another one passes this word on in place of a key.
+  const isOpen = authorization === undefined || /^(bearer )?(midjourney-proxy)?$/i.test(authorization.trim());
+  const secret = named(names.imageKeyHeader);
+  return isOpen && typeof secret === 'string' && isSame(secret.replace(/^bearer /i, ''), apiKey);
+}
+
+/** Whether two texts are equal. The time does not show how much of the text is right. */
+function isSame(text: string | readonly string[] | null | undefined, wanted: string): boolean {
+  if (typeof text !== 'string') return false;
+  const given = Buffer.from(text);
+  const right = Buffer.from(wanted);
+  return given.length === right.length && timingSafeEqual(given, right);
+}

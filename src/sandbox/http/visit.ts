@@ -8,7 +8,6 @@ import type { EntryDesk } from '../tasks/desks/entry-desk.ts';
 import type { ModalDesk } from '../tasks/desks/modal-desk.ts';
 import type { TaskBook } from '../tasks/store/book.ts';
 import type { TextDesk } from '../text/desk.ts';
-import { readRequestBody } from './body.ts';
 import type { Ledger } from './ledger.ts';
 import { type OrderMembers, readMembers } from './orders/members.ts';
 import { errorReply, flatReply, jsonReply, type SandboxResponse } from './reply/reply.ts';
@@ -102,4 +101,31 @@ export function isForUs({ headers: { host } }: IncomingMessage): boolean {
 /** The name by which the client knows this machine; links must carry the same one. */
 export function hostOf({ headers }: IncomingMessage): string {
   return /^localhost(:\d+)?$/i.test(headers.host ?? '') ? 'localhost' : '127.0.0.1';
+}
+
+/** A request's body, or why there is none. */
+type Body =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'too-large' }
+  /** The client went away. */
+  | { readonly kind: 'lost' };
+
+/** Reads a body of at most `limit` bytes; what comes beyond it is thrown away unread. */
+function readRequestBody(request: IncomingMessage, limit: number): Promise<Body> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        chunks.length = 0;
+        resolve({ kind: 'too-large' });
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.on('end', () => resolve({ kind: 'whole', bytes: Buffer.concat(chunks) }));
+    request.on('error', () => resolve({ kind: 'lost' }));
+    request.on('close', () => resolve({ kind: 'lost' }));
+  });
 }

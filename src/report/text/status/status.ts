@@ -6,6 +6,7 @@ import { type IsOptional, missingCode } from '../../../plan/graph/optional.ts';
 import type { JobStatus } from '../../../plan/job.ts';
 import type { SlotStatus } from '../../../plan/slot.ts';
 import type { RunEnd } from '../../../run/events.ts';
+import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder, type RedoCounts } from '../../../state/redo-order.ts';
@@ -23,6 +24,7 @@ import {
   assumedTokenWords,
   count,
   counted,
+  durationWords,
   money,
   possibleCostWords,
   rateWords,
@@ -34,12 +36,12 @@ import {
 } from '../amounts.ts';
 import { inDoubtAdvice, manifestAdvice, setWords } from '../next-commands.ts';
 import { otherServiceLines } from '../other-service.ts';
+import { paceWords } from '../pace-words.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { stageAdvice } from '../stage-advice.ts';
 import { padEnd, widest } from '../table.ts';
 import { crewLines } from './crew.ts';
-import { learnedLines } from './learned.ts';
 import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
@@ -363,4 +365,18 @@ function stateWords(
   }
   const how = end.kind === 'interrupted' ? end.kind : `stopped (${end.code})`;
   return `not running; the last run was ${how} at ${finishedAt}`;
+}
+
+const mostKinds = 20;
+
+/** What the runs of a directory have learned about their service, for people. */
+function learnedLines(learned: LearnedFacts | undefined): readonly string[] {
+  const kinds = (learned?.durations ?? []).slice(0, mostKinds);
+  const width = widest(kinds.map(({ kind }) => shownLine(kind)));
+  const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
+  const limits = lanesOf(learned?.limits ?? noLimits).map((lane) => `  ${paceWords(lane)}`);
+  return [
+    ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
+    ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
+  ];
 }

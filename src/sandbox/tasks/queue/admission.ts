@@ -5,8 +5,6 @@ import type { OperationClass, SandboxSettings } from '../../settings.ts';
 import type { TaskBook } from '../store/book.ts';
 import { rejected, rejectionTexts, type SubmitResponse } from '../submission.ts';
 import type { StoredTask, TaskOutcome } from '../task.ts';
-import { WorkerSlots } from './lanes.ts';
-import { TaskIds } from './task-id.ts';
 
 /** A task before it has an id and its times. */
 export type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> & {
@@ -131,5 +129,80 @@ export class Admission {
     const draw = 2 * unitOf(`duration ${request}`) - 1;
     const late = lateMark !== '' && prompt.includes(lateMark) ? lateBy : 0;
     return Math.round((durations[operation][speed] * (1 + spread * draw) + late) * pace);
+  }
+}
+
+/**
+ * Makes task ids: unix ms and three digits, 16 in all, as decimal strings (gateway 3.4), unique and rising even
+ * when the clock goes back. With `shared`, every fifth of a burst is that of the one before (gateway 3.4). `long` ids have a 17th digit and do not fit a JavaScript number (gateway 3.4).
+ */
+class TaskIds {
+  #last: bigint;
+  readonly #long: boolean;
+
+  readonly #shared: boolean;
+  #made = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    last: string | undefined,
+    { long, shared }: { readonly long: boolean; readonly shared: boolean },
+  ) {
+    this.#last = last === undefined ? 0n : BigInt(last);
+    this.#long = long;
+    this.#shared = shared;
+  }
+
+  next(now: number): string {
+    const isBurst = now - this.#lastAt < 1000;
+    this.#lastAt = now;
+    this.#made += 1;
+    if (this.#shared && isBurst && this.#made % 5 === 0) return this.#last.toString();
+    let id = BigInt(Math.floor(now)) * 1000n + 137n;
+    if (this.#long) id = id * 10n + 7n;
+    if (id <= this.#last) id = this.#last + 1n;
+    this.#last = id;
+    return id.toString();
+  }
+}
+
+/** What the queue says to a submission: when it may start and how many wait before it, or that it is full. */
+type Reservation =
+  | { readonly kind: 'place'; readonly startAt: number; readonly ahead: number }
+  | { readonly kind: 'full' };
+
+interface Booking {
+  readonly startAt: number;
+  readonly endAt: number;
+}
+
+/**
+ * The working places and the queue before them (gateway 9.2). Because every task's end is fixed when it is
+ * submitted, the start of the next one is known at once, and the whole queue can be rebuilt from the stored tasks.
+ */
+class WorkerSlots {
+  readonly #places: number;
+  readonly #queue: number;
+  #bookings: Booking[] = [];
+
+  constructor(places: number, queue: number) {
+    this.#places = places;
+    this.#queue = queue;
+  }
+
+  /** Asks for a place; nothing is taken before {@link book}. */
+  reserve(now: number): Reservation {
+    this.#bookings = this.#bookings.filter((booking) => booking.endAt > now);
+    const ahead = this.#bookings.filter((booking) => booking.startAt > now).length;
+    const busy = this.#bookings.length;
+    if (busy < this.#places) return { kind: 'place', startAt: now, ahead: 0 };
+    if (ahead >= this.#queue) return { kind: 'full' };
+    const ends = this.#bookings.map((booking) => booking.endAt).sort((a, b) => a - b);
+    return { kind: 'place', startAt: ends[busy - this.#places] ?? now, ahead };
+  }
+
+  /** Takes the place. */
+  book(startAt: number, endAt: number): void {
+    this.#bookings.push({ startAt, endAt });
   }
 }

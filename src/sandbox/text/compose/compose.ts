@@ -10,17 +10,16 @@ import {
 import { type Ask, type AskTurn, joinedText, questionOf, responsesOf } from '../ask.ts';
 import { cachedTokens, promptTokens, toolTokens } from '../ask-tokens.ts';
 import { valueFor } from '../json/value.ts';
+import type { NativeThinkingLevel } from '../models.ts';
 import { refuse, type Understood } from '../protocol/problem.ts';
 import { earlierDecision } from '../say/decision.ts';
 import { type Occasion, sayText } from '../say/prose.ts';
+import { subjectOf } from '../say/subject.ts';
 import { type Sight, seeImage } from '../see/sight.ts';
-import { addTokens, type Usage } from '../tokens.ts';
+import { addTokens, countTokens, firstTokens, type ModalTokens, type Usage } from '../tokens.ts';
 import { callsOf } from '../tools/calls.ts';
-import { codeParts } from '../tools/code.ts';
 import { groundingOf } from '../tools/grounding.ts';
-import { fit } from './fit.ts';
 import { isMarked, type TextMarks, withoutMarks } from './marks.ts';
-import { thoughtSummary, thoughtTokens } from './think.ts';
 
 /** What a reply is made with. */
 export interface Composing {
@@ -175,4 +174,109 @@ async function sightsOf(turns: readonly AskTurn[]): Promise<Understood<ReadonlyM
     seen.set(part.bytes, sight);
   }
   return { ok: true, value: seen };
+}
+
+/** Tokens that a level is about. */
+const levelTokens: Readonly<Record<NativeThinkingLevel, number>> = {
+  MINIMAL: 0,
+  LOW: 48,
+  MEDIUM: 144,
+  HIGH: 384,
+};
+
+/** What a model thinks that may think as much as it likes. */
+const dynamic = 256;
+
+/** Tokens that the model thinks before it answers: by level or budget, never more than the budget. */
+function thoughtTokens({ model, thinking }: Ask, random: Random): number {
+  const spread = random.range(0.7, 1.3);
+  switch (model.thinking.kind) {
+    case 'none':
+      return 0;
+    case 'level':
+      return Math.round(levelTokens[thinking.level ?? model.thinking.usual] * spread);
+    case 'budget': {
+      const budget = thinking.budget ?? model.thinking.usual;
+      if (budget === -1) return Math.round(dynamic * spread);
+      return Math.floor(Math.min(budget * random.range(0.6, 1), 4 * dynamic * spread));
+    }
+  }
+}
+
+/** What is shown of the thoughts. */
+function thoughtSummary(prompt: string, random: Random): string {
+  const words = subjectOf(prompt, 4);
+  const about = words.length === 0 ? 'the request' : words.join(', ');
+  return [
+    `**Considering ${about}**\n\nI look at what is asked first: ${about}. `,
+    random.pick([
+      'I weigh two ways to put it and keep the plainer one.',
+      'I check the wanted form and length before I write.',
+      'I leave out what the question does not need.',
+    ]),
+  ].join('');
+}
+
+/** Tokens of an image that is made, by its size (gateway 6.5). */
+const paintedTokens = { 1: 1120, 2: 1120, 4: 2000 } as const;
+
+/** What is left of a reply's parts, why it ends there, and what these parts count. */
+type Fitted = Pick<Candidate, 'parts' | 'finish' | 'tokens'>;
+
+/**
+ * As much of a reply as there is: up to the first stop sequence, and what there is room for.
+ *
+ * @param room in tokens
+ */
+function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
+  const kept: ReplyPart[] = [];
+  let tokens: ModalTokens = {};
+  let left = room;
+  const end = (finish: ReplyFinish): Fitted => ({
+    parts: kept,
+    finish,
+    tokens,
+  });
+  for (const part of parts) {
+    if (part.kind === 'text') {
+      const stop = Math.min(
+        ...ask.stops
+          .filter((word) => word !== '' && part.text.includes(word))
+          .map((word) => part.text.indexOf(word)),
+      );
+      const text = Number.isFinite(stop) ? part.text.slice(0, stop) : part.text;
+      const count = countTokens(text);
+      const fitting = count > left ? firstTokens(text, left) : text;
+      tokens = addTokens(tokens, { TEXT: Math.min(count, left) });
+      if (fitting !== '') kept.push({ kind: 'text', text: fitting });
+      if (count > left) return end('MAX_TOKENS');
+      left -= count;
+      if (Number.isFinite(stop)) return end('STOP');
+    } else {
+      const image = part.kind === 'image';
+      const count = image ? paintedTokens[ask.image?.scale ?? 1] : countTokens(plain(part));
+      if (count > left) return end('MAX_TOKENS');
+      left -= count;
+      tokens = addTokens(tokens, image ? { IMAGE: count } : { TEXT: count });
+      kept.push(part);
+    }
+  }
+  return end('STOP');
+}
+
+/** Code that the model writes and runs: it adds up the prompt's numbers, or counts its words. */
+function codeParts(prompt: string): readonly ReplyPart[] {
+  const numbers = (prompt.match(/-?\d+(?:\.\d+)?/g) ?? []).slice(0, 50).map(Number);
+  if (numbers.length > 0) {
+    const sum = Math.round(numbers.reduce((total, number) => total + number, 0) * 1e6) / 1e6;
+    return [
+      { kind: 'code', code: `numbers = [${numbers.join(', ')}]\nprint(round(sum(numbers), 6))\n` },
+      { kind: 'output', output: `${sum}\n` },
+    ];
+  }
+  const text = prompt.slice(0, 200);
+  return [
+    { kind: 'code', code: `text = ${JSON.stringify(text)}\nprint(len(text.split()))\n` },
+    { kind: 'output', output: `${text.split(/\s+/).filter((word) => word !== '').length}\n` },
+  ];
 }

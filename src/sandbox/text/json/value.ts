@@ -1,9 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Random } from '../../draw/canvas/random.ts';
-import type { Occasion } from '../say/prose.ts';
-import { looseValue } from './loose-value.ts';
+import { type Occasion, saySentence } from '../say/prose.ts';
+import { subjectOf } from '../say/subject.ts';
 import { Maker } from './maker.ts';
+import { numberFor } from './scalar/number.ts';
 import { schemaPattern } from './scalar/pattern-test.ts';
+import { textForSchema } from './scalar/words.ts';
 import { isSchema } from './schema.ts';
 
 /** Values that are tried until one fits rules that cannot be built for, such as `not` and `if`. */
@@ -79,4 +81,27 @@ function isValidOrUnknown(validate: ValidateFunction, value: unknown): boolean {
     if (error instanceof RangeError) return true;
     throw error;
   }
+}
+
+/** JSON for a prompt that asks for it without a schema: its members are those that the prompt names. */
+function looseValue(occasion: Occasion, random: Random): unknown {
+  const [, list = ''] =
+    /\b(?:keys?|fields?|members?|properties)\b[^\w"`]*(["`]?\w+["`]?(?:(?:,\s*(?:and\s+)?|\s+and\s+)["`]?\w+["`]?)*)/i.exec(
+      occasion.prompt,
+    ) ?? [];
+  const named = [...list.matchAll(/\w+/g)].map(([word]) => word).filter((word) => word !== 'and');
+  const names = named.length > 0 ? named.slice(0, 12) : ['answer', 'keywords'];
+  const own = { ...occasion, random };
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      name.endsWith('s') && !name.endsWith('ss')
+        ? subjectOf(occasion.prompt, 3).map((word) => word.toLowerCase())
+        : /score|index|count|number|best/.test(name)
+          ? numberFor({}, true, name, occasion, random)
+          : name === 'answer'
+            ? saySentence(own)
+            : textForSchema({}, name, occasion, random),
+    ]),
+  );
 }

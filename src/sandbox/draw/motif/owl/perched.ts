@@ -4,7 +4,6 @@ import type { Random } from '../../canvas/random.ts';
 import type { Coat } from '../coat.ts';
 import type { EyeStyle } from '../head/eye.ts';
 import { drawBirdHead } from './bird-head.ts';
-import { drawFeathers } from './feathers.ts';
 import { drawOwlHead } from './head.ts';
 
 /** An owl or another bird perched and facing us, about 260 × 430; its feet at the origin. */
@@ -120,4 +119,31 @@ export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle
 function drawHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   if (coat.build === 'owl') drawOwlHead(pen, coat, look);
   else drawBirdHead(pen, coat, look);
+}
+
+/** Rows of small feathers between two heights; `half` is how far they reach to each side. */
+function drawFeathers(
+  pen: Pen,
+  coat: Coat,
+  random: Random,
+  top: number,
+  bottom: number,
+  half: (y: number) => number,
+): void {
+  for (let y = top, row = 0; y < bottom; y += 24, row += 1) {
+    const width = half(y);
+    for (let x = -width + (row % 2) * 15; x <= width; x += 30) {
+      const at = x + random.range(-3, 3);
+      pen.area(
+        [
+          [at - 12, y, 1],
+          [at, y + 22],
+          [at + 12, y, 1],
+          [at, y + 9],
+        ],
+        darker(coat.main, 0.32),
+        0.7,
+      );
+    }
+  }
 }
