@@ -9,10 +9,8 @@ interface KindFacts {
    * text, or a text with images where the model is asked for them.
    */
   readonly makes: 'grid' | 'images' | 'pressed' | 'videos' | 'prompts' | 'text' | 'text and images';
-  /** Members of `steps.<name>` that a template may read. */
-  readonly fields: readonly string[];
-  /** How an operation is written for which the file has this value alone. Absent: the value is the operation. */
-  readonly written?: (value: string) => string;
+  /** How an operation is written for which the file has this value alone, `$`. Absent: the value is the operation. */
+  readonly written?: string;
 }
 
 /** What is known of a kind that asks a text model. */
@@ -27,49 +25,20 @@ interface TextFacts extends KindFacts {
   readonly jsonHint: string;
 }
 
-const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
-const textFields = ['text', 'json', 'parts', 'usage'];
-
 /** The kinds of steps that the language knows, in the order in which messages list them. `click` is also what each selector of a path presses. */
 const table = {
-  imagine: { asks: 'task', images: 'any', makes: 'grid', fields: imageFields },
-  // A button of a video makes a video.
-  click: { asks: 'button', makes: 'pressed', fields: [...imageFields, 'video_url'] },
-  blend: {
-    asks: 'task',
-    // Gateway 2.6.
-    images: { least: 2, most: 5 },
-    makes: 'grid',
-    fields: imageFields,
-    written: (value) => `{ images: ${value} }`,
-  },
-  describe: {
-    asks: 'task',
-    images: 'named',
-    makes: 'prompts',
-    fields: ['prompts', 'text', 'task_id'],
-    written: (value) => `{ image: ${value} }`,
-  },
-  shorten: { asks: 'task', makes: 'prompts', fields: ['prompts', 'text', 'prompt', 'task_id'] },
-  video: {
-    asks: 'task',
-    images: 'named',
-    makes: 'videos',
-    fields: [...imageFields, 'video_url'],
-    written: (value) => `{ image: ${value}, prompt: … }`,
-  },
-  edit: {
-    asks: 'task',
-    images: 'named',
-    makes: 'images',
-    fields: imageFields,
-    written: (value) => `{ image: ${value}, prompt: … }`,
-  },
+  imagine: { asks: 'task', images: 'any', makes: 'grid' },
+  click: { asks: 'button', makes: 'pressed' },
+  // Gateway 2.6.
+  blend: { asks: 'task', images: { least: 2, most: 5 }, makes: 'grid', written: '{ images: $ }' },
+  describe: { asks: 'task', images: 'named', makes: 'prompts', written: '{ image: $ }' },
+  shorten: { asks: 'task', makes: 'prompts' },
+  video: { asks: 'task', images: 'named', makes: 'videos', written: '{ image: $, prompt: … }' },
+  edit: { asks: 'task', images: 'named', makes: 'images', written: '{ image: $, prompt: … }' },
   generate: {
     asks: 'model',
     makes: 'text and images',
-    fields: textFields,
-    written: (value) => `{ model: text-pro, prompt: ${value} }`,
+    written: '{ model: text-pro, prompt: $ }',
     speaks: 'native',
     replyType: { path: ['generationConfig', 'responseMimeType'], json: /^application\/json\b/i },
     schemas: [
@@ -82,8 +51,7 @@ const table = {
   chat: {
     asks: 'model',
     makes: 'text',
-    fields: textFields,
-    written: (value) => `{ model: chat-mini, prompt: ${value} }`,
+    written: '{ model: chat-mini, prompt: $ }',
     speaks: 'completions',
     replyType: { path: ['response_format', 'type'], json: /^json/ },
     schemas: [['response_format', 'json_schema', 'schema']],
@@ -129,10 +97,26 @@ export const isTextKind = (kind: StepKind | undefined): kind is TextKind =>
 /** True for the kinds that make words, which no button of an image can be pressed under. */
 export const makesWords = (kind: StepKind): boolean => kinds[kind].makes === 'prompts' || isTextKind(kind);
 
+const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
+const textFields = ['text', 'json', 'parts', 'usage'];
+const fieldsBy: Readonly<Record<KindFacts['makes'], readonly string[]>> = {
+  grid: imageFields,
+  images: imageFields,
+  // A button of a video makes a video.
+  pressed: [...imageFields, 'video_url'],
+  videos: [...imageFields, 'video_url'],
+  prompts: ['prompts', 'text', 'task_id'],
+  text: textFields,
+  'text and images': textFields,
+};
+
+/** Members of `steps.<name>` that a template may read. */
+export const fieldsOf = (kind: StepKind): readonly string[] => fieldsBy[kinds[kind].makes];
+
 /** What `steps.<name>.usage` counts, in tokens (gateway 6.5): every count that there is, in the order in which they are shown. */
 export const tokenCounts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const;
 
 export type TokenCount = (typeof tokenCounts)[number];
 
-/** Fields of {@link kinds} that are more than one text: a template may read a member of them. */
+/** Fields ({@link fieldsOf}) that are more than one text: a template may read a member of them. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

@@ -19,8 +19,8 @@ export const validatorOptions = {
 } as const satisfies Options;
 
 /**
- * The schema of the language as it is validated by. A step has one of eight schemas; its kind key says which. A validator that
- * tries all eight reports the errors of the seven others too. So the kind is found first, and its own schema is applied.
+ * The schema of the language as it is validated by. Each kind of step has a schema; a validator that tries them all reports the errors of
+ * the others too. So the kind is found first, and its own schema is applied.
  *
  * @param schema schemas/pipeline.schema.json
  */

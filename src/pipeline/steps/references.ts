@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
-import { kinds, structuredFields } from '../kinds.ts';
+import { fieldsOf, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
 import type { StepUse, VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
@@ -152,7 +152,7 @@ export function checkStepUses(
 function checkField(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const { path, position } = use;
   if (target.kind === undefined) return;
-  const fields: readonly string[] = kinds[target.kind].fields;
+  const fields = fieldsOf(target.kind);
   const [field, ...rest] = path;
   const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
   if (field === undefined) {

@@ -179,7 +179,7 @@ function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string
       : `Say what it does: ${key}: { imagine: ${value} }.`;
   }
   if (way.length === 3 && way[0] === 'steps') {
-    const written = isStepKind(key) ? kinds[key].written?.(value) : undefined;
+    const written = isStepKind(key) ? kinds[key].written?.replace('$', () => value) : undefined;
     if (written !== undefined) return `Write ${key}: ${written}.`;
   }
   if (way[0] === 'service' && way.length === 1)

@@ -18,6 +18,7 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/_extend$/i, 'extend'],
   [/^(?:animate|video)/i, 'animate'],
   [/^picread/i, 'buttons of descriptions'],
+  [/^promptanalyzer/i, 'buttons of shortened prompts'],
 ];
 
 /** What kinds are called in messages and limits, where that is not their own name; text calls are called by their model first. */

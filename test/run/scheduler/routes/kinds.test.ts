@@ -47,6 +47,7 @@ describe('a kind', () => {
     ['MJ::Inpaint::1::0000::SOLO', 'vary region'],
     ['MJ::JOB::reroll::0::0000::SOLO', 'reroll'],
     ['MJ::Job::PicReader::1', 'buttons of descriptions'],
+    ['MJ::Job::PromptAnalyzer::1', 'buttons of shortened prompts'],
     ['173f00aa11', 'other buttons'],
   ])('of a button is its operation: %s is %s', (customId, name) => {
     expect(operationOf(customId)).toBe(name);
