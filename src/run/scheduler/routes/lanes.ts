@@ -96,11 +96,6 @@ export class RouteLanes {
     return this.#lanes.size < 2 || name === '' ? {} : { kind: name };
   }
 
-  /** False where no job has to send anything. */
-  get hasQueued(): boolean {
-    return this.#queued.size > 0;
-  }
-
   join(job: Job): void {
     const lane = this.lane(job);
     this.#queued.add(lane);

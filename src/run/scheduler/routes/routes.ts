@@ -15,7 +15,7 @@ import type { RunSettings, SharedLimits } from '../../ports.ts';
 import type { Lane } from './lane.ts';
 import { type Departure, RouteLanes } from './lanes.ts';
 import type { Outcome } from './outcome.ts';
-import { fewestShared, hasPlace, longRequests, type Shares, sharesOf } from './shares.ts';
+import { fewestShared, hasPlace, type Shares, sharesOf } from './shares.ts';
 
 /**
  * The order in which routes use a free place: what keeps the service at work goes first. Submissions and polls take a moment; of the
@@ -146,10 +146,10 @@ export class Routes {
     const requests = this.#requests;
     if (this.inFlight >= requests || !this.#isOpen(name)) return false;
     const { submit, poll, text, download } = this.queues;
+    // Neither a text nor a download may block submissions and polls while tasks are being made.
     if (requests < fewestShared) {
-      return (
-        !isLong(name) || !this.#load.isActive || text.inFlight + download.inFlight < longRequests(requests)
-      );
+      const isBeside = text.inFlight + download.inFlight < Math.max(1, requests - 1);
+      return !isLong(name) || !this.#load.isActive || isBeside;
     }
     const inFlight: Shares = {
       submit: submit.inFlight,
@@ -280,9 +280,10 @@ export class Routes {
   /** The next moment at which a queued request may leave. */
   nextAt(now: number): number | undefined {
     let next = Number.POSITIVE_INFINITY;
-    for (const name of routeOrder)
-      if (this.queues[name].hasQueued && this.hasRoom(name, now))
-        next = Math.min(next, this.nextAtOf(name, now));
+    for (const name of routeOrder) {
+      const at = this.nextAtOf(name, now);
+      if (at < next && this.hasRoom(name, now)) next = at;
+    }
     return next === Number.POSITIVE_INFINITY ? undefined : next;
   }
 }

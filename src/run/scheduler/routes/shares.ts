@@ -11,11 +11,10 @@ export const fewestShared = 4;
  * Text calls go before downloads where both wait, so downloads need few places of their own, and more the nearer the images that
  * wait come to their bound, at which no new task begins.
  *
- * @param requests `limits.requests`
+ * @param requests `limits.requests`, at least {@link fewestShared}
  * @param backlog images that wait for their download, as a part of their bound
  */
 export function sharesOf(requests: number, backlog = 0): Shares {
-  if (requests < fewestShared) return { submit: 0, poll: 0, text: 0, download: 0 };
   const part = (of: number): number => Math.max(1, Math.floor(requests * of));
   const few = part(1 / 16);
   const urgency = Math.min(1, Math.max(0, 2 * backlog - 1));
@@ -25,12 +24,6 @@ export function sharesOf(requests: number, backlog = 0): Shares {
     text: part(1 / 4),
     download: few + Math.floor(urgency * (part(3 / 8) - few)),
   };
-}
-
-/** The most text calls and downloads together while tasks are being made: neither may block submissions and polls. */
-export function longRequests(requests: number): number {
-  const { submit, poll } = sharesOf(requests);
-  return Math.max(1, requests - Math.max(1, submit + poll));
 }
 
 /** How many requests of each kind are under way, and whether the kind lends its places. */
