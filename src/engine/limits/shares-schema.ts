@@ -39,11 +39,13 @@ BEGIN
   RETURN (SELECT accepted FROM promptpress.accepted_tasks WHERE service = p_service);
 END $$;
 
+-- What a worker wants and has of a limit; since: Unix ms, since when it has had as much as its unit, or has lacked it.
+CREATE TYPE share_member AS (id bigint, want double precision, unit double precision, granted double precision, since double precision);
+
 -- The part of a limit that is fair for one worker: each has its unit, and what is left is divided evenly, to who wants least first. Where there
 -- is not a unit for each, they take turns of 20 s: first who began its turn lately, then who has waited longest. Whoever wants nothing has one of
 -- what nobody wants, to begin with.
---   p_members  of each worker: id, want, unit, granted, since (Unix ms: since when it has had as much as its unit, or has lacked it)
-CREATE FUNCTION fair_share(p_limit double precision, p_members jsonb, p_id bigint, p_now double precision)
+CREATE FUNCTION fair_share(p_limit double precision, p_members share_member[], p_id bigint, p_now double precision)
 RETURNS double precision LANGUAGE plpgsql STRICT AS $$
 DECLARE
   free double precision;
@@ -55,7 +57,7 @@ BEGIN
     SELECT s.*, count(*) OVER () - row_number() OVER (ORDER BY s.want, s.id) + 1 AS parts, max(s.upto) OVER () AS units FROM (
       SELECT x.id, x.want, x.unit, u.part, sum(u.part) OVER (ORDER BY CASE WHEN x.granted < x.unit THEN 1 WHEN p_now - x.since < 20000 THEN 0 ELSE 2 END,
         CASE WHEN x.granted < x.unit THEN x.since END, x.id) AS upto
-      FROM jsonb_to_recordset(p_members) AS x(id bigint, want float8, unit float8, granted float8, since float8)
+      FROM unnest(p_members) x
       CROSS JOIN LATERAL (SELECT CASE WHEN x.want > 0 THEN least(x.unit, x.want, p_limit) ELSE 0 END AS part) u
     ) s WHERE s.upto <= p_limit ORDER BY s.want, s.id
   LOOP
@@ -86,7 +88,6 @@ DECLARE
   accepted integer;
   now_ms double precision;
   was record;
-  others jsonb;
   mine jsonb;
   rises boolean;
   parts jsonb;
@@ -95,39 +96,38 @@ BEGIN
     now_ms := extract(epoch FROM clock_timestamp()) * 1000;
     SELECT coalesce(s.shares, '{}') AS shares, s.shares -> 'tasks' AS tasks, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was
     FROM promptpress.sessions s WHERE s.session = p_session;
-    -- Of each limit what others have of it, that of silent ones apart, what they use, and what those want that are not silent.
-    SELECT coalesce(jsonb_object_agg(o.key, to_jsonb(o)), '{}') INTO others FROM (
-      SELECT e.key, sum(c.claimed) AS claimed, sum(c.claimed) FILTER (WHERE t.age > 3000) AS silent,
-        sum((e.value ->> 'used')::double precision) AS used, jsonb_agg(e.value) FILTER (WHERE t.age <= 3000) AS members
-      FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - s.seen) * 1000 AS age) t
-      CROSS JOIN LATERAL jsonb_each(s.shares) e CROSS JOIN LATERAL (SELECT CASE
-        WHEN e.key = 'tasks' AND t.age > 10000 THEN promptpress.limits_worker_tasks(s.session)
-        WHEN e.key <> 'tasks' AND t.age > 5000 + (e.value ->> 'window')::double precision THEN 0
-        ELSE greatest((e.value ->> 'granted')::double precision, (e.value ->> 'used')::double precision) END AS claimed) c
-      WHERE s.service = p_service AND s.shared AND s.session <> p_session AND e.value ? 'limit' GROUP BY e.key
-    ) o;
     began := (tasks ->> 'began')::integer - coalesce((was.tasks ->> 'began')::integer, 0);
     is_full := CASE WHEN (tasks ->> 'counted')::boolean OR NOT coalesce((was.tasks ->> 'counted')::boolean, true)
       THEN (tasks ->> 'refused')::integer > coalesce((was.tasks ->> 'refused')::integer, 0) END;
     IF locked AND tasks IS NOT NULL THEN
-      accepted := promptpress.accept_tasks(p_service, (tasks ->> 'limit')::integer,
-        (coalesce((others -> 'tasks' ->> 'used')::double precision, 0) + (tasks ->> 'used')::double precision)::integer, is_full, began);
+      accepted := promptpress.accept_tasks(p_service, (tasks ->> 'limit')::integer, (tasks ->> 'used')::integer + (
+          SELECT coalesce(sum((s.shares -> 'tasks' ->> 'used')::integer), 0)::integer FROM promptpress.sessions s
+          WHERE s.service = p_service AND s.shared AND s.session <> p_session), is_full, began);
     ELSE
       SELECT a.accepted INTO accepted FROM promptpress.accepted_tasks a WHERE a.service = p_service;
     END IF;
-    SELECT jsonb_object_agg(e.key, e.value || jsonb_build_object('id', p_session, 'granted', g.has, 'fair', f.fair,
+    SELECT jsonb_object_agg(e.key, e.value || jsonb_build_object('granted', g.has, 'fair', f.fair,
         'since', CASE WHEN (h.had >= h.unit) = (g.has >= h.unit) THEN h.since ELSE now_ms END)), bool_or(f.fair > h.had)
     INTO mine, rises
     FROM jsonb_each(p_kinds) e
     CROSS JOIN LATERAL (SELECT least((e.value ->> 'limit')::double precision, CASE e.key WHEN 'tasks' THEN accepted END) AS most,
       coalesce((was.shares -> e.key ->> 'granted')::double precision, 0) AS had, (e.value ->> 'unit')::double precision AS unit,
       coalesce((was.shares -> e.key ->> 'since')::double precision, now_ms) AS since) h
-    CROSS JOIN LATERAL (SELECT promptpress.fair_share(h.most - coalesce((others -> e.key ->> 'silent')::double precision, 0),
-      coalesce(nullif(others -> e.key -> 'members', 'null'), '[]') || (e.value || jsonb_build_object('id', p_session, 'granted', h.had, 'since', h.since)),
-      p_session, now_ms) AS fair) f
+    -- What others have of it, that of silent ones apart, and what those want that are not silent.
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(c.claimed), 0) AS claimed, coalesce(sum(c.claimed) FILTER (WHERE t.age > 3000), 0) AS silent,
+        array_agg(ROW(s.session, coalesce(m.want, 0), m.unit, m.granted, m.since)::promptpress.share_member) FILTER (WHERE t.age <= 3000) AS members
+      FROM promptpress.sessions s CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - s.seen) * 1000 AS age) t
+      CROSS JOIN LATERAL jsonb_to_record(s.shares -> e.key) AS m(want float8, unit float8, granted float8, used float8, since float8, "window" float8)
+      CROSS JOIN LATERAL (SELECT CASE WHEN e.key = 'tasks' AND t.age > 10000 THEN promptpress.limits_worker_tasks(s.session)
+        WHEN e.key <> 'tasks' AND t.age > 5000 + m.window THEN 0 ELSE greatest(m.granted, m.used) END AS claimed) c
+      WHERE h.most IS NOT NULL AND s.service = p_service AND s.shared AND s.session <> p_session
+    ) o
+    CROSS JOIN LATERAL (SELECT promptpress.fair_share(h.most - o.silent,
+      o.members || ROW(p_session, (e.value ->> 'want')::double precision, h.unit, h.had, h.since)::promptpress.share_member, p_session, now_ms) AS fair) f
     -- What is used may be more than was granted: calls took more tokens than they were estimated to.
-    CROSS JOIN LATERAL (SELECT greatest(least(h.had, (e.value ->> 'holds')::double precision), (e.value ->> 'used')::double precision, least(f.fair,
-      CASE WHEN locked THEN h.most - coalesce((others -> e.key ->> 'claimed')::double precision, 0) ELSE h.had END)) AS has) g;
+    CROSS JOIN LATERAL (SELECT greatest(least(h.had, (e.value ->> 'holds')::double precision), (e.value ->> 'used')::double precision,
+      least(f.fair, CASE WHEN locked THEN h.most - o.claimed ELSE h.had END)) AS has) g;
     EXIT WHEN locked;
     -- Only what rises is above the limit with the parts of others. It rises with a later heartbeat where another worker's rises in this moment:
     -- nobody waits but who needs a part of the budget, or must not be unheard.

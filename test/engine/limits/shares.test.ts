@@ -121,8 +121,9 @@ async function parts(
 ): Promise<readonly number[]> {
   const told = members.map(({ forMs, ...each }, id) => ({ ...each, id, since: 100_000 - forMs }));
   const rows = await db.query<{ part: number }>(
-    'SELECT promptpress.fair_share($1, $2, id, 100000) AS part FROM generate_series(0, $3::bigint - 1) AS id',
-    [limit, JSON.stringify(told), members.length],
+    `SELECT promptpress.fair_share($1, array_agg(m) OVER (), m.id, 100000) AS part
+     FROM jsonb_populate_recordset(NULL::promptpress.share_member, $2) m ORDER BY m.id`,
+    [limit, JSON.stringify(told)],
   );
   return rows.map(({ part }) => part);
 }
