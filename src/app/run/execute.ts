@@ -14,18 +14,16 @@ import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
-import { createImageService } from '../../service/client.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
-import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import type { TextService } from '../../service/text-service.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import { memoryOf } from '../adapters/memory.ts';
 import type { Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
-import { addressId, connectingTo, openTextService, serviceOptions } from '../service/clients.ts';
-import { followedAt, linkOptions, openArtifacts, openInputs } from '../service/downloads.ts';
+import { addressId } from '../service/clients.ts';
+import { followedAt } from '../service/downloads.ts';
 import { asksModels, modelsOf, unlistedModels } from '../service/models.ts';
+import { openOutside } from '../service/outside.ts';
 import type { AdmittedService } from '../service/trust.ts';
 import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
@@ -59,63 +57,42 @@ export async function execute(
   const { plan, selection, state, directory, filesRoot } = session;
   const { baseUrl, service, settings } = to;
   const { clock } = to.io.machine;
-  const { timeouts, source, retry } = plan.pipeline;
+  const { pipeline } = plan;
   if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
-  const connecting = connectingTo(service, plan.pipeline, to.io.env);
-  const mask = secretMaskOf(service.secrets);
-  const dataMask = dataMaskOf(service.credentials);
-  const own = serviceOptions(baseUrl, service, timeouts.requestMs, connecting, disposables);
   const isRehearsal = service.baseUrl === undefined;
   // A sandbox is another one each time, at another port.
   const id = isRehearsal ? '' : addressId(baseUrl, service);
   const kept = settings.relearn === true ? undefined : state.fact(learnedFact('service'));
   const { hasAnswered: answeredBefore, showsButtons } = readService(isRehearsal ? undefined : kept, id);
   const endpoints = new KnownEndpoints({ answeredBefore, showsButtons });
-  const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
-  const images = createImageService({
-    ...options,
-    clicks: service.clicks,
-    onKeyForm: (words) => {
-      watch.log.warn({ words }, 'service:key-form');
-      watch.say(`Warning: ${words}`);
+  const outside = openOutside(
+    { pipeline, service, baseUrl, endpoints, store: session.artifacts, filesRoot },
+    {
+      keyForm: (words) => {
+        watch.log.warn({ words }, 'service:key-form');
+        watch.say(`Warning: ${words}`);
+      },
+      notice: (message) => watch.listener({ type: 'run:notice', code: 'download.own-link', message }),
     },
-  });
-  disposables.add(() => images.close());
+    to.io,
+    disposables,
+  );
+  const { images, inputs, memory, text: asked, mask } = outside;
   if (session.missing !== undefined) {
     const { missing } = session;
     watch.say(
       to.acceptOlder
         ? await continueWithout(state, missing)
-        : await findMissing(
-            state,
-            directory,
-            missing,
-            plan.pipeline.service.tag ? images : {},
-            control.drain,
-          ),
+        : await findMissing(state, directory, missing, pipeline.service.tag ? images : {}, control.drain),
     );
   }
   if (to.find) {
-    const { prices } = plan.pipeline;
-    const found = await findTasks(state, images, prices, () => clock.now(), control.drain);
+    const found = await findTasks(state, images, pipeline.prices, () => clock.now(), control.drain);
     if (found.doubtful > 0) watch.say(findingsText(found));
   }
-  const asked = openTextService(options, timeouts, disposables);
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
-  const notice = (message: string): void =>
-    watch.listener({ type: 'run:notice', code: 'download.own-link', message });
-  const links = linkOptions(
-    { baseUrl, requestMs: timeouts.requestMs, mask, dataMask, clock, notice },
-    connecting,
-    disposables,
-  );
-  const artifacts = openArtifacts(session, links, disposables);
-  const inputs = openInputs(
-    { store: session.artifacts, folder: source.folder, filesRoot },
-    links,
-    disposables,
-  );
+  const artifacts = outside.writerFor(state);
   // A sandbox answers for every model, so that its list says nothing.
   const listener =
     service.baseUrl !== undefined && asksModels(plan, selection)
@@ -139,11 +116,11 @@ export async function execute(
       address: { id, endpoints },
       text,
       inputs,
-      artifacts: service.baseUrl === undefined ? followedAt(baseUrl, artifacts) : artifacts,
-      ...(session.remote && { results: session.remote.results(retry.patienceMs) }),
+      artifacts: isRehearsal ? followedAt(baseUrl, artifacts) : artifacts,
+      ...(session.remote && { results: session.remote.results(pipeline.retry.patienceMs) }),
       clock,
       random: Math.random,
-      memory: () => memoryOf(to.io.machine, options.bodies),
+      memory,
       disk: watch.disk,
     },
     control,

@@ -55,7 +55,8 @@ describe('the exit code of a failure', () => {
     ['state.io', 74],
   ])('%s is %i', (code, exitCode) => {
     const fault = shownErrorOf(new StateError(code, 'What happened.', { hint: 'What to do.' }));
-    expect(fault).toEqual({ exitCode, text: 'promptpress: What happened.\n  What to do.\n' });
+    const text = 'promptpress: What happened.\n  What to do.\n';
+    expect(fault).toMatchObject({ exitCode, code, message: 'What happened.', hint: 'What to do.', text });
   });
 
   it.each(['ENOSPC', 'EROFS', 'EACCES'])('%s of the file system is 74', (code) => {
@@ -64,7 +65,8 @@ describe('the exit code of a failure', () => {
   });
 
   it('what is reported already is not said again', () => {
-    expect(shownErrorOf(new ReportedError(2, []))).toEqual({ exitCode: 2 });
+    const reported = shownErrorOf(new ReportedError(2, []));
+    expect([reported.exitCode, reported.text]).toEqual([2, undefined]);
     expect(shownErrorOf(new CliError(2, 'x'))).toMatchObject({ exitCode: 2, text: 'promptpress: x\n' });
   });
 

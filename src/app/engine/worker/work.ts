@@ -5,18 +5,21 @@ import { countSubmissions } from '../../../engine/state/facts.ts';
 import { type Work, workOn } from '../../../engine/worker.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../run/ports.ts';
+import type { DiskPort } from '../../../run/resources/disk-room.ts';
 import { stepsForRun } from '../../../run/run-plan.ts';
 import { KnownEndpoints } from '../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
+import { failureText } from '../../errors/render.ts';
 import type { Machine } from '../../output/io.ts';
+import { takingOn } from '../../run/doubt/find-tasks.ts';
 import type { ArtifactPlace } from '../../service/artifact-place.ts';
 import { addressId } from '../../service/clients.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
+import { openOutside } from '../../service/outside.ts';
 import { missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
 import { countsOf, inputsOf, openPlace, placeHere } from '../place.ts';
 import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
-import { openOutside } from './outside.ts';
 import type { PreparedRun } from './prepare.ts';
 import { SubmissionCounter } from './submission-counter.ts';
 
@@ -99,6 +102,28 @@ function workOf(
   const { pipeline, plan, images, filesRoot, service } = prepared;
   const settings: RunSettings = spec.settings;
   const endpoints = new KnownEndpoints();
+  const { io } = context;
+  const warn = (words: string): void => io.err(failureText(`warning: ${words}`));
+  const outside = openOutside(
+    {
+      pipeline,
+      service,
+      baseUrl: service.baseUrl,
+      endpoints,
+      store: artifacts,
+      filesRoot,
+      shared: inputsOf(place, remote),
+    },
+    { keyForm: warn, notice: warn },
+    io,
+    disposables,
+  );
+  const diskOf = (directory: string): DiskPort => ({
+    directory,
+    freeBytes: () => io.freeBytes(directory),
+    jobsLeft: undefined,
+    made: { jobs: 0, bytes: 0 },
+  });
   return {
     run,
     invocation,
@@ -115,20 +140,17 @@ function workOf(
     slots,
     ...(working.once === true ? { once: true } : {}),
     ...(working.isCoordinator === true ? { endsRun: true } : {}),
-    ports: openOutside(
-      {
-        pipeline,
-        service,
-        endpoints,
-        filesRoot,
-        artifacts,
-        shared: inputsOf(place, remote),
-        results,
-        ...(place.kind === 'folder' ? { directory: place.path } : {}),
-      },
-      context,
-      disposables,
-    ),
+    ports: async (store) => ({
+      // Tasks of submissions that an older state does not know.
+      service: await takingOn(outside.images, store.reader),
+      text: outside.text,
+      inputs: outside.inputs,
+      // Of each session of the worker: replies go with its own commits.
+      artifacts: outside.writerFor(store),
+      results,
+      memory: outside.memory,
+      ...(place.kind === 'folder' && { disk: diskOf(place.path) }),
+    }),
     isHeldBack: () => results.isAway,
     random: Math.random,
   };

@@ -1,0 +1,71 @@
+import type { InputReaderOptions } from '../../artifacts/input/reader.ts';
+import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { ArtifactWriter } from '../../artifacts/writer.ts';
+import type { Pipeline } from '../../pipeline/pipeline.ts';
+import { createImageService } from '../../service/client.ts';
+import type { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
+import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
+import type { ImageService } from '../../service/image-service.ts';
+import type { TextService } from '../../service/text-service.ts';
+import type { Disposables } from '../adapters/disposables.ts';
+import { memoryOf } from '../adapters/memory.ts';
+import type { Io } from '../output/io.ts';
+import { connectingTo, openTextService, serviceOptions } from './clients.ts';
+import { linkOptions, openArtifacts, openInputs } from './downloads.ts';
+import type { AdmittedService } from './trust.ts';
+
+/** All that a run asks of the outside. */
+export interface Outside {
+  readonly images: ImageService;
+  readonly text: TextService;
+  readonly inputs: ReturnType<typeof openInputs>;
+  /** What keeps the files of jobs; their replies go with the commits of a state. */
+  writerFor(state: Parameters<typeof openArtifacts>[0]['state']): ArtifactWriter;
+  readonly memory: () => ReturnType<typeof memoryOf>;
+  /** Takes secrets out of messages. */
+  readonly mask: (text: string) => string;
+}
+
+/**
+ * Opens what a run asks of the outside. `disposables` closes it.
+ *
+ * @param of.baseUrl where requests go, also those of a rehearsal
+ * @param of.shared files of the pipeline that this machine may not have
+ * @param say.keyForm told once in which other form the service takes the key
+ * @param say.notice told what is said once of links
+ */
+export function openOutside(
+  of: Pick<InputReaderOptions, 'filesRoot' | 'shared'> & {
+    readonly pipeline: Pipeline;
+    readonly service: AdmittedService;
+    readonly baseUrl: string;
+    readonly endpoints: KnownEndpoints;
+    readonly store: ArtifactStore;
+  },
+  say: { readonly keyForm: (words: string) => void; readonly notice: (words: string) => void },
+  { env, machine }: Pick<Io, 'env' | 'machine'>,
+  disposables: Disposables,
+): Outside {
+  const { pipeline, service, baseUrl, endpoints, store, filesRoot, shared } = of;
+  const { timeouts, source, retry } = pipeline;
+  const { requestMs } = timeouts;
+  const connecting = connectingTo(service, pipeline, env);
+  const mask = secretMaskOf(service.secrets);
+  const dataMask = dataMaskOf(service.credentials);
+  const own = serviceOptions(baseUrl, service, requestMs, connecting, disposables);
+  const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
+  const images = createImageService({ ...options, clicks: service.clicks, onKeyForm: say.keyForm });
+  disposables.add(() => images.close());
+  const { clock } = machine;
+  const { notice } = say;
+  const links = linkOptions({ baseUrl, requestMs, mask, dataMask, clock, notice }, connecting, disposables);
+  const place = { store, folder: source.folder, filesRoot, ...(shared && { shared }) };
+  return {
+    images,
+    text: openTextService(options, timeouts, disposables),
+    inputs: openInputs(place, links, disposables),
+    writerFor: (state) => openArtifacts({ artifacts: store, state }, links, disposables),
+    memory: () => memoryOf(machine, options.bodies),
+    mask,
+  };
+}
