@@ -1,7 +1,6 @@
-import { isInterrupted } from '../plan/estimate/revival.ts';
 import { namesDirectory } from '../report/facts/layout.ts';
-import { withReserveOf } from '../report/facts/spent.ts';
 import { serviceWords } from '../report/text/plan-text.ts';
+import { sumsOf } from '../results/sums.ts';
 import { identityOf } from './fingerprint/fingerprint.ts';
 import { finishedWork, openFinished, settledSteps } from './run/finished.ts';
 import type { BegunWork, OpeningRun, Runner } from './run/runner.ts';
@@ -39,9 +38,10 @@ export const localRunner: Runner = {
       startedAt,
       reader: state.reader,
       totals: (isOver) =>
-        isOver
-          ? state.unfinished().filter(isInterrupted).reduce(withReserveOf, state.totals())
-          : state.totals(),
+        sumsOf(
+          state.totals(),
+          isOver ? state.unfinished().filter(({ status }) => status === 'submitting') : [],
+        ),
       begin: () => begin(opening, run, held, readSince),
     };
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { CrewStatus } from '../../src/report/facts/crew.ts';
-import { type DirectoryTotals, RunMetrics } from '../../src/report/metrics/run-metrics.ts';
+import { RunMetrics } from '../../src/report/metrics/run-metrics.ts';
 import { proxiesOf } from '../../src/service/http/connect/proxies.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -145,7 +145,6 @@ describe('the recipes for runs that nobody watches', () => {
       0,
     );
     metrics.end({ at: 0, exitCode: 0, kind: 'complete' });
-    const jobs = { 'in-doubt': 0 } as DirectoryTotals['jobs'];
     const crew: CrewStatus = {
       state: 'open',
       led: true,
@@ -156,7 +155,7 @@ describe('the recipes for runs that nobody watches', () => {
       tasks: { granted: 1, used: 0 },
       spending: [{ kind: 'cost', most: 1, used: 0 }],
     };
-    const totals = { jobs, attempts: 0, cost: 0, possibleCost: 0 };
+    const totals = { doubts: 0, attempts: 0, cost: 0, possibleCost: 0 };
     const names = [...parseExposition(metrics.text(totals, crew)).keys()];
     const table = text.split('\n').filter((line) => line.startsWith('| `promptpress_'));
     const listed = table.flatMap((line) =>

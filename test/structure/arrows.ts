@@ -17,7 +17,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     imports: ['pipeline', 'plan', 'state/store.ts', 'artifacts/inputs.ts'],
     types: ['service', 'state', 'artifacts'],
   },
-  manifest: { imports: ['pipeline', 'plan', 'state'] },
+  results: { imports: ['pipeline', 'plan', 'state'], types: ['run'] },
+  manifest: { imports: ['pipeline', 'plan', 'state', 'results'] },
   upkeep: { imports: ['plan', 'state', 'artifacts/store', 'manifest'] },
   report: {
     imports: [
@@ -25,6 +26,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'plan',
       'run',
       'state',
+      'results',
       'manifest',
       'artifacts/store',
       'artifacts/formats',
@@ -52,6 +54,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'service',
       'state',
       'artifacts',
+      'results',
       'manifest',
       'upkeep',
       'report',
@@ -67,6 +70,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'service',
       'state',
       'artifacts',
+      'results',
       'manifest',
       'upkeep',
       'report',

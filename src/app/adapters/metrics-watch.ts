@@ -1,10 +1,6 @@
 import type { CrewStatus } from '../../report/facts/crew.ts';
-import {
-  type DirectoryTotals,
-  type MetricsEnd,
-  type MetricsSteps,
-  RunMetrics,
-} from '../../report/metrics/run-metrics.ts';
+import { type DirectoryTotals, type MetricsEnd, RunMetrics } from '../../report/metrics/run-metrics.ts';
+import type { RunBefore } from '../../results/run-ledger.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { Io } from '../output/io.ts';
 import { version } from '../version.ts';
@@ -13,7 +9,7 @@ import { metricsFile } from './metrics-file.ts';
 /** Keeps the metrics of a run in a file. */
 export interface MetricsWatch {
   /** The steps are known. */
-  begin(steps: MetricsSteps): void;
+  begin(steps: RunBefore): void;
   readonly listener: RunListener;
   /** Jobs have changed, of which no event told. */
   progress(): void;

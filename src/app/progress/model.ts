@@ -1,48 +1,17 @@
-import { type IsOptional, missingCode, neverOptional } from '../../plan/graph/optional.ts';
-import type { JobError, JobStatus, TokenUsage } from '../../plan/job.ts';
-import { addUsage, usageSince } from '../../plan/usage.ts';
+import type { IsOptional } from '../../plan/graph/optional.ts';
+import { isSettled, type JobError, type TokenUsage } from '../../plan/job.ts';
 import { laneWords } from '../../report/text/pace-words.ts';
+import { RunLedger, type StepNow } from '../../results/run-ledger.ts';
 import type { RunEvent } from '../../run/events.ts';
 import type { StepStart } from './step-start.ts';
 import { type RoomLimits, TimeLeft } from './time-left.ts';
 import { type Room, Work } from './work.ts';
-
-type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
 /** Sums of what was spent. */
 interface Spent {
   /** 0: nothing, or there are no prices. */
   readonly cost: number;
   readonly tokens: number;
-}
-
-/** The spending of one invocation, from what events report. */
-class Spending {
-  #cost: number | undefined;
-  #tokens: TokenUsage | undefined;
-  /** What each job that is not settled had cost and used at its last event, in whichever run. */
-  readonly #before = new Map<string, { readonly cost: number; readonly usage: TokenUsage }>();
-
-  get cost(): number | undefined {
-    return this.#cost;
-  }
-
-  get tokens(): TokenUsage | undefined {
-    return this.#tokens;
-  }
-
-  take({ key, to, cost, usage = {} }: JobChange): void {
-    const before = this.#before.get(key);
-    if (to === 'done' || to === 'failed' || to === 'in-doubt') this.#before.delete(key);
-    else this.#before.set(key, { cost: cost ?? 0, usage });
-    // As it is when it is taken up, earlier runs paid for it.
-    if (before === undefined) return;
-    const more = (cost ?? 0) - before.cost;
-    // A submission that was not accepted gives its price back.
-    if (cost !== undefined || more !== 0) this.#cost = Math.max(0, (this.#cost ?? 0) + more);
-    const added = usageSince(before.usage, usage);
-    if (Object.keys(added).length > 0) this.#tokens = addUsage(this.#tokens, added);
-  }
 }
 
 /** How far one step is. Counts are jobs. */
@@ -110,9 +79,11 @@ export interface ProgressStart {
   readonly earlier: Spent;
   /** Default: no button is. */
   readonly isOptional?: IsOptional;
+  /** Keys of the planned jobs that an earlier run has left under way; absent: not known. */
+  readonly followed?: ReadonlySet<string>;
 }
 
-type Bucket = 'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'active';
+type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
 
 const rateWindowMs = 60_000;
@@ -124,13 +95,11 @@ const stuckMs = 60_000;
 export class ProgressModel {
   readonly #start: ProgressStart;
   readonly #startedAt: number;
-  readonly #isOptional: IsOptional;
-  readonly #steps: Map<string, { name: string; total?: number } & Record<Bucket, number>>;
+  readonly #ledger: RunLedger;
   readonly #work: Work;
   readonly #timeLeft: TimeLeft;
   /** Settled jobs per second of the last minute, by second. */
   readonly #settled = new Map<number, number>();
-  readonly #spending = new Spending();
   #opened = 0;
   #openCells = 0;
   #lastFailure: LastFailure | undefined;
@@ -147,8 +116,7 @@ export class ProgressModel {
     this.#start = start;
     this.#startedAt = startedAt;
     this.#movedAt = startedAt;
-    this.#isOptional = start.isOptional ?? neverOptional;
-    this.#steps = new Map(start.steps.map((step) => [step.name, countsOf(step)]));
+    this.#ledger = new RunLedger(start);
     this.#work = new Work(start.steps);
     this.#timeLeft = new TimeLeft(start.limits, startedAt);
   }
@@ -158,7 +126,6 @@ export class ProgressModel {
     switch (event.type) {
       case 'job:status':
         this.#move(event, now);
-        this.#spending.take(event);
         this.#waiting = undefined;
         this.#movedAt = now;
         this.#promised = undefined;
@@ -198,7 +165,7 @@ export class ProgressModel {
   /** @param now Unix ms; never before that of the call before */
   progress(now: number): Progress {
     const notice = this.#notice(now);
-    const { cost, tokens } = this.#spending;
+    const { cost, tokens, steps } = this.#ledger;
     const cells = this.#opened < this.#start.cells;
     const outlook = this.#work.outlook(now);
     // Once each cell is closed nothing comes, whatever was expected of it.
@@ -215,7 +182,7 @@ export class ProgressModel {
     return {
       name: this.#start.name,
       startedAt: this.#startedAt,
-      steps: [...this.#steps.values()].map((step) => ({ ...step })),
+      steps: steps.map(progressOf),
       open: isOver ? 0 : outlook.jobs,
       tasks: inRoom('task'),
       downloads: this.#work.saving,
@@ -233,29 +200,21 @@ export class ProgressModel {
 
   #move(event: JobChange, now: number): void {
     const { from, to, error } = event;
-    const step = this.#steps.get(event.step);
-    const before = bucketOf(from);
-    const isSkipped = to === 'failed' && error?.code === missingCode && this.#isOptional(event);
-    const after = isSkipped ? 'skipped' : bucketOf(to);
-    if (step !== undefined) {
-      if (before !== undefined) step[before] = Math.max(0, step[before] - 1);
-      if (after !== undefined) step[after] += 1;
-    }
+    const as = this.#ledger.move(event);
     this.#work.take(event, from, to, now);
-    if (error !== undefined && (after === 'failed' || after === 'inDoubt'))
+    if (error !== undefined && (as === 'failed' || as === 'in-doubt'))
       this.#lastFailure = { step: event.step, cell: event.cell, error };
-    if (after === undefined || after === 'active') return;
+    if (!isSettled(to)) return;
     const second = Math.floor(now / 1000);
     this.#settled.set(second, (this.#settled.get(second) ?? 0) + 1);
     this.#forget(now);
   }
 
-  #ruleOut({ step: name, branch, cell, status, error }: SlotChange): void {
-    this.#work.ruleOut(name, branch);
-    const step = this.#steps.get(name);
-    if (step === undefined || status === 'pending') return;
-    step[status] += 1;
-    if (status === 'failed' && error !== undefined) this.#lastFailure = { step: name, cell, error };
+  #ruleOut(event: SlotChange): void {
+    const { step, branch, cell, status, error } = event;
+    this.#work.ruleOut(step, branch);
+    this.#ledger.ruleOut(event);
+    if (status === 'failed' && error !== undefined) this.#lastFailure = { step, cell, error };
   }
 
   #perMinute(now: number): number {
@@ -282,40 +241,13 @@ export class ProgressModel {
   }
 }
 
-const countsOf = ({
-  name,
-  total,
-  done,
-  failed,
-  inDoubt,
-  skipped,
-  blocked,
-}: StepStart): { name: string; total?: number } & Record<Bucket, number> => ({
+const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   name,
   ...(total === undefined ? {} : { total }),
-  done,
-  failed,
-  inDoubt,
-  skipped,
-  blocked,
-  active: 0,
+  done: counts.done,
+  failed: counts.failed,
+  inDoubt: counts['in-doubt'],
+  skipped: counts.skipped,
+  blocked: counts.blocked,
+  active: counts.submitting + counts.running + counts.modal + counts.saving,
 });
-
-function bucketOf(status: JobStatus | undefined): Bucket | undefined {
-  switch (status) {
-    case undefined:
-    case 'pending':
-      return undefined;
-    case 'submitting':
-    case 'running':
-    case 'modal':
-    case 'saving':
-      return 'active';
-    case 'done':
-      return 'done';
-    case 'failed':
-      return 'failed';
-    case 'in-doubt':
-      return 'inDoubt';
-  }
-}

@@ -1,3 +1,5 @@
+import type { StepBefore } from '../../results/run-ledger.ts';
+
 /** A kind of work of a step: its own operations (level 0), or what the buttons at one level of its path make. */
 export interface StepWork {
   readonly level: number;
@@ -15,20 +17,8 @@ export interface StepWork {
   readonly usualMs?: number;
 }
 
-/** The state of a step before the run starts. Counts are jobs where nothing else is said. */
-export interface StepStart {
-  readonly name: string;
-  /** Its requests are text calls; else tasks. */
-  readonly isText: boolean;
-  /** How many there will be, skipped and blocked ones among them; absent while that is not known. */
-  readonly total?: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  /** Slots. */
-  readonly skipped: number;
-  /** Slots below a failed job. */
-  readonly blocked: number;
+/** A step before the run starts, and what is known of the work in it. */
+export interface StepStart extends StepBefore {
   /** What the run has to do, as far as is known: what waits for results is counted as if it comes. */
   readonly left: number;
   /** Jobs for each slot: less than 1 where slots share jobs. */

@@ -7,10 +7,10 @@ import { type Plan, preparePlan } from '../../plan/plan.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { readRunFacts } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
-import { totalsWithLeft } from '../../report/facts/spent.ts';
 import { setWords } from '../../report/text/next-commands.ts';
 import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
+import { readSums } from '../../results/sums.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
@@ -123,7 +123,7 @@ export async function estimateWith(
   const wish = await redoWishOf(flags, state, cwd);
   const planned = state && (await plannedRedos(wish, state));
   const { keys, redo, stays = 0 } = planned ?? {};
-  const counted = state && { ...state, totals: () => totalsWithLeft(state, running) };
+  const counted = state && { ...state, totals: () => readSums(state, running) };
   const report = await estimatePlan(plan, selectionOf(flags), counted, { ...revival, running, redo: keys });
   const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
   return {

@@ -7,8 +7,8 @@ import { readLearned } from '../../report/facts/learned.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
-import { type SpentAtStart, spentInRun, spentSoFar, totalsWithLeft } from '../../report/facts/spent.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
+import { jobsInDoubt, readSums, type SpentAtStart, spentInRun, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -76,7 +76,7 @@ export async function conclude(
   const publish = (name: string): Promise<boolean> => publishFiles(run, [name], leave, context);
   const isListed = end.kind === 'disk' || totals === undefined || (await publish(runFiles.manifest));
   const exitCode = isListed || end.kind !== 'complete' ? result.exitCode : exitCodes.disk;
-  const soFar = await totalsWithLeft(run.state.reader, false);
+  const soFar = await readSums(run.state.reader, false);
   const submits = report.submits ?? Math.max(0, soFar.attempts - atStart.attempts);
   const spent = spentSoFar(soFar);
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
@@ -145,7 +145,7 @@ async function summarize(
   const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
   const limits = (await readLearned(state.reader))?.limits;
   const { name, source } = plan.pipeline;
-  const soFar = await totalsWithLeft(state.reader, false);
+  const soFar = await readSums(state.reader, false);
   const runCost = spentInRun(soFar, run.atStart);
   return {
     pipeline: name,
@@ -191,7 +191,7 @@ const totalsFacts = ({ slots, otherSlots, rows, files, tokens, unanswered, sameF
 });
 
 const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>
-  (await first(mostInDoubt, state.withStatus('in-doubt'))).map(({ key, origin: { step, branch, cell } }) => ({
+  (await first(mostInDoubt, jobsInDoubt(state, false))).map(({ key, origin: { step, branch, cell } }) => ({
     job: key,
     step,
     branch,

@@ -5,7 +5,7 @@ import type { RevivalFlags } from '../../plan/estimate/revival.ts';
 import { optionalIn } from '../../plan/graph/optional.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import type { JobRecord } from '../../plan/job.ts';
-import { settledJobs } from '../../report/facts/run.ts';
+import { settledJobs } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { ProgressStart } from '../progress/model.ts';
@@ -29,9 +29,14 @@ export async function progressStart(
   settings: Pick<RunSettings, 'limits'> & RevivalFlags,
 ): Promise<ProgressStart> {
   const { reader } = state;
+  const redo = new Set<string>();
+  for await (const key of reader.redos.waiting()) redo.add(key);
+  const followed = new Set<string>();
   const { exact, steps, cells, total } = await estimatePlan(plan, selection, reader, {
     ...settings,
     mostSlots,
+    redo,
+    onFollowed: (key) => followed.add(key),
   });
   const totals = await reader.totals();
   const chosen = chosenSteps(plan, selection.only);
@@ -46,6 +51,7 @@ export async function progressStart(
     limits: { task: settings.limits.tasks, text: settings.limits.requests },
     earlier: { cost: totals.cost, tokens: totals.tokens },
     isOptional: optionalIn(plan.slotGraph),
+    ...(exact ? { followed } : {}),
     steps: steps.map((report) => ({
       ...startOf(report, exact || isNew, settled),
       work: work.get(report.step) ?? [],

@@ -1,6 +1,7 @@
 import type { CrewStatus } from '../../report/facts/crew.ts';
+import type { DirectorySums } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
-import type { StateReader, StoreTotals } from '../../state/reader.ts';
+import type { StateReader } from '../../state/reader.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../context.ts';
@@ -40,7 +41,7 @@ export interface HeldRun {
   readonly startedAt: number;
   readonly reader: StateReader;
   /** Sums over all jobs. @param isOver nothing is under way: what has no answer may have been paid */
-  totals(isOver: boolean): StoreTotals;
+  totals(isOver: boolean): DirectorySums;
   /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
   readonly engine?: string;
   /** The workers, as last seen; absent: there are none but this process. */

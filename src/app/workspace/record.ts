@@ -7,7 +7,7 @@ import type { Selection } from '../../plan/cell.ts';
 import type { Matrix } from '../../plan/matrix/types.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { InputTable } from '../../report/facts/run.ts';
-import type { SpentSoFar } from '../../report/facts/spent.ts';
+import type { SpentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { GitFacts } from '../adapters/git/git.ts';

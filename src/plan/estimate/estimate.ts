@@ -8,15 +8,19 @@ import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
 import { clickCost } from './cost.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
-import type { RevivalFlags } from './revival.ts';
-import { type NotKept, type PlanState, type PlanTotals, type SameAgain, Scan } from './scan.ts';
+import {
+  type NotKept,
+  type PlanState,
+  type PlanTotals,
+  type SameAgain,
+  Scan,
+  type ScanOptions,
+} from './scan.ts';
 import { StepTotals, sumOf } from './totals.ts';
 
-export interface EstimateOptions extends RevivalFlags {
+export interface EstimateOptions extends ScanOptions {
   /** Up to this many slots are examined one by one (default 200,000: seconds, some 50 MB). Above that, slots are multiplied. */
   readonly mostSlots?: number;
-  /** A run is on: what is being submitted is under way. Default: nobody awaits the answer any more. */
-  readonly running?: boolean;
 }
 
 /** Cells that are examined for examples and for failing templates, when there are too many cells to examine all. */

@@ -21,6 +21,14 @@ export interface PlanState {
   totals(): Promise<PlanTotals>;
 }
 
+/** How the jobs of a state are looked at. */
+export interface ScanOptions extends RevivalFlags {
+  /** A run is on: what is being submitted is under way. Default: nobody awaits the answer any more. */
+  readonly running?: boolean;
+  /** Told of each job that an earlier run has left under way or unsaved, once. */
+  readonly onFollowed?: (key: string) => void;
+}
+
 /** Sums over all jobs of a run's state. */
 export interface PlanTotals {
   readonly jobs: Readonly<Record<JobStatus, number>>;
@@ -57,7 +65,7 @@ export class Scan {
   readonly #plan: Plan;
   readonly #chosen: ChosenSteps;
   readonly #state: PlanState | undefined;
-  readonly #flags: RevivalFlags & { readonly running?: boolean };
+  readonly #flags: ScanOptions;
   readonly #redo: ReadonlySet<string>;
   readonly #stepTotals: ReadonlyMap<string, StepTotals>;
   /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
@@ -75,12 +83,7 @@ export class Scan {
   /** Slots examined. */
   examined = 0;
 
-  constructor(
-    plan: Plan,
-    chosen: ChosenSteps,
-    state: PlanState | undefined,
-    flags: RevivalFlags & { readonly running?: boolean },
-  ) {
+  constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: ScanOptions) {
     this.#plan = plan;
     this.#chosen = chosen;
     this.#state = state;
@@ -214,8 +217,10 @@ export class Scan {
       case 'submitting':
       case 'running':
       case 'modal':
+        this.#flags.onFollowed?.(job.key);
         return totals.job('running');
       case 'saving':
+        this.#flags.onFollowed?.(job.key);
         return totals.job('unsaved');
       case 'in-doubt':
         return totals.job('inDoubt');

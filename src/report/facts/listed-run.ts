@@ -1,12 +1,10 @@
 import type { IsOptional } from '../../plan/graph/optional.ts';
+import { readSums, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
-import { countLeft } from './in-doubt.ts';
 import type { RunPlace, StageFacts } from './place.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
-import { countSkipped } from './skipped.ts';
-import { spentSoFar, totalsWithLeft } from './spent.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
 export interface ListedRun {
@@ -58,13 +56,10 @@ export async function readListedRun(
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
-  const totals = await totalsWithLeft(state, running);
-  const { jobs, attempts, tokens } = totals;
-  const { cost, possibleCost } = spentSoFar(totals);
+  const sums = await readSums(state, running, isOptional);
+  const { cost, possibleCost } = spentSoFar(sums);
   const path = await state.fact(pipelineFacts.path);
   const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
-  const left = await countLeft(state, running);
-  const skipped = await countSkipped(state, isOptional);
   const { outcome } = facts ?? {};
   return {
     ...(name === undefined ? {} : { name }),
@@ -76,16 +71,16 @@ export async function readListedRun(
       ? {}
       : { finishedAt: new Date(outcome.finishedAt).toISOString(), exitCode: outcome.exitCode }),
     jobs: {
-      done: jobs.done,
-      failed: jobs.failed - skipped,
-      inDoubt: jobs['in-doubt'] + left,
-      open: jobs.pending + jobs.submitting + jobs.running + jobs.modal + jobs.saving - left,
-      skipped,
+      done: sums.jobs.done,
+      failed: sums.jobs.failed,
+      inDoubt: sums.doubts,
+      open: sums.open,
+      skipped: sums.jobs.skipped,
     },
-    submits: attempts,
+    submits: sums.attempts,
     ...(cost === undefined ? {} : { cost }),
     ...(possibleCost === undefined ? {} : { possibleCost }),
-    tokens,
+    tokens: sums.tokens,
   };
 }
 

@@ -4,11 +4,11 @@ import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { aFlag, aMapping, aNumber, aText, listOf, mapOf } from '../../pipeline/values/shape.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
+import type { SpentAtStart } from '../../results/sums.ts';
 import { isRunEnd, type RunEnd } from '../../run/events.ts';
-import type { StateReader, StoreTotals } from '../../state/reader.ts';
+import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
-import type { SpentAtStart } from './spent.ts';
 
 /** What a run leaves in the state for the commands that have only the directory. */
 export interface RunFacts {
@@ -112,10 +112,6 @@ const isRunFacts = aMapping(
   },
   { origin: aText, set: listOf(isSetting), outcome: isOutcome },
 ) as (value: unknown) => value is RunFacts;
-
-/** Jobs that will not be touched again without the user's word. */
-export const settledJobs = ({ jobs }: Pick<StoreTotals, 'jobs'>): number =>
-  jobs.done + jobs.failed + jobs['in-doubt'];
 
 /** A table that a run was planned from. */
 export interface InputTable {

@@ -1,9 +1,9 @@
 import { isObject } from '../../pipeline/values/value.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { inGroups } from '../../plan/resolve/load-records.ts';
+import { jobsInDoubt } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper, StateStore } from '../../state/store.ts';
-import { jobsInDoubt } from './in-doubt.ts';
 import { jsonFact } from './json.ts';
 
 /** The service that runs of a directory have talked to. It is part of every job key: the jobs of one are strangers to another. */

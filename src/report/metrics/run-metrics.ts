@@ -1,26 +1,16 @@
-import { type TokenCount, tokenCounts } from '../../pipeline/kinds.ts';
-import { type IsOptional, neverOptional } from '../../plan/graph/optional.ts';
-import type { TokenUsage } from '../../plan/job.ts';
 import { tokenParts } from '../../plan/usage.ts';
+import { countedStatuses, type RunBefore, RunLedger, type StepNow } from '../../results/run-ledger.ts';
+import type { DirectorySums } from '../../results/sums.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
-import type { StoreTotals } from '../../state/reader.ts';
 import type { CrewStatus } from '../facts/crew.ts';
 import { crewMetrics } from './crew-metrics.ts';
 import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
-import { JobCounts, type StepCounts } from './job-counts.ts';
 
 /** What is known of a run before its first event. Times are Unix milliseconds. */
 export interface MetricsStart {
   readonly pipeline: string;
   readonly version: string;
   readonly startedAt: number;
-}
-
-/** The steps of a run, once they are known. */
-export interface MetricsSteps {
-  readonly steps: readonly StepCounts[];
-  /** Default: no button is. */
-  readonly isOptional?: IsOptional;
 }
 
 /** How a run ended. */
@@ -32,20 +22,16 @@ export interface MetricsEnd {
 }
 
 /** Sums over all jobs of the run directory. */
-export type DirectoryTotals = Pick<StoreTotals, 'jobs' | 'attempts' | 'cost' | 'possibleCost'>;
+export type DirectoryTotals = Pick<DirectorySums, 'doubts' | 'attempts' | 'cost' | 'possibleCost'>;
 
 type RequestEnd = Extract<RunEvent, { type: 'request:end' }>;
-type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 
 /** Listens to a run, and says at any time what a monitoring system wants to know of it: plain data, no clock, no file. */
 export class RunMetrics {
   readonly #start: MetricsStart;
-  #jobs = new JobCounts([], neverOptional);
+  #ledger = new RunLedger({ steps: [] });
   readonly #requests = new Map<string, { readonly route: Route; readonly class: string; count: number }>();
   readonly #durations = new Map<Route, { count: number; seconds: number }>();
-  readonly #tokens: { [Name in TokenCount]?: number } = {};
-  /** What each unsettled job had used at its last event, in whichever run. */
-  readonly #used = new Map<string, TokenUsage>();
   #retries = 0;
   #progressAt: number | undefined;
   #memory: number | undefined;
@@ -56,20 +42,19 @@ export class RunMetrics {
   }
 
   /** The run is about to begin. */
-  begin({ steps, isOptional = neverOptional }: MetricsSteps): void {
-    this.#jobs = new JobCounts(steps, isOptional);
+  begin(before: RunBefore): void {
+    this.#ledger = new RunLedger(before);
   }
 
   /** @param now Unix ms */
   take(event: RunEvent, now: number): void {
     switch (event.type) {
       case 'job:status':
-        this.#jobs.move(event);
-        this.#spend(event);
+        this.#ledger.move(event);
         this.#progressAt = now;
         return;
       case 'slot:status':
-        return this.#jobs.ruleOut(event);
+        return this.#ledger.ruleOut(event);
       case 'request:end':
         return this.#request(event);
       case 'job:retry':
@@ -107,7 +92,7 @@ export class RunMetrics {
   #metrics(totals: DirectoryTotals | undefined): readonly Metric[] {
     const { version, startedAt } = this.#start;
     const end = this.#end;
-    const tokens = this.#tokens;
+    const { tokens = {}, steps } = this.#ledger;
     return [
       gauge('build_info', 'Version of promptpress; always 1.', [{ labels: { version }, value: 1 }]),
       gauge('start_time_seconds', 'When the run began, Unix time.', one(startedAt / 1000)),
@@ -130,18 +115,18 @@ export class RunMetrics {
       gauge(
         'jobs',
         'Jobs by step and status; those that are skipped or blocked are slots. Pending is absent while it is not known how many jobs there will be.',
-        this.#jobs.samples(),
+        steps.flatMap(samplesOf),
       ),
-      gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', one(totals?.jobs['in-doubt'])),
+      gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', one(totals?.doubts)),
       gauge(
         'tasks_in_flight',
         'Image tasks that are submitted and not settled.',
-        one(end === undefined ? this.#jobs.inFlight(false) : 0),
+        one(end === undefined ? this.#ledger.inFlight(false) : 0),
       ),
       gauge(
         'text_calls_in_flight',
         'Text calls under way.',
-        one(end === undefined ? this.#jobs.inFlight(true) : 0),
+        one(end === undefined ? this.#ledger.inFlight(true) : 0),
       ),
       counter(
         'requests_total',
@@ -206,16 +191,15 @@ export class RunMetrics {
     duration.seconds += ms / 1000;
     this.#durations.set(route, duration);
   }
+}
 
-  #spend({ key, to, usage = {} }: JobChange): void {
-    const before = this.#used.get(key);
-    if (to === 'done' || to === 'failed' || to === 'in-doubt') this.#used.delete(key);
-    else this.#used.set(key, usage);
-    // As it is when it is taken up, earlier runs used it.
-    if (before === undefined) return;
-    for (const kind of tokenCounts)
-      this.#tokens[kind] = (this.#tokens[kind] ?? 0) + Math.max(0, (usage[kind] ?? 0) - (before[kind] ?? 0));
-  }
+/** One for each status; `pending` where it is known how many jobs there will be. */
+function samplesOf({ name: step, counts, total }: StepNow): readonly Sample[] {
+  const sum = countedStatuses.reduce((all, status) => all + counts[status], 0);
+  const pending = total === undefined ? [] : [['pending', Math.max(0, total - sum)] as const];
+  return [...pending, ...countedStatuses.map((status) => [status, counts[status]] as const)].map(
+    ([status, value]) => ({ labels: { step, status }, value }),
+  );
 }
 
 /** The class of an answer: of its status, with 429 by itself. */

@@ -2,9 +2,9 @@ import { KeySet } from '../../manifest/key-set.ts';
 import { SameFiles } from '../../manifest/same-files.ts';
 import { artifactsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { sandboxId } from '../facts/services.ts';
-import { totalsWithLeft } from '../facts/spent.ts';
 import { sameFilesWords } from '../text/amounts.ts';
 import type { Advisor } from './advice.ts';
 import type { CellResult } from './cell-results.ts';
@@ -76,12 +76,12 @@ export class SummaryCounter {
 
   /** Of what was added so far. */
   async summary(
-    state: Pick<StateReader, 'totals' | 'unfinished'>,
+    state: Pick<StateReader, 'totals' | 'unfinished' | 'withStatus'>,
     { madeBy, at, live }: SummaryFacts,
   ): Promise<PageSummary> {
     const { pipeline, serviceId } = this.#plan;
     const { mask } = this.#advisor;
-    const { attempts, cost, possibleCost, tokens } = await totalsWithLeft(state, live);
+    const { attempts, cost, possibleCost, tokens } = await readSums(state, live);
     const { budget } = pipeline;
     const same = this.#sameFiles.result();
     return {

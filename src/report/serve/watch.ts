@@ -1,9 +1,9 @@
 import { isNarrowed } from '../../manifest/cells.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
-import { totalsWithLeft } from '../facts/spent.ts';
 import type { Advisor } from '../results/advice.ts';
 import type { PageCrew, PageSummary } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
@@ -254,7 +254,7 @@ export class RunWatch {
       this.#countedAt = this.#elapsed();
       this.#countTook = this.#countedAt - began;
     }
-    const { attempts, tokens, cost, possibleCost } = await totalsWithLeft(reader, this.#live);
+    const { attempts, tokens, cost, possibleCost } = await readSums(reader, this.#live);
     const { cost: _cost, possibleCost: _possible, ...totals } = this.#counted.totals;
     const summary: PageSummary = {
       ...this.#counted,

@@ -110,8 +110,7 @@ describe('RunMetrics', () => {
 
   it('says what the directory has cost, and how the run ended once it has', () => {
     const made = metrics();
-    const jobs = { 'in-doubt': 2 } as DirectoryTotals['jobs'];
-    const totals = { jobs, attempts: 7, cost: 1.25, possibleCost: 0.5 };
+    const totals: DirectoryTotals = { doubts: 2, attempts: 7, cost: 1.25, possibleCost: 0.5 };
     made.take(job('a', 'grid', undefined, 'submitting'), 0);
     const during = read(made, totals);
     const names = ['jobs_in_doubt', 'submissions', 'cost', 'possible_cost', 'exit_code', 'end_time_seconds'];

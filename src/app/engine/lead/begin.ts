@@ -4,14 +4,9 @@ import { forgetService } from '../../../engine/limits/known-service.ts';
 import { forgetOtherTables, keepTable } from '../../../engine/state/tables.ts';
 import type { Selection } from '../../../plan/cell.ts';
 import { type Plan, preparePlan } from '../../../plan/plan.ts';
-import {
-  type InputTable,
-  type RunFacts,
-  readRunFacts,
-  settledJobs,
-  writeRunFacts,
-} from '../../../report/facts/run.ts';
+import { type InputTable, type RunFacts, readRunFacts, writeRunFacts } from '../../../report/facts/run.ts';
 import { enterService } from '../../../report/facts/services.ts';
+import { settledJobs } from '../../../results/sums.ts';
 import type { RunSettings } from '../../../run/ports.ts';
 import { bindDirectory } from '../../../state/binding.ts';
 import { nameOfWish, type RedoWish } from '../../run/redo-order.ts';

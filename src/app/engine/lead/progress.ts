@@ -1,7 +1,7 @@
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import { type RunStatus, runStatus } from '../../../engine/slices/runs.ts';
 import { liveSessions } from '../../../engine/slices/session.ts';
-import type { StepCounts } from '../../../report/metrics/job-counts.ts';
+import type { StepBefore } from '../../../results/run-ledger.ts';
 import type { RunEvent } from '../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../state/reader.ts';
 import type { LastFailure, Progress, ProgressStart, StepProgress } from '../../progress/model.ts';
@@ -107,7 +107,7 @@ export class EngineProgress implements ProgressSource {
   }
 
   /** The jobs of each step, over all workers. */
-  counts(): readonly StepCounts[] {
+  counts(): readonly StepBefore[] {
     return this.#start.steps.map(({ name, isText, total, skipped, blocked }) => {
       const { done, failed, inDoubt } = this.#steps.get(name) ?? none;
       const counts = { name, isText, skipped, blocked, done, failed, inDoubt };

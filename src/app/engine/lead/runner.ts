@@ -1,6 +1,7 @@
 import { closeRun } from '../../../engine/slices/runs.ts';
 import { redoOrders } from '../../../engine/state/redos.ts';
 import { serviceWords } from '../../../report/text/plan-text.ts';
+import { sumsOf } from '../../../results/sums.ts';
 import type { BegunWork, Runner } from '../../run/runner.ts';
 import { openEngine } from '../../service/engine/connect.ts';
 import { type BegunOnEngine, beginOnEngine } from './begin.ts';
@@ -31,7 +32,7 @@ export const engineRunner: Runner = {
       startedAt,
       reader,
       engine: shown,
-      totals: () => seen.totals,
+      totals: () => sumsOf(seen.totals, []),
       crew: () => seen.crew,
       begin: async (wish) => workOf(await beginOnEngine(reached, held, wish), reached, seen),
     };

@@ -1,7 +1,8 @@
 import { isTextKind } from '../../../pipeline/kinds.ts';
 import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.ts';
+import { isInDoubt } from '../../../results/sums.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
-import { isInDoubt, waysOut } from '../../facts/in-doubt.ts';
+import { waysOut } from '../../facts/in-doubt.ts';
 import { type Commands } from '../next-commands.ts';
 import { quoted } from '../printable.ts';
 

@@ -2,9 +2,10 @@ import { basename, relative } from 'node:path';
 import { type CommonMessage, messageText } from '../../../manifest/messages.ts';
 import type { SameFilesFound } from '../../../manifest/same-files.ts';
 import type { AxisSetting } from '../../../pipeline/pipeline.ts';
-import { type IsOptional, missingCode } from '../../../plan/graph/optional.ts';
+import type { IsOptional } from '../../../plan/graph/optional.ts';
 import type { JobStatus } from '../../../plan/job.ts';
 import type { SlotStatus } from '../../../plan/slot.ts';
+import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
 import type { RunEnd } from '../../../run/events.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -12,14 +13,12 @@ import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder, type RedoCounts } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import type { CrewStatus } from '../../facts/crew.ts';
-import { countLeft, first, jobsInDoubt } from '../../facts/in-doubt.ts';
+import { first } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
 import type { RunPlace, StageFacts } from '../../facts/place.ts';
 import { type PutBack, readPutBack } from '../../facts/put-back.ts';
-import { type OutcomeFacts, readRunFacts, settledJobs } from '../../facts/run.ts';
+import { type OutcomeFacts, readRunFacts } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
-import { countSkipped } from '../../facts/skipped.ts';
-import { spentSoFar, totalsWithLeft } from '../../facts/spent.ts';
 import {
   assumedTokenWords,
   count,
@@ -150,18 +149,15 @@ export async function readStatus(
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const running = owner !== undefined;
-  const totals = await totalsWithLeft(state, running);
-  const { jobs, attempts, tokens, codes } = totals;
+  const sums = await readSums(state, running, isOptional);
+  const { jobs, attempts, tokens, codes, doubts } = sums;
   const path = await state.fact(pipelineFacts.path);
-  const settled = settledJobs(totals);
   const steps = stepCosts ?? (await readStepCosts(state, running));
   const unanswered = steps.reduce((sum, step) => sum + (step.unanswered ?? 0), 0);
-  const left = await countLeft(state, running);
   const others =
     facts === undefined ? [] : await (await StateServices.of(state)).others(facts.serviceId, running);
-  const skipped = await countSkipped(state, isOptional);
   const redo = await state.redos.counts();
-  const counts = Object.entries({ ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped })
+  const counts = Object.entries(codes)
     .filter(([, number]) => number > 0)
     .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0));
   const reasons: RunStatus['reasons'][number][] = [];
@@ -192,12 +188,12 @@ export async function readStatus(
         }),
     ...(facts === undefined || until === undefined
       ? {}
-      : { perMinute: perMinute(settled - facts.atStart.settled, until - facts.startedAt) }),
-    jobs: { ...jobs, failed: jobs.failed - skipped, skipped },
+      : { perMinute: perMinute(settledJobs(sums) - facts.atStart.settled, until - facts.startedAt) }),
+    jobs,
     ...(slots === undefined ? {} : { slots }),
     unasked,
     submits: attempts,
-    ...spentSoFar(totals),
+    ...spentSoFar(sums),
     tokens,
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(timedOutAgain === undefined ? {} : { timedOutAgain }),
@@ -207,7 +203,7 @@ export async function readStatus(
     steps,
     ...(learned === undefined ? {} : { learned }),
     reasons,
-    doubts: jobs['in-doubt'] + left,
+    doubts,
     ...(others.length === 0
       ? {}
       : { otherServices: others.map(({ id, ...more }) => ({ service: id, ...more })) }),

@@ -1,6 +1,6 @@
 import { roundMoney } from '../../../plan/estimate/price.ts';
+import { leftUnanswered } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { leftUnanswered } from '../../facts/spent.ts';
 import { count, money } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { tableLines } from '../table.ts';

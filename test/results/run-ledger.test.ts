@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { JobStatus } from '../../src/plan/job.ts';
+import { type RunBefore, RunLedger } from '../../src/results/run-ledger.ts';
+
+const step = { name: 'grid', isText: false, done: 1, failed: 0, inDoubt: 1, skipped: 0, blocked: 0 };
+
+/** A ledger that was told of these changes of one job, one after another, and the counts that are not 0. */
+function countsAfter(
+  changes: readonly (readonly [from: JobStatus | undefined, to: JobStatus])[],
+  more: Partial<RunBefore> = {},
+): object {
+  const ledger = new RunLedger({ steps: [step], ...more });
+  for (const [from, to] of changes)
+    ledger.move({ type: 'job:status', key: 'a', step: 'grid', branch: '', cell: 1, from, to });
+  return Object.fromEntries(Object.entries(ledger.steps[0]?.counts ?? {}).filter(([, count]) => count > 0));
+}
+
+describe('RunLedger', () => {
+  it('counts a job once that a killed run left while it was being submitted', () => {
+    const left = [['submitting', 'in-doubt']] as const;
+    expect(countsAfter(left)).toEqual({ done: 1, 'in-doubt': 1 });
+    // Its task was found.
+    expect(countsAfter([...left, ['in-doubt', 'running']])).toEqual({ done: 1, running: 1 });
+    expect(countsAfter([...left, ['in-doubt', 'running'], ['running', 'done']])).toEqual({ done: 2 });
+    // Flags have it made again, and the step was counted so.
+    const again = [...left, ['pending', 'submitting'], ['submitting', 'done']] as const;
+    const counted = { steps: [{ ...step, inDoubt: 0 }] };
+    expect(countsAfter(again, counted)).toEqual({ done: 2 });
+  });
+
+  it('counts a task of an edited plan while it is followed, and not among what was planned', () => {
+    const followed = new Set(['b']);
+    const begun = [
+      [undefined, 'running'],
+      ['running', 'saving'],
+    ] as const;
+    expect(countsAfter(begun, { followed })).toEqual({ done: 1, 'in-doubt': 1, saving: 1 });
+    const ended = [...begun, ['saving', 'done']] as const;
+    expect(countsAfter(ended, { followed })).toEqual({ done: 1, 'in-doubt': 1 });
+    expect(countsAfter(ended, { followed: new Set(['a']) })).toEqual({ done: 2, 'in-doubt': 1 });
+    expect(countsAfter(ended)).toEqual({ done: 2, 'in-doubt': 1 });
+  });
+});
