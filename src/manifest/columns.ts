@@ -122,15 +122,20 @@ const text = (field: Field): string => (field === undefined ? '' : String(field)
 
 const variable = (value: Value | undefined): string => (value === undefined ? '' : renderValue(value));
 
-/** Most rows of a run are of the same second as the row before. */
-let lastSecond = { unix: Number.NaN, text: '' };
+/** Seconds as text. Most rows were submitted, and finished, in the same seconds as those before: a few are kept. */
+const seconds = new Map<number, string>();
+const mostSeconds = 64;
 
 function time(unixMs: number | undefined): string | undefined {
   if (unixMs === undefined) return undefined;
   const unix = Math.floor(unixMs / 1000);
-  if (unix !== lastSecond.unix)
-    lastSecond = { unix, text: new Date(unixMs).toISOString().slice(0, -'123Z'.length) };
-  return `${lastSecond.text}${String(Math.trunc(unixMs - unix * 1000)).padStart(3, '0')}Z`;
+  let text = seconds.get(unix);
+  if (text === undefined) {
+    text = new Date(unixMs).toISOString().slice(0, -'123Z'.length);
+    if (seconds.size >= mostSeconds) seconds.clear();
+    seconds.set(unix, text);
+  }
+  return `${text}${String(Math.trunc(unixMs - unix * 1000)).padStart(3, '0')}Z`;
 }
 
 const amount = (cost: number | undefined): number | undefined =>

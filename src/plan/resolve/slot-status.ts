@@ -28,8 +28,8 @@ const mostReadings = 4096;
 const longestKept = 2048;
 
 /**
- * What cells ask for, where that follows from the cell alone: a plan that is gone through again (counted, run, listed) renders and
- * hashes these once. The first ones are kept, as every pass goes through the cells in the same order.
+ * What cells ask for, where that follows from the cell alone: cells that are resolved again, when their records are loaded or a job has
+ * settled, render and hash these once, and so does a small plan that is gone through again. Where there are too many, they are kept anew from there.
  */
 export class KnownReadings {
   readonly #places: number;
@@ -46,8 +46,9 @@ export class KnownReadings {
 
   /** @param length characters of the request's JSON */
   keep(cell: number, place: number, reading: Reading, length: number): void {
-    if (length <= longestKept && this.#of.size < mostReadings)
-      this.#of.set(cell * this.#places + place, reading);
+    if (length > longestKept) return;
+    if (this.#of.size >= mostReadings) this.#of.clear();
+    this.#of.set(cell * this.#places + place, reading);
   }
 }
 

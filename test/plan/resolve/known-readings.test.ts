@@ -68,9 +68,21 @@ describe('readings that are kept', () => {
     known.keep(1, 0, reading, 2049);
     expect(known.get(1, 0)).toBeUndefined();
     for (let cell = 1; cell <= 5000; cell += 1) known.keep(cell, 1, reading, 2048);
-    expect(known.get(4096, 1)).toBe(reading);
-    expect(known.get(4097, 1)).toBeUndefined();
+    expect([known.get(4096, 1), known.get(4097, 1), known.get(5000, 1)]).toEqual([
+      undefined,
+      reading,
+      reading,
+    ]);
     expect(known.get(1, 0)).toBeUndefined();
+  });
+
+  it('are those of the latest cells, so that a cell of a large plan that is resolved again is not rendered again', async () => {
+    const plan = await planOf(
+      '{ matrix: { n: { from: 1, to: 4200 } }, steps: { grid: { imagine: "fox {{ n }}" } } }',
+    );
+    const cells = await cellsOf(plan);
+    for (const cell of cells) plan.resolve(cell, nothing);
+    expect(rendersOf(plan, cells.slice(-64), 2)).toEqual([0]);
   });
 });
 
