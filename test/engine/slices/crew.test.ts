@@ -27,11 +27,12 @@ describe.skipIf(!hasPostgres)('the crew of a run', () => {
     const { pool } = engine;
     const run = await engine.run();
     // As many as ten million cells make; those that wait are a thousand at most.
-    await pool.query(
-      `INSERT INTO promptpress.slices (run, n, cells, done, takeovers) SELECT $1, n, '', n <= 150000, (n % 30000 = 0)::int
-       FROM generate_series(1, 150300) AS n`,
-      [run],
-    );
+    for (let from = 0; from < 150_300; from += 15_030)
+      await pool.query(
+        `INSERT INTO promptpress.slices (run, n, cells, done, takeovers) SELECT $1, n, '', n <= 150000, (n % 30000 = 0)::int
+         FROM generate_series($2::int + 1, $2::int + 15030) AS n`,
+        [run, from],
+      );
     await pool.query('UPDATE promptpress.runs SET next_slice = 150301 WHERE run = $1', [run]);
     await pool.query('ANALYZE promptpress.slices');
     const { session } = await engine.worker(run);
