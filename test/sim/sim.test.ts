@@ -13,7 +13,7 @@ const seeds = 2;
  */
 const seedsOfMost = [
   154, 127, 47, 188, 147, 211, 48, 175, 67, 59, 28, 255, 81, 186, 254, 90, 207, 215, 153, 95, 73, 213, 132,
-  177, 292, 152, 151,
+  177, 292, 152, 151, 4, 16, 54,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 /** Seeds in which an outcast probes a kind for all others, is one of the last of a kind that was served, or comes before all others. */
