@@ -90,6 +90,23 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await late.feed()).toBe(false);
   });
 
+  it('opens a slice again for what was heard while it was held, once its holder is done', async () => {
+    const { pool } = engine;
+    const run = await engine.run(1);
+    const worker = await engine.worker(run);
+    await takeSlice(pool, run, 1, worker.session);
+    const sent = { submittedAt: 18, submittedBy: '1/1' };
+    await worker.commit(turnOf(1, 1, [jobRecord('a', 'in-doubt', { ...sent, attempts: 1 })]));
+    await noteLateFacts(pool, run, [{ key: 'a', ...sent, taskId: '7' }]);
+    const late = new LateFacts(pool, run);
+    for (let looks = 0; looks < 3; looks += 1)
+      expect([await late.feed(), await doneOf(run)]).toEqual([true, [false]]);
+    // The holder had read the job before anything was heard.
+    await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
+    expect([await late.feed(), await doneOf(run)]).toEqual([true, [false]]);
+    expect(await late.feed()).toBe(false);
+  });
+
   it('opens the slices of other cells again that have left jobs below a doubt, once something is heard of it', async () => {
     const { run, source, session } = await holding();
     const { pool } = engine;
