@@ -30,7 +30,7 @@ const schema = `
   BEGIN EXCLUSIVE;
   CREATE TABLE sessions (token TEXT PRIMARY KEY);
   CREATE TABLE heard (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, fact TEXT NOT NULL);
-  CREATE TABLE lines (run INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (segment, start));
+  CREATE TABLE lines (run INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, segment, start));
   COMMIT`;
 
 interface Noted {

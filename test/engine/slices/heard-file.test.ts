@@ -1,11 +1,13 @@
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { engineError } from '../../../src/engine/postgres/engine-error.ts';
 import { HeardFile } from '../../../src/engine/slices/heard-file.ts';
 import { engineReader } from '../../../src/engine/state/reader.ts';
+import type { ReplyLine } from '../../../src/engine/state/reply-lines.ts';
 import { takeSlice } from '../../../src/engine/state/slices.ts';
 import type { LateFact } from '../../../src/state/store.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
@@ -62,6 +64,25 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     await fail();
   }
 
+  /** The file as its process leaves it when that dies: without a lock. */
+  function leave(
+    folder: string,
+    file = readdirSync(folder).find((name) => name.endsWith('.db')) ?? '',
+  ): string {
+    const left = join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db'));
+    copyFileSync(join(folder, file), left);
+    return left;
+  }
+
+  /** The jobs of a run of which facts are told, and their replies. */
+  async function told(run: number): Promise<{ facts: readonly string[]; replies: readonly string[] }> {
+    const of = async (column: string, table: string): Promise<readonly string[]> => {
+      const text = `SELECT ${column} AS told FROM promptpress.${table} WHERE run = $1 ORDER BY 1`;
+      return (await engine.database.query<{ told: string }>(text, [run])).map((row) => row.told);
+    };
+    return { facts: await of('key', 'facts_late'), replies: await of('line', 'replies') };
+  }
+
   it('is told by the next process of this user where the worker dies before, and its session is over then', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
@@ -86,9 +107,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     await next.heard.sweep(engine.pool);
     expect(await other.others.look(['a'])).toEqual([]);
 
-    // As its process leaves it: without a lock.
-    const left = join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db'));
-    copyFileSync(join(folder, file), left);
+    const left = leave(folder, file);
     await next.heard.sweep(engine.pool);
     expect(existsSync(left)).toBe(false);
     expect(await other.others.look(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
@@ -113,9 +132,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.begin({ token: await tokenOf(worker.session) });
     dead.heard.ofRun(run, () => [{ segment: 7, start: 0, line: 'of another life' }]).note(fact('a', '{}'));
     await goesAway(dead.pool);
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'));
-    const left = join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db'));
-    copyFileSync(join(folder, file), left);
+    const left = leave(folder);
     await engine.database.query(
       'UPDATE promptpress.sessions SET token = gen_random_uuid() WHERE session = $1',
       [worker.session],
@@ -134,25 +151,69 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
-  it('keeps what was heard for one run when a later answer of another run is durable', async () => {
-    const run = await engine.run(1);
-    const worker = await engine.worker(run);
-    const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
-    const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
-    await worker.commit(turnOf(1, epoch, [sent]));
+  it('keeps facts and replies of one run when another one’s, or its own earlier ones, are durable', async () => {
+    const [run, another] = [await engine.run(), await engine.run()];
+    const { session } = await engine.worker(run);
     const { open, folder } = await processes();
     const dead = await open();
-    dead.heard.begin({ token: await tokenOf(worker.session) });
-    dead.heard.ofRun(run, () => []).note(fact('a', '{"kind":"answered"}'));
-    const another = dead.heard.ofRun(run + 1000, () => []);
-    another.durable(another.note(fact('b', '{"kind":"answered"}')));
+    dead.heard.begin({ token: await tokenOf(session) });
+    // Each run counts the places of its own replies.
+    const process = (of: number) => {
+      const lines: ReplyLine[] = [];
+      const port = dead.heard.ofRun(of, () => lines);
+      return (key: string): (() => void) => {
+        lines.push({ segment: 0, start: lines.length, line: `of ${key}` });
+        const id = port.note(fact(key, '{"kind":"answered"}'));
+        return () => port.durable(id);
+      };
+    };
+    const [hear, hearAnother] = [process(run), process(another)];
+    const durable = [hearAnother('x'), hear('a')];
     await goesAway(dead.pool);
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'));
-    copyFileSync(join(folder, file), join(folder, file.replace(/[0-9a-f]{16}\.db$/, '0.db')));
+    durable.push(hearAnother('y'), hearAnother('z'), hear('b'));
+    hear('c');
+    for (const isDurable of durable) isDurable();
+    leave(folder);
     const next = await open();
     await next.heard.sweep(engine.pool);
-    const other = await engine.worker(run);
-    expect(await other.others.look(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
+    expect(await told(run)).toMatchObject({
+      facts: ['c'],
+      replies: expect.arrayContaining(['of c']) as unknown,
+    });
+    expect((await told(another)).facts).toEqual([]);
+    next.heard.close();
+    dead.heard.close();
+  });
+
+  it('is told before the session of the dead process is said to be over, in whatever pieces', async () => {
+    const [run, another] = [await engine.run(), await engine.run()];
+    const { session } = await engine.worker(run);
+    const { open, folder } = await processes();
+    const dead = await open();
+    dead.heard.begin({ token: await tokenOf(session) });
+    const line = { segment: 0, start: 0, line: 'a reply' };
+    const ports = [run, another].map((of) => dead.heard.ofRun(of, () => [line]));
+    for (const port of ports) for (let n = 0; n < 100; n += 1) port.note(fact(`k${n}`, '{}'));
+    await goesAway(dead.pool);
+    leave(folder);
+    const next = await open();
+    /** What is told, each time, once the session is over. */
+    const seen: unknown[] = [];
+    const look = async (): Promise<void> => {
+      const text = 'SELECT FROM promptpress.sessions WHERE session = $1 AND (over OR ended)';
+      if ((await engine.database.query(text, [session])).length === 0) return;
+      for (const { facts, replies } of [await told(run), await told(another)])
+        seen.push([facts.length, replies]);
+    };
+    const query: typeof engine.pool.query = async (text, values) => {
+      const answer = await engine.pool.query<never>(text, values);
+      await look();
+      return answer;
+    };
+    await next.heard.sweep({ ...engine.pool, query });
+    await look();
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.filter((each) => !isDeepStrictEqual(each, [100, ['a reply']]))).toEqual([]);
     next.heard.close();
     dead.heard.close();
   });
