@@ -8,7 +8,7 @@ const mostTimes = 4096;
 /** How long a refusal takes, until one has come, ms. */
 const firstRefusalMs = 100;
 /** While everything is refused, the service is asked again after this part of the time since it served. */
-const restPart = 1 / 6;
+const restPart = 1 / 3;
 /** After so many served requests without a lesson, a refusal shows that the service has changed. */
 const calmRequests = 40;
 /** The odds of an explanation that replaces another one; of one found after a rest; and while refusals come by chance, when many are looked for. */
@@ -62,7 +62,7 @@ interface Rest {
  * costs the user.
  *
  * 1. A refusal is a lesson for its whole flight: what left before it was known teaches nothing more, whatever becomes of it.
- * 2. All of a flight is refused: the lane rests for `retry.base`, then for a sixth of the time gone so far, up to `retry.cap`; one probe at a
+ * 2. All of a flight is refused: the lane rests for `retry.base`, then for a third of the time gone so far, up to `retry.cap`; one probe at a
  *    time asks, and ends the rest once it is served.
  * 3. Some are served: so many at once, or so many within a span of time, tell the refused from the served ({@link explain}). No more
  *    leave then. A little more is tried later, and taken back at its first refusal.

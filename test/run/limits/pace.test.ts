@@ -169,7 +169,7 @@ describe('where everything is refused', () => {
     const holds = (goneMs: number): void => {
       const sent = drive(newPace(), backAt(goneMs), { untilMs: 1.4 * goneMs + 5000, most });
       const first = sent.find(({ isRefused }) => !isRefused)?.at ?? Number.POSITIVE_INFINITY;
-      expect(first - goneMs).toBeLessThanOrEqual(Math.max(2000, goneMs / 6) + 300);
+      expect(first - goneMs).toBeLessThanOrEqual(Math.max(2000, goneMs / 3) + 300);
       // It costs few requests, and all that is sent from then on is served.
       expect(counts(sent).refused).toBeLessThanOrEqual(most + 10 + 6 * Math.log2(1 + goneMs / 1000));
       expect(counts(sent, goneMs).refused).toBe(0);
