@@ -23,41 +23,49 @@ const mostRemembered = 32_768;
 /** Contents of several jobs that are counted one by one. */
 const mostContents = 1000;
 
+/** A job that had a content first; `isCounted`: an earlier job has another of its contents. */
+interface FirstJob {
+  readonly key: string;
+  isCounted: boolean;
+}
+
 /** Finds files of the same bytes among jobs that are added one after another, in memory that does not grow with them (about 8 MB). */
 export class SameFiles {
   /** By SHA-256, the job that had it first; the longest unused goes first. */
-  readonly #first = new Map<string, string>();
-  readonly #found = new Map<string, { jobs: number; file: string; first: string; second: string }>();
+  readonly #first = new Map<string, FirstJob>();
+  readonly #found = new Map<string, { jobs: number; file: string; first: FirstJob; second: string }>();
   /** With a content that an earlier job has. */
   #jobs = 0;
 
   /** Each job once. Frames are left out, because they repeat what their grid says. */
   add({ key, artifacts }: Pick<JobRecord, 'key' | 'artifacts'>): void {
     const own = new Map(artifacts.map(({ sha256, file }) => [sha256, file]));
-    let isSame = false;
+    const job: FirstJob = { key, isCounted: false };
     for (const [sha256, file] of own) {
       const first = this.#first.get(sha256);
       this.#first.delete(sha256);
-      this.#first.set(sha256, first ?? key);
+      this.#first.set(sha256, first ?? job);
       const [oldest] = this.#first.size > mostRemembered ? this.#first.keys() : [];
       if (oldest !== undefined) this.#first.delete(oldest);
       if (first === undefined) continue;
-      isSame = true;
+      job.isCounted = true;
       const found = this.#found.get(sha256);
       if (found !== undefined) found.jobs += 1;
       else if (this.#found.size < mostContents)
         this.#found.set(sha256, { jobs: 2, file, first, second: key });
     }
-    if (isSame) this.#jobs += 1;
+    if (job.isCounted) this.#jobs += 1;
   }
 
   result(): SameFilesFound | undefined {
-    const [most] = [...this.#found.values()].sort((one, other) => other.jobs - one.jobs);
+    const found = [...this.#found.values()];
+    const [most] = found.toSorted((one, other) => other.jobs - one.jobs);
+    const uncounted = found.map(({ first }) => first).filter(({ isCounted }) => !isCounted);
     return (
       most && {
-        jobs: this.#jobs + new Set([...this.#found.values()].map(({ first }) => first)).size,
-        contents: this.#found.size,
-        example: { ...most },
+        jobs: this.#jobs + new Set(uncounted).size,
+        contents: found.length,
+        example: { ...most, first: most.first.key },
       }
     );
   }

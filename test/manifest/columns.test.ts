@@ -175,6 +175,15 @@ describe('a row', () => {
     ]);
   });
 
+  it('of a frame shows the link of that frame, and of its grid that of the grid', () => {
+    const frameUrls = ['https://i.test/a.png', 'https://i.test/b.png'];
+    const cut = { ...task, result: { imageUrl: 'https://i.test/grid.png', frameUrls, buttons: [] } };
+    const links = [1, 2, 3].map(
+      (output) => shown(row(cut, { artifact: { ...artifact, output } }))['image_url'],
+    );
+    expect(links).toEqual(['https://i.test/grid.png', ...frameUrls]);
+  });
+
   it('of a slot that was never begun has what the plan knows', () => {
     const { record: _, ...slot } = row(task).slot;
     expect(shown({ ...row(task), slot: { ...slot, status: 'pending' } })).toEqual({

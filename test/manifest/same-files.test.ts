@@ -29,6 +29,11 @@ describe('files of the same bytes', () => {
     });
   });
 
+  it('count a job once that repeats one content and has another one first', () => {
+    expect(added(job('a', 'x'), job('b', 'x', 'y'), job('c', 'y'))).toMatchObject({ jobs: 3, contents: 2 });
+    expect(added(job('a', 'x', 'y'), job('b', 'x', 'y'))).toMatchObject({ jobs: 2, contents: 2 });
+  });
+
   it('are none within one job, and none where all differ', () => {
     expect(added(job('a', 'x', 'x', 'x'), job('b', 'y', 'y'))).toBeUndefined();
     expect(added(job('a'), job('b'))).toBeUndefined();

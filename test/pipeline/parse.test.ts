@@ -85,6 +85,16 @@ steps: { grid: { imagine: a fox } }
     });
   });
 
+  it('repeats what a broken gateway leaves open only where the file says so', async () => {
+    const repeats = async (retry: string): Promise<unknown> =>
+      (await parse(`name: t\n${retry}\nsteps: { grid: { imagine: a fox } }\n`)).pipeline?.retry
+        .retriesAmbiguous;
+    expect(await repeats('')).toBeUndefined();
+    expect(await repeats('retry: { attempts: 3 }')).toBeUndefined();
+    expect(await repeats('retry: { ambiguous: hold }')).toBeUndefined();
+    expect(await repeats('retry: { ambiguous: retry }')).toBe(true);
+  });
+
   it('keeps numbers as they are written', async () => {
     const text =
       'name: t\nmatrix: { a: [6.0, 6, 1e3, 0x10, 12345678901234567890, 007, -1.5, "6.0", true, null] }\nsteps: { grid: { imagine: "{{ a }}" } }\n';

@@ -7,6 +7,7 @@ import { neutralNames } from '../../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openStateForReading } from '../../../src/state/state.ts';
+import { invocationFact } from '../../../src/state/store.ts';
 import { comparable, readManifest } from '../../rig/manifest.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { promptpress, type Said } from '../test-io.ts';
@@ -127,6 +128,29 @@ describe('merge', () => {
     const { code, out } = await say('merge', 'a', 'b', '--out', 'c');
     expect([code, out]).toEqual([0, expect.not.stringContaining('another result')]);
     expect(await rowsOf('c')).toEqual(await rowsOf('a'));
+  });
+
+  it('continues behind the latest invocation of all parts, in whatever order they are named', async () => {
+    await writeFile(join(cwd, 'foxes.yaml'), file(2));
+    await run('a', '--shard', '1/2');
+    await run('b', '--shard', '2/2');
+    const [{ job = '' } = {}] = await rowsOf('b');
+    await run('b', '--shard', '2/2', '--redo', job);
+    const invocationOf = async (part: string): Promise<number> => {
+      const state = openStateForReading(join(cwd, part));
+      const invocation = Number(await state?.fact(invocationFact));
+      await state?.close();
+      return invocation;
+    };
+    const [a, b] = [await invocationOf('a'), await invocationOf('b')];
+    expect(b).toBeGreaterThan(a);
+    for (const [out, parts] of [
+      ['ab', ['a', 'b']],
+      ['ba', ['b', 'a']],
+    ] as const) {
+      await say('merge', ...parts, '--out', out);
+      expect(await invocationOf(out)).toBe(b);
+    }
   });
 
   it('leaves what is not done to the next run', async () => {

@@ -1,10 +1,21 @@
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rmdir, symlink, truncate, unlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readFile,
+  rm,
+  rmdir,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState } from '../../../src/state/state.ts';
 import { withoutFiles } from '../../../src/upkeep/without-files.ts';
 import { all } from '../../rig/all.ts';
+import { beforeCalls, systemError } from '../../rig/system-calls.ts';
 import { eachWithRun, type Row } from './run-rig.ts';
 
 const pipeline = (animals: string): string =>
@@ -203,6 +214,16 @@ describe('clean', () => {
     expect([existsSync(at('run/mine.txt')), existsSync(at('run/images/notes.txt'))]).toEqual([true, true]);
     expect((await pp('verify', 'run')).code).toBe(0);
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
+  });
+
+  it('leaves no job without its files where it ends in the middle of --yes', async () => {
+    await edit();
+    beforeCalls('unlink', async (path) => {
+      await rm(String(path));
+      throw systemError('EIO', 'unlink');
+    });
+    expect((await pp('clean', 'run', '--yes')).code).not.toBe(0);
+    expect((await pp('verify', 'run', '--json')).out).not.toContain('"missing"');
   });
 
   it('leaves files with other names in the folders of artifacts, and does not look behind links', async () => {

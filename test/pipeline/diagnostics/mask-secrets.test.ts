@@ -21,6 +21,7 @@ describe('a literal key', () => {
     ['as a number', 'service: { apiKey: 99887766554433221100 }'],
     ['in the address', `service: { baseUrl: "https://user:${key}@a.example" }`],
     ['in a header', `steps: { a: { imagine: x, kep: 1, extra: { Authorization: Bearer ${key} } } }`],
+    ['in a value that a hint repeats', `matrix: { a: sk-${key} }`],
     ['of the usual shape', `steps: { a: { imagine: x, kep: sk-${key} } }`],
   ])('is shown nowhere: %s', async (_how, text) => {
     const source = text.includes('steps:') ? `name: t\n${text}\n` : `name: t\n${text}\n${steps}`;

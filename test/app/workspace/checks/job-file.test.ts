@@ -1,0 +1,25 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readJobFile } from '../../../../src/app/workspace/checks/job-file.ts';
+
+const [fox, elk] = ['f0'.repeat(16), 'e1'.repeat(16)];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+it.each([
+  ['one key a line', `${fox}\n${elk}\n${fox}\n`, [1, 2]],
+  ['a column of CSV', `cell,job\n1,${fox}\n2,${elk}\n3,\n4,${fox}\n`, [2, 3]],
+])('lists each job once, with its first line: %s', async (_form, text, [foxLine, elkLine]) => {
+  await writeFile(join(folder, 'jobs.txt'), text);
+  const jobs = await readJobFile('jobs.txt', '--redo-jobs', folder, 'keep');
+  expect([...jobs]).toEqual([
+    [fox, foxLine],
+    [elk, elkLine],
+  ]);
+});
