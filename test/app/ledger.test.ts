@@ -333,7 +333,20 @@ async function figures(
       count(rows, (row) => row['status'] === 'failed' || row['status'] === 'in-doubt'),
     ],
   ];
-  if (summary === undefined) return found;
+  const planned = ({ total = 0, settled = 0 } = {}): object => ({ total, settled });
+  found.push(['ls planned', listed?.planned, status.planned]);
+  if (summary === undefined) {
+    const { total = 0, settled = 0, percent } = status.planned ?? {};
+    found.push(
+      ['planned of a killed run', total >= settled && total > 0, true],
+      ['percent of a killed run', percent, Math.floor((100 * settled) / total)],
+    );
+    return found;
+  }
+  const slots = Object.values(summary.slots ?? {}).reduce((all, one) => all + one, 0);
+  const { pending = 0, submitting = 0, running = 0, modal = 0, saving = 0 } = summary.slots ?? {};
+  const left = pending + submitting + running + modal + saving;
+  found.push(['planned', planned(status.planned), { total: slots, settled: slots - left }]);
   const isSelected = selectionIn(flags).length > 0;
   const spent = {
     cost: summary.cost ?? 0,

@@ -12,7 +12,7 @@ import { noteOnOtherService } from '../../report/text/other-service.ts';
 import { planText } from '../../report/text/plan-text.ts';
 import { readSums } from '../../results/sums.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
-import type { StateReader } from '../../state/reader.ts';
+import type { StateReader, StoreTotals } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { closingAfter, type Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../context.ts';
@@ -123,7 +123,12 @@ export async function estimateWith(
   const wish = await redoWishOf(flags, state, cwd);
   const planned = state && (await plannedRedos(wish, state));
   const { keys, redo, stays = 0 } = planned ?? {};
-  const counted = state && { ...state, totals: () => readSums(state, running) };
+  const totals = async (): Promise<StoreTotals> => {
+    const { jobs, ...sums } = await readSums(state as StateReader, running);
+    const { skipped: _, ...byStatus } = jobs;
+    return { ...sums, jobs: byStatus };
+  };
+  const counted = state && { ...state, totals };
   const report = await estimatePlan(plan, selectionOf(flags), counted, { ...revival, running, redo: keys });
   const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
   return {

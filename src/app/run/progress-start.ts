@@ -5,6 +5,7 @@ import type { RevivalFlags } from '../../plan/estimate/revival.ts';
 import { optionalIn } from '../../plan/graph/optional.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import type { JobRecord } from '../../plan/job.ts';
+import type { Planned } from '../../report/facts/planned.ts';
 import { settledJobs } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -27,7 +28,7 @@ export async function progressStart(
     state,
   }: Pick<RunSession, 'plan' | 'selection'> & { readonly state: { readonly reader: StateReader } },
   settings: Pick<RunSettings, 'limits'> & RevivalFlags,
-): Promise<ProgressStart> {
+): Promise<ProgressStart & { readonly planned: Planned }> {
   const { reader } = state;
   const redo = new Set<string>();
   for await (const key of reader.redos.waiting()) redo.add(key);
@@ -45,7 +46,15 @@ export async function progressStart(
   const isNew = Object.values(totals.jobs).every((count) => count === 0);
   // Where slots are only multiplied, finished jobs are not subtracted: they are taken to be spread over all steps.
   const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
+  const { jobs, skipped, blocked, invalid, waiting } = total;
+  const isKnown = exact && waiting === 0 && steps.every(({ open }) => !open);
   return {
+    planned: {
+      total: jobs + skipped + blocked + invalid + waiting,
+      ...(isKnown ? {} : { atMost: true }),
+      settled: exact ? total.done + total.failed + total.inDoubt + skipped + blocked + invalid : 0,
+      jobs: settledJobs(totals),
+    },
     name: plan.pipeline.name,
     cells: cells.chosen,
     limits: { task: settings.limits.tasks, text: settings.limits.requests },

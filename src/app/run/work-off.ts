@@ -5,6 +5,7 @@ import { SettledRows } from '../../manifest/settled-rows.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { WrittenManifest } from '../../manifest/write.ts';
 import { runFiles } from '../../report/facts/layout.ts';
+import { writePlanned } from '../../report/facts/planned.ts';
 import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
@@ -112,6 +113,7 @@ async function watched(
 ): Promise<RunReport> {
   const { io, redactor, showProgress = showNoProgress } = context;
   const start = await progressStart(session, settings);
+  await writePlanned(session.state, session.facts.startedAt, start.planned);
   metrics?.begin(start);
   const progress = showProgress(io, start, { quiet: flags['no-progress'] || flags.quiet });
   // Files that go elsewhere need no room here.

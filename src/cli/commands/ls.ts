@@ -11,7 +11,7 @@ import { findRunDirectories } from '../../app/workspace/run-directories.ts';
 import type { IsOptional } from '../../plan/graph/optional.ts';
 import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
 import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
-import { count, counted, money, possibleCostWords } from '../../report/text/amounts.ts';
+import { count, counted, money, possibleCostWords, span } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
@@ -84,7 +84,7 @@ const onEngine = (given: string, context: Context): Promise<Found> =>
     const { io } = context;
     const entries: Entry[] = [];
     for (const { place, state } of runs)
-      entries.push(await listed(place, state, await keptOptional(place.directory, state, io), io.cwd));
+      entries.push(await listed(place, state, await keptOptional(place.directory, state, io), io));
     return { entries, truncated };
   });
 
@@ -92,10 +92,10 @@ async function listed(
   place: RunPlace,
   state: StateReader,
   isOptional: IsOptional,
-  cwd: string,
+  io: Context['io'],
 ): Promise<Entry> {
-  const { path, ...run } = await readListedRun(place, state, isOptional);
-  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: seenFrom(cwd, path) }) };
+  const { path, ...run } = await readListedRun(place, state, isOptional, io.now());
+  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: seenFrom(io.cwd, path) }) };
 }
 
 async function found(folder: string, given: string): ReturnType<typeof findRunDirectories> {
@@ -119,7 +119,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     if (state === undefined) return undefined;
     try {
       const isOptional = await keptOptional(directory, state, io);
-      return await listed(placeOfDirectory(directory, io.cwd), state, isOptional, io.cwd);
+      return await listed(placeOfDirectory(directory, io.cwd), state, isOptional, io);
     } finally {
       await state.close();
     }
@@ -129,6 +129,14 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     const [first = ''] = text.split('\n');
     return { directory: place, problem: first.replace(/^promptpress: /, '') };
   }
+}
+
+/** What of the plan is not settled, and how far that is in percent and in time. */
+function toDo(open: number, planned: ListedRun['planned']): string {
+  const left = planned === undefined ? open : Math.max(open, planned.total - planned.settled);
+  if (left === 0) return '';
+  const share = planned === undefined ? '' : ` (${planned.percent} % done)`;
+  return `${planned?.atMost ? 'at most ' : ''}${count(left)}${share}${planned?.leftMs === undefined ? '' : `, ${span(planned.leftMs)}`}`;
 }
 
 const head = [
@@ -149,14 +157,14 @@ function tableText(entries: readonly Entry[], given: string): string {
       ? 'There is no run on this engine.\n'
       : `There is no run in ${shownLine(given)} or below it.\n`;
   const runs = entries.flatMap((entry) => ('problem' in entry ? [] : [entry]));
-  const rows = runs.map(({ directory, name = '', state, workers, jobs, cost, startedAt = '' }) => [
+  const rows = runs.map(({ directory, name = '', state, workers, jobs, planned, cost, startedAt = '' }) => [
     shownLine(directory),
     shownLine(name),
     workers === undefined ? state : `${state} (${counted(workers, 'worker')})`,
     count(jobs.done),
     jobs.failed === 0 ? '' : count(jobs.failed),
     jobs.inDoubt === 0 ? '' : count(jobs.inDoubt),
-    jobs.open === 0 ? '' : count(jobs.open),
+    toDo(jobs.open, planned),
     cost === undefined ? '' : money(cost),
     startedAt.replace(/^(.{10})T(.{5}).*$/, '$1 $2'),
   ]);

@@ -4,6 +4,7 @@ import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { RunPlace, StageFacts } from './place.ts';
+import { type HowFar, readHowFar } from './planned.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
@@ -39,6 +40,8 @@ export interface ListedRun {
     readonly open: number;
     readonly skipped: number;
   };
+  /** How far the run that is on is, or the last one came; absent: its plan is not ready. */
+  readonly planned?: HowFar;
   /** Over the directory's life. */
   readonly submits: number;
   /** Absent when nothing is priced. */
@@ -47,17 +50,19 @@ export interface ListedRun {
   readonly tokens: number;
 }
 
-/** Reads it from a state; a few short reads. @throws StateError where the state is damaged */
+/** Reads it from a state; a few short reads. @param now Unix ms @throws StateError where the state is damaged */
 export async function readListedRun(
   place: RunPlace,
   state: StateReader,
   isOptional: IsOptional,
+  now: number,
 ): Promise<ListedRun> {
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
   const sums = await readSums(state, running, isOptional);
   const { cost, possibleCost } = spentSoFar(sums);
+  const planned = await readHowFar(state, facts, sums, running ? now : undefined);
   const path = await state.fact(pipelineFacts.path);
   const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
   const { outcome } = facts ?? {};
@@ -77,6 +82,7 @@ export async function readListedRun(
       open: sums.open,
       skipped: sums.jobs.skipped,
     },
+    ...(planned === undefined ? {} : { planned }),
     submits: sums.attempts,
     ...(cost === undefined ? {} : { cost }),
     ...(possibleCost === undefined ? {} : { possibleCost }),

@@ -1,6 +1,7 @@
 import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
+import type { HowFar } from '../facts/planned.ts';
 
 /** Numbers and durations as people read them. */
 
@@ -52,6 +53,10 @@ export const timedOutWords = (tasks: number): string =>
 /** Of settled jobs: `37 jobs/min`, `0.4 jobs/min`. */
 export const rateWords = (perMinute: number): string =>
   `${perMinute >= 10 || perMinute === 0 ? count(perMinute) : perMinute.toFixed(1)} jobs/min`;
+
+/** `40 of at most 120 settled (33 %), about 3 min left` */
+export const howFarWords = ({ total, settled, percent, atMost, leftMs }: HowFar): string =>
+  `${count(settled)} of ${atMost ? 'at most ' : ''}${count(total)} settled (${percent} %)${leftMs === undefined ? '' : `, about ${span(leftMs)} left`}`;
 
 /** `12.3 MB`. */
 export function size(bytes: number): string {

@@ -116,6 +116,28 @@ export interface JsonOutputs {
           finishedAt?: string;
           exitCode?: number;
           /**
+           * How far the run that is on is, or the last one came, as it was planned before its first submission. Absent while its plan is not ready.
+           */
+          planned?: {
+            /**
+             * Jobs, and slots without one; of a run that has ended, slots.
+             */
+            total: number;
+            /**
+             * There may be fewer.
+             */
+            atMost?: true;
+            settled: LsCount;
+            /**
+             * Rounded down.
+             */
+            percent: number;
+            /**
+             * Time left at the rate of the run so far; absent where none is on, or no job has settled.
+             */
+            leftMs?: number;
+          };
+          /**
            * Jobs of the directory, whether they are still planned or not.
            */
           jobs: {
@@ -1101,6 +1123,28 @@ export interface JsonOutputs {
      * Jobs settled in a minute, on average since the run began.
      */
     perMinute?: number;
+    /**
+     * How far the run that is on is, or the last one came, as it was planned before its first submission. Absent while its plan is not ready.
+     */
+    planned?: {
+      /**
+       * Jobs, and slots without one; of a run that has ended, slots.
+       */
+      total: number;
+      /**
+       * There may be fewer.
+       */
+      atMost?: true;
+      settled: StatusCount;
+      /**
+       * Rounded down.
+       */
+      percent: number;
+      /**
+       * Time left at the rate of the run so far; absent where none is on, or no job has settled.
+       */
+      leftMs?: number;
+    };
     /**
      * Jobs of the directory by status, whether they are still planned or not.
      */

@@ -3,6 +3,7 @@ import { readCrew } from '../../../engine/slices/crew.ts';
 import { every } from '../../../engine/slices/session.ts';
 import type { CrewStatus } from '../../../report/facts/crew.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
+import { writePlanned } from '../../../report/facts/planned.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
@@ -37,6 +38,7 @@ export async function openView(
   const { engine, run, spec, settings, directory, state, startedAt } = begun;
   const { reader } = state;
   const start = await progressStart(begun, settings);
+  await writePlanned(begun.state, startedAt, start.planned);
   const model = new EngineProgress(start, startedAt, { pool: engine.pool, run, reader });
   const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
   const shown = showProgress(io, start, { quiet: isQuiet }, model);

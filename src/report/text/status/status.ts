@@ -16,6 +16,7 @@ import type { CrewStatus } from '../../facts/crew.ts';
 import { first } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
 import type { RunPlace, StageFacts } from '../../facts/place.ts';
+import { type HowFar, readHowFar } from '../../facts/planned.ts';
 import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
@@ -24,6 +25,7 @@ import {
   count,
   counted,
   durationWords,
+  howFarWords,
   money,
   possibleCostWords,
   rateWords,
@@ -70,6 +72,8 @@ export interface RunStatus {
   readonly exitCode?: number;
   /** Jobs settled in a minute, on average since the run began. */
   readonly perMinute?: number;
+  /** How far the run that is on is, or the last one came; absent: its plan is not ready. */
+  readonly planned?: HowFar;
   /** Failed for an optional button that is not there is skipped. */
   readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
   /** Planned slots that the last run's flags chose, as it left them; absent while a run is on, and when it was killed. */
@@ -152,6 +156,7 @@ export async function readStatus(
   const sums = await readSums(state, running, isOptional);
   const { jobs, attempts, tokens, codes, doubts } = sums;
   const path = await state.fact(pipelineFacts.path);
+  const planned = await readHowFar(state, facts, sums, running ? io.now() : undefined);
   const steps = stepCosts ?? (await readStepCosts(state, running));
   const unanswered = steps.reduce((sum, step) => sum + (step.unanswered ?? 0), 0);
   const others =
@@ -189,6 +194,7 @@ export async function readStatus(
     ...(facts === undefined || until === undefined
       ? {}
       : { perMinute: perMinute(settledJobs(sums) - facts.atStart.settled, until - facts.startedAt) }),
+    ...(planned === undefined ? {} : { planned }),
     jobs,
     ...(slots === undefined ? {} : { slots }),
     unasked,
@@ -256,6 +262,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...stageLines(status),
     '',
     ...(status.set === undefined ? [] : [`  matrix       with ${shownLine(setWords(status.set))}`]),
+    ...(status.planned === undefined ? [] : [`  planned      ${howFarWords(status.planned)}`]),
     `  jobs         ${statusNumbers(status).join(', ')}`,
     ...(slots === undefined
       ? []

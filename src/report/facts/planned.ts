@@ -1,0 +1,86 @@
+import { aFlag, aMapping, aNumber } from '../../pipeline/values/shape.ts';
+import { type DirectorySums, settledJobs } from '../../results/sums.ts';
+import type { StateReader } from '../../state/reader.ts';
+import type { FactKeeper } from '../../state/store.ts';
+import { isMoment, jsonFact } from './json.ts';
+import type { RunFacts } from './run.ts';
+
+/** What a run has before it when nothing is submitted: jobs, and the slots that are skipped, blocked or fail without one. */
+export interface Planned {
+  readonly total: number;
+  /** There may be fewer. */
+  readonly atMost?: boolean;
+  /** How many of them earlier runs have settled. */
+  readonly settled: number;
+  /** Settled jobs of the directory, of this plan or not. */
+  readonly jobs: number;
+}
+
+/** How far the last run of a directory is, or how far it came. */
+export interface HowFar {
+  /** Jobs, and slots without one; of a run that has ended, slots. */
+  readonly total: number;
+  /** There may be fewer. */
+  readonly atMost?: true;
+  readonly settled: number;
+  /** Whole percent of the total, rounded down. */
+  readonly percent: number;
+  /** At the rate of the run so far; absent where none is on, or no job has settled. */
+  readonly leftMs?: number;
+}
+
+const factName = 'run.planned';
+
+/** Keeps what a run has before it, for those who ask while it is on or after it was killed. @throws StateError */
+export async function writePlanned(
+  state: Pick<FactKeeper, 'setFact'>,
+  startedAt: number,
+  planned: Planned,
+): Promise<void> {
+  await state.setFact(factName, JSON.stringify({ startedAt, ...planned }));
+}
+
+const isPlanned = aMapping(
+  { startedAt: isMoment, total: aNumber, settled: aNumber, jobs: aNumber },
+  { atMost: aFlag },
+) as (value: unknown) => value is Planned & { readonly startedAt: number };
+
+/**
+ * Says how far the last run is, without planning again.
+ *
+ * @param now Unix ms where a run is on; undefined: none is
+ * @returns undefined where nothing ran, or its plan is not ready
+ * @throws StateError
+ */
+export async function readHowFar(
+  state: Pick<StateReader, 'file' | 'fact'>,
+  facts: RunFacts | undefined,
+  sums: DirectorySums,
+  now: number | undefined,
+): Promise<HowFar | undefined> {
+  if (facts === undefined) return undefined;
+  const { outcome, atStart, startedAt } = facts;
+  if (outcome?.slots !== undefined && now === undefined) {
+    const { done, failed, skipped, blocked, 'in-doubt': inDoubt } = outcome.slots;
+    const total = Object.values(outcome.slots).reduce((all, slots) => all + slots, 0);
+    return howFar(total, done + failed + inDoubt + skipped + blocked);
+  }
+  const planned = await jsonFact(state, factName, isPlanned);
+  if (planned?.startedAt !== startedAt) return undefined;
+  const { total, settled, jobs, atMost } = planned;
+  const far = howFar(total, Math.min(total, Math.max(0, settled + settledJobs(sums) - jobs)));
+  const made = settledJobs(sums) - atStart.settled;
+  return {
+    ...far,
+    ...(atMost ? { atMost } : {}),
+    ...(now === undefined || made <= 0
+      ? {}
+      : { leftMs: Math.round(((total - far.settled) * Math.max(0, now - startedAt)) / made) }),
+  };
+}
+
+const howFar = (total: number, settled: number): HowFar => ({
+  total,
+  settled,
+  percent: total === 0 ? 100 : Math.floor((100 * settled) / total),
+});
