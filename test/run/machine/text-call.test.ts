@@ -156,6 +156,15 @@ describe('a text job', () => {
     },
   );
 
+  it.each<FailureClass>(['retry', 'lost', 'unsent', 'stop', 'permanent'])(
+    'stays counted as an attempt after a failure of class %s that may be paid, whatever becomes of it',
+    (kind) => {
+      const result: CallResult = { kind: 'refused', error: failure('x', kind, { mayBeDone: true }) };
+      const { record } = replied(asking({ attempts: 2 }), result).job;
+      expect(record).toMatchObject({ attempts: 3, doubtful: { count: 1 } });
+    },
+  );
+
   it('fails after retry.attempts tries, and rests at least as long as the service asks for', () => {
     const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
     expect(replied(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });

@@ -35,6 +35,10 @@ describe('the decisions of a commit', () => {
     ['a history entry', (outbox: Outbox) => outbox.attempt(attempt('one'))],
     ['a request', (outbox: Outbox) => outbox.send(effect('a'))],
     ['an event', (outbox: Outbox) => outbox.emit(opened(1))],
+    [
+      'a fact of a slice that was lost',
+      (outbox: Outbox) => outbox.hear({ key: 'a', submittedAt: epoch, submittedBy: '1/1' }),
+    ],
   ])('are there as soon as there is %s, and the run is not over before they are durable', (_, decide) => {
     const outbox = new Outbox();
     expect([outbox.hasDecided, outbox.isEmpty]).toEqual([false, true]);

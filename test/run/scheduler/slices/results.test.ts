@@ -4,6 +4,11 @@ import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { jobRecord } from '../../../state/records.ts';
 import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
 
+const threeJobs = `name: t
+matrix: { turn: { from: 1, to: 3 } }
+steps: { grid: { imagine: "picture {{ turn }}" } }
+`;
+
 describe('a result for a slice', () => {
   it('is a fact and nothing else once the slice is lost', async () => {
     const { worker, cells, key } = await slicesRig();
@@ -20,6 +25,24 @@ describe('a result for a slice', () => {
       { key, submittedAt: sent.job.record.submittedAt, submittedBy: '1/1', taskId: '7' },
     ]);
     expect(one.scheduler.requests).toBe(0);
+  });
+
+  it('is written at once, though nothing else is decided until the next one for the lost slice', async () => {
+    const { worker, cells, state } = await slicesRig(threeJobs);
+    const one = worker();
+    const held = one.begin(1, ...cells);
+    // Nothing else leaves before the service has answered once.
+    one.hears(onlySubmit(one.commitAll()));
+    const [first, second] = submits(one.commitAll());
+    if (first === undefined || second === undefined) throw new Error('Two jobs are submitted.');
+    one.input({ type: 'lost', hold: held });
+    one.commitAll();
+    one.hears(first, { kind: 'accepted', taskId: '8', code: 1 });
+    expect([one.scheduler.hasDecided, one.scheduler.ended]).toEqual([true, undefined]);
+    one.commitAll();
+    const heard = state.claim(1).left.map((left) => [left.record.key, left.heard?.taskId]);
+    expect(heard).toContainEqual([first.job.record.key, '8']);
+    expect(heard).toContainEqual([second.job.record.key, undefined]);
   });
 
   it('says nothing where it leaves open whether there is a task', async () => {
@@ -70,6 +93,24 @@ describe('a commit of which others hold a part', () => {
     expect(other.scheduler.requests).toBe(0);
     expect(record()).toMatchObject({ submittedBy: '1/1', attempts: 1 });
   });
+
+  it.each([
+    ['before it was lost', true],
+    ['after it was taken anew', false],
+  ])(
+    'sends nothing for a slice that was lost and taken anew meanwhile, if durable %s',
+    async (_when, isFirst) => {
+      const { worker, cells, state } = await slicesRig();
+      const one = worker();
+      const held = one.begin(1, cells[0]);
+      const taken = one.take();
+      expect(submits(taken.commit)).toHaveLength(1);
+      const early = isFirst ? state.commit(taken.request) : undefined;
+      one.input({ type: 'lost', hold: held });
+      expect(one.begin(1, cells[0]).epoch).toBe(2);
+      expect(one.answered(taken, early ?? state.commit(taken.request)).effects).toEqual([]);
+    },
+  );
 
   it('closes no slice because of what was not written', () => {
     const end = { type: 'slice:end', slice: 2, epoch: 1, how: 'closed' } as const;
