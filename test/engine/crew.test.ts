@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { wallClock } from '../../src/cli/adapters/clock.ts';
 import { lead } from '../../src/engine/coordinator.ts';
 import { boundsOf } from '../../src/engine/limits/run-allowance.ts';
@@ -7,9 +7,13 @@ import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { engineSchema } from '../../src/engine/schema.ts';
+import { runStatus } from '../../src/engine/slices/runs.ts';
+import { redoOrders } from '../../src/engine/state/redos.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
 import { type Engine, workOn } from '../../src/engine/worker.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { Clock } from '../../src/run/clock.ts';
+import type { RunListener } from '../../src/run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
 import type { TextService } from '../../src/service/text-service.ts';
@@ -36,6 +40,7 @@ interface Changes {
   readonly text?: TextService;
   readonly leaseMs?: number;
   readonly makesTasks?: boolean;
+  readonly listener?: RunListener;
 }
 
 async function crew(
@@ -45,7 +50,7 @@ async function crew(
   size: number,
   control = never,
   onSubmit = (_count: number) => {},
-  more: Partial<RunSettings> & Partial<Pick<Engine, 'pool'>> & Changes = {},
+  more: Partial<RunSettings> & Partial<Pick<Engine, 'pool' | 'clock'>> & Changes = {},
 ) {
   const service = new ScriptedGateway({
     duration: ({ number }) => {
@@ -53,10 +58,17 @@ async function crew(
       return 30;
     },
   });
-  const { pool = engine.pool, leaseMs = 3000 } = more;
+  const {
+    pool = engine.pool,
+    clock = wallClock,
+    leaseMs = 3000,
+    listener = () => undefined,
+    text,
+    makesTasks,
+    ...changed
+  } = more;
   const run = await registerRun(pool, name);
-  const there = { address: parseEngineAddress(engine.database.url), pool, clock: wallClock };
-  const { text, makesTasks, pool: _pool, leaseMs: _leaseMs, ...changed } = more;
+  const there = { address: parseEngineAddress(engine.database.url), pool, clock };
   const settings = virtualSettings({ poll: { minMs: 20, maxMs: 50 }, ...changed });
   const queueOf = (worker: string) => new LeaseQueue(pool, { worker: `${name} ${worker}`, leaseMs });
   const worker =
@@ -82,7 +94,7 @@ async function crew(
           }),
         },
         never,
-        () => undefined,
+        listener,
       );
   const led = await lead(
     there,
@@ -296,3 +308,55 @@ steps:
     await engine.pool.query('UPDATE promptpress.schema_version SET version = $1', [engineSchema.version]);
   },
 );
+
+it.runIf(hasPostgres)('each redo that fails is told, also while others are', async () => {
+  const { plan } = await planOf(`name: redos
+matrix: { n: { from: 1, to: 3 } }
+steps:
+  line: { generate: { model: m, prompt: "Say {{ n }}" } }
+`);
+  const answered: TextService = {
+    ...noText.text,
+    ask: () => Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) }),
+  };
+  const { run } = await crew('redos', plan, 1, 3, never, undefined, { text: answered, makesTasks: false });
+  const { rows } = await engine.pool.query<{ key: string }>(
+    'SELECT key FROM promptpress.jobs WHERE run = $1',
+    [run],
+  );
+  await redoOrders(engine.pool, run).add({ keys: rows.map(({ key }) => key), again: false });
+
+  let isTelling = false;
+  let fails = 0;
+  let asked = 0;
+  const text: TextService = {
+    ...noText.text,
+    ask: async () => {
+      asked += 1;
+      if (asked > 1) await vi.waitUntil(() => isTelling, { timeout: 20_000 });
+      return { ok: false, error: { code: 'service.rejected', class: 'permanent', message: 'No.' } };
+    },
+  };
+  const listener: RunListener = (event) => {
+    if (event.type === 'run:notice' && event.code === 'redo.failed') fails += 1;
+  };
+  const query: EnginePool['query'] = async (statement, values) => {
+    if (statement.includes('redos_failed = redos_failed +')) {
+      isTelling = true;
+      await vi.waitUntil(() => fails === 3, { timeout: 20_000 });
+    }
+    return await engine.pool.query(statement, values);
+  };
+  // Twenty times as fast: what is done is told every few seconds.
+  const began = wallClock.now();
+  const clock: Clock = {
+    now: () => began + (wallClock.now() - began) * 20,
+    at: (atMs, call) => wallClock.at(began + (atMs - began) / 20, call),
+  };
+  const pool = { ...engine.pool, query };
+  const more = { text, makesTasks: false, leaseMs: 60_000, listener, pool, clock };
+  expect((await crew('redos', plan, 1, 3, never, undefined, more)).led).toEqual({
+    end: { kind: 'complete' },
+  });
+  expect(await runStatus(engine.pool, run)).toMatchObject({ redosFailed: 3 });
+});

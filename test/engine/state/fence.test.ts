@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { submittedBeside } from '../../../src/engine/state/reader.ts';
 import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
-import type { EngineStore } from '../../../src/engine/state/store.ts';
+import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
 import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
@@ -137,6 +138,44 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     const late = await cutOff.commit(turnOf(1, 1, [jobRecord('a', 'submitting')]));
     expect(late).toEqual({ refused: new Set(), lost: new Set([1]) });
     expect(await next.commit(turnOf(1, 1, [jobRecord('a', 'submitting')]))).toEqual(nothing);
+  });
+
+  it.each<[string, (store: EngineStore) => Promise<unknown>]>([
+    ['it is left with', (store) => store.left(1)],
+    ['its cells need', (store) => store.prefetch(['a', 'b'], 1)],
+    ['is looked at', (store) => store.others.look(['a', 'b'])],
+  ])('shows what was decided last of a slice that comes back where what %s is read', async (_words, read) => {
+    const { run, workers } = await working(2);
+    const [{ session }, other] = workers as [Worker, Worker];
+    let held: Promise<void> | undefined;
+    const query: typeof engine.pool.query = async (text, values) => {
+      const rows = await engine.pool.query<never>(text, values);
+      const until = held;
+      held = undefined;
+      await until;
+      return rows;
+    };
+    const store = await openEngineStore({ ...engine.pool, query }, { run, session, clock: wallClock });
+    await store.commit(turnOf(1, 1, [jobRecord('a', 'submitting'), jobRecord('b', 'pending')]));
+    await takeSlice(engine.pool, run, 1, other.session);
+    await other.left(1);
+    const running = jobRecord('a', 'running', { taskId: '7' });
+    expect(await other.commit(turnOf(1, 2, [running], { from: other }))).toEqual(nothing);
+    await takeSlice(engine.pool, run, 1, session);
+    store.release(1);
+    let answer: () => void = () => undefined;
+    held = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const reading = read(store);
+    // Decided here after the engine was asked, and before the answer is there.
+    await expect.poll(() => held === undefined).toBe(true);
+    expect(await store.commit(turnOf(1, 3, [jobRecord('b', 'submitting')], { from: store }))).toEqual(
+      nothing,
+    );
+    answer();
+    await reading;
+    expect([store.get('a'), store.get('b')?.status]).toEqual([running, 'submitting']);
   });
 
   it('writes no attempt of a job that another slice wrote first', async () => {
