@@ -119,7 +119,7 @@ export const runOpened = (
       pipeline: read.pipeline.name,
       startedAt: held.startedAt,
       totals: () => held.totals(isOver),
-      crew: () => held.crew?.(),
+      workersStatus: () => held.workersStatus?.(),
     };
     const metrics = file === undefined ? undefined : watchMetrics({ file, ...measured }, io, warn);
     let summary: RunSummary | undefined;

@@ -18,8 +18,8 @@ import type { CellSource, RunControl, RunPlan, RunPorts, RunSettings } from './p
 import { CommitTurn } from './resources/commit-turn.ts';
 import { DiskRoom } from './resources/disk-room.ts';
 import { drained, type EngineExit, watchControl } from './resources/exit.ts';
-import { Looks } from './resources/looks.ts';
 import { watchMachine } from './resources/memory.ts';
+import { PeerResults } from './resources/peer-results.ts';
 import { planCells } from './run-plan.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './scheduler/commit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
@@ -41,7 +41,7 @@ export class Engine {
   readonly #listener: RunListener;
   readonly #disk: DiskRoom | undefined;
   readonly #source: CellSource;
-  readonly #looks: Looks | undefined;
+  readonly #looks: PeerResults | undefined;
   /** The scheduler never sends more at once; this limit enforces that for the process. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
@@ -76,7 +76,7 @@ export class Engine {
     this.#source = ports.cells ?? planCells(plan, selection);
     this.#looks =
       ports.store.others &&
-      new Looks(
+      new PeerResults(
         ports.store.others,
         ports.clock,
         () => scheduler.awaited,

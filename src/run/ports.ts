@@ -126,7 +126,7 @@ export interface CellSource {
 }
 
 /** When the requests of one route may leave: a rate. */
-export interface Moments {
+export interface SendTimes {
   /** Unix ms from when on the next request may leave; not in the future means now. */
   nextAt(): number;
   /** Uses the moment that `nextAt` offered. */
@@ -142,7 +142,7 @@ export interface Moments {
 export type OnDeparture = (hasLeft: boolean) => void;
 
 /** When calls may leave: a rate of tokens. */
-export interface TokenMoments {
+export interface TokenSendTimes {
   /** Unix ms from when on a call of this many tokens may leave; not in the future means now. */
   nextAt(tokens: number): number;
   /** Counts a call that leaves, with its estimated tokens. */
@@ -226,8 +226,8 @@ export interface SharedClosings {
 
 /** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
 export interface SharedLimits {
-  readonly moments?: Readonly<Partial<Record<Route, Moments>>>;
-  readonly tokens?: TokenMoments;
+  readonly sendTimes?: Readonly<Partial<Record<Route, SendTimes>>>;
+  readonly tokens?: TokenSendTimes;
   readonly rooms?: Rooms;
   readonly allowance?: Allowance;
   /** Routes on which the service has served a request of anybody who shares these limits. */
@@ -238,7 +238,7 @@ export interface SharedLimits {
   readonly closings?: SharedClosings;
   /**
    * Registers a listener that is called whenever these limits allow more than before: rooms were granted, or the allowance was
-   * refilled; and when another worker has closed a kind. A limit that only passes with time (`Moments`) needs no call.
+   * refilled; and when another worker has closed a kind. A limit that only passes with time (`SendTimes`) needs no call.
    *
    * @returns what removes the listener
    */

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { CrewStatus } from '../../src/report/facts/crew.ts';
+import type { WorkersStatus } from '../../src/report/facts/workers.ts';
 import { RunMetrics } from '../../src/report/metrics/run-metrics.ts';
 import { proxiesOf } from '../../src/service/http/connect/proxies.ts';
 import { promptpress } from '../cli/test-io.ts';
@@ -145,7 +145,7 @@ describe('the recipes for runs that nobody watches', () => {
       0,
     );
     metrics.end({ at: 0, exitCode: 0, kind: 'complete' });
-    const crew: CrewStatus = {
+    const workersStatus: WorkersStatus = {
       state: 'open',
       led: true,
       workers: [],
@@ -156,7 +156,7 @@ describe('the recipes for runs that nobody watches', () => {
       spending: [{ kind: 'cost', most: 1, used: 0 }],
     };
     const totals = { doubts: 0, attempts: 0, cost: 0, possibleCost: 0 };
-    const names = [...parseExposition(metrics.text(totals, crew)).keys()];
+    const names = [...parseExposition(metrics.text(totals, workersStatus)).keys()];
     const table = text.split('\n').filter((line) => line.startsWith('| `promptpress_'));
     const listed = table.flatMap((line) =>
       [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { crewMetrics } from '../../src/report/metrics/crew-metrics.ts';
 import { exposition } from '../../src/report/metrics/exposition.ts';
+import { workerMetrics } from '../../src/report/metrics/worker-metrics.ts';
 import { DocumentBlocks, shell } from '../e2e/document-blocks.ts';
 import { night } from '../e2e/night.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -26,7 +26,7 @@ test('promtool finds nothing in the metrics of a run', async () => {
 test('promtool finds nothing in the metrics of the workers of a run on an engine', async () => {
   await using folder = await temporaryFolder();
   const text = exposition(
-    crewMetrics({
+    workerMetrics({
       state: 'open',
       led: true,
       workers: [],

@@ -1,4 +1,4 @@
-import type { CrewStatus } from '../../report/facts/crew.ts';
+import type { WorkersStatus } from '../../report/facts/workers.ts';
 import { type DirectoryTotals, type MetricsEnd, RunMetrics } from '../../report/metrics/run-metrics.ts';
 import type { RunBefore } from '../../results/run-ledger.ts';
 import type { RunListener } from '../../run/events.ts';
@@ -29,16 +29,16 @@ export function watchMetrics(
     readonly startedAt: number;
     readonly totals: () => DirectoryTotals;
     /** The workers of a run on an engine. */
-    readonly crew?: () => CrewStatus | undefined;
+    readonly workersStatus?: () => WorkersStatus | undefined;
   },
   io: Pick<Io, 'every' | 'now'>,
   warn: (text: string) => void,
 ): MetricsWatch {
-  const { pipeline, startedAt, totals, crew } = run;
+  const { pipeline, startedAt, totals, workersStatus } = run;
   const metrics = new RunMetrics({ pipeline, startedAt, version });
   const file = metricsFile(
     run.file,
-    () => metrics.text(totals(), crew?.()),
+    () => metrics.text(totals(), workersStatus?.()),
     io,
     ({ message }) => warn(`The metrics cannot be written, and the run goes on without them: ${message}`),
   );

@@ -1,4 +1,4 @@
-import type { CrewStatus } from '../../report/facts/crew.ts';
+import type { WorkersStatus } from '../../report/facts/workers.ts';
 import type { DirectorySums } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -45,7 +45,7 @@ export interface HeldRun {
   /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
   readonly engine?: string;
   /** The workers, as last seen; absent: there are none but this process. */
-  readonly crew?: () => CrewStatus | undefined;
+  readonly workersStatus?: () => WorkersStatus | undefined;
   /** Makes the plan, and says in the state what is about to run. @throws CliError, StateError, Reported */
   begin(wish: RedoWish): Promise<BegunWork>;
 }

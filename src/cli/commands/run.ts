@@ -13,7 +13,7 @@ import { command } from '../args/command.ts';
 import type { FlagValues } from '../args/flags.ts';
 import { checkEngineFlags, checkRehearsal, runFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
-import { holdWords } from '../terminal/held-words.ts';
+import { bufferErrors } from '../terminal/buffered-io.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
 
 type RunFlags = FlagValues<typeof runFlags>;
@@ -53,7 +53,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     if (flags['dry-run']) return await showPlan(await loadPipeline(file, flags, context), flags, context);
     const warn = (text: string): void => context.io.err(text);
     if (!flags.quiet) return await runFile(file, flags, context, { onWork: () => {}, warn });
-    const words = holdWords(context.io);
+    const words = bufferErrors(context.io);
     let exitCode: number | undefined;
     try {
       exitCode = await runFile(
@@ -61,11 +61,11 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
         flags,
         { ...context, io: words.io },
         // A warning is to be read, also where all else is held back because nothing was to be done.
-        { onWork: () => words.speak(), warn },
+        { onWork: () => words.flush(), warn },
       );
       return exitCode;
     } finally {
-      if (exitCode !== exitCodes.ok) words.speak();
+      if (exitCode !== exitCodes.ok) words.flush();
     }
   },
 );

@@ -2,7 +2,7 @@ import type { Rate } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../../run/clock.ts';
 import { SendQueue } from '../../run/effects/route-gate.ts';
 import { type Charged, WindowCharge, windowMsOf } from '../../run/limits/window-charge.ts';
-import type { Moments, OnDeparture, TokenMoments } from '../../run/ports.ts';
+import type { OnDeparture, SendTimes, TokenSendTimes } from '../../run/ports.ts';
 import { Share, type ShareAsk } from './share.ts';
 
 /** So much sooner than it may leave a request is decided, ms: its intent is made durable in between. */
@@ -70,7 +70,7 @@ interface RouteAsk extends Partial<ShareAsk> {
 }
 
 /** Requests of one route. */
-export class RouteShare extends WindowShare implements Moments {
+export class RouteShare extends WindowShare implements SendTimes {
   /** When requests were decided that have not come to pass. */
   #decided: number[] = [];
   readonly #queue: SendQueue<OnDeparture>;
@@ -137,7 +137,7 @@ export class RouteShare extends WindowShare implements Moments {
 }
 
 /** Tokens of text calls. */
-export class TokenShare extends WindowShare implements TokenMoments {
+export class TokenShare extends WindowShare implements TokenSendTimes {
   readonly #reserved = new Map<string, { readonly charged: Charged; readonly tokens: number }>();
 
   nextAt(tokens: number): number {

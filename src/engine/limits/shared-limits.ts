@@ -18,7 +18,7 @@ const againMs = 500;
  * there, what it uses and wants of each, and hears its part. Where the database is away nothing new is allowed, soon, until it is back.
  */
 export class EngineLimits implements SharedLimits {
-  readonly moments: Readonly<Record<Route, RouteShare>>;
+  readonly sendTimes: Readonly<Record<Route, RouteShare>>;
   readonly tokens: TokenShare;
   /** Absent where the run makes no tasks: text calls take up no room. */
   readonly rooms?: TaskShare;
@@ -59,12 +59,12 @@ export class EngineLimits implements SharedLimits {
     this.#ports = ports;
     const wake = (): void => this.#wake();
     const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);
-    this.moments = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
+    this.sendTimes = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
     this.tokens = new TokenShare(limits.tokens, clock, wake);
     if (makesTasks) this.rooms = new TaskShare(limits.tasks, clock, wake);
     this.allowance = new RunAllowance(bounds, clock, wake);
     this.#shares = new Map<string, Share>([
-      ...Object.entries(this.moments),
+      ...Object.entries(this.sendTimes),
       ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
       ...(this.rooms === undefined ? [] : [['tasks', this.rooms] as const]),
     ]);
@@ -79,7 +79,7 @@ export class EngineLimits implements SharedLimits {
   /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
   readonly listener: RunListener = (event) => {
     if (event.type === 'route:pause' && event.kind === undefined)
-      this.moments[event.route].pause(event.untilMs);
+      this.sendTimes[event.route].pause(event.untilMs);
     // By chance a channel of many is full, whatever the others work on.
     if (
       event.type === 'request:end' &&
@@ -154,7 +154,7 @@ export class EngineLimits implements SharedLimits {
       const part = answer.shares[kind];
       if (part !== undefined && share.onAnswer(at, part)) isMore = true;
     }
-    for (const share of Object.values(this.moments)) share.onMore();
+    for (const share of Object.values(this.sendTimes)) share.onMore();
     if (isMore) this.tellMore();
   }
 }

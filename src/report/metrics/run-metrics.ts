@@ -2,9 +2,9 @@ import { tokenParts } from '../../plan/usage.ts';
 import { countedStatuses, type RunBefore, RunLedger, type StepNow } from '../../results/run-ledger.ts';
 import type { DirectorySums } from '../../results/sums.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
-import type { CrewStatus } from '../facts/crew.ts';
-import { crewMetrics } from './crew-metrics.ts';
+import type { WorkersStatus } from '../facts/workers.ts';
 import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
+import { workerMetrics } from './worker-metrics.ts';
 
 /** What is known of a run before its first event. Times are Unix milliseconds. */
 export interface MetricsStart {
@@ -82,11 +82,11 @@ export class RunMetrics {
    * All of it in Prometheus' text format.
    *
    * @param totals of the run directory, where they can be had
-   * @param crew the workers of a run on an engine
+   * @param workersStatus the workers of a run on an engine
    */
-  text(totals: DirectoryTotals | undefined, crew?: CrewStatus): string {
+  text(totals: DirectoryTotals | undefined, workersStatus?: WorkersStatus): string {
     const { pipeline } = this.#start;
-    return exposition([...this.#metrics(totals), ...crewMetrics(crew)], { pipeline });
+    return exposition([...this.#metrics(totals), ...workerMetrics(workersStatus)], { pipeline });
   }
 
   #metrics(totals: DirectoryTotals | undefined): readonly Metric[] {

@@ -8,7 +8,7 @@ const names: Readonly<Record<Tab, string>> = { results: 'Results', charts: 'Char
 
 /** What the run is, and the three ways of looking at it. */
 export function Header({ summary }: { readonly summary: PageSummary }): JSX.Element {
-  const { statuses, totals, crew } = summary;
+  const { statuses, totals, workersStatus } = summary;
   const open = (['pending', 'submitting', 'running', 'modal', 'saving'] as const).reduce(
     (sum, status) => sum + (statuses[status] ?? 0),
     0,
@@ -22,13 +22,13 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
     ...(totals.cost === undefined ? [] : [[money(totals.cost), 'cost'] as const]),
     ...(totals.tokens > 0 ? [[count(totals.tokens), 'tokens'] as const] : []),
     ...(totals.bytes > 0 ? [[size(totals.bytes), 'of files'] as const] : []),
-    ...(crew === undefined
+    ...(workersStatus === undefined
       ? []
       : [
-          [count(crew.workers), crew.workers === 1 ? 'worker' : 'workers'] as const,
+          [count(workersStatus.workers), workersStatus.workers === 1 ? 'worker' : 'workers'] as const,
           [
-            count(crew.slices.waiting),
-            crew.slices.waiting === 1 ? 'slice waiting' : 'slices waiting',
+            count(workersStatus.slices.waiting),
+            workersStatus.slices.waiting === 1 ? 'slice waiting' : 'slices waiting',
           ] as const,
         ]),
   ];

@@ -25,7 +25,7 @@ export interface PageSummary {
   /** A run is on now. */
   readonly live: boolean;
   /** Of a run on an engine, under `serve`: how its workers are doing. */
-  readonly crew?: PageCrew;
+  readonly workersStatus?: PageWorkers;
   /** Results, which are the rows of the manifest, in its order. */
   readonly results: number;
   /** How many of {@link results} can be asked for so far; fewer while an index is being built. */
@@ -45,7 +45,7 @@ export interface PageSummary {
 }
 
 /** The workers of a run on an engine. */
-export interface PageCrew {
+export interface PageWorkers {
   /** Those that are alive. */
   readonly workers: number;
   readonly slices: { readonly waiting: number; readonly held: number; readonly done: number };

@@ -5,7 +5,7 @@ import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
 import type { Advisor } from '../results/advice.ts';
-import type { PageCrew, PageSummary } from '../results/wire.ts';
+import type { PageSummary, PageWorkers } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
 
 /** What the last run of a directory was of. */
@@ -24,7 +24,7 @@ export interface WatchOptions {
   /** A run is on; answered at once. */
   readonly isRunning: () => Promise<boolean>;
   /** The workers of a run on an engine; absent: it is none. */
-  readonly crew?: () => Promise<PageCrew | undefined>;
+  readonly workersStatus?: () => Promise<PageWorkers | undefined>;
   /** Name and version of this program. */
   readonly madeBy: string;
   /** Unix ms. */
@@ -58,7 +58,7 @@ export class RunWatch {
   #openTook = 0;
   #openAt = 0;
   #live: boolean;
-  #crew: PageCrew | undefined;
+  #workersStatus: PageWorkers | undefined;
   #counted: PageSummary;
   /** What {@link #counted} and {@link text} are of. */
   #countedVersion = -1;
@@ -144,7 +144,7 @@ export class RunWatch {
 
   /** What makes a summary worth telling: its time alone does not. */
   #news(): string {
-    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#crew)}`;
+    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#workersStatus)}`;
   }
 
   async #look(): Promise<void> {
@@ -160,7 +160,7 @@ export class RunWatch {
       if (isOther(mark, this.#mark) || (isOpenDue && isOther(mark, this.#openMark)))
         await this.#follow(mark, isOpenDue);
     }
-    this.#crew = live ? await this.#options.crew?.() : undefined;
+    this.#workersStatus = live ? await this.#options.workersStatus?.() : undefined;
     await this.#summarise();
   }
 
@@ -259,7 +259,7 @@ export class RunWatch {
     const summary: PageSummary = {
       ...this.#counted,
       ...facts,
-      ...(this.#crew === undefined ? {} : { crew: this.#crew }),
+      ...(this.#workersStatus === undefined ? {} : { workersStatus: this.#workersStatus }),
       results: index.expected,
       indexed: index.size,
       statuses: index.statuses,

@@ -49,7 +49,7 @@ export class Effects {
         : {
             ...given,
             ...gated(given, limits, clock, onLeft, {
-              ...(given.shared?.moments && { moments: given.shared.moments }),
+              ...(given.shared?.sendTimes && { sendTimes: given.shared.sendTimes }),
               ...(given.fence && { fence: given.fence }),
             }),
           };

@@ -33,16 +33,19 @@ const routeNames = ['submit', 'text', 'poll', 'download'] as const satisfies rea
  */
 export class SendGate {
   readonly #routes: ReadonlyMap<Route, RouteGate>;
-  readonly #shared: NonNullable<SharedLimits['moments']>;
+  readonly #shared: NonNullable<SharedLimits['sendTimes']>;
   readonly #fence: SendFence | undefined;
 
   constructor(
     limits: Limits,
     clock: Clock,
     onLeft: OnLeft = () => undefined,
-    { moments = {}, fence }: { readonly moments?: SharedLimits['moments']; readonly fence?: SendFence } = {},
+    {
+      sendTimes = {},
+      fence,
+    }: { readonly sendTimes?: SharedLimits['sendTimes']; readonly fence?: SendFence } = {},
   ) {
-    this.#shared = moments;
+    this.#shared = sendTimes;
     this.#fence = fence;
     this.#routes = new Map(
       routeNames.flatMap((route) => {
@@ -116,15 +119,18 @@ export function gated(
   limits: Limits,
   clock: Clock,
   onLeft?: OnLeft,
-  { moments = {}, fence }: { readonly moments?: SharedLimits['moments']; readonly fence?: SendFence } = {},
+  {
+    sendTimes = {},
+    fence,
+  }: { readonly sendTimes?: SharedLimits['sendTimes']; readonly fence?: SendFence } = {},
 ): SendPorts {
   const { service, text, artifacts } = ports;
   const isFree = (route: Route): boolean =>
     limits[route] === undefined &&
-    moments[route] === undefined &&
+    sendTimes[route] === undefined &&
     (fence === undefined || !paidRoutes.has(route));
   if (routeNames.every((route) => isFree(route))) return { service, text, artifacts };
-  const gate = new SendGate(limits, clock, onLeft, { moments, ...(fence && { fence }) });
+  const gate = new SendGate(limits, clock, onLeft, { sendTimes, ...(fence && { fence }) });
   const listTasks = service.listTasks?.bind(service);
   const after = <T>(
     route: 'submit' | 'poll',

@@ -1,6 +1,6 @@
 import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Route } from '../events.ts';
-import type { Sent } from './even-moments.ts';
+import type { Sent } from './even-send-times.ts';
 
 /** Requests of this part of a window are counted together. */
 const parts = 64;

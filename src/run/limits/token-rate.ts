@@ -1,5 +1,5 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import type { TokenMoments } from '../ports.ts';
+import type { TokenSendTimes } from '../ports.ts';
 
 /** A window has this many moments; calls answered within one moment are counted together. */
 const moments = 256;
@@ -13,7 +13,7 @@ const moments = 256;
  * by which calls that were unanswered when the last one left exceed their estimates. A single call that is larger than the
  * limit leaves when nothing else counts.
  */
-export class TokenLimiter implements TokenMoments {
+export class TokenLimiter implements TokenSendTimes {
   readonly #rate: Rate | undefined;
   /** Estimates of the calls under way. */
   readonly #reserved = new Map<string, number>();
@@ -21,10 +21,10 @@ export class TokenLimiter implements TokenMoments {
   /** Tokens of answered calls, oldest first; each entry counts until `until`. */
   #spent: { readonly until: number; tokens: number }[] = [];
 
-  readonly #shared: TokenMoments | undefined;
+  readonly #shared: TokenSendTimes | undefined;
 
   /** @param shared the limit that the run shares with others */
-  constructor(rate: Rate | undefined, shared?: TokenMoments) {
+  constructor(rate: Rate | undefined, shared?: TokenSendTimes) {
     this.#rate = rate;
     this.#shared = shared;
   }

@@ -1,5 +1,5 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import { graceMs } from './even-moments.ts';
+import { graceMs } from './even-send-times.ts';
 
 /** For so long a request of this rate is charged, ms: the ways of two requests to the service are not equally long. */
 export const windowMsOf = (rate: Rate): number => rate.perMs + graceMs(rate) / 2;

@@ -169,7 +169,7 @@ export class Scheduler {
 
   /** Tasks in flight on the service, or about to be. */
   get tasks(): number {
-    return this.#state.jobs.rooming;
+    return this.#state.jobs.tasksInFlight;
   }
 
   /** Requests under way. */

@@ -196,8 +196,11 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect(status.out).toMatch(/worker +first: alive, 1 slice/);
     const served = await Served.open(place.folder, `${database.url}#other`);
     try {
-      const { live, crew } = await served.until((summary) => summary.crew !== undefined);
-      expect([live, crew]).toMatchObject([true, { workers: 1, slices: { waiting: 0, held: 1, done: 0 } }]);
+      const { live, workersStatus } = await served.until((summary) => summary.workersStatus !== undefined);
+      expect([live, workersStatus]).toMatchObject([
+        true,
+        { workers: 1, slices: { waiting: 0, held: 1, done: 0 } },
+      ]);
     } finally {
       await served.end();
     }

@@ -38,11 +38,11 @@ it.each(['submit', 'text'] as const)(
     const until = db.time.now + 10_000;
     const send = (limits: EngineLimits, i: number, offMs: number): void => {
       if (db.time.now >= until) return;
-      const at = limits.moments[route].nextAt() - offMs;
+      const at = limits.sendTimes[route].nextAt() - offMs;
       if (at > db.time.now) return void db.time.at(at, () => send(limits, i, offMs));
-      limits.moments[route].take(db.time.now + offMs);
+      limits.sendTimes[route].take(db.time.now + offMs);
       void (async () => {
-        const onLeft = await limits.moments[route].pass(new AbortController().signal);
+        const onLeft = await limits.sendTimes[route].pass(new AbortController().signal);
         onLeft?.(true);
       })();
       sent[i] = (sent[i] ?? 0) + 1;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import type { Limits, Rate } from '../../../src/pipeline/pipeline.ts';
-import type { Moments } from '../../../src/run/ports.ts';
+import type { SendTimes } from '../../../src/run/ports.ts';
 import { type LimitsDatabase, limitsDatabase, seeded } from '../../rig/engine/limits-database.ts';
 import type { VirtualDatabase, VirtualTime } from '../../rig/engine/virtual-time.ts';
 
@@ -63,7 +63,7 @@ function send(
   sent: number[],
   wayMs: () => number = () => 0,
 ): void {
-  const route: Moments = limits.moments.submit;
+  const route: SendTimes = limits.sendTimes.submit;
   const turn = (): void => {
     if (time.now >= until) return;
     const at = route.nextAt() - off;

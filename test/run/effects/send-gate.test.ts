@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { SendGate } from '../../../src/run/effects/send-gate.ts';
-import { EvenMoments, graceMs } from '../../../src/run/limits/even-moments.ts';
+import { EvenSendTimes, graceMs } from '../../../src/run/limits/even-send-times.ts';
 import type { SendFence } from '../../../src/run/ports.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 
@@ -57,7 +57,7 @@ const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /** Decisions of a route that always has something to send, each followed by a commit. */
 function decide(rate: Rate, clock: Clock, random: () => number, send: () => void): void {
-  const known = new EvenMoments(rate, [], Math.max(250, graceMs(rate)));
+  const known = new EvenSendTimes(rate, [], Math.max(250, graceMs(rate)));
   let decided = 0;
   const turn = (): void => {
     for (; known.nextAt() <= clock.now(); decided += 1) known.take(clock.now());
@@ -99,7 +99,7 @@ describe('the gate before the service', () => {
       },
     };
     const clock = movedClock(() => 0);
-    const gate = new SendGate(limits, clock, undefined, { moments: shared });
+    const gate = new SendGate(limits, clock, undefined, { sendTimes: shared });
     let sent = 0;
     const send = (): Promise<number> => Promise.resolve((sent += 1));
     const first = gate.send('poll', untold, new AbortController().signal, refused, send);
@@ -132,7 +132,10 @@ describe('the gate before the service', () => {
         limits,
         movedClock(() => 0),
         undefined,
-        { moments: { submit: moments('submit'), text: moments('text') }, ...(of === 'fenced' && { fence }) },
+        {
+          sendTimes: { submit: moments('submit'), text: moments('text') },
+          ...(of === 'fenced' && { fence }),
+        },
       );
       const { signal } = new AbortController();
       const leaving: (() => unknown)[] = [];

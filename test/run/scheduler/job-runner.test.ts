@@ -40,14 +40,14 @@ describe('advance', () => {
     expect(retry).toMatchObject({ key, error: { code: 'service.unavailable' } });
     expect(state.jobs.delayed.nextAt()).toBe(epoch + (retry?.inMs ?? 0));
     // Others are tried first.
-    expect(state.jobs.rooming).toBe(0);
+    expect(state.jobs.tasksInFlight).toBe(0);
   });
 
   it('lets a settled job leave the active jobs, and closes its cell', async () => {
     const { state, key } = await submitting();
     const error = failure('service.too-large', 'permanent', { status: 413 });
     advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
-    expect([state.jobs.size, state.jobs.rooming, state.cells.open.size]).toEqual([0, 0, 0]);
+    expect([state.jobs.size, state.jobs.tasksInFlight, state.cells.open.size]).toEqual([0, 0, 0]);
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);
   });
 

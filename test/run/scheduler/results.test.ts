@@ -252,9 +252,9 @@ describe('room for tasks', () => {
     admitCells(state);
     dispatch(state);
     settleJob(state, keyOf(1));
-    expect([state.jobs.size, state.jobs.rooming]).toEqual([4, 0]);
+    expect([state.jobs.size, state.jobs.tasksInFlight]).toEqual([4, 0]);
     dispatch(state);
-    expect(state.jobs.rooming).toBe(2);
+    expect(state.jobs.tasksInFlight).toBe(2);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Moments, SharedLimits } from '../../../src/run/ports.ts';
+import type { SendTimes, SharedLimits } from '../../../src/run/ports.ts';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { epoch } from '../../rig/jobs.ts';
@@ -33,14 +33,14 @@ describe('limits that a run shares with others', () => {
   it('let submissions leave at the moments that are given, and no others', async () => {
     const used: number[] = [];
     let next = epoch + 1000;
-    const submit: Moments = {
+    const submit: SendTimes = {
       nextAt: () => next,
       take: (now) => {
         used.push(now);
         next = now + 5000;
       },
     };
-    const rig = await rigOf({ moments: { submit } });
+    const rig = await rigOf({ sendTimes: { submit } });
     expect(sent(rig)).toBe(0);
     rig.state.now = epoch + 1000;
     expect([sent(rig), used]).toEqual([1, [epoch + 1000]]);

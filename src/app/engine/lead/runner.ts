@@ -27,13 +27,13 @@ export const engineRunner: Runner = {
     const held = await holdOnEngine(reached);
     const { startedAt, shown } = held;
     const { reader } = held.state;
-    const seen: SeenOnEngine = { totals: await reader.totals(), crew: undefined };
+    const seen: SeenOnEngine = { totals: await reader.totals(), workersStatus: undefined };
     return {
       startedAt,
       reader,
       engine: shown,
       totals: () => sumsOf(seen.totals, []),
-      crew: () => seen.crew,
+      workersStatus: () => seen.workersStatus,
       begin: async (wish) => workOf(await beginOnEngine(reached, held, wish), reached, seen),
     };
   },

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readCrew } from '../../../engine/slices/crew.ts';
 import { every } from '../../../engine/slices/session.ts';
-import type { CrewStatus } from '../../../report/facts/crew.ts';
+import { readWorkers } from '../../../engine/slices/workers.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { writePlanned } from '../../../report/facts/planned.ts';
+import type { WorkersStatus } from '../../../report/facts/workers.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
@@ -17,7 +17,7 @@ import { EngineProgress } from './progress.ts';
 /** What was seen of all workers last: the metrics of a run have it. */
 export interface SeenOnEngine {
   totals: StoreTotals;
-  crew: CrewStatus | undefined;
+  workersStatus: WorkersStatus | undefined;
 }
 
 /** How a run on an engine is watched: the sums of all workers, and what the one in this process meets. */
@@ -52,7 +52,7 @@ export async function openView(
     const { totals = seen.totals } = model;
     if (JSON.stringify(totals) !== JSON.stringify(seen.totals)) metrics.progress();
     seen.totals = totals;
-    seen.crew = await readCrew(engine.pool, run, spec.service.id);
+    seen.workersStatus = await readWorkers(engine.pool, run, spec.service.id);
     metrics.begin({ steps: model.counts() });
   };
   metrics?.begin(start);

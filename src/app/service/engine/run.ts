@@ -124,7 +124,7 @@ async function placeOf(
   directory: string,
 ): Promise<RunPlace> {
   const [{ isCarriedOut }, { runStage }] = await Promise.all([
-    import('../../../engine/slices/crew.ts'),
+    import('../../../engine/slices/workers.ts'),
     import('../../../engine/slices/stage.ts'),
   ]);
   return {

@@ -31,9 +31,9 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const { engine, run, place, state } = await openEngineTarget('stop', target, context);
       disposables.add(() => state.close());
       const { pool } = engine;
-      const [{ runStatus, stopRun, endRun }, { readCrew }, { writeFact }] = await Promise.all([
+      const [{ runStatus, stopRun, endRun }, { readWorkers }, { writeFact }] = await Promise.all([
         import('../../../engine/slices/runs.ts'),
-        import('../../../engine/slices/crew.ts'),
+        import('../../../engine/slices/workers.ts'),
         import('../../../engine/state/facts.ts'),
       ]);
       const say = (text: string): Promise<void> => io.out(`${shownLine(place.name)}: ${text}\n`);
@@ -45,9 +45,9 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const { invocation } = status;
       const end = { kind: 'interrupted', forced: false } as const;
       await stopRun(pool, run, invocation, end);
-      const crew = await readCrew(pool, run, undefined);
-      const alive = crew?.workers.filter((worker) => worker.alive).length ?? 0;
-      if (crew?.led !== true && alive === 0) {
+      const workersStatus = await readWorkers(pool, run, undefined);
+      const alive = workersStatus?.workers.filter((worker) => worker.alive).length ?? 0;
+      if (workersStatus?.led !== true && alive === 0) {
         // Nobody is there who would say it.
         await endRun(pool, run, invocation);
         const facts = await readRunFacts(state);

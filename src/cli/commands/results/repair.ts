@@ -24,7 +24,7 @@ import { StateError } from '../../../state/store.ts';
 import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
-import { holdWords } from '../../terminal/held-words.ts';
+import { bufferErrors } from '../../terminal/buffered-io.ts';
 import { run } from '../run.ts';
 
 /** The flags of `verify` that go along to the run which downloads. */
@@ -212,14 +212,14 @@ const unexplained: ReadonlySet<number> = new Set([exitCodes.stopped, exitCodes.i
 
 /** A run of which nobody is told, and whose summary is not shown: what it did is said by what is found behind it. */
 async function runQuietly(args: readonly string[], context: Context): Promise<number> {
-  const words = holdWords(context.io);
+  const words = bufferErrors(context.io);
   const io = {
     ...words.io,
     env: { ...context.io.env, [notifyVariable]: undefined },
     out: async () => undefined,
   };
   const code = await run.run(args, { ...context, io });
-  if (unexplained.has(code)) words.speak();
+  if (unexplained.has(code)) words.flush();
   return code;
 }
 

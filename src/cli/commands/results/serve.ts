@@ -8,7 +8,7 @@ import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
-import type { PageCrew } from '../../../report/results/wire.ts';
+import type { PageWorkers } from '../../../report/results/wire.ts';
 import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
@@ -70,7 +70,7 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
         },
         identity: async () => await identityOf(state),
         isRunning: async () => (await place.owner({ waitMs: 0 })) !== undefined,
-        ...(engine === undefined ? {} : { crew: () => crewOf(engine) }),
+        ...(engine === undefined ? {} : { workersStatus: () => workersOf(engine) }),
         madeBy: `promptpress ${version}`,
         now: () => io.now(),
         every: (ms, call) => io.every(ms, call),
@@ -92,11 +92,11 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
 );
 
 /** How the workers of a run on an engine are doing, for the page. */
-async function crewOf({ engine, run, state }: EngineRun): Promise<PageCrew | undefined> {
-  const { readCrew } = await import('../../../engine/slices/crew.ts');
-  const crew = await readCrew(engine.pool, run, (await readRunFacts(state))?.serviceId);
-  if (crew === undefined) return undefined;
-  const { workers, slices, takeovers, tasks, rates, spending } = crew;
+async function workersOf({ engine, run, state }: EngineRun): Promise<PageWorkers | undefined> {
+  const { readWorkers } = await import('../../../engine/slices/workers.ts');
+  const workersStatus = await readWorkers(engine.pool, run, (await readRunFacts(state))?.serviceId);
+  if (workersStatus === undefined) return undefined;
+  const { workers, slices, takeovers, tasks, rates, spending } = workersStatus;
   const { waiting, held, done } = slices;
   return {
     workers: workers.filter(({ alive }) => alive).length,

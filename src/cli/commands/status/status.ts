@@ -6,8 +6,8 @@ import type { EngineRun } from '../../../app/service/engine/run.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { keptOptional, keptPipeline } from '../../../app/workspace/last-pipeline.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
-import type { CrewStatus } from '../../../report/facts/crew.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
+import type { WorkersStatus } from '../../../report/facts/workers.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { type RunStatus, readStatus, statusText } from '../../../report/text/status/status.ts';
 import { readStepCosts } from '../../../report/text/status/step-costs.ts';
@@ -51,8 +51,8 @@ export const status = command(
         () => io.now(),
       );
       const withCrew = async (found: RunStatus): Promise<RunStatus> => {
-        const crew = engine && (await crewOf(engine, found.service));
-        return crew === undefined ? found : { ...found, engine: crew };
+        const workersStatus = engine && (await workersOf(engine, found.service));
+        return workersStatus === undefined ? found : { ...found, engine: workersStatus };
       };
       const read = async (): Promise<RunStatus> =>
         await withCrew(
@@ -76,12 +76,12 @@ export const status = command(
 );
 
 /** How the workers of a run on an engine are doing. */
-async function crewOf(
+async function workersOf(
   { engine, run }: EngineRun,
   service: string | undefined,
-): Promise<CrewStatus | undefined> {
-  const { readCrew } = await import('../../../engine/slices/crew.ts');
-  return await readCrew(engine.pool, run, service);
+): Promise<WorkersStatus | undefined> {
+  const { readWorkers } = await import('../../../engine/slices/workers.ts');
+  return await readWorkers(engine.pool, run, service);
 }
 
 /** Work that reads everything is done again only when that would take a twentieth of the time. */

@@ -12,7 +12,6 @@ import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder, type RedoCounts } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
-import type { CrewStatus } from '../../facts/crew.ts';
 import { first } from '../../facts/in-doubt.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
 import type { RunPlace, StageFacts } from '../../facts/place.ts';
@@ -20,6 +19,7 @@ import { type HowFar, readHowFar } from '../../facts/planned.ts';
 import { type PutBack, readPutBack } from '../../facts/put-back.ts';
 import { type OutcomeFacts, readRunFacts } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
+import type { WorkersStatus } from '../../facts/workers.ts';
 import {
   assumedTokenWords,
   count,
@@ -42,8 +42,8 @@ import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { stageAdvice } from '../stage-advice.ts';
 import { padEnd, widest } from '../table.ts';
-import { crewLines } from './crew.ts';
 import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
+import { workerLines } from './workers.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
 export interface RunStatus {
@@ -57,7 +57,7 @@ export interface RunStatus {
   /** Axes of the matrix that its runs replace; absent: none. */
   readonly set?: readonly AxisSetting[];
   /** Of a run on an engine: its workers, slices and limits in use. */
-  readonly engine?: CrewStatus;
+  readonly engine?: WorkersStatus;
   /** Of a run on an engine that has begun: where it stands. */
   readonly stage?: Omit<StageFacts, 'end'>;
   /** A run is on. */
@@ -280,7 +280,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       : [`  rate         ${rateWords(status.perMinute)}`]),
     ...stepCostLines(status.steps),
     ...learnedLines(status.learned),
-    ...crewLines(status.engine),
+    ...workerLines(status.engine),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
     ...reasons.slice(0, mostListed).map(reasonLine),
     ...(putBack.length === 0

@@ -2,12 +2,12 @@ import type { Rate, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route, RunEnd } from '../../events.ts';
-import { EvenMoments, graceMs, type Sent } from '../../limits/even-moments.ts';
+import { EvenSendTimes, graceMs, type Sent } from '../../limits/even-send-times.ts';
 import type { FoundPace } from '../../limits/gate.ts';
 import type { LanePace } from '../../limits/learned-limits.ts';
 import type { LeftRequest } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
-import type { Moments } from '../../ports.ts';
+import type { SendTimes } from '../../ports.ts';
 import { compareRanks, PriorityQueue } from '../queues.ts';
 import { kindOfRequest } from './kind-names.ts';
 import { Lane } from './lane.ts';
@@ -31,7 +31,7 @@ export interface KnownLimits {
   /** Requests at a time; of submissions, tasks. */
   readonly atOnce: number;
   /** The rate that the run shares with others. */
-  readonly shared: Moments | undefined;
+  readonly shared: SendTimes | undefined;
   /** What earlier runs sent within the window of the rate. */
   readonly before: readonly Sent[] | undefined;
 }
@@ -41,8 +41,8 @@ export class RouteLanes {
   readonly #name: Route;
   readonly #perMinute: number;
   readonly #atOnce: number;
-  readonly #known: EvenMoments | undefined;
-  readonly #shared: Moments | undefined;
+  readonly #known: EvenSendTimes | undefined;
+  readonly #shared: SendTimes | undefined;
   readonly #patienceMs: number;
   readonly #lanes = new Map<string, Lane>();
   readonly #newLane: (name: string) => Lane;
@@ -62,7 +62,7 @@ export class RouteLanes {
     this.#name = name;
     this.#perMinute = rate === undefined ? Number.POSITIVE_INFINITY : (60_000 * rate.count) / rate.perMs;
     this.#atOnce = atOnce;
-    this.#known = rate && new EvenMoments(rate, before, Math.max(caughtUpMs, graceMs(rate)));
+    this.#known = rate && new EvenSendTimes(rate, before, Math.max(caughtUpMs, graceMs(rate)));
     this.#shared = shared;
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };

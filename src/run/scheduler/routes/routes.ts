@@ -1,6 +1,6 @@
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route, RunEnd, RunEvent } from '../../events.ts';
-import type { Sent } from '../../limits/even-moments.ts';
+import type { Sent } from '../../limits/even-send-times.ts';
 import {
   type LanePace,
   type LearnedLimits,
@@ -45,7 +45,7 @@ export interface Load {
 /** What routes have beside their settings and jobs, where they have it. */
 interface RoutesOptions {
   readonly load?: Load;
-  readonly shared?: Pick<SharedLimits, 'moments' | 'tokens' | 'served'>;
+  readonly shared?: Pick<SharedLimits, 'sendTimes' | 'tokens' | 'served'>;
   /** What earlier runs sent lately. */
   readonly before?: Readonly<Partial<Record<Route, readonly Sent[]>>>;
   readonly learned?: LearnedLimits;
@@ -86,7 +86,7 @@ export class Routes {
     tokens: (job: Job) => number,
     {
       load = { isActive: true, backlog: 0, isShut: false, isAway: false, isHeldBack: () => false },
-      shared: { moments = {}, tokens: sharedTokens, served = new Set<Route>() } = {},
+      shared: { sendTimes = {}, tokens: sharedTokens, served = new Set<Route>() } = {},
       before = {},
       learned = noLimits,
     }: RoutesOptions = {},
@@ -102,7 +102,7 @@ export class Routes {
     this.sent = new SentLog(limits, before);
     const queuesOf = (name: Route): RouteLanes => {
       const atOnce = name === 'submit' ? limits.tasks : limits.requests;
-      const known = { rate: limits[name], atOnce, shared: moments[name], before: before[name] };
+      const known = { rate: limits[name], atOnce, shared: sendTimes[name], before: before[name] };
       const isOf = (lane: string, { route, kind = '' }: LanePace): boolean => route === name && kind === lane;
       return new RouteLanes(name, known, retry, jobs, (lane) =>
         this.#inherited.find((one) => isOf(lane, one)),

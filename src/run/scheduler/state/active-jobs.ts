@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
-import type { Sent } from '../../limits/even-moments.ts';
+import type { Sent } from '../../limits/even-send-times.ts';
 import { type LearnedLimits, noLimits } from '../../limits/learned-limits.ts';
 import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
 import { sameMomentMs } from '../../machine/ownership.ts';
@@ -41,7 +41,7 @@ export class ActiveJobs implements Load {
   readonly files = new FileTroubles();
   readonly delayed = new DelayedQueue(this.#jobs);
   readonly routes: Routes;
-  #rooming = 0;
+  #tasksWithin = 0;
   readonly #overdue = new OverdueTasks();
   #held = 0;
   /** Of these, tasks that the service has not known for a minute. */
@@ -91,14 +91,14 @@ export class ActiveJobs implements Load {
   }
 
   /** Tasks in flight on the service, or about to be. */
-  get rooming(): number {
-    return this.#rooming + this.#overdue.size;
+  get tasksInFlight(): number {
+    return this.#tasksWithin + this.#overdue.size;
   }
 
   /** Changes which tasks past their deadlines keep places. */
   changeOverdue(change: (overdue: OverdueTasks) => void): void {
     change(this.#overdue);
-    this.#granted.note?.(this.rooming);
+    this.#granted.note?.(this.tasksInFlight);
   }
 
   /** Tasks past their deadlines that keep places. */
@@ -207,8 +207,8 @@ export class ActiveJobs implements Load {
   get hasRoom(): boolean {
     if (!this.#hasRoomForImages || this.isShut) return false;
     // The places of lost tasks are not free, but one more task is worth knowing whether the service keeps any.
-    if (this.isForgetting) return this.rooming - this.#lost < Math.min(1, this.#mostTasks);
-    return this.rooming < this.#mostTasks;
+    if (this.isForgetting) return this.tasksInFlight - this.#lost < Math.min(1, this.#mostTasks);
+    return this.tasksInFlight < this.#mostTasks;
   }
 
   /** True while there is room for the first task, or the first text call, of one more cell. */
@@ -297,7 +297,7 @@ export class ActiveJobs implements Load {
     this.#count(this.#jobs.get(job.record.key), -1);
     this.#jobs.set(job.record.key, job);
     this.#count(job, 1);
-    this.#granted.note?.(this.rooming);
+    this.#granted.note?.(this.tasksInFlight);
   }
 
   /** Puts the job into the queue for its want, if there is one. */
@@ -331,7 +331,7 @@ export class ActiveJobs implements Load {
   drop(key: string): void {
     this.#count(this.#jobs.get(key), -1);
     this.#jobs.delete(key);
-    this.#granted.note?.(this.rooming);
+    this.#granted.note?.(this.tasksInFlight);
   }
 
   #count(job: Job | undefined, by: number): void {
@@ -341,7 +341,7 @@ export class ActiveJobs implements Load {
       if (job.record.status === 'saving') this.#saving += by;
       return;
     }
-    if (holdsRoom(job)) this.#rooming += by;
+    if (holdsRoom(job)) this.#tasksWithin += by;
     if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
     if (holdsRoom(job) && job.lost !== undefined) this.#lost += by;
     if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;

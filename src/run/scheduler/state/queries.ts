@@ -72,7 +72,7 @@ export const lacksRoom = ({ options, lifecycle, jobs }: SchedulerState): boolean
   options.shared?.rooms !== undefined &&
   !lifecycle.isEnding &&
   jobs.slots === 0 &&
-  jobs.rooming === 0;
+  jobs.tasksInFlight === 0;
 
 const maySearchSlices = (state: SchedulerState): boolean =>
   lacksRoom(state) &&

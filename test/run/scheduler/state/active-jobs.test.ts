@@ -66,7 +66,7 @@ describe('room for tasks', () => {
     ];
     const seen = life.map((one) => {
       jobs.put(one);
-      return [jobs.rooming, jobs.held, jobs.size];
+      return [jobs.tasksInFlight, jobs.held, jobs.size];
     });
     expect(seen).toEqual([
       [0, 0, 1],
@@ -86,7 +86,7 @@ describe('room for tasks', () => {
     expect([jobs.hasRoom, jobs.held]).toEqual([false, 2]);
     jobs.drop('a');
     jobs.drop('unknown');
-    expect([jobs.hasRoom, jobs.held, jobs.rooming, jobs.get('a')]).toEqual([true, 1, 1, undefined]);
+    expect([jobs.hasRoom, jobs.held, jobs.tasksInFlight, jobs.get('a')]).toEqual([true, 1, 1, undefined]);
   });
 
   it('is that of the run, or less where fewer tasks are granted to it', () => {
@@ -173,7 +173,7 @@ describe('room for a cell', () => {
     for (const key of ['a', 'b', 'c']) jobs.put(text(key));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(text('d'));
-    expect([jobs.hasRoomForCell(epoch), jobs.rooming]).toEqual([false, 0]);
+    expect([jobs.hasRoomForCell(epoch), jobs.tasksInFlight]).toEqual([false, 0]);
     jobs.put({ ...text('d'), deferrals: { text: once } });
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCrew, sliceCounts } from '../../../src/engine/slices/crew.ts';
 import { beginInvocation, runStatus, tellWork } from '../../../src/engine/slices/runs.ts';
+import { readWorkers, sliceCounts } from '../../../src/engine/slices/workers.ts';
 import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('the crew of a run', () => {
     const { session } = await engine.worker(run);
     for (const n of [150_001, 150_002]) await takeSlice(pool, run, n, session);
     await endHold(pool, run, 150_002, 1);
-    expect(await readCrew(pool, run, undefined)).toMatchObject({
+    expect(await readWorkers(pool, run, undefined)).toMatchObject({
       slices: { waiting: 299, held: 1, done: 150_000, fed: false },
       takeovers: 5,
     });
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('the crew of a run', () => {
     await tellWork(pool, run, invocation - 1, { redosFailed: 9, gridsCut: 9, timedOutAgain: 9 });
     expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 1, gridsCut: 6, timedOutAgain: 5 });
     // The slices of earlier invocations are gone, and are none of those that are done.
-    expect((await readCrew(pool, run, undefined))?.slices).toMatchObject({ waiting: 0, done: 0 });
+    expect((await readWorkers(pool, run, undefined))?.slices).toMatchObject({ waiting: 0, done: 0 });
     await beginInvocation(pool, run, { spec: 'two', epoch: 0, bounds: {} });
     expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 0, gridsCut: 0, timedOutAgain: 0 });
   });

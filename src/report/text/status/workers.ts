@@ -1,4 +1,4 @@
-import type { CrewStatus } from '../../facts/crew.ts';
+import type { WorkersStatus } from '../../facts/workers.ts';
 import { count, counted, money, rateWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 
@@ -6,27 +6,28 @@ import { shownLine } from '../printable.ts';
 const mostLacks = 20;
 
 /** How the workers of a run on an engine are doing, for people; nothing for a run of one machine. */
-export function crewLines(crew: CrewStatus | undefined): readonly string[] {
-  if (crew === undefined || (crew.state === 'ended' && crew.workers.length === 0)) return [];
-  const { slices, takeovers, tasks, workers } = crew;
+export function workerLines(workersStatus: WorkersStatus | undefined): readonly string[] {
+  if (workersStatus === undefined || (workersStatus.state === 'ended' && workersStatus.workers.length === 0))
+    return [];
+  const { slices, takeovers, tasks, workers } = workersStatus;
   const more = [
     ...(slices.fed ? [] : ['more to come']),
     ...(takeovers === 0 ? [] : [counted(takeovers, 'takeover')]),
   ];
   return [
     '',
-    `On the engine: ${crew.state === 'stopping' ? 'stopping, ' : ''}${crew.led ? 'led' : 'nobody leads it'}`,
+    `On the engine: ${workersStatus.state === 'stopping' ? 'stopping, ' : ''}${workersStatus.led ? 'led' : 'nobody leads it'}`,
     `  slices       ${[`${count(slices.waiting)} waiting`, `${count(slices.held)} held`, `${count(slices.done)} done`, ...more].join(', ')}`,
     ...(tasks.granted === 0
       ? []
       : [`  tasks        ${count(tasks.used)} of ${count(tasks.granted)} granted`]),
-    ...crew.rates
+    ...workersStatus.rates
       .filter(({ perMinute }) => perMinute >= 0.1)
       .map(
         ({ route, perMinute }) =>
           `  ${route.padEnd(11)}  ${rateWords(perMinute).replace('jobs', 'requests')}`,
       ),
-    ...crew.spending.map(({ kind, most, used }) => {
+    ...workersStatus.spending.map(({ kind, most, used }) => {
       const words = kind === 'cost' ? money : count;
       return `  ${kind.padEnd(11)}  ${words(used)} of ${words(most)}`;
     }),
@@ -34,7 +35,7 @@ export function crewLines(crew: CrewStatus | undefined): readonly string[] {
       ({ name, alive, slices: held, seenAt }) =>
         `  worker       ${shownLine(name)}: ${alive ? `alive, ${counted(held, 'slice')}` : `not seen since ${new Date(seenAt).toISOString()}`}`,
     ),
-    ...(crew.lacks ?? [])
+    ...(workersStatus.lacks ?? [])
       .slice(0, mostLacks)
       .map(
         ({ worker, path, sha256, slices: waiting }) =>

@@ -1,10 +1,10 @@
-import type { CrewStatus } from '../facts/crew.ts';
+import type { WorkersStatus } from '../facts/workers.ts';
 import { counter, gauge, type Metric } from './exposition.ts';
 
 /** What is measured of the workers of a run on an engine; nothing for a run of one machine. */
-export function crewMetrics(crew: CrewStatus | undefined): readonly Metric[] {
-  if (crew === undefined) return [];
-  const { workers, slices, takeovers, tasks, rates, spending } = crew;
+export function workerMetrics(workersStatus: WorkersStatus | undefined): readonly Metric[] {
+  if (workersStatus === undefined) return [];
+  const { workers, slices, takeovers, tasks, rates, spending } = workersStatus;
   return [
     gauge('workers', 'Workers that are alive.', [{ value: workers.filter(({ alive }) => alive).length }]),
     gauge('slices', 'Slices of the run by state. More may come while its cells are being fed.', [
@@ -13,7 +13,7 @@ export function crewMetrics(crew: CrewStatus | undefined): readonly Metric[] {
       { labels: { state: 'done' }, value: slices.done },
     ]),
     gauge('slices_waiting', 'Slices that no worker works on: to start workers by.', [
-      { value: crew.state === 'open' ? slices.waiting : 0 },
+      { value: workersStatus.state === 'open' ? slices.waiting : 0 },
     ]),
     counter('takeovers_total', 'Slices that were taken from a worker that had not let go of them.', [
       { value: takeovers },

@@ -1,5 +1,5 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
-import type { Moments } from '../ports.ts';
+import type { SendTimes } from '../ports.ts';
 
 /**
  * How late a request may use its moment, ms: timers are late, and a process waits for its disk. A later request gets another moment, and
@@ -18,7 +18,7 @@ export interface Sent {
  * up to {@link graceMs} later, so the moments of a window lie in the window and that time before it; they are spaced so that these
  * are at most `count`. Of a limit a minute 99.5 % can be used, of one a second 98 %.
  */
-export class EvenMoments implements Moments {
+export class EvenSendTimes implements SendTimes {
   readonly #rate: Rate;
   readonly #spacing: number;
   readonly #lateMs: number;

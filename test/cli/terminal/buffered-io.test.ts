@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { holdWords } from '../../../src/cli/terminal/held-words.ts';
+import { bufferErrors } from '../../../src/cli/terminal/buffered-io.ts';
 import { testIo } from '../test-io.ts';
 
 it('holds back what is said until there is a reason, and says all of it then, in its order', () => {
   const { io, err } = testIo({ cwd: '/' });
-  const words = holdWords(io);
+  const words = bufferErrors(io);
   words.io.err('one\n');
   words.io.err('two\n');
   expect(err()).toBe('');
-  words.speak();
+  words.flush();
   words.io.err('three\n');
-  words.speak();
+  words.flush();
   expect(err()).toBe('one\ntwo\nthree\n');
 });
 
@@ -23,12 +23,12 @@ it('says what it held back before it asks', async () => {
       return 'yes';
     },
   });
-  const words = holdWords(io);
+  const words = bufferErrors(io);
   words.io.err('It costs 5.\n');
   expect(await words.io.ask?.('Continue? ')).toBe('yes');
   expect(said).toEqual(['It costs 5.\nContinue? ']);
 });
 
 it('asks nothing where nobody can answer', () => {
-  expect(holdWords(testIo({ cwd: '/' }).io).io).not.toHaveProperty('ask');
+  expect(bufferErrors(testIo({ cwd: '/' }).io).io).not.toHaveProperty('ask');
 });

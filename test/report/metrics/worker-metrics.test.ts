@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { CrewStatus } from '../../../src/report/facts/crew.ts';
-import { crewMetrics } from '../../../src/report/metrics/crew-metrics.ts';
+import type { WorkersStatus } from '../../../src/report/facts/workers.ts';
 import { exposition } from '../../../src/report/metrics/exposition.ts';
+import { workerMetrics } from '../../../src/report/metrics/worker-metrics.ts';
 import { parseExposition } from '../../rig/exposition.ts';
 
 const worker = { name: 'w', session: 1, startedAt: 0, seenAt: 0, slices: 1 };
-const crew: CrewStatus = {
+const workersStatus: WorkersStatus = {
   state: 'open',
   led: true,
   workers: [
@@ -20,7 +20,7 @@ const crew: CrewStatus = {
 };
 
 it('measures the workers, slices and limits of a run on an engine, as promtool wants it', () => {
-  const text = exposition(crewMetrics(crew), { pipeline: 'foxes' });
+  const text = exposition(workerMetrics(workersStatus), { pipeline: 'foxes' });
   parseExposition(text);
   expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
     'promptpress_workers{pipeline="foxes"} 1',
@@ -38,11 +38,11 @@ it('measures the workers, slices and limits of a run on an engine, as promtool w
 });
 
 it('wants no more workers for a run that is being stopped', () => {
-  expect(exposition(crewMetrics({ ...crew, state: 'stopping' }), {})).toContain(
+  expect(exposition(workerMetrics({ ...workersStatus, state: 'stopping' }), {})).toContain(
     'promptpress_slices_waiting 0\n',
   );
 });
 
 it('measures nothing of a run of one machine', () => {
-  expect(crewMetrics(undefined)).toEqual([]);
+  expect(workerMetrics(undefined)).toEqual([]);
 });

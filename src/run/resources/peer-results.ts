@@ -15,7 +15,7 @@ function unread(error: unknown): readonly LateFact[] {
 }
 
 /** Looks at the jobs of other workers that cells wait for: all of them with one query, once a second while there are any. */
-export class Looks {
+export class PeerResults {
   readonly #others: Others;
   readonly #clock: Clock;
   readonly #awaited: () => readonly string[];

@@ -1,5 +1,5 @@
 /** How the workers of a run on an engine are doing (schemas/status.schema.json). */
-export interface CrewStatus {
+export interface WorkersStatus {
   readonly state: 'open' | 'stopping' | 'ended';
   /** A process of `promptpress run` leads it. */
   readonly led: boolean;

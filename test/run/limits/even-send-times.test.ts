@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../../src/pipeline/pipeline.ts';
-import { EvenMoments, graceMs, type Sent } from '../../../src/run/limits/even-moments.ts';
+import { EvenSendTimes, graceMs, type Sent } from '../../../src/run/limits/even-send-times.ts';
 import { readSent, SentLog } from '../../../src/run/limits/sent-log.ts';
 
 const second = 1000;
@@ -18,7 +18,7 @@ function mostInWindow(times: readonly number[], perMs: number): number {
 }
 
 /** A sender that always has something to send, and is late by what `late` draws. */
-function sendAll(moments: EvenMoments, untilMs: number, late: () => number, from = 0): readonly number[] {
+function sendAll(moments: EvenSendTimes, untilMs: number, late: () => number, from = 0): readonly number[] {
   const times: number[] = [];
   for (let now = from; ; ) {
     now = Math.max(now, moments.nextAt()) + late();
@@ -42,7 +42,7 @@ describe('evenly spaced moments', () => {
         (rate, gaps) => {
           let step = 0;
           const late = (): number => (gaps[(step += 1) % gaps.length] ?? 0) * (step % 7 === 0 ? 1 : 0.02);
-          const times = sendAll(new EvenMoments(rate), Math.min(3 * rate.perMs, 600_000), late);
+          const times = sendAll(new EvenSendTimes(rate), Math.min(3 * rate.perMs, 600_000), late);
           expect(mostInWindow(times, rate.perMs)).toBeLessThanOrEqual(rate.count);
         },
       ),
@@ -56,7 +56,7 @@ describe('evenly spaced moments', () => {
     [{ count: 3000, perMs: minute }, 0.99],
   ])('of %o are used to %d by a sender that is late by up to 10 ms each time', (rate, least) => {
     let step = 0;
-    const times = sendAll(new EvenMoments(rate), 20 * rate.perMs, () => ((step += 1) * 37) % 10);
+    const times = sendAll(new EvenSendTimes(rate), 20 * rate.perMs, () => ((step += 1) * 37) % 10);
     expect(times.length / (20 * rate.count)).toBeGreaterThanOrEqual(least);
   });
 
@@ -74,7 +74,7 @@ describe('evenly spaced moments', () => {
           for (const at of earlier) log.decide('submit', at);
           const start = minute + gapMs;
           const before = readSent(log.text, limits, start).submit;
-          const times = sendAll(new EvenMoments(rate, before), start + 3 * minute, () => 0, start);
+          const times = sendAll(new EvenSendTimes(rate, before), start + 3 * minute, () => 0, start);
           for (const at of times)
             expect(
               [...earlier, ...times].filter((other) => other > at - minute && other <= at).length,
@@ -93,7 +93,7 @@ describe('evenly spaced moments', () => {
       graceMs({ count: 1, perMs: minute }),
       graceMs({ count: 1, perMs: 60 * minute }),
     ]).toEqual([20, 300, 300]);
-    const moments = new EvenMoments(rate);
+    const moments = new EvenSendTimes(rate);
     expect(moments.take(0)).toBe(0);
     expect(moments.take(1000)).toBe(980);
     expect(moments.nextAt()).toBeCloseTo(980 + 102);

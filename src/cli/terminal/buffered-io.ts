@@ -1,17 +1,17 @@
 import type { Io } from '../../app/output/io.ts';
 
 /** An {@link Io} that says nothing on standard error before it is allowed to. */
-export interface HeldWords {
+export interface BufferedIo {
   readonly io: Io;
   /** What was held back is said now, and all else at once. */
-  speak(): void;
+  flush(): void;
 }
 
 /** Holds back what is said on standard error, until there is a reason to say anything (`--quiet`). A question is one. */
-export function holdWords(io: Io): HeldWords {
+export function bufferErrors(io: Io): BufferedIo {
   let held: string[] | undefined = [];
   const { ask } = io;
-  const speak = (): void => {
+  const flush = (): void => {
     const texts = held ?? [];
     held = undefined;
     for (const text of texts) io.err(text);
@@ -27,11 +27,11 @@ export function holdWords(io: Io): HeldWords {
         ? {}
         : {
             ask: (question) => {
-              speak();
+              flush();
               return ask(question);
             },
           }),
     },
-    speak,
+    flush,
   };
 }

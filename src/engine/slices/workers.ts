@@ -13,7 +13,7 @@ export async function isCarriedOut(pool: EnginePool, run: number): Promise<boole
 }
 
 /** A worker of a run, as the engine knows it. */
-export interface CrewMember {
+export interface WorkerStatus {
   readonly name: string;
   /** Number of its session: one that was taken for dead comes back under another one. */
   readonly session: number;
@@ -43,13 +43,13 @@ export interface SpendingInUse {
 }
 
 /** How the workers of a run are doing, at one moment. */
-export interface Crew {
+export interface WorkersOfRun {
   /** `open`: slices are taken; `stopping`: all workers settle what is in flight; `ended`: nothing more is done. */
   readonly state: 'open' | 'stopping' | 'ended';
   /** A coordinator leads it: a process of `promptpress run`. */
   readonly led: boolean;
   /** Those that have not ended. */
-  readonly workers: readonly CrewMember[];
+  readonly workers: readonly WorkerStatus[];
   readonly slices: {
     /** Nobody works on them. */
     readonly waiting: number;
@@ -86,19 +86,19 @@ export const sliceCounts = `
   ) o WHERE r.run = $1`;
 
 /** @param service whose limits are told; absent: none @throws EngineError */
-export async function readCrew(
+export async function readWorkers(
   pool: EnginePool,
   run: number,
   service: string | undefined,
-): Promise<Crew | undefined> {
+): Promise<WorkersOfRun | undefined> {
   const ask = async <Row>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
     (await pool.query<Row>(text, values)).rows;
   const [[state], workers, [slices], rates, [tasks], spending, lacks] = await Promise.all([
-    ask<Pick<Crew, 'state' | 'led'> & { readonly fed: boolean }>(
+    ask<Pick<WorkersOfRun, 'state' | 'led'> & { readonly fed: boolean }>(
       `SELECT r.state, r.fed, ${isLed} AS led FROM promptpress.runs r WHERE r.run = $1`,
       run,
     ),
-    ask<CrewMember>(
+    ask<WorkerStatus>(
       `SELECT s.name, s.session::float8 AS session, extract(epoch FROM s.started)::float8 * 1000 AS "startedAt",
          extract(epoch FROM s.seen)::float8 * 1000 AS "seenAt", ${isAlive} AS alive,
          (SELECT count(*)::int FROM promptpress.slices h
@@ -106,7 +106,7 @@ export async function readCrew(
        FROM promptpress.sessions s WHERE s.run = $1 AND NOT s.over ORDER BY s.session`,
       run,
     ),
-    ask<Omit<Crew['slices'], 'fed'> & Pick<Crew, 'takeovers'>>(sliceCounts, run),
+    ask<Omit<WorkersOfRun['slices'], 'fed'> & Pick<WorkersOfRun, 'takeovers'>>(sliceCounts, run),
     ask<RateInUse & { readonly pausedMs: number }>(
       `SELECT e.key AS route, greatest(0, max((e.value ->> 'pausedMs')::float8 - a.age)) AS "pausedMs",
          coalesce(sum((e.value ->> 'perMinute')::float8) FILTER (WHERE a.age < ${silentMs}), 0) AS "perMinute"
