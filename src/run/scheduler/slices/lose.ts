@@ -65,7 +65,9 @@ export function unsend({ routes, budget, now }: SchedulerState, effect: Effect):
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onUnsent(route, now, record.key);
   if (send.kind === 'ask') routes.tokens.settle(record.key, 0, now);
-  if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts: record.attempts - 1 });
+  // The first answer to a modal belongs to its click, which is counted.
+  const attempts = record.attempts - Number(record.modal?.sent !== 1);
+  if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts });
 }
 
 /**

@@ -16,6 +16,12 @@ matrix: { turn: { from: 1, to: 2 } }
 steps: { note: { generate: { model: text-pro, prompt: "Tell of {{ turn }}." } } }
 `;
 
+const zoom = `name: t
+steps:
+  grid: { imagine: a fox, path: U1 }
+  wide: { from: grid/U1, click: Custom Zoom, prompt: a fox --zoom 2 }
+`;
+
 describe('a slice that is lost', () => {
   it('leaves its rooms to others, who are told after each input how many are in use', async () => {
     const { worker, cells } = await slicesRig();
@@ -158,6 +164,27 @@ describe('a slice that is lost', () => {
     one.answered(early, state.commit(early.request));
     expect(endsOf(one.commitAll())).toEqual(['1/1 lost', '1/3 waits']);
     expect(record()?.status).toBe('pending');
+  });
+
+  it('takes back no submission for the first answer to a dialog, which counted none', async () => {
+    const { worker, cells, state } = await slicesRig(zoom);
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    const gateway = new ScriptedGateway();
+    const answers = ({ commit }: ReturnType<typeof one.take>): boolean =>
+      commit.effects.some(({ send }) => send.kind === 'modal');
+    let taken = one.take();
+    for (let turns = 0; turns < 100 && !answers(taken); turns += 1) {
+      const { effects } = one.answered(taken, state.commit(taken.request));
+      for (const effect of effects) one.input(one.carryOut(effect, gateway).input);
+      one.now = Math.max(one.now, one.scheduler.nextWakeAt() ?? 0);
+      one.input({ type: 'tick' });
+      taken = one.take();
+    }
+    expect([answers(taken), gateway.submits.length, one.scheduler.submits]).toEqual([true, 3, 3]);
+    one.input({ type: 'lost', hold: held });
+    expect(one.answered(taken, state.commit(taken.request)).effects).toEqual([]);
+    expect(one.scheduler.submits).toBe(3);
   });
 
   /** One call at a time: none leaves while another is under way, or any tokens count. */
