@@ -186,6 +186,38 @@ describe('admitCells', () => {
   });
 });
 
+describe('a cell above a kind that is closed', () => {
+  const below = `name: t
+steps:
+  picture: { imagine: a fox }
+  words: { describe: { image: steps.picture } }
+`;
+
+  /** What becomes of a cell whose picture is as in this record. */
+  async function visited(changes: Partial<JobRecord> | undefined) {
+    let picture = '';
+    const { state, keyOf } = await schedulerRig(below, {}, (key) =>
+      key === picture && changes !== undefined ? imagineRecord({ key, ...changes }) : undefined,
+    );
+    picture = keyOf(1, '', 'picture');
+    state.kinds.find('submit', 'describe').closed = { code: 'service.no-channel', message: 'no' };
+    admitCells(state);
+    return [state.jobs.get(picture) !== undefined, state.cells.left];
+  }
+
+  it('is not begun, and counted so, where nothing of it was', async () => {
+    expect(await visited(undefined)).toEqual([false, 1]);
+    expect(await visited({ status: 'pending' })).toEqual([false, 1]);
+  });
+
+  it.each<[string, Partial<JobRecord>]>([
+    ['tried once', { status: 'pending', attempts: 1 }],
+    ['tried often', { status: 'pending', attempts: 3, tries: 2 }],
+  ])('goes on where its job was %s', async (_how, changes) => {
+    expect(await visited(changes)).toEqual([true, 0]);
+  });
+});
+
 describe('a job found submitting by a cell', () => {
   const submitting = (record: JobRecord): JobRecord =>
     become(record, 'submitting', { attempts: 1, tries: 1, submittedAt: epoch - 5000, invocation: 1 });

@@ -103,11 +103,16 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(codeOf(() => acquireLock(directory, { ...me, pid }, { driver, processes }))).toBe(outcome);
     });
 
-    it('in another container, is taken where its owner has died and its locks lie there', () => {
+    it.each([
+      ['both its locks lie there', []],
+      ['its first lock was removed', ['lock']],
+      ['its second lock was removed', ['state.lock']],
+    ])('in another container, is taken where its owner has died and %s', (_why, removed) => {
       const directory = freshFolder();
       const there = system('b1', { 1: '900' }, 'n1');
       const here = system('b1', { 1: '950' }, 'n2');
       acquireLock(directory, me, { driver, processes: there }).release();
+      for (const name of removed) rmSync(join(directory, name));
       writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...left, pidNamespace: 'n1' }));
       expect(codeOf(() => acquireLock(directory, me, { driver, processes: here }))).toBe('acquired');
     });
