@@ -93,7 +93,7 @@ describe('the estimate of a record', () => {
     // `{"a":"bcd"}` and `{"e":1}` are 18 bytes: five tokens of four.
     expect(estimateOf({ ...record, turns })).toEqual({ input: plain.input + 5, output: plain.output });
     const images = [{}, {}] as never;
-    expect(estimateOf({ ...record, request: { ...record.request, images } as never })).toEqual({
+    expect(estimateOf({ ...record, request: { ...record.request, images } })).toEqual({
       input: plain.input + 2 * 5 * 258,
       output: plain.output,
     });
