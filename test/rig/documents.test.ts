@@ -26,14 +26,16 @@ describe('the documents of the repository', () => {
     expect(brokenLinks(documents, (path) => existsSync(join(repository, path)))).toEqual([]);
   });
 
-  it('are all reached by links from the README', () => {
+  it('are all reached from the README: by links, those of the tests, which no package has, by their names', () => {
     const reached = new Set(['README.md']);
+    const ofTests = documents.filter(({ path }) => path.startsWith('test/'));
     for (const path of reached) {
       const document = documents.find((one) => one.path === path);
       for (const link of document?.links ?? []) {
         const target = document && targetOf(document, link);
         if (target?.path.endsWith('.md') === true) reached.add(target.path);
       }
+      for (const { path: named } of ofTests) if (document?.text.includes(`\`${named}\``)) reached.add(named);
     }
     expect(documents.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
   });
