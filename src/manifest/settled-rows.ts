@@ -125,6 +125,8 @@ export class SettledRows {
     size: number,
   ): AsyncGenerator<{ readonly rows: Buffer } | { readonly cells: readonly Cell[] }> {
     this.#write();
+    // Rows that were counted may not be in the file.
+    if (this.#descriptor === undefined) throw new OutOfDate();
     let at = 0;
     const next = (): (Piece & { readonly rows: Buffer }) | undefined => {
       if (at >= this.#end) return undefined;

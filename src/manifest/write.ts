@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
 import { cellsAtOnce } from '../plan/resolve/load-records.ts';
+import { isFullDisk } from '../state/files/disk-errors.ts';
 import type { StateReader } from '../state/reader.ts';
 import { type ManifestForm, type RowSums, RowText } from './row-text.ts';
 import { manifestGroups, rowsOfCells } from './rows.ts';
@@ -65,7 +66,9 @@ export async function writeRunManifest(
     try {
       return await write(mergedText(options, settled), settled.text);
     } catch (error) {
-      if (!(error instanceof OutOfDate)) throw error;
+      // Its file takes up the room that the manifest may lack.
+      settled.close();
+      if (!(error instanceof OutOfDate) && !isFullDisk(error)) throw error;
     }
   const text = new RowText(plan.matrix.variables, options);
   return await write(manifestText(options, text), text);
@@ -102,11 +105,16 @@ async function* mergedText(
     signal?.throwIfAborted();
     if ('rows' in part) yield part.rows;
     else {
+      if (!hasOthers) refuseSameFiles(text);
       hasOthers = true;
       for await (const row of rowsOfCells(plan, part.cells, reader, listedJobs)) text.add(row);
       yield text.take();
     }
   }
-  // Which of them are named depends on the order in which all rows are seen.
-  if (hasOthers && text.result().totals.sameFiles !== undefined) throw new OutOfDate();
+  if (hasOthers) refuseSameFiles(text);
+}
+
+/** Which of them are named depends on the order in which all rows are seen. */
+function refuseSameFiles(text: RowText): void {
+  if (text.result().totals.sameFiles !== undefined) throw new OutOfDate();
 }

@@ -169,6 +169,23 @@ describe('rows of settled cells', () => {
     }
   });
 
+  it('are made anew where they are given up before any was written', async () => {
+    const { plan } = await countingPlan(`
+      matrix: { word: [fox, owl], tone: [warm, dry] }
+      steps:
+        cover: { imagine: the same for all }
+        note: { when: 'tone != "dry"', imagine: "{{ word }}, {{ tone }}" }
+    `);
+    const store = memoryStore();
+    await finish(plan, store, { most: 1, record: done });
+    const rows = settledRows(plan);
+    // The first cell waits for its note; the second shows only what the first has shown, and is settled.
+    for (const cell of (await cellsOf(plan)).slice(0, 2)) rows.resolve(cell, (key) => store.get(key));
+    rows.close();
+    const { mine, whole } = await both(plan, rows, store);
+    expect(mine).toEqual(whole);
+  });
+
   it('leave no file behind, and are given up where none can be made', async () => {
     const { plan } = await countingPlan();
     const store = memoryStore();
