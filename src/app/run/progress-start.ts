@@ -52,8 +52,11 @@ export async function progressStart(
     planned: {
       total: jobs + skipped + blocked + invalid + waiting,
       ...(isKnown ? {} : { atMost: true }),
-      settled: exact ? total.done + total.failed + total.inDoubt + skipped + blocked + invalid : 0,
+      settled: exact
+        ? total.done + total.failed + total.inDoubt + skipped + blocked + invalid
+        : Math.min(total.slots, settledJobs(totals)),
       jobs: settledJobs(totals),
+      ...(total.why.retry + total.why.anew > 0 ? { again: true } : {}),
     },
     name: plan.pipeline.name,
     cells: cells.chosen,

@@ -14,6 +14,8 @@ export interface Planned {
   readonly settled: number;
   /** Settled jobs of the directory, of this plan or not. */
   readonly jobs: number;
+  /** Some of those are tried again, or made anew. */
+  readonly again?: boolean;
 }
 
 /** How far the last run of a directory is, or how far it came. */
@@ -42,7 +44,7 @@ export async function writePlanned(
 
 const isPlanned = aMapping(
   { startedAt: isMoment, total: aNumber, settled: aNumber, jobs: aNumber },
-  { atMost: aFlag },
+  { atMost: aFlag, again: aFlag },
 ) as (value: unknown) => value is Planned & { readonly startedAt: number };
 
 /**
@@ -67,9 +69,13 @@ export async function readHowFar(
   }
   const planned = await jsonFact(state, factName, isPlanned);
   if (planned?.startedAt !== startedAt) return undefined;
-  const { total, settled, jobs, atMost } = planned;
-  const far = howFar(total, Math.min(total, Math.max(0, settled + settledJobs(sums) - jobs)));
-  const made = settledJobs(sums) - atStart.settled;
+  const { total, settled, jobs, atMost, again = false } = planned;
+  const more = settledJobs(sums) - jobs;
+  const { submitting, running, modal, saving } = sums.jobs;
+  // A job that is made again was settled before: how many of them have ended, only their submissions say.
+  const sent = sums.attempts - atStart.attempts;
+  const made = again ? Math.max(more, sent - submitting - running - modal - saving) : more;
+  const far = howFar(total, Math.min(total, Math.max(0, settled + made)));
   return {
     ...far,
     ...(atMost ? { atMost } : {}),
