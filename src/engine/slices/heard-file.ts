@@ -109,10 +109,12 @@ export class HeardFile {
         if (!this.#noted.some(isWritten)) return;
         this.#noted = this.#noted.filter((noted) => !isWritten(noted));
         if (this.#bytes === 0) return;
-        this.#database.exec(`DELETE FROM heard WHERE run = ${run} AND id <= ${upTo}`);
-        if (this.#noted.length > 0) return;
-        this.#database.exec('DELETE FROM lines');
-        this.#bytes = 0;
+        // While the engine is there facts are kept in memory: those that the file has are soon durable, however many are heard meanwhile.
+        this.#database.exec(`DELETE FROM heard WHERE run = ${run} AND id <= ${upTo};
+          DELETE FROM lines WHERE run = ${run} AND NOT EXISTS (SELECT 1 FROM heard WHERE run = ${run})`);
+        const kept =
+          'SELECT sum(length(text)) AS bytes FROM (SELECT fact AS text FROM heard UNION ALL SELECT line FROM lines)';
+        this.#bytes = this.#database.prepare<{ bytes: number | null }>(kept).get()?.bytes ?? 0;
       },
     };
   }
@@ -120,15 +122,18 @@ export class HeardFile {
   #write({ id, run, fact }: Noted): void {
     const text = JSON.stringify(fact);
     const lines = this.#lines.get(run)?.() ?? [];
-    const bytes = lines.reduce((sum, { line }) => sum + line.length, text.length);
-    if (this.#bytes + bytes > mostBytes) return this.#drop('there is room for 64 MB');
     try {
-      this.#database.transaction(() => {
-        this.#database.prepare('INSERT OR IGNORE INTO heard VALUES (?, ?, ?)').run(id, run, text);
+      this.#bytes += this.#database.transaction(() => {
+        let bytes =
+          text.length *
+          this.#database.prepare('INSERT OR IGNORE INTO heard VALUES (?, ?, ?)').run(id, run, text);
         const put = this.#database.prepare('INSERT OR IGNORE INTO lines VALUES (?, ?, ?, ?)');
-        for (const { segment, start, line } of lines) put.run(run, segment, start, line);
+        // An earlier fact may have brought a line: it is there once.
+        for (const { segment, start, line } of lines)
+          bytes += line.length * put.run(run, segment, start, line);
+        if (this.#bytes + bytes > mostBytes) throw new Error('there is room for 64 MB');
+        return bytes;
       });
-      this.#bytes += bytes;
     } catch (error) {
       this.#drop((error as Error).message);
     }

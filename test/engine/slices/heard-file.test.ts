@@ -218,6 +218,21 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
+  it('has each reply once, however many facts are heard before that is written elsewhere', async () => {
+    const { open } = await processes();
+    const said: string[] = [];
+    const { heard, pool } = await open((text) => said.push(text));
+    const replies: ReplyLine[] = [];
+    const port = heard.ofRun(1, () => replies);
+    await goesAway(pool);
+    for (let n = 0; n < 40; n += 1) {
+      replies.push({ segment: 0, start: n * 100_000, line: 'x'.repeat(100_000) });
+      port.note(fact(`k${n}`, '{"kind":"answered"}'));
+    }
+    expect(said).toEqual([]);
+    heard.close();
+  });
+
   it('is bounded: what is not kept is said, once', async () => {
     const { open } = await processes();
     const said: string[] = [];
