@@ -20,6 +20,8 @@ CREATE TABLE accepted_tasks (
 CREATE FUNCTION limits_worker_tasks(p_session bigint) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT count(*)::integer FROM promptpress.slices s JOIN promptpress.jobs j ON j.run = s.run AND j.slice = s.n AND j.open
   WHERE s.holder = p_session AND NOT s.done AND j.status IN ('submitting', 'running', 'modal')
+    -- Of a run that nobody goes on with: no task is worked on for so long.
+    AND EXISTS (SELECT FROM promptpress.sessions w WHERE w.session = p_session AND w.seen > clock_timestamp() - interval '3 hours')
     AND j.doc !~ '^\\{"key":"[^"]*","kind":"(generate|chat)"'
 $$;
 
@@ -94,7 +96,9 @@ DECLARE
 BEGIN
   LOOP
     now_ms := extract(epoch FROM clock_timestamp()) * 1000;
-    SELECT coalesce(s.shares, '{}') AS shares, s.shares -> 'tasks' AS tasks, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was
+    -- What it was granted a worker uses for 5 s. While it was silent for longer, others may have been granted the same: it begins anew.
+    SELECT CASE WHEN s.seen > clock_timestamp() - interval '5 seconds' THEN coalesce(s.shares, '{}') ELSE '{}' END AS shares,
+      s.shares -> 'tasks' AS tasks, coalesce(s.given, '{}') AS given, s.asked, s.run INTO was
     FROM promptpress.sessions s WHERE s.session = p_session;
     began := (tasks ->> 'began')::integer - coalesce((was.tasks ->> 'began')::integer, 0);
     is_full := CASE WHEN (tasks ->> 'counted')::boolean OR NOT coalesce((was.tasks ->> 'counted')::boolean, true)
@@ -148,7 +152,7 @@ BEGIN
     RETURN;
   END IF;
   IF p_asked % 16 = 1 THEN
-    UPDATE promptpress.sessions s SET shared = false, shares = NULL WHERE s.session IN (
+    UPDATE promptpress.sessions s SET shared = false WHERE s.session IN (
       SELECT o.session FROM promptpress.sessions o, (SELECT extract(epoch FROM clock_timestamp() - interval '10 s') AS at) late
       WHERE o.service = p_service AND o.shared AND o.session <> p_session AND extract(epoch FROM o.seen) < late.at
         AND (late.at - extract(epoch FROM o.seen)) * 1000 > (SELECT coalesce(max((e.value ->> 'window')::double precision), 0) FROM jsonb_each(o.shares) e)

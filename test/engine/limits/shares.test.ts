@@ -234,6 +234,22 @@ describe('shares of a rate', () => {
     await stop(all);
   });
 
+  it('gives a silent worker that is back only what the others do not have', async () => {
+    const rate = { count: 20, perMs: 10_000 };
+    const all = await workers(2, { submit: rate });
+    const sent: number[] = [];
+    for (const worker of all) send(worker, time.now + 70_000, sent);
+    await time.pass(25_000);
+    const [silent] = all as [Worker, Worker];
+    silent.isAway = true;
+    // Others have had its part for 4 s, and its row still stands.
+    await time.pass(19_000);
+    silent.isAway = false;
+    await time.pass(26_000);
+    await stop(all);
+    expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
+  });
+
   it('holds where a worker is given nothing any more, as its session is over', async () => {
     const rate = { count: 20, perMs: 1000 };
     const all = await workers(2, { submit: rate });
