@@ -124,9 +124,12 @@ export class RouteShare extends WindowShare implements SendTimes {
   #depart(passedAt: number): OnDeparture {
     this.passed += 1;
     this.notePeak(passedAt);
+    let isWaiting = true;
     return (hasLeft) => {
       const now = this.clock.now();
-      this.passed -= 1;
+      // One whose key was refused leaves again.
+      if (isWaiting) this.passed -= 1;
+      isWaiting = false;
       if (hasLeft) {
         this.#lately.add(now, 1);
         if (this.limit !== undefined) this.charge.add(now, 1);

@@ -33,8 +33,9 @@ export class LateFacts {
   readonly #run: number;
   /** Facts whose slices were fed again: what they did not settle, they never will. */
   readonly #fed = new Set<string>();
-  /** Facts for which the slices below doubts were fed again. */
-  readonly #fedBelow = new Set<string>();
+  /** Facts that were seen, and the slices below doubts that were fed again since the last of them: each once, a held one when it is done. */
+  readonly #seen = new Set<string>();
+  readonly #below = new Set<number>();
 
   constructor(pool: EnginePool, run: number) {
     this.#pool = pool;
@@ -45,19 +46,22 @@ export class LateFacts {
   async feed(): Promise<boolean> {
     const { rows } = await this.#pool.query<{ slice: number; fact: string }>(heard, [this.#run]);
     const found = rows.filter(({ fact }) => !this.#fed.has(fact));
-    if (found.length === 0) return false;
-    const isNew = found.some(({ fact }) => !this.#fedBelow.has(fact));
-    const undone = await this.#pool.query<{ n: number }>(
+    if (found.some(({ fact }) => !this.#seen.has(fact))) this.#below.clear();
+    for (const { fact } of found) this.#seen.add(fact);
+    if (this.#seen.size === 0) return false;
+    const { rows: slices } = await this.#pool.query<{ n: number; isHeld: boolean }>(
       `WITH fed AS (
-         UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND (n = ANY($2) OR ($3 AND below_doubt)) AND done
+         UPDATE promptpress.slices SET done = false, not_before = NULL
+         WHERE run = $1 AND (n = ANY($2) OR (below_doubt AND n <> ALL($3))) AND done RETURNING n
        )
-       SELECT n FROM promptpress.slices WHERE run = $1 AND n = ANY($2) AND NOT done`,
-      [this.#run, [...new Set(found.map(({ slice }) => slice))], isNew],
+       SELECT n, false AS "isHeld" FROM fed
+       UNION ALL SELECT n, true FROM promptpress.slices WHERE run = $1 AND n = ANY($2) AND NOT done`,
+      [this.#run, [...new Set(found.map(({ slice }) => slice))], [...this.#below]],
     );
-    for (const { fact } of found) this.#fedBelow.add(fact);
     // Whoever holds a slice that was not done may have read it before: it is looked at again.
-    const held = new Set(undone.rows.map(({ n }) => n));
+    const held = new Set(slices.flatMap(({ n, isHeld }) => (isHeld ? [n] : [])));
+    for (const { n, isHeld } of slices) if (!isHeld) this.#below.add(n);
     for (const { fact, slice } of found) if (!held.has(slice)) this.#fed.add(fact);
-    return true;
+    return found.length > 0 || slices.length > 0;
   }
 }

@@ -83,7 +83,7 @@ export class SendGate {
     let hasLeft = false;
     const onLeave = (): boolean => {
       if (fence?.isOpen === false) return false;
-      if (!hasLeft) noteLeft?.(true);
+      noteLeft?.(true);
       hasLeft = true;
       departure?.onLeave();
       return true;
