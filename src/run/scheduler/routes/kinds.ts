@@ -219,9 +219,13 @@ export class KindState {
     this.#row ??= { since: now, others, times: 0, keys: new Set<string>() };
     const row = this.#row;
     row.times += 1;
-    if (row.keys.size < troubleInARow) row.keys.add(key);
+    const hasNoChannel = about === 'no-channel' && !this.isServed && !this.wasServed && others > 0;
+    // Jobs that failed otherwise say nothing of channels.
+    if (hasNoChannel && row.noChannelAt === undefined) row.keys.clear();
+    const isCounted = hasNoChannel || row.noChannelAt === undefined;
+    if (isCounted && row.keys.size < troubleInARow) row.keys.add(key);
     this.probe = undefined;
-    if (about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
+    if (hasNoChannel) {
       row.noChannelAt ??= now;
       this.isRefusedAlone = true;
       this.#rest(row.noChannelAt + noChannelMs);

@@ -153,6 +153,14 @@ describe('a kind', () => {
     expect(noted[4]).toMatchObject({ code: 'service.no-channel' });
   });
 
+  it('does not close for want of a channel by jobs that failed otherwise', () => {
+    const note = edits();
+    for (const key of ['a', 'b', 'c', 'd']) note(busy, { others: 3, key, areMoreWaiting: true });
+    note(noChannel, { others: 3, key: 'e', areMoreWaiting: true });
+    for (const key of ['f', 'g', 'h']) note(busy, { others: 3, key, areMoreWaiting: true });
+    expect(note(noChannel, { others: 3, at: minute, key: 'e', areMoreWaiting: true })).toBe('alone');
+  });
+
   it('that was served closes after the patience where only few others were served meanwhile', () => {
     const note = edits();
     note({ kind: 'served' });
