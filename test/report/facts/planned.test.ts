@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { type Planned, readHowFar, writePlanned } from '../../../src/report/facts/planned.ts';
+import type { RunFacts } from '../../../src/report/facts/run.ts';
+import type { DirectorySums } from '../../../src/results/sums.ts';
+
+const startedAt = 1_000;
+const facts = { startedAt, atStart: { settled: 6, attempts: 6 } } as unknown as RunFacts;
+const none = {
+  submitting: 0,
+  running: 0,
+  modal: 0,
+  saving: 0,
+  done: 0,
+  failed: 0,
+  'in-doubt': 0,
+  skipped: 0,
+};
+
+async function progress(planned: Planned, jobs: Partial<typeof none>, attempts: number) {
+  const kept = new Map<string, string>();
+  const state = { file: 'state.db', fact: async (name: string) => kept.get(name) };
+  await writePlanned({ setFact: async (name, value) => void kept.set(name, value) }, startedAt, planned);
+  const sums = { jobs: { ...none, ...jobs }, attempts } as unknown as DirectorySums;
+  return await readHowFar(state, facts, sums, 11_000);
+}
+
+describe('the progress of a run under way', () => {
+  it('counts jobs that settle after its beginning', async () => {
+    const planned = { total: 10, settled: 6, jobs: 6 };
+    expect(await progress(planned, { done: 7, failed: 1 }, 9)).toEqual({
+      total: 10,
+      settled: 8,
+      percent: 80,
+      leftMs: 10_000,
+    });
+  });
+
+  it.each([
+    ['none has left', { done: 3, failed: 3 }, 6, { settled: 3, percent: 50 }],
+    ['one is under way', { done: 3, failed: 2, running: 1 }, 7, { settled: 3, percent: 50 }],
+    ['one is done', { done: 4, failed: 2 }, 7, { settled: 4, leftMs: 20_000 }],
+    ['all are settled', { done: 5, failed: 1 }, 9, { settled: 6, percent: 100 }],
+  ])('counts jobs that are tried again once they have ended: %s', async (_when, jobs, attempts, seen) => {
+    const planned = { total: 6, settled: 3, jobs: 6, again: true };
+    expect(await progress(planned, jobs, attempts)).toMatchObject(seen);
+  });
+});
