@@ -68,13 +68,16 @@ export async function program(
     return safe.data(text);
   };
   const io = { ...safe, data };
+  for (const address of notifiedIn(args)) redactor.add(address);
   try {
     return await dispatch(args, { io, redactor });
   } catch (error) {
     const { exitCode, text, code, message, hint, diagnostics } = shownErrorOf(error, args);
     if (text !== undefined) io.err(withoutPasswords(text));
     if (!hasData && (await printsObject(args))) {
-      const refused = { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+      // Texts for people, not data: all secrets are taken out of them.
+      const texts = { message: redactor.apply(message), ...(hint && { hint: redactor.apply(hint) }) };
+      const refused = { error: { code, ...texts } };
       const found = diagnostics && { diagnostics: diagnostics.map(shownDiagnostic) };
       await data(withoutPasswords(jsonLine({ ...refused, ...found })));
     }
@@ -88,6 +91,13 @@ async function printsObject([name = '', ...args]: readonly string[]): Promise<bo
     return false;
   return 'json' in (await commands[name]()).flags;
 }
+
+/** Addresses to notify, which may be tokens: messages may repeat a command line before its flags are read. */
+const notifiedIn = (args: readonly string[]): readonly string[] =>
+  args.flatMap((word, at) => {
+    const value = word === '--notify' ? args[at + 1] : /^--notify=(.*)$/s.exec(word)?.[1];
+    return value === undefined || value === '' || value.startsWith('--') ? [] : [value];
+  });
 
 /** Addresses of engines as a command line had them: a mistake may be found before they are read. */
 const withoutPasswords = (text: string): string =>

@@ -98,6 +98,20 @@ describe('promptpress', () => {
     });
   });
 
+  it.each([['--nonsense'], ['--filter', 'b=1']])(
+    'shows no address to notify where %s is refused',
+    async (...flags) => {
+      await using folder = await temporaryFolder();
+      const text = 'name: foxes\nmatrix: { a: [1] }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
+      await writeFile(join(folder.path, 'foxes.yaml'), text);
+      const address = 'https://hooks.example/T0/a-token-of-a-hook';
+      const args = ['run', 'foxes.yaml', '--sandbox', '--json', '--notify', address, ...flags];
+      const { code, out, err } = await promptpress(args, { cwd: folder.path });
+      expect(code).toBe(2);
+      expect(out + err).not.toContain('a-token-of-a-hook');
+    },
+  );
+
   it.each(['run', 'plan'])('%s --json has every mistake of a pipeline', async (name) => {
     await using folder = await temporaryFolder();
     const text = 'name: foxes\nsteps:\n  grid: { imagin: fox }\n  more: { imagine: 5 }\n';

@@ -86,6 +86,7 @@ const ownOutputs = {
   'app/library.ts': 'errors are thrown to a program',
   'app/run/log.ts': 'the log is a file',
   'app/service/notify.ts': 'the notification is a request',
+  'cli/program.ts': 'a refusal in JSON is words inside data',
 };
 
 test('no command takes secrets out of its words: its outputs do', () => {
