@@ -72,7 +72,7 @@ export interface RunOptions extends PipelineOptions {
 export interface FinishedRun {
   /** Paths in it are relative to the current folder, as that was when the run began. */
   readonly summary: RunSummary;
-  /** The rows of the manifest, read anew from the run directory each time; what ran there since is in them. */
+  /** The rows of the manifest, read anew from the run directory each time; what ran there since is in them. It throws as the functions do. */
   readonly rows: () => AsyncIterable<ManifestRow>;
   /** The run directory, absolute. */
   readonly directory: string;
@@ -87,7 +87,7 @@ export class PromptpressError extends Error {
   readonly code: string;
   /** What the command would end with. */
   readonly exitCode: number;
-  /** What to do about it; what no option here is for, it names as a flag of the command. */
+  /** What to do about it; where no option here does that, it names the flag of the command. */
   readonly hint: string | undefined;
   /** Every mistake of the pipeline, with line and column; empty for all other failures. */
   readonly diagnostics: readonly Diagnostic[];
@@ -114,36 +114,39 @@ export class PromptpressError extends Error {
 const usualPath = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin';
 
 /** Runs a pipeline on this machine. @throws PromptpressError for what is refused, before anything is sent */
-export const runPipeline = (
+export async function runPipeline(
   host: Host,
   pipeline: string | PipelineText,
   options: RunOptions = {},
-): Promise<FinishedRun> =>
-  typed(new Redactor(), async (redactor) => {
-    const { signal, onEvent } = options;
-    signal?.throwIfAborted();
-    const stop = new AbortController();
-    const drain = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    let thrown: { readonly error: unknown } | undefined;
-    const tell = (event: RunEvent): void => {
-      if (thrown !== undefined) return;
-      try {
-        onEvent?.(event);
-      } catch (error) {
-        thrown = { error };
-        stop.abort();
-      }
-    };
+): Promise<FinishedRun> {
+  const { signal, onEvent } = options;
+  signal?.throwIfAborted();
+  const stop = new AbortController();
+  const drain = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+  let thrown: { readonly error: unknown } | undefined;
+  const tell = (event: RunEvent): void => {
+    if (thrown !== undefined) return;
+    try {
+      onEvent?.(event);
+    } catch (error) {
+      thrown = { error };
+      stop.abort();
+    }
+  };
+  const finished = await typed(new Redactor(), async (redactor) => {
     const context = contextOf(host, options, redactor, drain, tell);
     const flags = flagsOf(options);
     const opened = await openRun(pipeline, flags, context);
     const silent = { onWork: () => {}, warn: (text: string) => context.io.err(text), tell: () => {} };
     const summary = await runOpened(opened, flags, context, silent, localRunner);
     if (summary === undefined) throw new Error('Internal error: nobody goes on with a run of a library.');
-    if (thrown !== undefined) throw thrown.error;
     const directory = resolve(context.io.cwd, summary.directory);
     return { summary, directory, rows: () => rowsOf(directory, opened.read.path, flags, context) };
   });
+  // As it is: an error of the caller's own file is no failure of the run's disk.
+  if (thrown !== undefined) throw thrown.error;
+  return finished;
+}
 
 /** Says what a run would do, and why; asks no service, and changes nothing. @throws PromptpressError */
 export const planPipeline = (
@@ -177,16 +180,20 @@ async function* rowsOf(
   flags: RunFlags,
   context: Context,
 ): AsyncGenerator<ManifestRow> {
-  const { state } = await openTarget(directory, { ...flags, out: undefined }, context, 'place');
   try {
-    const { plan, facts } = await planOfDirectory(directory, state, context, file);
-    yield* manifestRows(plan, facts.selection, state);
-  } finally {
-    await state.close();
+    const { state } = await openTarget(directory, { ...flags, out: undefined }, context, 'place');
+    try {
+      const { plan, facts } = await planOfDirectory(directory, state, context, file);
+      yield* manifestRows(plan, facts.selection, state);
+    } finally {
+      await state.close();
+    }
+  } catch (error) {
+    throw typedError(error, context.redactor);
   }
 }
 
-/** A process with nobody before it: no terminal, no questions, no signals. Its words are told as notices. */
+/** What stands for the process: no terminal, no questions, no signals. What it would print is told as notices. */
 function contextOf(
   host: Host,
   { env = { PATH: usualPath }, apiKey }: PipelineOptions,
@@ -225,7 +232,7 @@ function contextOf(
   return { io, redactor, showProgress };
 }
 
-/** What nobody asks for is as the command has it without flags. */
+/** Options as the flags of the command; all others as they are where a command line gives none. */
 const flagsOf = ({
   sandbox = false,
   baseUrl,
@@ -247,12 +254,12 @@ const flagsOf = ({
   'no-progress': true,
 });
 
-/** What messages call by the words of a command, by the name that it has here; what is left of its variables is `env`. */
+/** Flags and variables in messages, and what they are called here; variables become members of `env`. */
 const optionWords: readonly (readonly [RegExp, string])[] = [
   [/--base-url\b/g, 'baseUrl'],
   [/: promptpress run \S+ --sandbox\b/g, ' (sandbox: true)'],
   [/--(sandbox|yes)\b/g, '$1: true'],
-  [/--(out|filter|set)\b/g, '$1'],
+  [/--(out|filter|set)\b/g, '`$1`'],
   [/ \(export \w+=…\)/g, ''],
   [/(?:The environment variable )?(?<![.\w{])PROMPTPRESS_API_KEY\b/g, 'apiKey (or env.PROMPTPRESS_API_KEY)'],
   [/(?:The environment variable )?(?<![.\w{])(PROMPTPRESS_\w+)/g, 'env.$1'],
@@ -266,15 +273,19 @@ async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promis
   try {
     return await work(redactor);
   } catch (error) {
-    const { exitCode, code, message: words, hint, diagnostics = [] } = shownErrorOf(error);
-    if (exitCode === exitCodes.internal || !(error instanceof Error)) throw error;
-    // An error that holds a secret is not handed on.
-    const cause = redactor.apply(error.stack ?? '') === error.stack ? { cause: error } : {};
-    const message =
-      diagnostics.length === 0
-        ? inOptions(redactor.apply(words))
-        : redactor.apply(diagnostics.map((one) => formatDiagnostic(one)).join('\n'));
-    const options = { ...cause, diagnostics, hint: hint && inOptions(redactor.apply(hint)) };
-    throw new PromptpressError(code, exitCode, message, options);
+    throw typedError(error, redactor);
   }
+}
+
+function typedError(error: unknown, redactor: Redactor): unknown {
+  const { exitCode, code, message: words, hint, diagnostics = [] } = shownErrorOf(error);
+  if (exitCode === exitCodes.internal || !(error instanceof Error)) return error;
+  // An error that holds a secret is not handed on.
+  const cause = redactor.apply(error.stack ?? '') === error.stack ? { cause: error } : {};
+  const message =
+    diagnostics.length === 0
+      ? inOptions(redactor.apply(words))
+      : redactor.apply(diagnostics.map((one) => formatDiagnostic(one)).join('\n'));
+  const options = { ...cause, diagnostics, hint: hint && inOptions(redactor.apply(hint)) };
+  return new PromptpressError(code, exitCode, message, options);
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PromptpressError, planPipeline, runPipeline, validatePipeline } from '../../src/index.ts';
@@ -139,6 +139,20 @@ describe('runPipeline', () => {
     await expect(runPipeline(given(), { ...there(), onEvent })).rejects.toBe(error);
     expect((await runPipeline(given(), there())).summary).toMatchObject({ slots: { done: 2 } });
     expect(service.count('generate')).toBe(2);
+  });
+
+  it('throws an error of a listener as it is, also one that looks like an error of the disk', async () => {
+    const error = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open', path: '/log' });
+    const onEvent = (): never => {
+      throw error;
+    };
+    await expect(runPipeline(given(), { ...there(), onEvent })).rejects.toBe(error);
+  });
+
+  it('throws a PromptpressError for rows whose run directory is gone', async () => {
+    const { rows, directory } = await runPipeline(given(), there());
+    await rm(directory, { recursive: true });
+    await expect(all(rows())).rejects.toMatchObject({ name: 'PromptpressError', code: 'usage' });
   });
 
   it('names the key and the line of a mistake, and what a filter may be', async () => {
