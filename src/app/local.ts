@@ -47,7 +47,7 @@ export const localRunner: Runner = {
   },
 };
 
-/** Reads no table where the run only repeats the last one. @param readSince Unix ms: no file of the pipeline was read before */
+/** Begins a held run; reads no table where it only repeats the last one. @param readSince Unix ms: no file of the pipeline was read before */
 async function begin(
   opening: OpeningRun,
   run: RunOpening,

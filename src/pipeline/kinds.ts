@@ -9,7 +9,7 @@ interface KindFacts {
    * text, or a text with images where the model is asked for them.
    */
   readonly makes: 'grid' | 'images' | 'pressed' | 'videos' | 'prompts' | 'text' | 'text and images';
-  /** How an operation is written for which the file has this value alone, `$`. Absent: the value is the operation. */
+  /** What a message suggests where the file has a bare value, which goes to `$`. Absent: a bare value is right. */
   readonly written?: string;
 }
 

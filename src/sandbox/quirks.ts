@@ -9,7 +9,7 @@ export const quirkWords = {
   'rewrite-codes': 'code 1 is sent in place of 22, and of 21 except for Vary (Region) and Custom Zoom',
   /** Gateway 3.5. */
   'stock-buttons':
-    'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe, a bookmark) answer 400 unknown_action',
+    'clicks that stock gateways do not know (Animate, the U of a video, the prompts of a describe or a shorten, a bookmark) answer 400 unknown_action',
   /** Gateway 5.3. */
   'numbered-zoom': 'the customId of Custom Zoom has a number in it: CustomZoom::1::…',
   /** Gateway 5.3. */

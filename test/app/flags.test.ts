@@ -68,7 +68,7 @@ describe('the flags of a run', () => {
     expect(asksForWork({ [name]: value })).toBe(true);
   });
 
-  it('have none done otherwise', () => {
+  it('that touch no work leave a finished run without any', () => {
     expect(asksForWork(noFlags)).toBe(false);
     expect(asksForWork({ ...noFlags, ...ofOther })).toBe(false);
   });

@@ -29,7 +29,7 @@ describe('files of the same bytes', () => {
     });
   });
 
-  it('count a job once that repeats one content and has another one first', () => {
+  it('count a job once though one of its files is a repeat and another the first of its kind', () => {
     expect(added(job('a', 'x'), job('b', 'x', 'y'), job('c', 'y'))).toMatchObject({ jobs: 3, contents: 2 });
     expect(added(job('a', 'x', 'y'), job('b', 'x', 'y'))).toMatchObject({ jobs: 2, contents: 2 });
   });

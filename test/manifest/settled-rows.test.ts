@@ -146,7 +146,7 @@ describe('rows of settled cells', () => {
     );
   });
 
-  it('are made anew where a job of theirs has changed, or a job turns up in an earlier cell', async () => {
+  it('are made again when a job of their cell changes, or an earlier cell gets the same job', async () => {
     for (const turn of ['change', 'earlier'] as const) {
       const { plan, looks } = await countingPlan();
       const store = memoryStore();

@@ -62,7 +62,7 @@ export interface Fingerprint {
   /** {@link changesOf} the state. */
   readonly changes: string;
   readonly totals: ManifestTotals;
-  /** What a plan says of the slots of each step; absent: of a part of the plan, or more than can be counted. */
+  /** What a plan says of the slots of each step; absent: only a part of the plan ran, or it has too many slots to be counted. */
   readonly steps?: Readonly<Record<string, SettledStep>>;
   /** The manifest as the run wrote it. `masked`: some text was a secret. */
   readonly manifest: {
@@ -101,8 +101,8 @@ export function identityText({ path, text, set = [], service, filesRoot, selecti
 }
 
 /**
- * Numbers of a state that nearly every change moves. The fingerprint itself goes with each change (`fingerprintFact`); a program that does
- * not know it would leave it there.
+ * Counts of a state that nearly every change moves. Each change takes the fingerprint away as well (`fingerprintFact`): they are for changes
+ * by a program that does not know of it.
  */
 async function changesOf(state: StateReader): Promise<string> {
   const { known } = await state.submissions();
@@ -182,7 +182,7 @@ export async function currentManifest(
     : undefined;
 }
 
-/** What was masked is not known, so that a text in which something was masked is made again. */
+/** Whether a manifest lies there as it would be written now. One in which a secret was masked is written again: which secret it was is not known. */
 function isThere(
   { manifest }: Fingerprint,
   { directory, escapeFormulas, redactor }: WantedManifest,
@@ -297,7 +297,7 @@ function isSettled({ slots, reasons }: ManifestTotals, worked: boolean): boolean
 }
 
 /**
- * A file that was young when it was noted is read in each run, until it has come of age.
+ * Notes which files of a fingerprint are young no longer: later runs do not read them again.
  *
  * @param readSince Unix ms: the run was recognised after that
  */

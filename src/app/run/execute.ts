@@ -41,7 +41,7 @@ export async function execute(
     /** An older state is continued as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
     readonly io: Pick<Io, 'env' | 'machine'>;
-    /** Takes the rows of cells in which nothing is to be done; of a whole plan. */
+    /** Takes the rows of finished cells as they are admitted; undefined: the manifest makes all rows at the end. */
     readonly settled: SettledRows | undefined;
   },
   control: RunControl,

@@ -14,7 +14,7 @@ import type { RunWork } from './outcome.ts';
 import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from './session.ts';
 
 /**
- * A run that only repeats the last one is begun without reading its tables, and without its matrix.
+ * Begins a run that only repeats the last one, which had left nothing to do: no table is read, no matrix built.
  *
  * @returns undefined where there may be something to do
  */

@@ -43,7 +43,7 @@ export interface RunWork {
   readonly timedOutAgain?: number;
   /** Writes the manifest. @throws the error of the file system, StateError, TableError, the signal's reason */
   readonly list: (signal: AbortSignal) => Promise<ManifestTotals>;
-  /** Notes by what the next run of the same is recognised, where no redo is left; absent: it never is. */
+  /** Keeps the fingerprint by which the next run of the same finds nothing to do; called where no redo is left. Absent: it has none. */
   readonly note?: () => Promise<void>;
 }
 

@@ -27,7 +27,7 @@ import type { RunWork } from './outcome.ts';
 import { progressStart } from './progress-start.ts';
 import type { RunSession } from './session.ts';
 
-/** Does what is to be done. What it lists is noted where nothing is left. */
+/** Works off a run in this process. `note` of the result keeps its fingerprint where nothing is left to do. */
 export async function workOff(
   session: RunSession,
   work: {

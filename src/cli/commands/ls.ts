@@ -131,7 +131,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
   }
 }
 
-/** What of the plan is not settled, and how far that is in percent and in time. */
+/** How many jobs are left, which share of the plan is done, and the time left. */
 function toDo(open: number, planned: ListedRun['planned']): string {
   const left = planned === undefined ? open : Math.max(open, planned.total - planned.settled);
   if (left === 0) return '';

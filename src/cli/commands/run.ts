@@ -74,12 +74,12 @@ async function runFile(
   file: string,
   flags: RunFlags,
   context: Context,
-  hearing: Omit<RunOutput, 'tell'>,
+  said: Omit<RunOutput, 'tell'>,
 ): Promise<number> {
   const { io } = context;
   const opened = await openRun(file, flags, context);
   const output: RunOutput = {
-    ...hearing,
+    ...said,
     tell: async (summary, again) => {
       const mayFind = opened.read.pipeline.service.tag && flags['in-doubt'] !== 'find';
       io.err(endingText(summary, again, mayFind));

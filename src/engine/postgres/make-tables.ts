@@ -62,6 +62,6 @@ async function areMade({ shown }: EnginePool, connection: Connection, version: n
     `The engine ${shown} was written by ${isNewer ? 'a newer' : 'an older'} release of promptpress (version ${row.version}; this release ${isNewer ? 'knows' : 'needs'} ${version}).`,
     isNewer
       ? 'Upgrade promptpress here. Until then this process takes no work there.'
-      : `Nothing was changed there. Continue its runs with the release that began them (before 0.1.0: the commit 73d08d41), or use another database here. \`DROP SCHEMA ${schemaName} CASCADE\` there removes what is known of all of its runs; their files stay.`,
+      : `Nothing was changed there. Continue its runs with the release that began them (before 0.1.0: the commit 73d08d41), or use another database here. \`DROP SCHEMA ${schemaName} CASCADE\` there removes the states of all its runs; their files stay.`,
   );
 }

@@ -29,7 +29,7 @@ const longestKept = 2048;
 
 /**
  * What cells ask for, where that follows from the cell alone: cells that are resolved again, when their records are loaded or a job has
- * settled, render and hash these once, and so does a small plan that is gone through again. Where there are too many, they are kept anew from there.
+ * settled, render and hash these once, and so does a small plan that is gone through again. Where there are too many, all are dropped, and the next ones kept.
  */
 export class KnownReadings {
   readonly #places: number;

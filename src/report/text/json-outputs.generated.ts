@@ -116,11 +116,11 @@ export interface JsonOutputs {
           finishedAt?: string;
           exitCode?: number;
           /**
-           * How far the run that is on is, or the last one came, as it was planned before its first submission. Absent while its plan is not ready.
+           * Progress of the run under way, or else of the last one, by its plan before the first submission. Absent until that plan is made.
            */
           planned?: {
             /**
-             * Jobs, and slots without one; of a run that has ended, slots.
+             * Planned jobs, and slots without a job; once a run has ended, slots.
              */
             total: number;
             /**
@@ -133,7 +133,7 @@ export interface JsonOutputs {
              */
             percent: number;
             /**
-             * Time left at the rate of the run so far; absent where none is on, or no job has settled.
+             * Time left at the rate of the run so far; absent where no run is under way, or none of its jobs has settled yet.
              */
             leftMs?: number;
           };
@@ -435,7 +435,7 @@ export interface JsonOutputs {
   refused: {
     error: {
       /**
-       * pipeline.invalid; what the state, a table, the disk or a bucket says (state.locked); else usage, disk, internal, as the exit code is called.
+       * pipeline.invalid; the code of a state, a table, the disk or a bucket, such as state.locked; else the name of the exit code: usage, disk, internal.
        */
       code: string;
       message: string;
@@ -1124,11 +1124,11 @@ export interface JsonOutputs {
      */
     perMinute?: number;
     /**
-     * How far the run that is on is, or the last one came, as it was planned before its first submission. Absent while its plan is not ready.
+     * Progress of the run under way, or else of the last one, by its plan before the first submission. Absent until that plan is made.
      */
     planned?: {
       /**
-       * Jobs, and slots without one; of a run that has ended, slots.
+       * Planned jobs, and slots without a job; once a run has ended, slots.
        */
       total: number;
       /**
@@ -1141,7 +1141,7 @@ export interface JsonOutputs {
        */
       percent: number;
       /**
-       * Time left at the rate of the run so far; absent where none is on, or no job has settled.
+       * Time left at the rate of the run so far; absent where no run is under way, or none of its jobs has settled yet.
        */
       leftMs?: number;
     };

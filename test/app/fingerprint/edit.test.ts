@@ -69,7 +69,7 @@ describe('the manifest of a run after an edit of the matrix', () => {
     }
   });
 
-  it('is so after a run that was stopped, in which jobs have failed, and that tries them again', async () => {
+  it('is the same after a stopped run with failed jobs, and after these are tried again', async () => {
     await run(first, '--max-submits', '15');
     const rest = await run(first, '--fault', 'text:400:at 2');
     expect(rest.totals.slots).toMatchObject({ failed: 1 });
@@ -79,13 +79,13 @@ describe('the manifest of a run after an edit of the matrix', () => {
     expect(again.manifest).toBe(await writtenAnew());
   });
 
-  it('has no row of a manifest that somebody has edited', async () => {
+  it('takes no row from an old manifest that somebody has edited', async () => {
     await run(first);
     writeFileSync(file('manifest.csv'), readFileSync(file('manifest.csv'), 'utf8').replace('hare', 'hart'));
     expect((await run({ ...first, words: ['fox', 'elk', 'hare'] })).manifest).not.toContain('hart');
   });
 
-  it('is so whatever is edited, again and again', async () => {
+  it('is the one of a new directory after any row of edits', async () => {
     const word = fc.constantFrom(
       'fox',
       'owl',

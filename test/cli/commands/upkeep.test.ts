@@ -216,7 +216,7 @@ describe('clean', () => {
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
   });
 
-  it('leaves no job without its files where it ends in the middle of --yes', async () => {
+  it('leaves every job its files when removing others fails midway', async () => {
     await edit();
     beforeCalls('unlink', async (path) => {
       await rm(String(path));

@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await late.feed()).toBe(false);
   });
 
-  it('opens a slice again for what was heard while it was held, once its holder is done', async () => {
+  it('opens a slice once more, after its holder is done, for a fact that came while it was held', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
     const worker = await engine.worker(run);

@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
-  it('keeps facts and replies of one run when another one’s, or its own earlier ones, are durable', async () => {
+  it('drops only what is durable: neither later facts of the same run nor those of another', async () => {
     const [run, another] = [await engine.run(), await engine.run()];
     const { session } = await engine.worker(run);
     const { open, folder } = await processes();
@@ -185,7 +185,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
-  it('is told before the session of the dead process is said to be over, in whatever pieces', async () => {
+  it('reaches the engine, in pieces of any size, before the session of the dead process ends', async () => {
     const [run, another] = [await engine.run(), await engine.run()];
     const { session } = await engine.worker(run);
     const { open, folder } = await processes();

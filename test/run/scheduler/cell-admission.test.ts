@@ -205,7 +205,7 @@ steps:
     return [state.jobs.get(picture) !== undefined, state.cells.left];
   }
 
-  it('is not begun, and counted so, where nothing of it was', async () => {
+  it('is counted as not begun where none of its jobs was', async () => {
     expect(await visited(undefined)).toEqual([false, 1]);
     expect(await visited({ status: 'pending' })).toEqual([false, 1]);
   });

@@ -10,7 +10,7 @@ import { continueOlder, findOnEngine } from './find.ts';
 import { holdOnEngine, type OpeningOnEngine } from './hold.ts';
 import type { SeenOnEngine } from './view.ts';
 
-/** Of a coordinator, also of one that works: the queue has one more. */
+/** Connections of a coordinator to PostgreSQL, whether it works too or only leads; its queue opens one more. */
 const connections = 2;
 
 /** Carries out a run with all workers of an engine (`promptpress run FILE --engine`): this process leads it, and works on it too. */

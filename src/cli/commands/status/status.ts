@@ -50,12 +50,12 @@ export const status = command(
         async () => await readStepCosts(state, (await place.owner()) !== undefined),
         () => io.now(),
       );
-      const withCrew = async (found: RunStatus): Promise<RunStatus> => {
+      const withWorkers = async (found: RunStatus): Promise<RunStatus> => {
         const workersStatus = engine && (await workersOf(engine, found.service));
         return workersStatus === undefined ? found : { ...found, engine: workersStatus };
       };
       const read = async (): Promise<RunStatus> =>
-        await withCrew(
+        await withWorkers(
           await readStatus(
             place,
             state,
@@ -66,7 +66,7 @@ export const status = command(
         );
       const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, place, state, io);
       const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
-      const found = await withCrew(
+      const found = await withWorkers(
         await readStatus(place, state, await keptOptional(directory, state, io), io),
       );
       if (flags.json) await io.data(jsonLine(found));

@@ -61,7 +61,7 @@ describe('a lane', () => {
     expect(lane.restsUntil).toBe(100 + retry.baseMs);
   });
 
-  it('learns no more of what left before its pause', () => {
+  it('learns nothing from answers to what left before its pause', () => {
     const lane = laneOf();
     for (const key of ['a', 'b', 'c']) lane.pace.take(key, 0);
     lane.note({ ...throttled, retryAfterMs: 10_000 }, 100, 'a');
@@ -150,7 +150,7 @@ describe('a lane', () => {
     expect([lane.isProbing, lane.pace.found]).toEqual([false, {}]);
   });
 
-  it('lets none probe that may be paid where a failed one certainly made nothing', () => {
+  it('lets no request that may be paid probe when the failed ones certainly made nothing', () => {
     const lane = laneOf();
     for (const key of ['a', 'b']) lane.pace.take(key, 0);
     for (const key of ['a', 'b']) lane.note({ ...trouble, isUnmade: true }, 100, key);
@@ -181,7 +181,7 @@ describe('a lane', () => {
   });
 
   describe('serves others', () => {
-    it('from its first answer on, a refusal of the request too', () => {
+    it('once it has answered, be it with a refusal of the request', () => {
       for (const first of [served, { kind: 'refused', words: 'w' }] as const) {
         const lane = laneOf();
         expect(lane.isServing(0)).toBe(false);

@@ -94,7 +94,7 @@ describe('an answer', () => {
     expect(readResult({ ok: false, error })).toEqual(reading);
   });
 
-  it('that certainly made nothing says so', () => {
+  it('says whether it certainly made nothing', () => {
     for (const input of failed(failure('service.x', 'retry', { unmade: true })))
       expect(outcomeOf(input).reading).toMatchObject({ signal: { kind: 'trouble', isUnmade: true } });
   });

@@ -27,7 +27,7 @@ describe('a result for a slice', () => {
     expect(one.scheduler.requests).toBe(0);
   });
 
-  it('is written at once, though nothing else is decided until the next one for the lost slice', async () => {
+  it('is written at once, before anything else is decided for the lost slice', async () => {
     const { worker, cells, state } = await slicesRig(threeJobs);
     const one = worker();
     const held = one.begin(1, ...cells);
