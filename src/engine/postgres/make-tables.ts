@@ -49,12 +49,16 @@ export async function checkTables(pool: EnginePool, { version }: EngineSchema): 
 
 /** False: there are none. @throws EngineError `engine.schema` */
 async function areMade({ shown }: EnginePool, connection: Connection, version: number): Promise<boolean> {
-  const table = `${schemaName}.schema_version`;
-  const { rows } = await connection.query<{ known: boolean }>('SELECT to_regclass($1) IS NOT NULL AS known', [
-    table,
-  ]);
-  if (rows[0]?.known !== true) return false;
-  const [row] = (await connection.query<{ version: number }>(`SELECT version FROM ${table}`)).rows;
+  // Not by to_regclass: a session that was told of no table remembers that until its transaction ends.
+  const { rows } = await connection.query(
+    `SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relname = 'schema_version'`,
+    [schemaName],
+  );
+  if (rows.length === 0) return false;
+  const [row] = (
+    await connection.query<{ version: number }>(`SELECT version FROM ${schemaName}.schema_version`)
+  ).rows;
   if (row === undefined || row.version === version) return row !== undefined;
   const isNewer = row.version > version;
   throw new EngineError(

@@ -142,6 +142,8 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     // What fails leaves nothing of it behind.
     await expect(makeTables(engine, { ...schema, sql: `${schema.sql}; SELECT 1/0` })).rejects.toThrow('zero');
     expect(await failure(checkTables(engine, schema))).toMatchObject({ code: 'engine.empty' });
+    // Each remembers that there were none.
+    await Promise.all(engines.map((each) => failure(checkTables(each, schema))));
     await Promise.all(engines.map((each) => makeTables(each, schema)));
     await Promise.all(engines.map((each) => checkTables(each, schema)));
     expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
