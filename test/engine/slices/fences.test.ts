@@ -128,6 +128,32 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect([await late.feed(), await doneOf(run)]).toEqual([true, [false, false, true]]);
   });
 
+  it('opens a slice with jobs below a doubt once more where it was held as something was heard', async () => {
+    const { run, source, session } = await holding();
+    const { pool } = engine;
+    await addSlices(pool, run, [{ n: 2, cells: '' }]);
+    const worker = await engine.worker(run);
+    await takeSlice(pool, run, 2, worker.session);
+    const doubt = jobRecord('a', 'in-doubt', { submittedAt: 18, submittedBy: '2/1', attempts: 1 });
+    await worker.commit(turnOf(2, 1, [doubt]));
+    const isDone = async (n: number): Promise<void> => {
+      await pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1 AND n = $2', [run, n]);
+    };
+    await isDone(2);
+    const late = new LateFacts(pool, run);
+    await noteLateFacts(pool, run, [{ key: 'a', submittedAt: 18, submittedBy: '2/1', taskId: '7' }]);
+    expect([await late.feed(), await doneOf(run)]).toEqual([true, [false, false]]);
+    await isDone(2);
+    // Its cells were closed below the doubt before the fact came.
+    source.end({ slice: 1, epoch: 1, belowDoubt: true }, 'closed');
+    await source.close();
+    await session.end();
+    await isDone(1);
+    expect([await late.feed(), await doneOf(run)]).toEqual([true, [false, true]]);
+    await isDone(1);
+    expect([await late.feed(), await doneOf(run)]).toEqual([false, [true, true]]);
+  });
+
   it('is not written for an invocation that is over, and nothing ends the one that follows', async () => {
     const { pool } = engine;
     const run = await engine.run();
