@@ -112,6 +112,21 @@ describe('the gate before the service', () => {
     expect([await second, sent]).toEqual([refused, 1]);
   });
 
+  it('tells the shared rate of each time a request leaves, as where its key is tried in another form', async () => {
+    const told: boolean[] = [];
+    const pass = () => (hasLeft: boolean) => void told.push(hasLeft);
+    const text = { nextAt: () => 0, take: () => undefined, pass };
+    const clock = movedClock(() => 0);
+    const gate = new SendGate(limits, clock, undefined, { sendTimes: { text } });
+    const { signal } = new AbortController();
+    for (const times of [2, 0])
+      await gate.send('text', { tellsLeaving: true }, signal, refused, (onLeave) => {
+        for (let n = 0; n < times; n += 1) onLeave?.();
+        return Promise.resolve(1);
+      });
+    expect(told).toEqual([true, true, false]);
+  });
+
   it.each(['fenced', 'of one worker'])(
     'tells the shared rate of its own route when a request leaves: %s',
     async (of) => {
