@@ -49,6 +49,18 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
         { timeout: 30_000 },
       )
       .toEqual([{ n: 1 }]);
+    // What it had sent of that kind by then has arrived once none is being submitted.
+    await expect
+      .poll(
+        () =>
+          asked(
+            crew.database.url,
+            `SELECT count(*)::int AS n FROM promptpress.jobs JOIN promptpress.runs USING (run)
+             WHERE runs.name = '${name}' AND jobs.status = 'submitting' AND jobs.doc ~ '"kind":"(chat|imagine)"'`,
+          ),
+        { timeout: 30_000 },
+      )
+      .toEqual([{ n: 0 }]);
   };
 
   it.each([
