@@ -2,19 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type Planned, readHowFar, writePlanned } from '../../../src/report/facts/planned.ts';
 import type { RunFacts } from '../../../src/report/facts/run.ts';
 import type { DirectorySums } from '../../../src/results/sums.ts';
+import { noJobs } from '../../rig/no-counts.ts';
 
 const startedAt = 1_000;
 const facts = { startedAt, atStart: { settled: 6, attempts: 6 } } as unknown as RunFacts;
-const none = {
-  submitting: 0,
-  running: 0,
-  modal: 0,
-  saving: 0,
-  done: 0,
-  failed: 0,
-  'in-doubt': 0,
-  skipped: 0,
-};
+const none = { ...noJobs, skipped: 0 };
 
 async function progress(planned: Planned, jobs: Partial<typeof none>, attempts: number) {
   const kept = new Map<string, string>();
