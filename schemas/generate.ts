@@ -79,13 +79,22 @@ async function typesText(schema: Json, name: string, from: string): Promise<stri
   return `// Generated from ${from} by \`npm run generate\`. Do not edit.\n\n${types.trim()}\n`;
 }
 
+const printedType = `
+/**
+ * What a command prints with \`--json\`, unchangeable.
+ */
+export type Printed<Command extends keyof JsonOutputs> = Unchangeable<JsonOutputs[Command]>;
+type Unchangeable<T> = unknown extends T ? T : { readonly [Member in keyof T]: Unchangeable<T[Member]> };
+`;
+
 const generated: Readonly<Record<string, string>> = {
   'pipeline/schema/pipeline-file': await typesText(
     pipelineSchema,
     'PipelineFile',
     'schemas/pipeline.schema.json',
   ),
-  'report/text/json-outputs': await typesText(await printedSchema(), 'JsonOutputs', 'schemas/'),
+  'report/facts/json-outputs':
+    (await typesText(await printedSchema(), 'JsonOutputs', 'schemas/')) + printedType,
 };
 for (const [path, wanted] of Object.entries(generated)) {
   const file = new URL(`../src/${path}.generated.ts`, import.meta.url);

@@ -62,7 +62,7 @@ export type { Cell } from './plan/cell.ts';
 export type { StepReport } from './plan/estimate/report.ts';
 export type { Artifact, Attempt, Button, JobError, JobRecord, JobStatus, TokenUsage } from './plan/job.ts';
 export type { Slot, SlotStatus } from './plan/slot.ts';
-export type { JsonOutputs } from './report/text/json-outputs.generated.ts';
+export type { JsonOutputs } from './report/facts/json-outputs.generated.ts';
 export type { RunSummary } from './report/text/summary.ts';
 export type { ShownDiagnostic } from './report/text/validation.ts';
 export type { RunEnd, RunEvent } from './run/events.ts';

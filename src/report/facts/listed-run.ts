@@ -3,52 +3,19 @@ import { readSums, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
+import type { Printed } from './json-outputs.generated.ts';
 import type { RunPlace, StageFacts } from './place.ts';
-import { type HowFar, readHowFar } from './planned.ts';
+import { readHowFar } from './planned.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 
 /** What `ls` says of a run directory (schemas/ls.schema.json). */
-export interface ListedRun {
-  /** Name of the pipeline as it last ran; absent where nothing ran, and where its text does not show it. */
-  readonly name?: string;
+export type ListedRun = Omit<
+  Extract<Printed<'ls'>['runs'][number], { readonly state: string }>,
+  'directory' | 'file'
+> & {
   /** The pipeline's file, absolute; absent when no run got that far. */
   readonly path?: string;
-  readonly state:
-    | 'empty'
-    | 'running'
-    | 'killed'
-    | 'registered'
-    | 'waiting'
-    | 'complete'
-    | 'stopped'
-    | 'budget'
-    | 'disk'
-    | 'interrupted'
-    | 'failures';
-  /** Of a run on an engine that is on: its workers that are at work. */
-  readonly workers?: number;
-  /** The run that is on, or the last one; ISO 8601. */
-  readonly startedAt?: string;
-  /** Absent while it is on, and when it was killed. */
-  readonly finishedAt?: string;
-  readonly exitCode?: number;
-  readonly jobs: {
-    readonly done: number;
-    readonly failed: number;
-    readonly inDoubt: number;
-    /** Under way, or waiting for their turn. */
-    readonly open: number;
-    readonly skipped: number;
-  };
-  /** How far the run that is on is, or the last one came; absent: its plan is not ready. */
-  readonly planned?: HowFar;
-  /** Over the directory's life. */
-  readonly submits: number;
-  /** Absent when nothing is priced. */
-  readonly cost?: number;
-  readonly possibleCost?: number;
-  readonly tokens: number;
-}
+};
 
 /** Reads it from a state; a few short reads. @param now Unix ms @throws StateError where the state is damaged */
 export async function readListedRun(

@@ -1,16 +1,10 @@
 import { relative } from 'node:path';
 import type { RunEnd } from '../../run/events.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
+import type { Printed } from './json-outputs.generated.ts';
 
 /** Where a run on an engine stands (schemas/status.schema.json). */
-export interface StageFacts {
-  readonly state: 'registered' | 'running' | 'waiting' | 'unled' | 'complete' | 'stopped';
-  /** Workers that are at work. */
-  readonly workers: number;
-  /** A process of `promptpress run` leads it. */
-  readonly led: boolean;
-  readonly end?: RunEnd;
-}
+export type StageFacts = NonNullable<Printed<'status'>['stage']> & { readonly end?: RunEnd };
 
 /** Where a run lies, as those see it who only look at it. */
 export interface RunPlace {

@@ -3,6 +3,7 @@ import { type DirectorySums, settledJobs } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
+import type { Printed } from './json-outputs.generated.ts';
 import type { RunFacts } from './run.ts';
 
 /** What a run has before it when nothing is submitted: jobs, and the slots that are skipped, blocked or fail without one. */
@@ -19,17 +20,7 @@ export interface Planned {
 }
 
 /** How far the last run of a directory is, or how far it came. */
-export interface HowFar {
-  /** Jobs, and slots without one; of a run that has ended, slots. */
-  readonly total: number;
-  /** There may be fewer. */
-  readonly atMost?: true;
-  readonly settled: number;
-  /** Whole percent of the total, rounded down. */
-  readonly percent: number;
-  /** At the rate of the run so far; absent where none is on, or no job has settled. */
-  readonly leftMs?: number;
-}
+export type HowFar = NonNullable<Printed<'status'>['planned']>;
 
 const factName = 'run.planned';
 

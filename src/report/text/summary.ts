@@ -1,12 +1,11 @@
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import { messageText } from '../../manifest/messages.ts';
-import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { Reason } from '../../manifest/tally.ts';
-import { droppedCode, type TokenUsage } from '../../plan/job.ts';
-import type { SlotStatus } from '../../plan/slot.ts';
+import { droppedCode } from '../../plan/job.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
-import { type LearnedLimits, lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
+import { lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';
+import type { Printed } from '../facts/json-outputs.generated.ts';
 import {
   assumedTokenWords,
   count,
@@ -32,82 +31,12 @@ import { padEnd, tableLines, widest } from './table.ts';
  * The summary of a run: what `run --json` prints (schemas/run-summary.schema.json), and what the last lines say in words.
  * Paths are relative to the current folder.
  */
-export interface RunSummary {
-  readonly pipeline: string;
-  /** The pipeline's file as the user gave it. */
-  readonly file: string;
-  readonly service: string;
-  /** Where the requests went. */
-  readonly origin: string;
-  readonly sandbox: boolean;
-  readonly directory: string;
-  /** Absent unless there are any. */
-  readonly images?: string;
-  /** Whole replies of text calls; absent unless there are any. */
-  readonly replies?: string;
-  /** Absent unless there are any. */
-  readonly videos?: string;
-  readonly log: string;
-  /** Absent when the run left before it was written. */
-  readonly manifest?: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
+export type RunSummary = Omit<Printed<'run'>, 'end' | 'exitCode' | 'reasons'> & {
   readonly end: RunEnd;
   readonly exitCode: number;
-  /** Submissions of this invocation. */
-  readonly submits: number;
-  /** Finished jobs that were to be made again and stay as they were; absent when there are none. */
-  readonly redosFailed?: number;
-  /**
-   * Jobs of orders to make them anew (`--redo`, `--redo-jobs`): `waiting` and `begun` ones are left to later runs, `made` ones are of
-   * orders that are still open, `closed` ones of those that this run has closed. Absent: there was no order.
-   */
-  readonly redo?: {
-    readonly waiting: number;
-    readonly begun: number;
-    readonly made: number;
-    readonly closed: number;
-  };
-  /** Grids that this invocation cut into frames; absent when there are none. */
-  readonly gridsCut?: number;
-  /** Tasks that timed out at the gateway in this invocation and were submitted, and maybe paid, again; absent when there are none. */
-  readonly timedOutAgain?: number;
-  /** Jobs of the directory that are pending because they were refused, and for which nothing was paid; absent when there are none. */
-  readonly putBack?: number;
-  /** What the service accepts, as the runs of the directory have found it; absent: it refused nothing. */
-  readonly limits?: LearnedLimits;
-  /** What this run has cost; absent: nothing that is known. */
-  readonly runCost?: number;
-  /** What the directory has cost so far, over its life, as `status` says it; absent: nothing is priced. */
-  readonly cost?: number;
-  /** Possible cost of submissions without a response, in addition, over the directory's life; absent: nothing. */
-  readonly possibleCost?: number;
-  /** Tokens of all replies over the directory's life, as `status` has them; absent: none. */
-  readonly allTokens?: number;
-  /** Sums of the manifest's token columns; absent when no tokens were counted. */
-  readonly tokens?: TokenUsage;
-  /** Estimated tokens of replies without a token count, over the directory's life: budgets count them. Absent: every reply had one. */
-  readonly assumedTokens?: number;
-  /** Submissions and calls of the manifest's jobs whose answer never came, and which may have been paid; absent: none. */
-  readonly unanswered?: number;
-  /** Different jobs whose files have the same bytes; absent: none. */
-  readonly sameFiles?: SameFilesFound;
-  /** Chosen slots by status. */
-  readonly slots?: Readonly<Record<SlotStatus, number>>;
-  /** Slots that the flags did not choose and that have a result. */
-  readonly otherSlots?: number;
-  readonly rows?: number;
-  readonly files?: number;
   /** Why chosen slots failed or are in doubt, most frequent first. */
   readonly reasons: readonly Reason[];
-  /** Jobs in doubt, at most 20. */
-  readonly inDoubt: readonly {
-    readonly job: string;
-    readonly step: string;
-    readonly branch: string;
-    readonly cell: number;
-  }[];
-}
+};
 
 const mostReasons = 10;
 

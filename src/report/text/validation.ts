@@ -1,31 +1,16 @@
 import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import type { Printed } from '../facts/json-outputs.generated.ts';
 import { count } from './amounts.ts';
 
 /** What `validate --json` prints (schemas/validate.schema.json). */
-export interface Validation {
-  /** Every file is. */
-  readonly valid: boolean;
-  readonly files: readonly CheckedFile[];
-}
+export type Validation = Printed<'validate'>;
 
 /** A pipeline file, and every mistake that was found in it and in its tables. */
-export interface CheckedFile {
-  /** As the user named it. */
-  readonly file: string;
-  readonly valid: boolean;
-  readonly errors: number;
-  readonly warnings: number;
-  readonly diagnostics: readonly ShownDiagnostic[];
-  /** With `--online`: what the service says of the pipeline. */
-  readonly online?: ModelCheck;
-}
+export type CheckedFile = Validation['files'][number];
 
 /** A diagnostic without its source line, which stands in the file. */
-export type ShownDiagnostic = Pick<
-  Diagnostic,
-  'severity' | 'code' | 'message' | 'hint' | 'file' | 'line' | 'column' | 'length'
->;
+export type ShownDiagnostic = CheckedFile['diagnostics'][number];
 
 /** A diagnostic as JSON has it. */
 export const shownDiagnostic = ({
@@ -52,17 +37,7 @@ export const shownDiagnostic = ({
 const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
 
 /** What a service said of a pipeline: of the models that it asks, and of its image tasks. */
-export interface ModelCheck {
-  /** How many models the pipeline asks. */
-  readonly asked: number;
-  /** Origin of the service. */
-  readonly service?: string;
-  /** How many models the service lists. */
-  readonly listed?: number;
-  /** The pipeline makes images, and the image workflow is there under its names and takes the key. */
-  readonly images?: true;
-  readonly unlisted: readonly { readonly model: string; readonly step: string; readonly line: number }[];
-}
+export type ModelCheck = NonNullable<CheckedFile['online']>;
 
 /** What `validate` found in one file. @param isValid a pipeline could be planned from it */
 export function checkedFile(

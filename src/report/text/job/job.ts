@@ -4,9 +4,7 @@ import {
   type Attempt,
   artifactsOf,
   type DoubtfulSubmits,
-  type JobError,
   type JobRecord,
-  type JobStatus,
   knownCost,
   needsOf,
 } from '../../../plan/job.ts';
@@ -17,82 +15,19 @@ import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
 import { isInDoubt } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import type { Printed } from '../../facts/json-outputs.generated.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import type { Commands } from '../next-commands.ts';
-import { adviceFor, type NextStep, nextSteps } from './advice.ts';
+import { adviceFor, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
 import { type JobReference, referenceTo } from './mention.ts';
-import { type TextReport, textReport } from './text-calls.ts';
+import { textReport } from './text-calls.ts';
 
 /** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
-export interface JobReport extends ImageReport, TextReport {
-  /** Relative to the current folder. */
-  readonly directory: string;
-  /** A run is on. */
-  readonly running: boolean;
-  readonly job: string;
-  /** Failed for an optional button that is not there is skipped. */
-  readonly status: JobStatus | 'skipped';
-  /** A submission was sent, and no process awaits its response any more: `resolve` settles it. */
-  readonly inDoubt: boolean;
-  /** Where it was first asked for, and whether that place had asked for another job before. */
-  readonly asked: {
-    readonly cell: number;
-    readonly step: string;
-    readonly branch: string;
-    readonly reason: 'new' | 'changed';
-    /** Of `changed`: what the place asked for before. */
-    readonly replaces?: string;
+export type JobReport = Omit<Printed<'show'>, 'request' | keyof ImageReport> &
+  ImageReport & {
+    readonly request: JobRequest;
   };
-  readonly request: JobRequest;
-  /** Its own prompt, else that of its nearest ancestor, exactly as sent. */
-  readonly prompt?: string;
-  readonly speed?: string;
-  /** The button that was pressed. */
-  readonly pressed?: { readonly customId: string; readonly label: string; readonly emoji: string };
-  /**
-   * What it continues: its parent, or all that it gathers, in order; of a text job also what it shows. Its parent is named with
-   * the task that the job was made from, which is not that of today where the parent was made again.
-   */
-  readonly inputs: readonly JobReference[];
-  /** The task whose button it pressed, or that it was made from. Absent: none, or unknown. */
-  readonly parentTaskId?: string;
-  /** What it came from was made again since: the next run that plans it makes it again too. */
-  readonly outdated?: true;
-  /** What continues it, oldest first; at most 100. */
-  readonly children: readonly JobReference[];
-  /** There are more children than are listed. */
-  readonly moreChildren: boolean;
-  /** Submissions that may have cost money. */
-  readonly attempts: number;
-  /** Submissions and decisions, oldest first. */
-  readonly history: readonly {
-    readonly at: string;
-    /** `unanswered`: it was sent, and no reply is on record. */
-    readonly outcome: string;
-    readonly taskId?: string;
-    readonly error?: JobError;
-  }[];
-  readonly taskId?: string;
-  readonly submittedAt?: string;
-  readonly finishedAt?: string;
-  readonly cost?: number;
-  /** Submissions that may have made a task, and their possible cost; absent: none. */
-  readonly doubtful?: Pick<DoubtfulSubmits, 'count' | 'cost'>;
-  readonly error?: JobError;
-  /** What the error means for the user. */
-  readonly advice?: string;
-  /** The service's link to the image, which may be outdated. */
-  readonly imageUrl?: string;
-  /** Labels (or emoji) of the buttons that its task offers. */
-  readonly buttons: readonly string[];
-  /** Its files; behind a grid its frames. */
-  readonly artifacts: JobRecord['artifacts'];
-  /** Frames were wanted of its file, and there are none, or not all those of the service: why. */
-  readonly whole?: Pick<JobError, 'code' | 'message'>;
-  /** Commands to copy. */
-  readonly next: readonly NextStep[];
-}
 
 const mostChildren = 100;
 

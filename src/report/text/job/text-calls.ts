@@ -1,42 +1,17 @@
 import { memberAt } from '../../../pipeline/values/path.ts';
 import type { Value } from '../../../pipeline/values/value.ts';
-import type { JobRecord, TokenUsage } from '../../../plan/job.ts';
+import type { JobRecord } from '../../../plan/job.ts';
 import type { ReplyPlace } from '../../../plan/job-request.ts';
 import { segmentPath } from '../../../state/files/segment-files.ts';
+import type { Printed } from '../../facts/json-outputs.generated.ts';
 
 /** A line of the whole replies. */
-interface ReplyLine extends Omit<ReplyPlace, 'segment'> {
-  /** Relative to the run directory. */
-  readonly file: string;
-}
+type ReplyLine = NonNullable<NonNullable<Printed<'show'>['answer']>['reply']>;
 
 const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
 
 /** The facts of the calls of a text job. */
-export interface TextReport {
-  /** Of a text job: the facts of its last reply, also where that reply failed the job. */
-  readonly answer?: {
-    /** The model version that answered. */
-    readonly model?: string;
-    readonly requestId?: string;
-    readonly responseId?: string;
-    readonly blockReason?: string;
-    readonly candidates: readonly {
-      readonly text: string;
-      readonly finishReason?: string;
-      /** What a lenient reading of JSON passed over. */
-      readonly passedOver?: readonly string[];
-    }[];
-    /** Where the service's whole reply lies. */
-    readonly reply?: ReplyLine;
-  };
-  /** Tokens of all replies that it was ever given. */
-  readonly usage?: TokenUsage;
-  /** Rounds of function calls that were answered, oldest first. */
-  readonly rounds?: readonly { readonly calls: readonly string[]; readonly reply?: ReplyLine }[];
-  /** Replies that came and could not be used. */
-  readonly unusable?: number;
-}
+export type TextReport = Pick<Printed<'show'>, 'answer' | 'usage' | 'rounds' | 'unusable'>;
 
 /** The part of a report that only a text job has; empty for an image job. */
 export function textReport({ text, usage, turns, rounds: places = [], invalid }: JobRecord): TextReport {

@@ -1,25 +1,21 @@
 import { basename, relative } from 'node:path';
-import { type CommonMessage, messageText } from '../../../manifest/messages.ts';
-import type { SameFilesFound } from '../../../manifest/same-files.ts';
-import type { AxisSetting } from '../../../pipeline/pipeline.ts';
+import { messageText } from '../../../manifest/messages.ts';
 import type { IsOptional } from '../../../plan/graph/optional.ts';
-import type { JobStatus } from '../../../plan/job.ts';
-import type { SlotStatus } from '../../../plan/slot.ts';
 import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
 import type { RunEnd } from '../../../run/events.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import { isOpenOrder, type RedoCounts } from '../../../state/redo-order.ts';
+import { isOpenOrder } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import { first } from '../../facts/in-doubt.ts';
+import type { Printed } from '../../facts/json-outputs.generated.ts';
 import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
-import type { RunPlace, StageFacts } from '../../facts/place.ts';
-import { type HowFar, readHowFar } from '../../facts/planned.ts';
+import type { RunPlace } from '../../facts/place.ts';
+import { readHowFar } from '../../facts/planned.ts';
 import { type PutBack, readPutBack } from '../../facts/put-back.ts';
-import { type OutcomeFacts, readRunFacts } from '../../facts/run.ts';
+import { readRunFacts } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
-import type { WorkersStatus } from '../../facts/workers.ts';
 import {
   assumedTokenWords,
   count,
@@ -46,88 +42,10 @@ import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
 import { workerLines } from './workers.ts';
 
 /** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
-export interface RunStatus {
-  /** Relative to the current folder. */
-  readonly directory: string;
-  /** The pipeline's file, relative to the current folder; absent when no run got that far. */
-  readonly file?: string;
-  readonly service?: string;
-  /** Where the last run's requests went; absent for a rehearsal. */
-  readonly origin?: string;
-  /** Axes of the matrix that its runs replace; absent: none. */
-  readonly set?: readonly AxisSetting[];
-  /** Of a run on an engine: its workers, slices and limits in use. */
-  readonly engine?: WorkersStatus;
-  /** Of a run on an engine that has begun: where it stands. */
-  readonly stage?: Omit<StageFacts, 'end'>;
-  /** A run is on. */
-  readonly running: boolean;
-  /** Who runs, where it can be read. */
-  readonly owner?: { readonly pid: number; readonly host: string };
-  /** The run that is on, or the last one. */
-  readonly startedAt?: string;
-  /** Absent while it is on, and when it was killed. */
-  readonly finishedAt?: string;
+export type RunStatus = Omit<Printed<'status'>, 'end'> & {
+  /** Of the run that is on, or of the last one. */
   readonly end?: RunEnd;
-  readonly exitCode?: number;
-  /** Jobs settled in a minute, on average since the run began. */
-  readonly perMinute?: number;
-  /** How far the run that is on is, or the last one came; absent: its plan is not ready. */
-  readonly planned?: HowFar;
-  /** Failed for an optional button that is not there is skipped. */
-  readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
-  /** Planned slots that the last run's flags chose, as it left them; absent while a run is on, and when it was killed. */
-  readonly slots?: Readonly<Record<SlotStatus, number>>;
-  /** Why slots of it failed before anything was asked: they have no job. */
-  readonly unasked: NonNullable<OutcomeFacts['unasked']>;
-  /** Submissions over the directory's life. */
-  readonly submits: number;
-  /** Sum of the known costs over the directory's life; absent when nothing is priced. */
-  readonly cost?: number;
-  /** Possible cost of submissions without a response, in addition, over the directory's life; absent: nothing. */
-  readonly possibleCost?: number;
-  /** Tokens of all replies over the directory's life, where the service counted them. */
-  readonly tokens: number;
-  /** Estimated tokens of replies without a token count: `budget.tokens` counts them. Absent: every reply had one. */
-  readonly assumedTokens?: number;
-  /** Submissions and calls whose answer never came, and which may have been paid, over the directory's life; absent: none. */
-  readonly unanswered?: number;
-  /** Tasks that timed out at the gateway in the last run and were submitted, and maybe paid, again; absent: none. */
-  readonly timedOutAgain?: number;
-  /** Jobs of open orders to make them anew (`--redo`): to be begun, begun and not settled, and made; absent: there is no open one. */
-  readonly redo?: RedoCounts;
-  /** Jobs that wait for a later run because they were refused, by kind and reason, most frequent first. Nothing was paid for them. */
-  readonly putBack: readonly PutBack[];
-  /** Different jobs whose files had the same bytes when the last run ended; absent: none. */
-  readonly sameFiles?: SameFilesFound;
-  /** What each step has cost over the directory's life, in the order in which their first jobs came. */
-  readonly steps: readonly StepCosts[];
-  /** What its runs have learned about the service; absent: nothing. */
-  readonly learned?: LearnedFacts;
-  /** Failed and in-doubt jobs by error code, most frequent first. */
-  readonly reasons: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
-  /** Jobs in doubt, with what a killed run left while it was being submitted. */
-  readonly doubts: number;
-  /**
-   * The work of the directory for other services than that of the last run, service by service: only runs against them
-   * continue it. Absent where there is none.
-   */
-  readonly otherServices?: readonly {
-    readonly service: string;
-    readonly origin?: string;
-    readonly jobs: number;
-    /** Those jobs that are in doubt. */
-    readonly doubts: number;
-  }[];
-  /** At most 20 of them. */
-  readonly inDoubt: readonly {
-    readonly job: string;
-    readonly step: string;
-    readonly branch: string;
-    readonly cell: number;
-    readonly code: string;
-  }[];
-}
+};
 
 const mostListed = 20;
 

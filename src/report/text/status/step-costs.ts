@@ -1,27 +1,13 @@
 import { roundMoney } from '../../../plan/estimate/price.ts';
 import { leftUnanswered } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import type { Printed } from '../../facts/json-outputs.generated.ts';
 import { count, money } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { tableLines } from '../table.ts';
 
 /** What one step has cost, over the directory's life. */
-export interface StepCosts {
-  readonly step: string;
-  /** A job that slots of several steps share is counted at the step that asked for it first. */
-  readonly jobs: number;
-  readonly done: number;
-  readonly submits: number;
-  /** Absent when nothing of it is priced. */
-  readonly cost?: number;
-  /** Possible cost of submissions without a response, in addition; absent: nothing. */
-  readonly possibleCost?: number;
-  readonly tokens: number;
-  /** Estimated tokens of replies without a token count; absent: every reply had one. */
-  readonly assumedTokens?: number;
-  /** Submissions and calls whose answer never came, and which may have been paid; absent: none. */
-  readonly unanswered?: number;
-}
+export type StepCosts = Printed<'status'>['steps'][number];
 
 /**
  * Reads every record: seconds for a million jobs. The steps stand in the order in which their first jobs came.

@@ -1715,3 +1715,9 @@ export interface ShowReply1 {
    */
   sha256: string;
 }
+
+/**
+ * What a command prints with `--json`, unchangeable.
+ */
+export type Printed<Command extends keyof JsonOutputs> = Unchangeable<JsonOutputs[Command]>;
+type Unchangeable<T> = unknown extends T ? T : { readonly [Member in keyof T]: Unchangeable<T[Member]> };
