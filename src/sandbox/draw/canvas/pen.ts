@@ -1,5 +1,5 @@
 import type { Colour } from './colour.ts';
-import type { Fill, Point, Role, Shape } from './shape.ts';
+import { type Fill, type Outline, type Point, pointsOf, type Role, type Shape } from './shape.ts';
 
 /** Where a pen draws: x' = x·scale (mirrored by `flip`), turned, then moved. */
 interface Place {
@@ -48,11 +48,11 @@ export class Pen {
     });
   }
 
-  area(points: readonly Point[], fill: Fill, opacity = 1): void {
+  area(outline: Outline, fill: Fill, opacity = 1): void {
     this.#shapes.push({
       kind: 'area',
       role: this.role,
-      points: points.map((point) => this.#put(point)),
+      points: pointsOf(outline).map((point) => this.#put(point)),
       fill:
         typeof fill === 'string' ? fill : { ...fill, start: this.#put(fill.start), end: this.#put(fill.end) },
       opacity,
@@ -60,7 +60,8 @@ export class Pen {
   }
 
   /** The points and their mirror image on the other side of x = 0, as one outline. */
-  symmetric(points: readonly Point[], fill: Fill, opacity = 1): void {
+  symmetric(outline: Outline, fill: Fill, opacity = 1): void {
+    const points = pointsOf(outline);
     const mirrored = points
       .filter(([x]) => x !== 0)
       .map(([x, y, corner]): Point => [-x, y, corner ?? 0])
@@ -83,11 +84,11 @@ export class Pen {
     this.area(points, fill, opacity);
   }
 
-  line(points: readonly Point[], width: number, colour: Colour, opacity = 1): void {
+  line(outline: Outline, width: number, colour: Colour, opacity = 1): void {
     this.#shapes.push({
       kind: 'line',
       role: this.role,
-      points: points.map((point) => this.#put(point)),
+      points: pointsOf(outline).map((point) => this.#put(point)),
       width: width * this.#place.scale,
       colour,
       opacity,

@@ -3,6 +3,17 @@ import { type Colour, colourOf, rgbOf } from './colour.ts';
 /** A point; a third member other than 0 makes it a corner instead of a bend. */
 export type Point = readonly [number, number, number?];
 
+/** The points of an area or a line, also as a text: `22,-50! 36,-96 82,-164!`, where `!` makes a corner. */
+export type Outline = string | readonly Point[];
+
+export const pointsOf = (outline: Outline): readonly Point[] =>
+  typeof outline === 'string'
+    ? outline.split(' ').map((point): Point => {
+        const [x, y = ''] = point.split(',');
+        return [Number(x), Number.parseFloat(y), y.endsWith('!') ? 1 : 0];
+      })
+    : outline;
+
 /** One colour, or several, evenly spread along a line in the scene's coordinates. */
 export type Fill =
   | Colour

@@ -5,15 +5,7 @@ import type { Point } from '../canvas/shape.ts';
 
 /** A fir of about 100 × 240 whose foot is at the origin. */
 export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean): void {
-  pen.area(
-    [
-      [-5, 4, 1],
-      [5, 4, 1],
-      [4, -60, 1],
-      [-4, -60, 1],
-    ],
-    darker(colour, 0.4),
-  );
+  pen.area('-5,4! 5,4! 4,-60! -4,-60!', darker(colour, 0.4));
   const tiers = random.int(4, 6);
   const right: Point[] = [];
   const left: Point[] = [];
@@ -43,35 +35,9 @@ export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean)
 /** A leafy tree of about 180 × 230 whose foot is at the origin. */
 export function drawTree(pen: Pen, random: Random, colour: Colour, bark: Colour): void {
   const lean = random.range(-14, 14);
-  pen.area(
-    [
-      [-12, 4, 1],
-      [-6, -50],
-      [lean - 5, -120],
-      [lean + 5, -120],
-      [8, -50],
-      [16, 4, 1],
-    ],
-    bark,
-  );
-  pen.line(
-    [
-      [0, -80],
-      [lean + 30, -135],
-      [lean + 46, -160],
-    ],
-    6,
-    bark,
-  );
-  pen.line(
-    [
-      [0, -70],
-      [lean - 28, -125],
-      [lean - 44, -150],
-    ],
-    5,
-    bark,
-  );
+  pen.area(`-12,4! -6,-50 ${lean - 5},-120 ${lean + 5},-120 8,-50 16,4!`, bark);
+  pen.line(`0,-80 ${lean + 30},-135 ${lean + 46},-160`, 6, bark);
+  pen.line(`0,-70 ${lean - 28},-125 ${lean - 44},-150`, 5, bark);
   const clumps = random.int(6, 8);
   for (let layer = 0; layer < 3; layer += 1) {
     const shade = layer === 0 ? darker(colour, 0.28) : layer === 1 ? colour : lighter(colour, 0.18);
@@ -102,14 +68,7 @@ export function drawBirch(
 ): void {
   const lean = random.range(-0.06, 0.06) * top;
   pen.area(
-    [
-      [-width, 6, 1],
-      [lean / 2 - width * 0.75, top / 2],
-      [lean - width * 0.55, top, 1],
-      [lean + width * 0.55, top, 1],
-      [lean / 2 + width * 0.75, top / 2],
-      [width, 6, 1],
-    ],
+    `${-width},6! ${lean / 2 - width * 0.75},${top / 2} ${lean - width * 0.55},${top}! ${lean + width * 0.55},${top}! ${lean / 2 + width * 0.75},${top / 2} ${width},6!`,
     { colours: [shade, light, light, shade], start: [-width, 0], end: [width, 0] },
   );
   const marks = Math.round(-top / 46);
@@ -119,11 +78,7 @@ export function drawBirch(
     const side = random.chance(0.5) ? 1 : -1;
     const length = width * random.range(0.35, 1.1);
     pen.area(
-      [
-        [x + side * width * 0.78, y - 5, 1],
-        [x + side * (width * 0.78 - length), y + 1],
-        [x + side * width * 0.78, y + 6, 1],
-      ],
+      `${x + side * width * 0.78},${y - 5}! ${x + side * (width * 0.78 - length)},${y + 1} ${x + side * width * 0.78},${y + 6}!`,
       '#2b2a30',
       0.85,
     );
@@ -132,15 +87,7 @@ export function drawBirch(
     const y = top * random.range(0.45, 0.9);
     const side = random.chance(0.5) ? 1 : -1;
     const x = (lean * y) / top;
-    pen.line(
-      [
-        [x, y],
-        [x + side * 34, y - 46],
-        [x + side * 52, y - 92],
-      ],
-      width * 0.22,
-      shade,
-    );
+    pen.line(`${x},${y} ${x + side * 34},${y - 46} ${x + side * 52},${y - 92}`, width * 0.22, shade);
   }
 }
 
@@ -152,13 +99,7 @@ export function drawGrass(pen: Pen, random: Random, colour: Colour, height: numb
     const bend = random.range(-22, 22);
     const tall = height * random.range(0.55, 1.1);
     pen.area(
-      [
-        [x - 2.6, 3, 1],
-        [x + bend * 0.35 - 1.5, -tall * 0.6],
-        [x + bend, -tall, 1],
-        [x + bend * 0.35 + 2.2, -tall * 0.55],
-        [x + 2.6, 3, 1],
-      ],
+      `${x - 2.6},3! ${x + bend * 0.35 - 1.5},${-tall * 0.6} ${x + bend},${-tall}! ${x + bend * 0.35 + 2.2},${-tall * 0.55} ${x + 2.6},3!`,
       blade % 2 === 0 ? colour : lighter(colour, 0.12),
     );
   }
@@ -167,15 +108,7 @@ export function drawGrass(pen: Pen, random: Random, colour: Colour, height: numb
 /** A flower of about 30 across on its stem; the origin is at its foot. */
 export function drawFlower(pen: Pen, random: Random, petal: Colour, stem: Colour, height: number): void {
   const bend = random.range(-12, 12);
-  pen.line(
-    [
-      [0, 2],
-      [bend * 0.3, -height * 0.5],
-      [bend, -height],
-    ],
-    3,
-    stem,
-  );
+  pen.line(`0,2 ${bend * 0.3},${-height * 0.5} ${bend},${-height}`, 3, stem);
   const petals = random.int(5, 6);
   const size = random.range(9, 13);
   for (let index = 0; index < petals; index += 1) {

@@ -16,15 +16,12 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
     palette.land[3],
     palette.sky[1],
   ];
-  pen.as('sky').area(
-    [
-      [left, top, 1],
-      [right, top, 1],
-      [right, bottom, 1],
-      [left, bottom, 1],
-    ],
-    vertical([mix(palette.sky[2], '#fff8ec', 0.4), mix(palette.sky[2], palette.sky[1], 0.35)], -500, 500),
-  );
+  pen
+    .as('sky')
+    .area(
+      `${left},${top}! ${right},${top}! ${right},${bottom}! ${left},${bottom}!`,
+      vertical([mix(palette.sky[2], '#fff8ec', 0.4), mix(palette.sky[2], palette.sky[1], 0.35)], -500, 500),
+    );
   if (pose === 0) {
     for (let ring = 9; ring >= 1; ring -= 1) {
       const [x, y] = [random.range(-30, 30) + (ring - 5) * 16, random.range(-26, 26)];
@@ -61,47 +58,18 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
         const form = own.int(0, 4);
         const [a, b] = [x - 64, x + 64];
         pen.area(
-          [
-            [a, y, 1],
-            [b, y, 1],
-            [b, y + 128, 1],
-            [a, y + 128, 1],
-          ],
+          `${a},${y}! ${b},${y}! ${b},${y + 128}! ${a},${y + 128}!`,
           mix(own.pick(colours), palette.sky[2], 0.55),
         );
         if (form === 0) pen.ellipse(x, y + 64, 56, 56, colour);
-        else if (form === 1)
-          pen.area(
-            [
-              [a, y + 128, 1],
-              [a, y, 1],
-              [b, y + 128, 1],
-            ],
-            colour,
-          );
+        else if (form === 1) pen.area(`${a},${y + 128}! ${a},${y}! ${b},${y + 128}!`, colour);
         else if (form === 2)
           pen.area(
-            [
-              [a, y, 1],
-              [x - 19, y + 5],
-              [x + 26, y + 38],
-              [b - 5, y + 83],
-              [b, y + 128, 1],
-              [a, y + 128, 1],
-            ],
+            `${a},${y}! ${x - 19},${y + 5} ${x + 26},${y + 38} ${b - 5},${y + 83} ${b},${y + 128}! ${a},${y + 128}!`,
             colour,
           );
         else if (form === 3) pen.ellipse(x, y + 64, 54, 26, darker(colour, 0.1), 1, own.range(-0.8, 0.8));
-        else
-          pen.area(
-            [
-              [x, y + 8, 1],
-              [b - 8, y + 64, 1],
-              [x, y + 120, 1],
-              [a + 8, y + 64, 1],
-            ],
-            colour,
-          );
+        else pen.area(`${x},${y + 8}! ${b - 8},${y + 64}! ${x},${y + 120}! ${a + 8},${y + 64}!`, colour);
       }
     }
   } else {
@@ -127,11 +95,7 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
     for (let spoke = 0; spoke < 9; spoke += 1) {
       const angle = random.range(0, 2 * Math.PI);
       pen.line(
-        [
-          [0, 0],
-          [Math.cos(angle) * 300, Math.sin(angle) * 260],
-          [Math.cos(angle + 0.4) * 620, Math.sin(angle + 0.4) * 560],
-        ],
+        `0,0 ${Math.cos(angle) * 300},${Math.sin(angle) * 260} ${Math.cos(angle + 0.4) * 620},${Math.sin(angle + 0.4) * 560}`,
         random.range(2, 7),
         palette.land[3],
         0.8,

@@ -82,16 +82,13 @@ function drawLight(pen: Pen, boxes: readonly Box[], { accent }: Palette): void {
     Math.max(...boxes.map((box) => box.bottom)),
   ];
   const [width, height] = [right - left, bottom - top];
-  pen.as('air').area(
-    [
-      [left - width, top - height, 1],
-      [right + width, top - height, 1],
-      [right + width, bottom + height, 1],
-      [left - width, bottom + height, 1],
-    ],
-    accent,
-    0.08,
-  );
+  pen
+    .as('air')
+    .area(
+      `${left - width},${top - height}! ${right + width},${top - height}! ${right + width},${bottom + height}! ${left - width},${bottom + height}!`,
+      accent,
+      0.08,
+    );
 }
 
 function drawCloth(pen: Pen, { accent }: Palette, box: Box, random: Random): void {

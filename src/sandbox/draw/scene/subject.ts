@@ -88,17 +88,11 @@ export function drawAnimal(
         const y = ground(x) + 30;
         const bark = mix('#6b4f3c', palette.land[3], 0.35);
         const stump = pen.as('land').at(x, y);
-        stump.area(
-          [
-            [-120, 90, 1],
-            [-86, 0],
-            [-80, -130, 1],
-            [84, -122, 1],
-            [92, 0],
-            [136, 90, 1],
-          ],
-          { colours: [darker(bark, 0.3), bark, darker(bark, 0.45)], start: [-90, 0], end: [100, 0] },
-        );
+        stump.area('-120,90! -86,0 -80,-130! 84,-122! 92,0 136,90!', {
+          colours: [darker(bark, 0.3), bark, darker(bark, 0.45)],
+          start: [-90, 0],
+          end: [100, 0],
+        });
         stump.ellipse(2, -126, 82, 20, mix(bark, '#e8cfa8', 0.5));
         stump.ellipse(2, -126, 48, 11, mix(bark, '#e8cfa8', 0.3));
         drawPerchedOwl(pen.at(x, y - 132, random.range(1, 1.12)), coat, random, { asleep: true, glance: 0 });

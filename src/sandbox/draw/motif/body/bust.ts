@@ -10,16 +10,7 @@ import { drawHead } from '../head/head.ts';
 export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const wide = coat.build === 'deer' ? 0.72 : 1;
   pen.symmetric(
-    [
-      [0, 40],
-      [70 * wide, 60],
-      [112 * wide, 120],
-      [150 * wide, 190],
-      [196 * wide, 280],
-      [230 * wide, 420],
-      [236 * wide, 620, 1],
-      [0, 620, 1],
-    ],
+    `0,40 ${70 * wide},60 ${112 * wide},120 ${150 * wide},190 ${196 * wide},280 ${230 * wide},420 ${236 * wide},620! 0,620!`,
     { colours: [darker(coat.main, 0.2), coat.main, darker(coat.main, 0.34)], start: [0, 60], end: [0, 520] },
   );
   const tufts: Point[] = [[0, 80]];
@@ -36,11 +27,7 @@ export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): 
     const x = side * random.range(70, 190) * wide;
     const y = random.range(170, 460);
     pen.line(
-      [
-        [x, y],
-        [x + side * 8, y + 22],
-        [x + side * 10, y + 44],
-      ],
+      `${x},${y} ${x + side * 8},${y + 22} ${x + side * 10},${y + 44}`,
       3,
       random.chance(0.5) ? lighter(coat.main, 0.2) : darker(coat.main, 0.35),
       0.5,

@@ -1,6 +1,6 @@
 import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
-import type { Point } from '../../canvas/shape.ts';
+import { type Outline, type Point, pointsOf } from '../../canvas/shape.ts';
 import type { Coat } from '../coat.ts';
 
 /** The expression of a head. */
@@ -11,8 +11,8 @@ export interface EyeStyle {
 }
 
 /** The points, mirrored where `side` is -1. */
-export const sided = (side: number, points: readonly Point[]): Point[] =>
-  points.map(([x, y, corner]) => [x * side, y, corner ?? 0]);
+export const sided = (side: number, outline: Outline): Point[] =>
+  pointsOf(outline).map(([x, y, corner]) => [x * side, y, corner ?? 0]);
 
 /** An almond eye at (±x, y); closed ones are a curve. */
 export function drawEye(
@@ -27,23 +27,17 @@ export function drawEye(
 ): void {
   if (look.asleep) {
     pen.line(
-      sided(side, [
-        [x - size, y],
-        [x, y + size * 0.45],
-        [x + size, y - size * 0.2],
-      ]),
+      sided(side, `${x - size},${y} ${x},${y + size * 0.45} ${x + size},${y - size * 0.2}`),
       size * 0.28,
       coat.dark,
     );
     return;
   }
   pen.area(
-    sided(side, [
-      [x - size * 1.25, y + size * 0.55, 1],
-      [x - size * 0.2, y - size * 0.72],
-      [x + size * 1.25, y - size * 0.6, 1],
-      [x + size * 0.3, y + size * 0.72],
-    ]),
+    sided(
+      side,
+      `${x - size * 1.25},${y + size * 0.55}! ${x - size * 0.2},${y - size * 0.72} ${x + size * 1.25},${y - size * 0.6}! ${x + size * 0.3},${y + size * 0.72}`,
+    ),
     coat.dark,
   );
   const at = x * side + look.glance * size * 0.25;

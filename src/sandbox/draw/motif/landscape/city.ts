@@ -15,12 +15,7 @@ export function drawCity(pen: Pen, world: World, palette: Palette, horizon: numb
       const top = horizon + 60 + row * 60 - height;
       const colour = random.chance(0.5) ? base : darker(base, 0.12);
       pen.area(
-        [
-          [x - width, horizon + 500, 1],
-          [x - width, top, 1],
-          [x + width, top, 1],
-          [x + width, horizon + 500, 1],
-        ],
+        `${x - width},${horizon + 500}! ${x - width},${top}! ${x + width},${top}! ${x + width},${horizon + 500}!`,
         vertical(
           [lighter(colour, 0.06), mix(colour, palette.sky[2], row === 0 ? 0.3 : 0.1)],
           top,
@@ -30,30 +25,14 @@ export function drawCity(pen: Pen, world: World, palette: Palette, horizon: numb
       const roof = random.int(0, 3);
       if (roof === 0) {
         pen.area(
-          [
-            [x - width, top + 1, 1],
-            [x, top - width * 0.9, 1],
-            [x + width, top + 1, 1],
-          ],
+          `${x - width},${top + 1}! ${x},${top - width * 0.9}! ${x + width},${top + 1}!`,
           darker(colour, 0.15),
         );
       } else if (roof === 1) {
-        pen.line(
-          [
-            [x, top],
-            [x, top - 56],
-          ],
-          3,
-          darker(colour, 0.2),
-        );
+        pen.line(`${x},${top} ${x},${top - 56}`, 3, darker(colour, 0.2));
       } else if (roof === 2) {
         pen.area(
-          [
-            [x - width * 0.5, top + 1, 1],
-            [x - width * 0.5, top - 26, 1],
-            [x + width * 0.3, top - 26, 1],
-            [x + width * 0.3, top + 1, 1],
-          ],
+          `${x - width * 0.5},${top + 1}! ${x - width * 0.5},${top - 26}! ${x + width * 0.3},${top - 26}! ${x + width * 0.3},${top + 1}!`,
           darker(colour, 0.1),
         );
       }
@@ -63,16 +42,13 @@ export function drawCity(pen: Pen, world: World, palette: Palette, horizon: numb
         for (let window = -1; window <= 1; window += 1) {
           if (!random.chance(palette.night ? 0.5 : 0.4)) continue;
           const wx = x + window * width * 0.56;
-          pen.as('light').area(
-            [
-              [wx - 6, floor, 1],
-              [wx + 6, floor, 1],
-              [wx + 6, floor + 13, 1],
-              [wx - 6, floor + 13, 1],
-            ],
-            lit,
-            palette.night ? 0.9 : 0.5,
-          );
+          pen
+            .as('light')
+            .area(
+              `${wx - 6},${floor}! ${wx + 6},${floor}! ${wx + 6},${floor + 13}! ${wx - 6},${floor + 13}!`,
+              lit,
+              palette.night ? 0.9 : 0.5,
+            );
         }
       }
     }

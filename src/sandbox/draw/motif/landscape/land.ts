@@ -56,38 +56,17 @@ export function drawPeaks(pen: Pen, world: World, palette: Palette, horizon: num
       const foot = horizon + 70;
       const bend = random.range(-24, 24);
       pen.area(
-        [
-          [px - half, foot, 1],
-          [px - half * 0.5, py + height * 0.52, 1],
-          [px, py, 1],
-          [px + half * 0.45, py + height * 0.4, 1],
-          [px + half, foot, 1],
-        ],
+        `${px - half},${foot}! ${px - half * 0.5},${py + height * 0.52}! ${px},${py}! ${px + half * 0.45},${py + height * 0.4}! ${px + half},${foot}!`,
         vertical([colour, mix(colour, palette.sky[2], 0.4)], py, foot),
       );
       pen.area(
-        [
-          [px, py, 1],
-          [px + half * 0.45, py + height * 0.4, 1],
-          [px + half, foot, 1],
-          [px + bend, foot, 1],
-          [px + bend * 0.4 + 14, py + height * 0.5, 1],
-          [px - 8, py + height * 0.25, 1],
-        ],
+        `${px},${py}! ${px + half * 0.45},${py + height * 0.4}! ${px + half},${foot}! ${px + bend},${foot}! ${px + bend * 0.4 + 14},${py + height * 0.5}! ${px - 8},${py + height * 0.25}!`,
         darker(colour, 0.3),
         0.5,
       );
       const snow = height * random.range(0.2, 0.34);
       pen.area(
-        [
-          [px, py, 1],
-          [px + snow * 0.95, py + snow * 0.85, 1],
-          [px + snow * 0.42, py + snow * 0.72, 1],
-          [px + snow * 0.18, py + snow * 1.15, 1],
-          [px - snow * 0.22, py + snow * 0.76, 1],
-          [px - snow * 0.52, py + snow * 1.12, 1],
-          [px - snow * 0.88, py + snow * 0.92, 1],
-        ],
+        `${px},${py}! ${px + snow * 0.95},${py + snow * 0.85}! ${px + snow * 0.42},${py + snow * 0.72}! ${px + snow * 0.18},${py + snow * 1.15}! ${px - snow * 0.22},${py + snow * 0.76}! ${px - snow * 0.52},${py + snow * 1.12}! ${px - snow * 0.88},${py + snow * 0.92}!`,
         mix('#ffffff', palette.light, 0.35),
         0.88,
       );

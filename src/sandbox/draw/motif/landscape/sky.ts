@@ -20,23 +20,13 @@ export function drawSky(pen: Pen, world: World, palette: Palette, theme: Theme, 
   const { left, right, top, bottom } = world.box;
   const sky = pen.as('sky');
   sky.area(
-    [
-      [left, top, 1],
-      [right, top, 1],
-      [right, bottom, 1],
-      [left, bottom, 1],
-    ],
+    `${left},${top}! ${right},${top}! ${right},${bottom}! ${left},${bottom}!`,
     vertical(palette.sky, -skyTop, horizon),
   );
   // The part that only a wider window shows: the sky becomes deeper.
   if (top < -skyTop) {
     sky.area(
-      [
-        [left, top, 1],
-        [right, top, 1],
-        [right, 2 - skyTop, 1],
-        [left, 2 - skyTop, 1],
-      ],
+      `${left},${top}! ${right},${top}! ${right},${2 - skyTop}! ${left},${2 - skyTop}!`,
       vertical([darker(palette.sky[0], 0.45), palette.sky[0]], -3 * skyTop, -skyTop),
     );
     if (!palette.night && theme.mood === 'dusk') drawStars(sky.as('light'), world, -skyTop);

@@ -16,12 +16,7 @@ export function drawWater(
   const { left, right, bottom } = world.box;
   const near = mix(palette.land[2], palette.sky[0], 0.55);
   pen.area(
-    [
-      [left, horizon, 1],
-      [right, horizon, 1],
-      [right, Math.max(bottom, horizon + 10), 1],
-      [left, Math.max(bottom, horizon + 10), 1],
-    ],
+    `${left},${horizon}! ${right},${horizon}! ${right},${Math.max(bottom, horizon + 10)}! ${left},${Math.max(bottom, horizon + 10)}!`,
     vertical(
       [mix(palette.sky[2], palette.sky[1], 0.3), mix(palette.sky[1], near, 0.55), darker(near, 0.25)],
       horizon,
@@ -43,16 +38,13 @@ export function drawWater(
         : random.chance(0.5)
           ? lighter(palette.sky[1], 0.25)
           : darker(near, 0.2);
-      pen.as(onPath ? 'light' : 'land').area(
-        [
-          [at - length, y, 1],
-          [at, y - 1.5 - depth * 4],
-          [at + length, y, 1],
-          [at, y + 1.5 + depth * 5],
-        ],
-        colour,
-        onPath ? 0.75 : 0.4,
-      );
+      pen
+        .as(onPath ? 'light' : 'land')
+        .area(
+          `${at - length},${y}! ${at},${y - 1.5 - depth * 4} ${at + length},${y}! ${at},${y + 1.5 + depth * 5}`,
+          colour,
+          onPath ? 0.75 : 0.4,
+        );
     }
   }
 }

@@ -17,10 +17,7 @@ export function drawRain(pen: Pen, world: World): void {
   scatter(world, 'drop', 62, (x, y, random) => {
     const length = random.range(26, 70);
     pen.line(
-      [
-        [x, y],
-        [x - length * 0.24, y + length],
-      ],
+      `${x},${y} ${x - length * 0.24},${y + length}`,
       random.range(1.2, 2.6),
       '#dfe9f2',
       random.range(0.25, 0.6),

@@ -1,3 +1,4 @@
+import { sided } from '../head/eye.ts';
 import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 import type { Random } from '../../canvas/random.ts';
@@ -32,62 +33,36 @@ export function drawFlyingOwl(pen: Pen, coat: Coat, random: Random, head: boolea
       },
     );
     pen.area(
-      [
-        [side * 30, -30],
-        [side * 110, -72 * rise],
-        [side * 206, -112 * rise],
-        [side * 268, -98 * rise, 1],
-        [side * 190, -46 * rise],
-        [side * 110, 0],
-        [side * 40, 26],
-      ],
+      sided(
+        side,
+        `30,-30 110,${-72 * rise} 206,${-112 * rise} 268,${-98 * rise}! 190,${-46 * rise} 110,0 40,26`,
+      ),
       coat.pale,
       0.75,
     );
     for (let bar = 0; bar < 4; bar += 1) {
       const x = side * (110 + bar * 48);
       pen.line(
-        [
-          [x, -66 * rise - bar * 8],
-          [x + side * 12, -20 * rise],
-          [x + side * 4, 26 - bar * 12],
-        ],
+        `${x},${-66 * rise - bar * 8} ${x + side * 12},${-20 * rise} ${x + side * 4},${26 - bar * 12}`,
         4,
         coat.dark,
         0.45,
       );
     }
   }
-  pen.symmetric(
-    [
-      [0, 40],
-      [22, 70],
-      [46, 132, 1],
-      [22, 128],
-      [0, 140],
-    ],
-    { colours: [coat.main, coat.dark], start: [0, 40], end: [0, 140] },
-  );
-  pen.symmetric(
-    [
-      [0, -60],
-      [44, -34],
-      [46, 30],
-      [26, 82],
-      [0, 96],
-    ],
-    { colours: [coat.main, coat.pale], start: [0, -60], end: [0, 90] },
-  );
+  pen.symmetric('0,40 22,70 46,132! 22,128 0,140', {
+    colours: [coat.main, coat.dark],
+    start: [0, 40],
+    end: [0, 140],
+  });
+  pen.symmetric('0,-60 44,-34 46,30 26,82 0,96', {
+    colours: [coat.main, coat.pale],
+    start: [0, -60],
+    end: [0, 90],
+  });
   if (head) drawOwlHead(pen.at(0, -62, 0.5), coat, { asleep: false, glance: 0 });
   else {
     pen.ellipse(0, -66, 24, 26, coat.main);
-    pen.area(
-      [
-        [-7, -62, 1],
-        [0, -38, 1],
-        [7, -62, 1],
-      ],
-      coat.nose,
-    );
+    pen.area('-7,-62! 0,-38! 7,-62!', coat.nose);
   }
 }

@@ -1,28 +1,15 @@
+import { type EyeStyle, sided } from '../head/eye.ts';
 import { darker, lighter } from '../../canvas/colour.ts';
 import type { Pen } from '../../canvas/pen.ts';
 import type { Coat } from '../coat.ts';
-import type { EyeStyle } from '../head/eye.ts';
 
 /** An owl's head from the front, about 220 × 200, its middle at the origin. */
 export function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
-  pen.symmetric(
-    [
-      [0, -74],
-      [34, -80],
-      [70, -92],
-      [104, -134, 1],
-      [112, -70],
-      [118, -8],
-      [104, 50],
-      [64, 88],
-      [0, 98],
-    ],
-    {
-      colours: [darker(coat.main, 0.12), coat.main, darker(coat.main, 0.18)],
-      start: [0, -120],
-      end: [0, 96],
-    },
-  );
+  pen.symmetric('0,-74 34,-80 70,-92 104,-134! 112,-70 118,-8 104,50 64,88 0,98', {
+    colours: [darker(coat.main, 0.12), coat.main, darker(coat.main, 0.18)],
+    start: [0, -120],
+    end: [0, 96],
+  });
   for (const side of [-1, 1]) {
     pen.ellipse(side * 48, 4, 60, 64, darker(coat.main, 0.35), 1, side * 0.2);
     pen.ellipse(side * 47, 5, 54, 58, coat.pale, 1, side * 0.2);
@@ -30,25 +17,14 @@ export function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
       const angle = (ray / 18) * 2 * Math.PI;
       const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
       pen.line(
-        [
-          [side * 47 + dx * 30, 4 + dy * 30],
-          [side * 47 + dx * 50, 4 + dy * 53],
-        ],
+        `${side * 47 + dx * 30},${4 + dy * 30} ${side * 47 + dx * 50},${4 + dy * 53}`,
         2.4,
         coat.main,
         0.45,
       );
     }
     if (look.asleep) {
-      pen.line(
-        [
-          [side * 22, 4],
-          [side * 46, 16],
-          [side * 70, 4],
-        ],
-        6,
-        coat.dark,
-      );
+      pen.line(sided(side, '22,4 46,16 70,4'), 6, coat.dark);
     } else {
       pen.ellipse(side * 46, 4, 31, 31, coat.dark);
       const glance = look.glance * 5;
@@ -60,35 +36,12 @@ export function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
       pen.ellipse(side * 46 + glance, 4, 14, 15, '#100c10');
       pen.ellipse(side * 46 + 7 + glance, -4, 5, 5, '#ffffff', 0.95);
     }
-    pen.area(
-      [
-        [side * 6, -44, 1],
-        [side * 44, -64],
-        [side * 98, -122, 1],
-        [side * 82, -66],
-        [side * 40, -46],
-        [side * 10, -10, 1],
-      ],
-      coat.dark,
-      0.75,
-    );
+    pen.area(sided(side, '6,-44! 44,-64 98,-122! 82,-66 40,-46 10,-10!'), coat.dark, 0.75);
   }
-  pen.symmetric(
-    [
-      [0, -56],
-      [9, -30],
-      [11, 10],
-      [0, 22],
-    ],
-    lighter(coat.main, 0.1),
-  );
-  pen.symmetric(
-    [
-      [0, 8],
-      [13, 18],
-      [11, 38],
-      [0, 56, 1],
-    ],
-    { colours: [lighter(coat.nose, 0.2), darker(coat.nose, 0.3)], start: [0, 8], end: [0, 56] },
-  );
+  pen.symmetric('0,-56 9,-30 11,10 0,22', lighter(coat.main, 0.1));
+  pen.symmetric('0,8 13,18 11,38 0,56!', {
+    colours: [lighter(coat.nose, 0.2), darker(coat.nose, 0.3)],
+    start: [0, 8],
+    end: [0, 56],
+  });
 }

@@ -26,84 +26,34 @@ export function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
     );
     pen.ellipse(lean * 110, -230 - random.range(0, 90), 34, 12, '#5c8a55', 1, lean + 1.2);
   }
-  pen.symmetric(
-    [
-      [0, -196],
-      [44, -194],
-      [38, -160],
-      [80, -100],
-      [84, -40],
-      [56, 2, 1],
-      [0, 8],
-    ],
-    { colours: [lighter(glaze, 0.35), glaze, darker(glaze, 0.45)], start: [-80, 0], end: [84, 0] },
-  );
-  pen.area(
-    [
-      [-52, -120],
-      [-38, -126],
-      [-44, -50],
-      [-56, -40],
-    ],
-    '#ffffff',
-    0.35,
-  );
+  pen.symmetric('0,-196 44,-194 38,-160 80,-100 84,-40 56,2! 0,8', {
+    colours: [lighter(glaze, 0.35), glaze, darker(glaze, 0.45)],
+    start: [-80, 0],
+    end: [84, 0],
+  });
+  pen.area('-52,-120 -38,-126 -44,-50 -56,-40', '#ffffff', 0.35);
 }
 
 /** One great peak. */
 export function drawMountain(pen: Pen, palette: Palette, random: Random): void {
   const stone = mix(palette.subject ?? palette.land[1], palette.sky[1], 0.18);
   const tilt = random.range(-60, 60);
+  pen.area(`-620,90! -380,-120! -270,-150! ${tilt},-470! 190,-240! 280,-200! 640,90!`, {
+    colours: [lighter(stone, 0.06), mix(stone, palette.sky[2], 0.5)],
+    start: [0, -470],
+    end: [0, 90],
+  });
   pen.area(
-    [
-      [-620, 90, 1],
-      [-380, -120, 1],
-      [-270, -150, 1],
-      [tilt, -470, 1],
-      [190, -240, 1],
-      [280, -200, 1],
-      [640, 90, 1],
-    ],
-    { colours: [lighter(stone, 0.06), mix(stone, palette.sky[2], 0.5)], start: [0, -470], end: [0, 90] },
-  );
-  pen.area(
-    [
-      [tilt, -470, 1],
-      [190, -240, 1],
-      [280, -200, 1],
-      [640, 90, 1],
-      [150, 90, 1],
-      [60, -60, 1],
-      [100, -170, 1],
-      [10, -280, 1],
-      [tilt + 26, -380, 1],
-    ],
+    `${tilt},-470! 190,-240! 280,-200! 640,90! 150,90! 60,-60! 100,-170! 10,-280! ${tilt + 26},-380!`,
     darker(stone, 0.38),
     0.7,
   );
   pen.area(
-    [
-      [tilt, -470, 1],
-      [120, -326, 1],
-      [84, -300, 1],
-      [60, -240, 1],
-      [20, -300, 1],
-      [-30, -230, 1],
-      [-60, -310, 1],
-      [-120, -250, 1],
-      [-130, -316, 1],
-    ],
+    `${tilt},-470! 120,-326! 84,-300! 60,-240! 20,-300! -30,-230! -60,-310! -120,-250! -130,-316!`,
     mix('#ffffff', palette.light, 0.3),
   );
   pen.area(
-    [
-      [tilt, -470, 1],
-      [120, -326, 1],
-      [84, -300, 1],
-      [60, -240, 1],
-      [16, -330, 1],
-      [tilt + 20, -400, 1],
-    ],
+    `${tilt},-470! 120,-326! 84,-300! 60,-240! 16,-330! ${tilt + 20},-400!`,
     mix('#ffffff', palette.sky[0], 0.4),
     0.7,
   );

@@ -48,39 +48,16 @@ function drawBalloon(pen: Pen, palette: Palette, random: Random): void {
     const [a, b] = [edgeOf(gore), edgeOf(gore + 1)];
     const colour = colours[(gore + first) % 3] ?? palette.accent;
     pen.area(
-      [
-        [a * 0.12, -420, 1],
-        [a * 0.8, -380],
-        [a, -270],
-        [a * 0.72, -160],
-        [a * 0.24, -70, 1],
-        [b * 0.24, -70, 1],
-        [b * 0.72, -160],
-        [b, -270],
-        [b * 0.8, -380],
-        [b * 0.12, -420, 1],
-      ],
+      `${a * 0.12},-420! ${a * 0.8},-380 ${a},-270 ${a * 0.72},-160 ${a * 0.24},-70! ${b * 0.24},-70! ${b * 0.72},-160 ${b},-270 ${b * 0.8},-380 ${b * 0.12},-420!`,
       darker(colour, Math.abs(gore - 2) * 0.07),
     );
   }
-  for (const x of [-24, -8, 8, 24])
-    pen.line(
-      [
-        [x * 1.4, -72],
-        [x, -16],
-      ],
-      2.5,
-      '#4a3428',
-    );
-  pen.area(
-    [
-      [-28, -18, 1],
-      [28, -18, 1],
-      [23, 26],
-      [-23, 26],
-    ],
-    { colours: ['#a9743f', '#5d3c22'], start: [0, -18], end: [0, 26] },
-  );
+  for (const x of [-24, -8, 8, 24]) pen.line(`${x * 1.4},-72 ${x},-16`, 2.5, '#4a3428');
+  pen.area('-28,-18! 28,-18! 23,26 -23,26', {
+    colours: ['#a9743f', '#5d3c22'],
+    start: [0, -18],
+    end: [0, 26],
+  });
 }
 
 /** Where the edge between two of the seven gores runs, seen from the front. */
