@@ -130,9 +130,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   engine: ['postgres', 'state', 'limits', 'queue', 'slices'],
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
-  'sandbox/draw': ['canvas', 'motif', 'style', 'scene', 'panel', 'picture'],
-  'sandbox/draw/motif': ['head', 'body', 'owl', 'thing', 'landscape'],
-  'sandbox/draw/style': ['painters'],
+  'sandbox/draw': ['canvas', 'motif', 'style', 'scene'],
   'sandbox/http': ['orders', 'reply', 'routes'],
   'sandbox/tasks': ['store', 'queue', 'desks'],
   'sandbox/text': ['see', 'say', 'json', 'tools', 'protocol', 'compose'],

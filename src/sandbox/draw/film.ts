@@ -1,7 +1,7 @@
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Frame } from './canvas/drawing.ts';
 import { Random } from './canvas/random.ts';
-import { rasterOf } from './picture/picture.ts';
+import { rasterOf } from './picture.ts';
 import type { ImageOf } from './plate.ts';
 
 /** What a moving picture is made of; the same film is the same file. */

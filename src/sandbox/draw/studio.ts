@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Drawing } from './canvas/drawing.ts';
 import { drawFilm, type Film } from './film.ts';
-import { drawPicture } from './picture/picture.ts';
+import { drawPicture } from './picture.ts';
 import type { ImageOf } from './plate.ts';
 
 /** How much, and how big, a studio draws. */

@@ -1,6 +1,6 @@
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Photo } from '../draw/canvas/drawing.ts';
-import { readSignature } from '../draw/picture/signature.ts';
+import { readSignature } from '../draw/picture.ts';
 import { mostPixels } from '../draw/plate.ts';
 import { type Sight, seeImage } from '../text/see/sight.ts';
 import { bytesOfDataUri } from './data-uri.ts';

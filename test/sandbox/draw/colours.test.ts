@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { coloursNamed } from '../../../src/sandbox/draw/canvas/colour-words.ts';
+import { coloursNamed } from '../../../src/sandbox/draw/canvas/colour.ts';
 import type { Drawing, Frame } from '../../../src/sandbox/draw/canvas/drawing.ts';
 import { themeOf } from '../../../src/sandbox/draw/canvas/theme.ts';
 import {
@@ -10,7 +10,7 @@ import {
   rewordedDrawing,
   strongDrawing,
 } from '../../../src/sandbox/draw/lineage.ts';
-import { drawPicture } from '../../../src/sandbox/draw/picture/picture.ts';
+import { drawPicture } from '../../../src/sandbox/draw/picture.ts';
 import { composeScene } from '../../../src/sandbox/draw/scene/compose.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
 import { describedPrompts } from '../../../src/sandbox/tasks/desks/describing.ts';

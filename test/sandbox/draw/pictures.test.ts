@@ -10,7 +10,7 @@ import {
   upscaleDrawing,
   zoomDrawing,
 } from '../../../src/sandbox/draw/lineage.ts';
-import { drawPicture as draw } from '../../../src/sandbox/draw/picture/picture.ts';
+import { drawPicture as draw } from '../../../src/sandbox/draw/picture.ts';
 import { composeScene } from '../../../src/sandbox/draw/scene/compose.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
 

@@ -8,7 +8,7 @@ import {
   repaintDrawing,
   upscaleDrawing,
 } from '../../../src/sandbox/draw/lineage.ts';
-import { drawPicture } from '../../../src/sandbox/draw/picture/picture.ts';
+import { drawPicture } from '../../../src/sandbox/draw/picture.ts';
 import { composeScene } from '../../../src/sandbox/draw/scene/compose.ts';
 import { readMask } from '../../../src/sandbox/images/mask.ts';
 import { maskParts } from '../../../src/sandbox/images/parts.ts';

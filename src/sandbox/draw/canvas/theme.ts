@@ -1,5 +1,4 @@
-import { type Colour, darker, lighter } from './colour.ts';
-import { colourNames, coloursNamed } from './colour-words.ts';
+import { type Colour, colourNames, coloursNamed, darker, lighter } from './colour.ts';
 import type { Mood } from './palette.ts';
 
 /** Animals that a scene can hold. */

@@ -1,19 +1,15 @@
-import { type Colour, darker, lighter } from '../canvas/colour.ts';
-import { coloursNamed } from '../canvas/colour-words.ts';
+import { type Colour, coloursNamed, darker, lighter } from '../canvas/colour.ts';
 import type { Frame } from '../canvas/drawing.ts';
 import { type Mood, type Palette, paletteOf, tinted } from '../canvas/palette.ts';
-import { Pen } from '../canvas/pen.ts';
+import { Pen, type Scene, type Shape } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
-import type { Scene, Shape } from '../canvas/shape.ts';
 import { type Setting, type Theme, themeOf } from '../canvas/theme.ts';
 import { type Box, World } from '../canvas/world.ts';
-import { drawGround, groundOf } from '../motif/landscape/land.ts';
-import { drawRain, drawSnowfall } from '../motif/landscape/weather.ts';
-import { drawThing } from '../motif/thing/thing.ts';
-import { drawAbstract } from './abstract.ts';
-import { drawBackdrop, drawForeground } from './backdrop.ts';
-import { drawAdded, drawPlaced, isRecoloured, type Placed } from './placed.ts';
-import { animalPoses, drawAnimal } from './subject.ts';
+import { drawGround, groundOf } from '../motif/land.ts';
+import { drawRain, drawSnowfall } from '../motif/sky.ts';
+import { drawThing } from '../motif/things.ts';
+import { drawAbstract, drawBackdrop, drawForeground } from './backdrop.ts';
+import { animalPoses, drawAdded, drawAnimal, drawPlaced, isRecoloured, type Placed } from './subjects.ts';
 
 const openSettings: readonly Setting[] = ['hills', 'mountains', 'forest', 'lake', 'meadow'];
 const openMoods: readonly Mood[] = ['day', 'dawn', 'dusk', 'autumn', 'mist', 'spring'];

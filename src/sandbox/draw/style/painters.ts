@@ -1,31 +1,289 @@
+import { colourOf, darker, lighter, lightness, mix, type Rgb } from '../canvas/colour.ts';
+import { type Fill, meanColour, type Point, type Shape } from '../canvas/pen.ts';
 import type { Style } from '../canvas/theme.ts';
-import { inkPainter } from './painters/ink.ts';
-import { neonPainter } from './painters/neon.ts';
-import { oilPainter } from './painters/oil.ts';
-import { papercutPainter } from './painters/papercut.ts';
-import { pencilPainter } from './painters/pencil.ts';
-import { pixelPainter } from './painters/pixel.ts';
-import { watercolourPainter } from './painters/watercolour.ts';
-import { woodcutPainter } from './painters/woodcut.ts';
-import type { Painter } from './style.ts';
-import { plainSvg } from './svg.ts';
-
-/** Clean shapes with soft gradients: what a prompt without a medium gets. */
-const illustrationPainter: Painter = { toneRows: 0, paint: ({ scene, name }) => plainSvg(scene, name) };
+import { paintInk, paintNeon, paintPencil, paintWoodcut } from './line-painters.ts';
+import type { Painter, Sitting } from './painter.ts';
+import { layPaper, leaveMargin, longerSide, num, pathOf, plainSvg, SvgWriter, unsteady } from './svg.ts';
 
 const painters: Readonly<Record<Style, Painter>> = {
-  illustration: illustrationPainter,
-  ink: inkPainter,
-  oil: oilPainter,
-  watercolour: watercolourPainter,
-  pixel: pixelPainter,
-  neon: neonPainter,
-  woodcut: woodcutPainter,
-  pencil: pencilPainter,
-  papercut: papercutPainter,
+  /** Clean shapes with soft gradients: what a prompt without a medium gets. */
+  illustration: { toneRows: 0, paint: ({ scene, name }) => plainSvg(scene, name) },
+  ink: { toneRows: 0, paint: paintInk },
+  oil: { toneRows: 208, paint: paintOil },
+  watercolour: { toneRows: 0, paint: paintWatercolour },
+  pixel: { toneRows: 80, paint: paintPixel },
+  neon: { toneRows: 0, paint: paintNeon },
+  woodcut: { toneRows: 128, paint: paintWoodcut },
+  pencil: { toneRows: 96, paint: paintPencil },
+  papercut: { toneRows: 0, paint: paintPapercut },
 };
 
 /** The painter of a style. */
 export function painterOf(style: Style | undefined): Painter {
   return painters[style ?? 'illustration'];
+}
+
+/** One pass over the canvas, from the widest brush to the finest; lengths in thousandths of the picture's height. */
+interface Pass {
+  readonly spacing: number;
+  readonly width: number;
+  readonly length: number;
+  /** Strokes only where the scene changes at least so much. */
+  readonly detail: number;
+}
+
+const passes: readonly Pass[] = [
+  { spacing: 40, width: 46, length: 150, detail: 0 },
+  { spacing: 27, width: 26, length: 80, detail: 0.02 },
+  { spacing: 12.5, width: 10.5, length: 31, detail: 0.2 },
+];
+
+/** Oil on canvas: strokes of three brushes that follow the forms, thick enough to catch light. */
+function paintOil({ scene, box, name, random, tones, frame }: Sitting): string {
+  const writer = new SvgWriter(name);
+  writer.body += plainSvg(scene, `${name}u`);
+  const unit = (box.bottom - box.top) / 1000;
+  const swirl = 0.5 + frame.stylize / 500;
+  const phase = random.range(0, 6);
+  for (const { spacing, width, length, detail } of passes) {
+    const hand = random.fork(`pass ${spacing}`);
+    const step = spacing * unit;
+    for (let y = box.top; y < box.bottom + step; y += step) {
+      for (let x = box.left; x < box.right + step; x += step) {
+        if (detail > 0.1) {
+          const [across, down] = tones.slope(x, y);
+          if (Math.hypot(across, down) < detail) continue;
+        }
+        const px = x + hand.range(-0.6, 0.6) * step;
+        const py = y + hand.range(-0.6, 0.6) * step;
+        const tremor = hand.range(-1, 1);
+        const [slopeX, slopeY] = tones.slope(px, py);
+        const strength = Math.hypot(slopeX, slopeY);
+        if (strength < detail) continue;
+        // Along the forms where there are any, else along slow currents.
+        const current =
+          Math.sin(px / (310 * unit) + phase) * swirl * 0.7 +
+          Math.cos(py / (240 * unit) - phase) * swirl * 0.6;
+        const angle = (strength > 0.05 ? Math.atan2(slopeX, -slopeY) : current) + tremor * 0.25;
+        // Small forms need small strokes, or they drown.
+        const fine = 1 / (1 + strength * 5);
+        const reach = length * unit * (0.75 + 0.35 * tremor) * fine;
+        const colour = varied(tones.at(px, py), tremor * 15);
+        stroke(writer, px, py, angle, reach, width * unit * Math.sqrt(fine), colour, tremor);
+      }
+    }
+  }
+  setAccents(writer, scene, random.fork('accents'));
+  return writer.toString();
+}
+
+/** The last touches with the point of the brush: eyes, nose and what else is small in the subject. */
+function setAccents(writer: SvgWriter, scene: Sitting['scene'], random: Sitting['random']): void {
+  for (const shape of scene.shapes) {
+    const size = longerSide(shape);
+    if (shape.role !== 'subject' || size > 130 || shape.opacity < 0.4) continue;
+    if (shape.kind === 'line') {
+      if (size < 70) writer.shape(shape);
+      continue;
+    }
+    const data = pathOf(unsteady(shape.points, Math.min(3, size / 30), random), true);
+    writer.fill(data, shape.fill, shape.opacity * (size > 70 ? 0.45 : 0.82));
+  }
+}
+
+function stroke(
+  writer: SvgWriter,
+  x: number,
+  y: number,
+  angle: number,
+  length: number,
+  width: number,
+  colour: Rgb,
+  tremor: number,
+): void {
+  const [dx, dy] = [(Math.cos(angle) * length) / 2, (Math.sin(angle) * length) / 2];
+  const bend = tremor * length * 0.16;
+  const [nx, ny] = [-Math.sin(angle), Math.cos(angle)];
+  const curve = (offset: number): string =>
+    `M${num(x - dx + nx * offset)} ${num(y - dy + ny * offset)}` +
+    `Q${num(x + nx * (bend + offset))} ${num(y + ny * (bend + offset))} ${num(x + dx + nx * offset)} ${num(y + dy + ny * offset)}`;
+  writer.stroke(curve(0), width, colourOf(colour), 0.93);
+  // The ridge of paint that the brush leaves beside its path.
+  if (width > 40 || tremor < 0.1) return;
+  const ridge = lightness(colour) > 0.8 ? -16 : 26;
+  writer.stroke(curve(width * 0.3), width * 0.16, colourOf(varied(colour, ridge)), 0.6);
+}
+
+function varied([red, green, blue]: Rgb, by: number): Rgb {
+  return [red + by, green + by * 0.9, blue + by * 0.8];
+}
+
+const whitePaper = '#fbf8f1';
+
+/** Watercolour: thin layers with wandering edges, pigment gathered at the rims, blooms, a margin of bare paper. */
+function paintWatercolour({ scene, box, name, random }: Sitting): string {
+  const writer = new SvgWriter(name);
+  layPaper(writer, box, whitePaper, random.fork('paper'));
+  const hand = random.fork('hand');
+  for (const shape of scene.shapes) {
+    const size = longerSide(shape);
+    if (shape.kind === 'line') {
+      writer.stroke(
+        pathOf(unsteady(shape.points, 2, hand), false),
+        shape.width * 1.1,
+        mix(shape.colour, whitePaper, 0.12),
+        shape.opacity * 0.8,
+      );
+      continue;
+    }
+    const fill = diluted(shape.fill, shape.role === 'subject' ? 0.05 : 0.16);
+    const reach = Math.min(13, size / 26);
+    if (size < 20 || shape.role === 'air') {
+      writer.fill(pathOf(shape.points, true), fill, shape.opacity * 0.9);
+      continue;
+    }
+    // The lowest layer covers what lies behind, the others let each other through.
+    writer.fill(pathOf(shape.points, true), fill, shape.opacity * (shape.role === 'subject' ? 0.9 : 0.72));
+    for (const share of [0.5, 1]) {
+      writer.fill(pathOf(unsteady(shape.points, reach * share, hand), true), fill, shape.opacity * 0.3);
+    }
+    if (shape.role === 'sky' || shape.role === 'light') continue;
+    const rim = darker(mix(meanColour(shape.fill), whitePaper, 0.1), 0.3);
+    writer.stroke(
+      pathOf(unsteady(shape.points, reach * 0.3, hand), true),
+      Math.min(5, 1.5 + size / 200),
+      rim,
+      0.28 * shape.opacity,
+    );
+  }
+  const unit = (box.bottom - box.top) / 1000;
+  for (let bloom = 0; bloom < 7; bloom += 1) {
+    const [x, y] = [hand.range(box.left, box.right), hand.range(box.top, box.bottom)];
+    const size = hand.range(30, 110) * unit;
+    const points = unsteady(
+      Array.from({ length: 14 }, (_, index) => {
+        const angle = (index / 14) * 2 * Math.PI;
+        return [x + Math.cos(angle) * size, y + Math.sin(angle) * size * 0.8] as const;
+      }),
+      size * 0.2,
+      hand,
+    );
+    writer.fill(pathOf(points, true), '#ffffff', 0.12);
+    writer.stroke(pathOf(points, true), 2.4 * unit, scene.mood.dark, 0.07);
+  }
+  for (let speck = 0; speck < 40; speck += 1) {
+    const [x, y] = [hand.range(box.left, box.right), hand.range(box.top, box.bottom)];
+    const size = hand.range(1, 4.5) * unit;
+    writer.fill(
+      `M${num(x - size)} ${num(y)}a${num(size)} ${num(size)} 0 1 0 ${num(2 * size)} 0a${num(size)} ${num(size)} 0 1 0 ${num(-2 * size)} 0Z`,
+      scene.mood.accent,
+      0.3,
+    );
+  }
+  leaveMargin(writer, box, whitePaper, random.fork('margin'));
+  return writer.toString();
+}
+
+function diluted(fill: Fill, share: number): Fill {
+  if (typeof fill === 'string') return lighter(fill, share);
+  return { ...fill, colours: fill.colours.map((colour) => lighter(colour, share)) };
+}
+
+/** Cut paper: every form one colour with a lit edge, lying on its own shadow. */
+function paintPapercut({ scene, name }: Sitting): string {
+  const writer = new SvgWriter(name);
+  for (const shape of scene.shapes) {
+    if (shape.role === 'sky' || shape.role === 'light' || shape.kind === 'line') {
+      writer.shape(shape);
+      continue;
+    }
+    const size = longerSide(shape);
+    const lift = shape.role === 'subject' ? Math.min(7, size / 22) : Math.min(13, size / 18);
+    if (size > 26 && shape.opacity > 0.5) {
+      for (const [share, opacity] of [
+        [1.25, 0.1],
+        [0.8, 0.13],
+        [0.4, 0.17],
+      ] as const) {
+        writer.fill(pathOf(moved(shape.points, lift * share * 0.6, lift * share), true), '#0a0714', opacity);
+      }
+    }
+    const colour = meanColour(shape.fill);
+    const data = pathOf(shape.points, true);
+    writer.fill(data, colour, solid(shape));
+    if (size > 40) writer.stroke(data, 1.4, lighter(colour, 0.35), 0.55);
+  }
+  return writer.toString();
+}
+
+const moved = (points: readonly Point[], dx: number, dy: number): Point[] =>
+  points.map(([x, y, corner]) => [x + dx, y + dy, corner ?? 0]);
+
+/** Paper lets nothing through, but what is meant as a veil stays one. */
+const solid = (shape: Shape): number => (shape.opacity > 0.6 ? 1 : shape.opacity);
+
+/** Colours that a picture may use. */
+const colourCount = 28;
+
+/** Pixel art: 80 rows of squares in a few colours. */
+function paintPixel({ box, name, tones }: Sitting): string {
+  const writer = new SvgWriter(name);
+  const pixels: Rgb[] = [];
+  for (let row = 0; row < tones.rows; row += 1) {
+    for (let column = 0; column < tones.columns; column += 1) pixels.push(tones.cell(column, row));
+  }
+  const palette = paletteOf(pixels, colourCount);
+  const side = (box.bottom - box.top) / tones.rows;
+  const runs = new Map<string, string>();
+  for (let row = 0; row < tones.rows; row += 1) {
+    for (let column = 0; column < tones.columns; ) {
+      const colour = nearest(palette, tones.cell(column, row));
+      let end = column + 1;
+      while (end < tones.columns && nearest(palette, tones.cell(end, row)) === colour) end += 1;
+      const run = `M${num(box.left + column * side)} ${num(box.top + row * side)}h${num((end - column) * side)}v${num(side)}h${num((column - end) * side)}z`;
+      runs.set(colour, (runs.get(colour) ?? '') + run);
+      column = end;
+    }
+  }
+  for (const [colour, data] of runs)
+    writer.body += `<path d="${data}" fill="${colour}" shape-rendering="crispEdges"/>`;
+  return writer.toString();
+}
+
+/** Median cut: the box with the widest spread is halved until there are enough. */
+function paletteOf(pixels: readonly Rgb[], count: number): readonly Rgb[] {
+  const boxes: Rgb[][] = [[...pixels]];
+  while (boxes.length < count) {
+    let [widest, axis, spread] = [0, 0 as 0 | 1 | 2, -1];
+    for (const [index, box] of boxes.entries()) {
+      for (const channel of [0, 1, 2] as const) {
+        let [low, high] = [255, 0];
+        for (const pixel of box) {
+          low = Math.min(low, pixel[channel]);
+          high = Math.max(high, pixel[channel]);
+        }
+        if (high - low > spread && box.length > 1) [widest, axis, spread] = [index, channel, high - low];
+      }
+    }
+    if (spread <= 0) break;
+    const box = (boxes[widest] ?? []).sort((a, b) => a[axis] - b[axis]);
+    boxes[widest] = box.slice(0, box.length >> 1);
+    boxes.push(box.slice(box.length >> 1));
+  }
+  return boxes.map((box) => {
+    const sum = [0, 0, 0];
+    for (const pixel of box)
+      for (const channel of [0, 1, 2] as const) sum[channel] = (sum[channel] ?? 0) + pixel[channel];
+    return [(sum[0] ?? 0) / box.length, (sum[1] ?? 0) / box.length, (sum[2] ?? 0) / box.length];
+  });
+}
+
+function nearest(palette: readonly Rgb[], pixel: Rgb): string {
+  let best: Rgb = [0, 0, 0];
+  let least = Number.POSITIVE_INFINITY;
+  for (const colour of palette) {
+    const far = (colour[0] - pixel[0]) ** 2 + 1.4 * (colour[1] - pixel[1]) ** 2 + (colour[2] - pixel[2]) ** 2;
+    if (far < least) [best, least] = [colour, far];
+  }
+  return colourOf(best);
 }

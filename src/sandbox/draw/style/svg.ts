@@ -1,4 +1,7 @@
-import type { Fill, Point, Scene, Shape } from '../canvas/shape.ts';
+import { type Colour, darker, lighter } from '../canvas/colour.ts';
+import type { Fill, Point, Scene, Shape } from '../canvas/pen.ts';
+import type { Random } from '../canvas/random.ts';
+import type { Box } from '../canvas/world.ts';
 
 /** SVG units in one unit of the scene: coordinates are whole numbers, which are quick to write and to read. */
 export const fineness = 10;
@@ -84,4 +87,134 @@ export function plainSvg(scene: Scene, name: string): string {
   const writer = new SvgWriter(name);
   for (const shape of scene.shapes) writer.shape(shape);
   return writer.toString();
+}
+
+/** Width and height of a shape's extent. */
+function extentOf(points: readonly Point[]): readonly [number, number] {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [x, y] of points) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return [right - left, bottom - top];
+}
+
+/** How big a shape is along its longer side. */
+export const longerSide = (shape: Shape): number => Math.max(...extentOf(shape.points));
+
+/** The points, each moved by up to `reach`, as an unsteady hand would set them. */
+export function unsteady(points: readonly Point[], reach: number, random: Random): Point[] {
+  return points.map(([x, y, corner]) => [
+    x + random.range(-reach, reach),
+    y + random.range(-reach, reach),
+    corner ?? 0,
+  ]);
+}
+
+/** The bends of an outline followed in small steps of the Catmull-Rom curve. */
+export function followed(points: readonly Point[], closed: boolean, steps: number): Point[] {
+  const count = points.length;
+  const at = (index: number): Point =>
+    (closed ? points[(index + count) % count] : points[Math.max(0, Math.min(count - 1, index))]) ?? [0, 0];
+  const path: Point[] = [];
+  const last = closed ? count : count - 1;
+  for (let index = 0; index < last; index += 1) {
+    const [before, from, to, after] = [at(index - 1), at(index), at(index + 1), at(index + 2)];
+    path.push(from);
+    if (from[2] && to[2]) continue;
+    const bend = (axis: 0 | 1, t: number): number => {
+      const leave = from[2] ? 0 : (to[axis] - before[axis]) / 2;
+      const arrive = to[2] ? 0 : (after[axis] - from[axis]) / 2;
+      const [t2, t3] = [t * t, t * t * t];
+      return (
+        from[axis] * (2 * t3 - 3 * t2 + 1) +
+        leave * (t3 - 2 * t2 + t) +
+        to[axis] * (3 * t2 - 2 * t3) +
+        arrive * (t3 - t2)
+      );
+    };
+    for (let step = 1; step < steps; step += 1) path.push([bend(0, step / steps), bend(1, step / steps)]);
+  }
+  if (!closed) path.push(at(count - 1));
+  return path;
+}
+
+/**
+ * A brush stroke along a path: an outline that swells to `width` and thins again, `swells` times. Path data.
+ */
+export function brushed(path: readonly Point[], width: number, swells: number, phase: number): string {
+  const count = path.length;
+  if (count < 2) return '';
+  let there = '';
+  let back = '';
+  for (let index = 0; index < count; index += 1) {
+    const [x, y] = path[index] ?? [0, 0];
+    const [ax, ay] = path[Math.max(0, index - 1)] ?? [x, y];
+    const [bx, by] = path[Math.min(count - 1, index + 1)] ?? [x, y];
+    const length = Math.hypot(bx - ax, by - ay) || 1;
+    const share = index / (count - 1);
+    const swell = 0.18 + 0.82 * Math.abs(Math.sin(Math.PI * (share * swells + phase)));
+    const half = (width / 2) * swell * Math.min(1, 6 * Math.min(share, 1 - share) + 0.25);
+    const [nx, ny] = [(-(by - ay) / length) * half, ((bx - ax) / length) * half];
+    there += `${index === 0 ? 'M' : 'L'}${num(x + nx)} ${num(y + ny)}`;
+    back = `L${num(x - nx)} ${num(y - ny)}${back}`;
+  }
+  return `${there}${back}Z`;
+}
+
+/** Covers the box with paper: its colour and some fibres. */
+export function layPaper(writer: SvgWriter, box: Box, colour: Colour, random: Random): void {
+  fillBox(writer, box, colour);
+  const height = box.bottom - box.top;
+  for (let fibre = 0; fibre < 90; fibre += 1) {
+    const x = random.range(box.left, box.right);
+    const y = random.range(box.top, box.bottom);
+    const [dx, dy] = [random.range(-1, 1) * 0.03 * height, random.range(-1, 1) * 0.014 * height];
+    const data = `M${num(x)} ${num(y)}q${num(dx)} ${num(dy)} ${num(dx * 2)} ${num(dy * 0.4)}`;
+    writer.stroke(
+      data,
+      0.0014 * height,
+      random.chance(0.5) ? darker(colour, 0.2) : lighter(colour, 0.5),
+      0.35,
+    );
+  }
+}
+
+/** Covers the box with one colour. */
+export function fillBox(writer: SvgWriter, box: Box, colour: Colour, opacity = 1): void {
+  const { left, right, top, bottom } = box;
+  writer.fill(
+    `M${num(left)} ${num(top)}L${num(right)} ${num(top)}L${num(right)} ${num(bottom)}L${num(left)} ${num(bottom)}Z`,
+    colour,
+    opacity,
+  );
+}
+
+/** A ragged border of bare paper around the picture. */
+export function leaveMargin(writer: SvgWriter, box: Box, colour: Colour, random: Random): void {
+  const height = box.bottom - box.top;
+  const { left, right, top, bottom } = box;
+  const margin = 0.018 * height;
+  const edge: string[] = [];
+  const count = 60;
+  const along = (fromX: number, fromY: number, toX: number, toY: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      const share = index / count;
+      const [jx, jy] = [random.range(-0.2, 0.45) * margin, random.range(-0.2, 0.45) * margin];
+      const x = fromX + (toX - fromX) * share;
+      const y = fromY + (toY - fromY) * share;
+      const inX = x < (left + right) / 2 ? 1 : -1;
+      const inY = y < (top + bottom) / 2 ? 1 : -1;
+      edge.push(`${num(x + inX * (fromX === toX ? jx : 0))} ${num(y + inY * (fromY === toY ? jy : 0))}`);
+    }
+  };
+  const [l, r, t, b] = [left + margin, right - margin, top + margin, bottom - margin];
+  along(l, t, r, t);
+  along(r, t, r, b);
+  along(r, b, l, b);
+  along(l, b, l, t);
+  const outer = `M${num(left)} ${num(top)}L${num(left)} ${num(bottom)}L${num(right)} ${num(bottom)}L${num(right)} ${num(top)}Z`;
+  writer.fill(`${outer}M${edge.join('L')}Z`, colour);
 }

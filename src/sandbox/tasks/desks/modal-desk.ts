@@ -1,4 +1,4 @@
-import { sizeOf } from '../../draw/picture/picture.ts';
+import { sizeOf } from '../../draw/picture.ts';
 import { failReasons } from '../../faults/fail-reasons.ts';
 import { readMask } from '../../images/mask.ts';
 import { parsePrompt } from '../../prompt/flags.ts';

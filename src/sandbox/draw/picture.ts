@@ -1,12 +1,11 @@
 import type { Sharp } from 'sharp';
-import { sharp } from '../../../artifacts/formats/image-library.ts';
-import type { Drawing, Frame } from '../canvas/drawing.ts';
-import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from '../panel/panel.ts';
-import type { ImageOf } from '../plate.ts';
-import { signatureOf } from './signature.ts';
+import { sharp } from '../../artifacts/formats/image-library.ts';
+import type { Drawing, Frame } from './canvas/drawing.ts';
+import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from './panel.ts';
+import type { ImageOf } from './plate.ts';
 
 /** Width and height in pixels. */
-export interface Pixels {
+interface Pixels {
   readonly width: number;
   readonly height: number;
 }
@@ -92,4 +91,38 @@ function panelAt({ size, frames }: Drawing, index: number, width: number, height
   const rows = Math.ceil(frames.length / 2);
   const panel = { width: width / 2, height: height / rows };
   return { ...panel, x: (index % 2) * panel.width, y: Math.floor(index / 2) * panel.height };
+}
+
+/** What a picture of the sandbox says of itself, so that a later description can name it. */
+interface Signature {
+  /** The words it was drawn from. */
+  readonly text: string;
+}
+
+const opening = 'promptpress sandbox ';
+
+/** As an EXIF text; ASCII, whatever the words are written in. */
+function signatureOf({ frames }: Drawing): string {
+  const text = (frames[0]?.text ?? '').slice(0, 4000);
+  const json = JSON.stringify({ text } satisfies Signature).replaceAll(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${opening}${json}`;
+}
+
+/** Reads it back from an image's EXIF block; undefined where the image is not the sandbox's. */
+export function readSignature(exif: Buffer | undefined): Signature | undefined {
+  const block = exif?.toString('latin1') ?? '';
+  const at = block.indexOf(`${opening}{`);
+  if (at < 0) return undefined;
+  const end = block.indexOf('\0', at);
+  try {
+    const value: unknown = JSON.parse(block.slice(at + opening.length, end < 0 ? undefined : end));
+    const text = (value as Partial<Signature> | null)?.text;
+    return typeof text === 'string' ? { text: text.slice(0, 4000) } : undefined;
+  } catch {
+    // Somebody has edited it: it says nothing any more.
+    return undefined;
+  }
 }
