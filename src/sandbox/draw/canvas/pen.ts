@@ -171,3 +171,8 @@ export class Pen {
     ];
   }
 }
+
+/** Colours from one side to the other. */
+export function across(colours: readonly Colour[], left: number, right: number): Fill {
+  return { colours, start: [left, 0], end: [right, 0] };
+}

@@ -1,16 +1,15 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import type { Pen, Point } from '../canvas/pen.ts';
+import { type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Coat } from './coat.ts';
 import { type EyeStyle, sided } from './heads.ts';
 
 /** An owl's head from the front, about 220 × 200, its middle at the origin. */
 function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
-  pen.symmetric('0,-74 34,-80 70,-92 104,-134! 112,-70 118,-8 104,50 64,88 0,98', {
-    colours: [darker(coat.main, 0.12), coat.main, darker(coat.main, 0.18)],
-    start: [0, -120],
-    end: [0, 96],
-  });
+  pen.symmetric(
+    '0,-74 34,-80 70,-92 104,-134! 112,-70 118,-8 104,50 64,88 0,98',
+    vertical([darker(coat.main, 0.12), coat.main, darker(coat.main, 0.18)], -120, 96),
+  );
   for (const side of [-1, 1]) {
     pen.ellipse(side * 48, 4, 60, 64, darker(coat.main, 0.35), 1, side * 0.2);
     pen.ellipse(side * 47, 5, 54, 58, coat.pale, 1, side * 0.2);
@@ -29,31 +28,28 @@ function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
     } else {
       pen.ellipse(side * 46, 4, 31, 31, coat.dark);
       const glance = look.glance * 5;
-      pen.ellipse(side * 46, 4, 27, 27, {
-        colours: [darker(coat.eye, 0.3), coat.eye, lighter(coat.eye, 0.3)],
-        start: [0, -23],
-        end: [0, 31],
-      });
+      pen.ellipse(
+        side * 46,
+        4,
+        27,
+        27,
+        vertical([darker(coat.eye, 0.3), coat.eye, lighter(coat.eye, 0.3)], -23, 31),
+      );
       pen.ellipse(side * 46 + glance, 4, 14, 15, '#100c10');
       pen.ellipse(side * 46 + 7 + glance, -4, 5, 5, '#ffffff', 0.95);
     }
     pen.area(sided(side, '6,-44! 44,-64 98,-122! 82,-66 40,-46 10,-10!'), coat.dark, 0.75);
   }
   pen.symmetric('0,-56 9,-30 11,10 0,22', lighter(coat.main, 0.1));
-  pen.symmetric('0,8 13,18 11,38 0,56!', {
-    colours: [lighter(coat.nose, 0.2), darker(coat.nose, 0.3)],
-    start: [0, 8],
-    end: [0, 56],
-  });
+  pen.symmetric('0,8 13,18 11,38 0,56!', vertical([lighter(coat.nose, 0.2), darker(coat.nose, 0.3)], 8, 56));
 }
 
 /** The head of a bird that is no owl, from the front, about 190 × 210, its middle at the origin. */
 function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
-  pen.symmetric('0,-104 48,-94 86,-54 96,0 92,54 74,92 0,104', {
-    colours: [lighter(coat.main, 0.1), coat.main, darker(coat.main, 0.2)],
-    start: [0, -104],
-    end: [0, 100],
-  });
+  pen.symmetric(
+    '0,-104 48,-94 86,-54 96,0 92,54 74,92 0,104',
+    vertical([lighter(coat.main, 0.1), coat.main, darker(coat.main, 0.2)], -104, 100),
+  );
   const glance = look.glance * 4;
   for (const side of [-1, 1]) {
     pen.ellipse(side * 52, -14, 27, 27, lighter(coat.main, 0.18), 0.8);
@@ -65,31 +61,24 @@ function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
       pen.ellipse(side * 52 + 5 + glance, -19, 4, 4, '#ffffff', 0.95);
     }
   }
-  pen.symmetric('0,-22 22,-4 25,18 13,56 0,88!', {
-    colours: [lighter(coat.nose, 0.2), coat.nose, darker(coat.nose, 0.35)],
-    start: [0, -22],
-    end: [0, 88],
-  });
+  pen.symmetric(
+    '0,-22 22,-4 25,18 13,56 0,88!',
+    vertical([lighter(coat.nose, 0.2), coat.nose, darker(coat.nose, 0.35)], -22, 88),
+  );
   pen.line('-24,16 0,30 24,16', 4, darker(coat.nose, 0.5), 0.7);
 }
 
 /** An owl or another bird perched and facing us, about 260 × 430; its feet at the origin. */
 export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
-  pen.symmetric('0,-40 30,-20 36,70 22,112! 0,104', {
-    colours: [coat.main, darker(coat.main, 0.5)],
-    start: [0, -40],
-    end: [0, 110],
-  });
-  pen.symmetric('0,-290 84,-276 116,-190 118,-100 84,-20 34,8 0,10', {
-    colours: [coat.main, darker(coat.main, 0.3)],
-    start: [0, -290],
-    end: [0, 0],
-  });
-  pen.symmetric('0,-260 56,-240 72,-160 62,-70 30,-10 0,0', {
-    colours: [coat.pale, darker(coat.pale, 0.14)],
-    start: [0, -260],
-    end: [0, 0],
-  });
+  pen.symmetric('0,-40 30,-20 36,70 22,112! 0,104', vertical([coat.main, darker(coat.main, 0.5)], -40, 110));
+  pen.symmetric(
+    '0,-290 84,-276 116,-190 118,-100 84,-20 34,8 0,10',
+    vertical([coat.main, darker(coat.main, 0.3)], -290, 0),
+  );
+  pen.symmetric(
+    '0,-260 56,-240 72,-160 62,-70 30,-10 0,0',
+    vertical([coat.pale, darker(coat.pale, 0.14)], -260, 0),
+  );
   drawFeathers(
     pen,
     coat,
@@ -99,11 +88,10 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeSt
     (y) => 56 * Math.sqrt(Math.max(0.05, 1 - ((y + 140) / 135) ** 2)),
   );
   for (const side of [-1, 1]) {
-    pen.area(sided(side, '78,-262 118,-220 134,-130 122,-40 92,34! 80,-30 70,-120 66,-210'), {
-      colours: [darker(coat.main, 0.06), darker(coat.main, 0.42)],
-      start: [0, -260],
-      end: [0, 30],
-    });
+    pen.area(
+      sided(side, '78,-262 118,-220 134,-130 122,-40 92,34! 80,-30 70,-120 66,-210'),
+      vertical([darker(coat.main, 0.06), darker(coat.main, 0.42)], -260, 30),
+    );
     for (let feather = 0; feather < 4; feather += 1) {
       const y = -150 + feather * 42;
       pen.line(sided(side, `78,${y} 104,${y + 20} 122,${y - 4}`), 4, lighter(coat.main, 0.24), 0.6);
@@ -116,16 +104,11 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeSt
 
 /** The head of an owl or another bird over its shoulders, the head's middle at the origin. */
 export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
-  pen.symmetric('0,40 110,70 176,170 206,320 210,620! 0,620!', {
-    colours: [coat.main, darker(coat.main, 0.34)],
-    start: [0, 60],
-    end: [0, 500],
-  });
-  pen.symmetric('0,70 76,96 118,200 126,620! 0,620!', {
-    colours: [coat.pale, darker(coat.pale, 0.2)],
-    start: [0, 70],
-    end: [0, 480],
-  });
+  pen.symmetric(
+    '0,40 110,70 176,170 206,320 210,620! 0,620!',
+    vertical([coat.main, darker(coat.main, 0.34)], 60, 500),
+  );
+  pen.symmetric('0,70 76,96 118,200 126,620! 0,620!', vertical([coat.pale, darker(coat.pale, 0.2)], 70, 480));
   drawFeathers(pen, coat, random, 116, 520, (y) => Math.min(108, 40 + (y - 100) * 0.6));
   drawHead(pen.at(0, 0, 1.12), coat, look);
 }
@@ -201,16 +184,8 @@ export function drawFlyingOwl(pen: Pen, coat: Coat, random: Random, head: boolea
       );
     }
   }
-  pen.symmetric('0,40 22,70 46,132! 22,128 0,140', {
-    colours: [coat.main, coat.dark],
-    start: [0, 40],
-    end: [0, 140],
-  });
-  pen.symmetric('0,-60 44,-34 46,30 26,82 0,96', {
-    colours: [coat.main, coat.pale],
-    start: [0, -60],
-    end: [0, 90],
-  });
+  pen.symmetric('0,40 22,70 46,132! 22,128 0,140', vertical([coat.main, coat.dark], 40, 140));
+  pen.symmetric('0,-60 44,-34 46,30 26,82 0,96', vertical([coat.main, coat.pale], -60, 90));
   if (head) drawOwlHead(pen.at(0, -62, 0.5), coat, { asleep: false, glance: 0 });
   else {
     pen.ellipse(0, -66, 24, 26, coat.main);

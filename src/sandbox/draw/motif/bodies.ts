@@ -1,5 +1,5 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import type { Pen, Point } from '../canvas/pen.ts';
+import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Coat } from './coat.ts';
 import { drawHead, type EyeStyle, sided } from './heads.ts';
@@ -9,7 +9,7 @@ export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): 
   const wide = coat.build === 'deer' ? 0.72 : 1;
   pen.symmetric(
     `0,40 ${70 * wide},60 ${112 * wide},120 ${150 * wide},190 ${196 * wide},280 ${230 * wide},420 ${236 * wide},620! 0,620!`,
-    { colours: [darker(coat.main, 0.2), coat.main, darker(coat.main, 0.34)], start: [0, 60], end: [0, 520] },
+    vertical([darker(coat.main, 0.2), coat.main, darker(coat.main, 0.34)], 60, 520),
   );
   const tufts: Point[] = [[0, 80]];
   const count = 9;
@@ -19,7 +19,7 @@ export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): 
     tufts.push([half * (index % 2 === 0 ? 1 : 0.8), 100 + share * 300, index % 2 === 0 ? 1 : 0]);
   }
   tufts.push([0, 470, 1]);
-  pen.symmetric(tufts, { colours: [coat.pale, darker(coat.pale, 0.22)], start: [0, 90], end: [0, 460] });
+  pen.symmetric(tufts, vertical([coat.pale, darker(coat.pale, 0.22)], 90, 460));
   for (let index = 0; index < 22; index += 1) {
     const side = index % 2 === 0 ? 1 : -1;
     const x = side * random.range(70, 190) * wide;
@@ -38,25 +38,20 @@ export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): 
 export function drawSeated(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const tall = coat.build === 'deer' ? 1.15 : 1;
   drawSeatedTail(pen, coat, random);
-  const dress = {
-    colours: [lighter(coat.main, 0.05), coat.main, darker(coat.main, 0.3)],
-    start: [0, -300] as Point,
-    end: [0, 0] as Point,
-  };
+  const dress = vertical([lighter(coat.main, 0.05), coat.main, darker(coat.main, 0.3)], -300, 0);
   for (const side of [-1, 1]) {
     pen.ellipse(side * 74, -50, 52, 56, darker(coat.main, 0.16), 1, side * 0.3);
     pen.ellipse(side * 84, -5, 38, 12, darker(coat.main, 0.3));
   }
   pen.symmetric(`0,${-312 * tall} 54,${-288 * tall} 76,-220 92,-140 96,-64 70,-4 0,-2`, dress);
-  pen.symmetric('0,-300 46,-268 60,-232! 46,-218 50,-182! 34,-172 34,-134! 18,-126 0,-92!', {
-    colours: [coat.pale, darker(coat.pale, 0.18)],
-    start: [0, -300],
-    end: [0, -90],
-  });
+  pen.symmetric(
+    '0,-300 46,-268 60,-232! 46,-218 50,-182! 34,-172 34,-134! 18,-126 0,-92!',
+    vertical([coat.pale, darker(coat.pale, 0.18)], -300, -90),
+  );
   for (const side of [-1, 1]) {
     pen.area(
       sided(side, '8,-170 50,-150 46,-60 44,-8 52,2! 10,3! 10,-60'),
-      { colours: [coat.main, darker(coat.main, 0.1), coat.dark], start: [0, -170], end: [0, 0] },
+      vertical([coat.main, darker(coat.main, 0.1), coat.dark], -170, 0),
       0.96,
     );
     for (const toe of [20, 30, 40])
@@ -99,33 +94,28 @@ export function drawWalking(pen: Pen, coat: Coat): void {
   const far = darker(coat.main, 0.4);
   legs.area(
     `-78,${-84 * high} -50,${-70 * high} -58,${-40 * high} -40,-6 -34,0! -56,0! -76,${-34 * high} -96,${-66 * high}`,
-    { colours: [far, coat.dark], start: [0, -70], end: [0, -6] },
+    vertical([far, coat.dark], -70, -6),
   );
-  legs.area(`62,${-84 * high} 92,${-76 * high} 96,${-44 * high} 114,-4 118,0! 98,0! 76,${-40 * high}`, {
-    colours: [far, coat.dark],
-    start: [0, -70],
-    end: [0, -6],
-  });
+  legs.area(
+    `62,${-84 * high} 92,${-76 * high} 96,${-44 * high} 114,-4 118,0! 98,0! 76,${-40 * high}`,
+    vertical([far, coat.dark], -70, -6),
+  );
   const lift = -(high - 1) * 80;
   const up = pen.at(0, lift);
   drawWalkingTail(up, coat);
   const deep = coat.build === 'bear' ? 26 : 0;
   up.area(
     `-118,-104 -104,-134 -60,${-144 - deep} -8,${-138 - deep} 40,${-144 - deep} 78,-158 112,-150 124,-112 104,-82 60,${-72 + deep / 3} 0,${-74 + deep / 2} -60,${-70 + deep / 3} -100,-76`,
-    {
-      colours: [lighter(coat.main, 0.1), coat.main, darker(coat.main, 0.3)],
-      start: [0, -155],
-      end: [0, -60],
-    },
+    vertical([lighter(coat.main, 0.1), coat.main, darker(coat.main, 0.3)], -155, -60),
   );
   up.area('116,-126 108,-96 84,-76 50,-72 70,-88 84,-108! 92,-104 96,-122!', coat.pale, 0.95);
   legs.area(
     `-112,${-100 * high} -66,${-104 * high} -62,${-70 * high} -88,${-44 * high} -92,-6 -86,0! -110,0! -114,${-40 * high} -104,${-62 * high}`,
-    { colours: [coat.main, darker(coat.main, 0.2), coat.dark], start: [0, -100], end: [0, 0] },
+    vertical([coat.main, darker(coat.main, 0.2), coat.dark], -100, 0),
   );
   legs.area(
     `36,${-96 * high} 80,${-100 * high} 76,${-60 * high} 62,${-36 * high} 58,-4 64,0! 40,0! 42,${-40 * high}`,
-    { colours: [coat.main, darker(coat.main, 0.2), coat.dark], start: [0, -100], end: [0, 0] },
+    vertical([coat.main, darker(coat.main, 0.2), coat.dark], -100, 0),
   );
   drawProfileHead(
     up.at(coat.build === 'deer' ? 138 : 126, coat.build === 'deer' ? -206 : -160),
@@ -152,11 +142,7 @@ function drawProfileHead(pen: Pen, coat: Coat, body: Pen, high: number): void {
   }
   pen.area(
     `-36,0 -26,-26 2,-32 24,-22 ${40 * snout + 6},-6 ${72 * snout},4 ${76 * snout},14 ${58 * snout},21 26,26 0,36 -26,34`,
-    {
-      colours: [lighter(coat.main, 0.08), coat.main, darker(coat.main, 0.12)],
-      start: [0, -30],
-      end: [0, 36],
-    },
+    vertical([lighter(coat.main, 0.08), coat.main, darker(coat.main, 0.12)], -30, 36),
   );
   pen.area(`${72 * snout},12 ${58 * snout},21 26,26 4,36 -20,34 -8,18! 14,14 ${40 * snout},10`, coat.pale);
   pen.ellipse(74 * snout, 6, 6, 5.5, coat.nose);
@@ -167,11 +153,10 @@ function drawProfileHead(pen: Pen, coat: Coat, body: Pen, high: number): void {
 
 function drawWalkingTail(pen: Pen, coat: Coat): void {
   if (coat.tail === 'bushy') {
-    pen.area('-98,-128 -140,-134 -190,-118 -240,-84 -282,-44! -236,-50 -186,-62 -140,-84 -104,-98', {
-      colours: [coat.main, darker(coat.main, 0.16)],
-      start: [-100, 0],
-      end: [-280, 0],
-    });
+    pen.area(
+      '-98,-128 -140,-134 -190,-118 -240,-84 -282,-44! -236,-50 -186,-62 -140,-84 -104,-98',
+      across([coat.main, darker(coat.main, 0.16)], -100, -280),
+    );
     pen.area('-236,-88 -260,-66 -284,-42! -238,-50 -230,-60! -240,-66 -228,-74!', coat.pale);
   } else if (coat.tail === 'long') {
     pen.line('-106,-120 -160,-110 -204,-124 -226,-168 -212,-196', 15, darker(coat.main, 0.12));
@@ -182,11 +167,10 @@ function drawWalkingTail(pen: Pen, coat: Coat): void {
 
 /** An animal rolled up asleep, about 340 × 190; the ground under it is y 0. */
 export function drawCurled(pen: Pen, coat: Coat, random: Random): void {
-  pen.area('-168,-30 -158,-96 -104,-150 -20,-172 74,-160 142,-116 168,-52 148,2 60,16 -60,14 -140,8', {
-    colours: [lighter(coat.main, 0.12), coat.main, darker(coat.main, 0.36)],
-    start: [0, -175],
-    end: [0, 15],
-  });
+  pen.area(
+    '-168,-30 -158,-96 -104,-150 -20,-172 74,-160 142,-116 168,-52 148,2 60,16 -60,14 -140,8',
+    vertical([lighter(coat.main, 0.12), coat.main, darker(coat.main, 0.36)], -175, 15),
+  );
   for (let index = 0; index < 18; index += 1) {
     const share = index / 18;
     const angle = Math.PI * (1.08 + 0.84 * share);

@@ -1,5 +1,5 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import { type Outline, type Pen, type Point, pointsOf } from '../canvas/pen.ts';
+import { type Outline, type Pen, type Point, pointsOf, vertical } from '../canvas/pen.ts';
 import type { Coat } from './coat.ts';
 
 /** The expression of a head. */
@@ -52,30 +52,26 @@ function drawEye(
 /** A fox's or wolf's head seen from the front, about 250 × 290, its middle at the origin. */
 function drawCanineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   for (const side of [-1, 1]) {
-    pen.area(sided(side, '22,-50! 36,-96 82,-164! 102,-104 104,-28!'), {
-      colours: [darker(coat.main, 0.08), darker(coat.main, 0.3)],
-      start: [0, -160],
-      end: [0, -40],
-    });
+    pen.area(
+      sided(side, '22,-50! 36,-96 82,-164! 102,-104 104,-28!'),
+      vertical([darker(coat.main, 0.08), darker(coat.main, 0.3)], -160, -40),
+    );
     pen.area(sided(side, '44,-62! 56,-100 78,-140! 90,-96 90,-46!'), coat.ear);
     pen.area(sided(side, '54,-52! 52,-92 66,-104! 70,-84 82,-50!'), coat.pale, 0.85);
     pen.area(sided(side, '63,-136! 82,-164! 93,-128! 78,-122'), coat.dark);
   }
-  pen.symmetric('0,-70 40,-66 86,-44 104,-8 110,18 134,46! 112,48 114,70! 92,66 90,84! 60,90 28,122 0,132', {
-    colours: [coat.main, lighter(coat.main, 0.1), darker(coat.main, 0.12)],
-    start: [0, -70],
-    end: [0, 120],
-  });
-  pen.symmetric('0,62 22,44 44,46 66,30 96,24 134,46! 112,48 114,70! 92,66 90,84! 60,90 28,122 0,132', {
-    colours: [coat.pale, coat.pale, darker(coat.pale, 0.16)],
-    start: [0, 20],
-    end: [0, 132],
-  });
-  pen.symmetric('0,-46 14,-20 24,22 25,60 19,92 0,104', {
-    colours: [darker(coat.main, 0.1), lighter(coat.main, 0.14), coat.main],
-    start: [0, -46],
-    end: [0, 104],
-  });
+  pen.symmetric(
+    '0,-70 40,-66 86,-44 104,-8 110,18 134,46! 112,48 114,70! 92,66 90,84! 60,90 28,122 0,132',
+    vertical([coat.main, lighter(coat.main, 0.1), darker(coat.main, 0.12)], -70, 120),
+  );
+  pen.symmetric(
+    '0,62 22,44 44,46 66,30 96,24 134,46! 112,48 114,70! 92,66 90,84! 60,90 28,122 0,132',
+    vertical([coat.pale, coat.pale, darker(coat.pale, 0.16)], 20, 132),
+  );
+  pen.symmetric(
+    '0,-46 14,-20 24,22 25,60 19,92 0,104',
+    vertical([darker(coat.main, 0.1), lighter(coat.main, 0.14), coat.main], -46, 104),
+  );
   for (const side of [-1, 1]) {
     pen.area(sided(side, '10,-58! 30,-46 58,-12 30,-18 14,-34'), darker(coat.main, 0.24), 0.45);
     pen.area(sided(side, '26,32! 32,46 30,74! 22,52'), coat.dark, 0.55);
@@ -105,7 +101,7 @@ function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
       const reach = index % 2 === 0 ? 182 : 146;
       points.push([Math.sin(angle) * reach, 12 - Math.cos(angle) * reach * 1.02, index % 2 === 0 ? 1 : 0]);
     }
-    pen.area(points, { colours: [coat.mane, darker(coat.mane, 0.45)], start: [0, -150], end: [0, 190] });
+    pen.area(points, vertical([coat.mane, darker(coat.mane, 0.45)], -150, 190));
     pen.ellipse(0, 12, 132, 132, lighter(coat.mane, 0.16), 0.6);
   }
   for (const side of [-1, 1]) {
@@ -118,18 +114,16 @@ function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
     }
     if (coat.tufts) {
       pen.area(sided(side, '82,-146! 98,-208! 94,-142!'), coat.dark);
-      pen.area(sided(side, '84,20! 124,44 140,92! 116,88 120,124! 92,104 84,136! 60,96'), {
-        colours: [coat.main, coat.pale],
-        start: [0, 20],
-        end: [0, 130],
-      });
+      pen.area(
+        sided(side, '84,20! 124,44 140,92! 116,88 120,124! 92,104 84,136! 60,96'),
+        vertical([coat.main, coat.pale], 20, 130),
+      );
     }
   }
-  pen.symmetric('0,-82 44,-78 88,-54 112,-8 110,38 84,78 46,100 0,106', {
-    colours: [coat.main, lighter(coat.main, 0.1), darker(coat.main, 0.1)],
-    start: [0, -80],
-    end: [0, 104],
-  });
+  pen.symmetric(
+    '0,-82 44,-78 88,-54 112,-8 110,38 84,78 46,100 0,106',
+    vertical([coat.main, lighter(coat.main, 0.1), darker(coat.main, 0.1)], -80, 104),
+  );
   if (coat.stripes) {
     for (const side of [-1, 1]) {
       pen.area(sided(side, '6,-80! 14,-78! 11,-30!'), coat.dark, 0.9);
@@ -180,17 +174,12 @@ function drawBeastHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   }
   pen.symmetric(
     `0,-88 ${48 * slim},-84 ${96 * slim},-48 ${108 * slim},0 ${98 * slim},44 ${66 * slim},92 34,116 0,122`,
-    {
-      colours: [lighter(coat.main, 0.08), coat.main, darker(coat.main, 0.16)],
-      start: [0, -88],
-      end: [0, 120],
-    },
+    vertical([lighter(coat.main, 0.08), coat.main, darker(coat.main, 0.16)], -88, 120),
   );
-  pen.symmetric(`0,18 ${34 * slim},26 ${56 * slim},62 ${42 * slim},100 0,116`, {
-    colours: [coat.pale, darker(coat.pale, 0.12)],
-    start: [0, 20],
-    end: [0, 116],
-  });
+  pen.symmetric(
+    `0,18 ${34 * slim},26 ${56 * slim},62 ${42 * slim},100 0,116`,
+    vertical([coat.pale, darker(coat.pale, 0.12)], 20, 116),
+  );
   for (const side of [-1, 1]) {
     if (!look.asleep && coat.build !== 'bear') pen.ellipse(side * 56 * slim, -4, 24, 24, coat.pale, 0.6);
     drawEye(pen, side, 54 * slim, -4, coat.build === 'bear' ? 13 : 18, coat, look, false);

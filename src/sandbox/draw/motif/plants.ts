@@ -1,5 +1,5 @@
 import { type Colour, darker, lighter } from '../canvas/colour.ts';
-import type { Pen, Point } from '../canvas/pen.ts';
+import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 
 /** A fir of about 100 × 240 whose foot is at the origin. */
@@ -68,7 +68,7 @@ export function drawBirch(
   const lean = random.range(-0.06, 0.06) * top;
   pen.area(
     `${-width},6! ${lean / 2 - width * 0.75},${top / 2} ${lean - width * 0.55},${top}! ${lean + width * 0.55},${top}! ${lean / 2 + width * 0.75},${top / 2} ${width},6!`,
-    { colours: [shade, light, light, shade], start: [-width, 0], end: [width, 0] },
+    across([shade, light, light, shade], -width, width),
   );
   const marks = Math.round(-top / 46);
   for (let mark = 0; mark < marks; mark += 1) {
@@ -130,7 +130,7 @@ export function drawBranch(pen: Pen, random: Random, colour: string, leaves: str
   const sag = random.range(-24, 24);
   pen.area(
     `${-reach},${40 + sag}! ${-reach * 0.4},12 0,8 ${reach * 0.5},${4 - sag} ${reach},${-30 - sag}! ${reach},${-10 - sag}! ${reach * 0.5},${26 - sag} 0,40 ${-reach * 0.4},46 ${-reach},${86 + sag}!`,
-    { colours: [lighter(colour, 0.18), darker(colour, 0.3)], start: [0, 0], end: [0, 60] },
+    vertical([lighter(colour, 0.18), darker(colour, 0.3)], 0, 60),
   );
   for (let twig = 0; twig < 5; twig += 1) {
     const side = twig % 2 === 0 ? 1 : -1;

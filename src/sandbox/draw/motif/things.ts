@@ -1,6 +1,6 @@
 import { darker, lighter, mix } from '../canvas/colour.ts';
 import type { Palette } from '../canvas/palette.ts';
-import type { Pen, Point } from '../canvas/pen.ts';
+import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Thing } from '../canvas/theme.ts';
 import { drawFir, drawFlower, drawTree } from './plants.ts';
@@ -50,11 +50,7 @@ function drawBalloon(pen: Pen, palette: Palette, random: Random): void {
     );
   }
   for (const x of [-24, -8, 8, 24]) pen.line(`${x * 1.4},-72 ${x},-16`, 2.5, '#4a3428');
-  pen.area('-28,-18! 28,-18! 23,26 -23,26', {
-    colours: ['#a9743f', '#5d3c22'],
-    start: [0, -18],
-    end: [0, 26],
-  });
+  pen.area('-28,-18! 28,-18! 23,26 -23,26', vertical(['#a9743f', '#5d3c22'], -18, 26));
 }
 
 /** Where the edge between two of the seven gores runs, seen from the front. */
@@ -73,17 +69,11 @@ function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): v
   drawFir(pen.at(-190, 10, 1.5), random, darker(palette.land[2], 0.1), snow);
   drawFir(pen.at(176, 16, 1.15), random, darker(palette.land[2], 0.2), snow);
   const wall = mix(palette.subject ?? '#8a5a3c', palette.sky[1], palette.night ? 0.35 : 0.08);
-  pen.area(boxPoints(-130, -150, 130, 20), {
-    colours: [wall, darker(wall, 0.3)],
-    start: [-130, 0],
-    end: [130, 0],
-  });
+  pen.area(boxPoints(-130, -150, 130, 20), across([wall, darker(wall, 0.3)], -130, 130));
   for (let y = -130; y < 16; y += 22) pen.line(`-130,${y} 130,${y}`, 2.5, darker(wall, 0.4), 0.6);
   pen.area(
     '-176,-138! -30,-262! 40,-262! 176,-138!',
-    snow
-      ? '#f6f8fb'
-      : { colours: [mix(palette.accent, '#3a2a2a', 0.4), '#2d2228'], start: [0, -262], end: [0, -138] },
+    snow ? '#f6f8fb' : vertical([mix(palette.accent, '#3a2a2a', 0.4), '#2d2228'], -262, -138),
   );
   pen.area(boxPoints(70, -300, 102, -216), '#5d4a48');
   pen.as('light').area(boxPoints(-92, -98, -34, -38), '#ffd88a');
@@ -105,11 +95,10 @@ function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): v
 
 /** A castle on its hill. */
 function drawCastle(pen: Pen, palette: Palette, random: Random): void {
-  pen.area('-330,60! -220,-10 -120,-50 0,-66 140,-44 240,0 340,60!', {
-    colours: [palette.land[1], palette.land[2]],
-    start: [0, -66],
-    end: [0, 60],
-  });
+  pen.area(
+    '-330,60! -220,-10 -120,-50 0,-66 140,-44 240,0 340,60!',
+    vertical([palette.land[1], palette.land[2]], -66, 60),
+  );
   const stone = mix(palette.subject ?? '#9a90a0', palette.sky[1], 0.35);
   for (const [x, width, top] of [
     [-120, 40, -230],
@@ -119,16 +108,14 @@ function drawCastle(pen: Pen, palette: Palette, random: Random): void {
     [-180, 26, -160],
     [176, 28, -170],
   ] as const) {
-    pen.area(boxPoints(x - width, top, x + width, -20), {
-      colours: [lighter(stone, 0.12), darker(stone, 0.36)],
-      start: [x - width, 0],
-      end: [x + width, 0],
-    });
-    pen.area(`${x - width - 8},${top + 2}! ${x},${top - width * 2.1}! ${x + width + 8},${top + 2}!`, {
-      colours: [lighter(palette.accent, 0.1), darker(palette.accent, 0.5)],
-      start: [x - width, 0],
-      end: [x + width, 0],
-    });
+    pen.area(
+      boxPoints(x - width, top, x + width, -20),
+      across([lighter(stone, 0.12), darker(stone, 0.36)], x - width, x + width),
+    );
+    pen.area(
+      `${x - width - 8},${top + 2}! ${x},${top - width * 2.1}! ${x + width + 8},${top + 2}!`,
+      across([lighter(palette.accent, 0.1), darker(palette.accent, 0.5)], x - width, x + width),
+    );
     for (let y = top + 34; y < -50; y += 60)
       if (random.chance(0.8))
         pen
@@ -139,11 +126,7 @@ function drawCastle(pen: Pen, palette: Palette, random: Random): void {
           );
     pen.line(`${x},${top - width * 2.1} ${x},${top - width * 2.1 - 26}`, 3, '#3a3038');
   }
-  pen.area(boxPoints(-210, -120, 206, -8), {
-    colours: [stone, darker(stone, 0.3)],
-    start: [0, -120],
-    end: [0, 0],
-  });
+  pen.area(boxPoints(-210, -120, 206, -8), vertical([stone, darker(stone, 0.3)], -120, 0));
   for (let x = -206; x < 200; x += 30) pen.area(boxPoints(x, -134, x + 16, -119), stone);
   pen.area('-26,-8! -26,-50 0,-74 26,-50 26,-8!', '#2b2028');
 }
@@ -162,11 +145,14 @@ function drawBoat(pen: Pen, palette: Palette, random: Random): void {
     start: [0, -280],
     end: [-90, -66],
   });
-  pen.area('-150,-44! 150,-50! 112,10 -100,12', {
-    colours: [mix(palette.accent, '#5a2f26', palette.subject === undefined ? 0.5 : 0.12), '#2a1c1e'],
-    start: [0, -50],
-    end: [0, 12],
-  });
+  pen.area(
+    '-150,-44! 150,-50! 112,10 -100,12',
+    vertical(
+      [mix(palette.accent, '#5a2f26', palette.subject === undefined ? 0.5 : 0.12), '#2a1c1e'],
+      -50,
+      12,
+    ),
+  );
   pen.area(boxPoints(-150, -50, 150, -40), '#f3e2c4');
   for (const [width, y] of [
     [150, 22],
@@ -180,18 +166,17 @@ function drawBoat(pen: Pen, palette: Palette, random: Random): void {
 function drawLighthouse(pen: Pen, palette: Palette): void {
   pen.as('light').area('0,-420! 620,-560! 620,-330!', palette.light, 0.3);
   pen.as('light').area('0,-420! -620,-500! -620,-340!', palette.light, 0.2);
-  pen.area('-170,30 -110,-22 -40,-34 60,-30 130,-6 190,40! -190,40!', {
-    colours: ['#6d6470', '#2c2933'],
-    start: [0, -34],
-    end: [0, 40],
-  });
+  pen.area(
+    '-170,30 -110,-22 -40,-34 60,-30 130,-6 190,40! -190,40!',
+    vertical(['#6d6470', '#2c2933'], -34, 40),
+  );
   const stripes = 5;
   for (let stripe = 0; stripe < stripes; stripe += 1) {
     const [top, bottom] = [-380 + (stripe / stripes) * 360, -380 + ((stripe + 1) / stripes) * 360];
     const colour = stripe % 2 === 0 ? '#f7efe4' : palette.accent;
     pen.area(
       `${-halfAt(top)},${top}! ${halfAt(top)},${top}! ${halfAt(bottom)},${bottom}! ${-halfAt(bottom)},${bottom}!`,
-      { colours: [lighter(colour, 0.1), darker(colour, 0.4)], start: [-50, 0], end: [60, 0] },
+      across([lighter(colour, 0.1), darker(colour, 0.4)], -50, 60),
     );
   }
   pen.area(boxPoints(-46, -388, 46, -376), '#33303a');
@@ -225,11 +210,10 @@ function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
     );
     pen.ellipse(lean * 110, -230 - random.range(0, 90), 34, 12, '#5c8a55', 1, lean + 1.2);
   }
-  pen.symmetric('0,-196 44,-194 38,-160 80,-100 84,-40 56,2! 0,8', {
-    colours: [lighter(glaze, 0.35), glaze, darker(glaze, 0.45)],
-    start: [-80, 0],
-    end: [84, 0],
-  });
+  pen.symmetric(
+    '0,-196 44,-194 38,-160 80,-100 84,-40 56,2! 0,8',
+    across([lighter(glaze, 0.35), glaze, darker(glaze, 0.45)], -80, 84),
+  );
   pen.area('-52,-120 -38,-126 -44,-50 -56,-40', '#ffffff', 0.35);
 }
 
@@ -237,11 +221,10 @@ function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
 function drawMountain(pen: Pen, palette: Palette, random: Random): void {
   const stone = mix(palette.subject ?? palette.land[1], palette.sky[1], 0.18);
   const tilt = random.range(-60, 60);
-  pen.area(`-620,90! -380,-120! -270,-150! ${tilt},-470! 190,-240! 280,-200! 640,90!`, {
-    colours: [lighter(stone, 0.06), mix(stone, palette.sky[2], 0.5)],
-    start: [0, -470],
-    end: [0, 90],
-  });
+  pen.area(
+    `-620,90! -380,-120! -270,-150! ${tilt},-470! 190,-240! 280,-200! 640,90!`,
+    vertical([lighter(stone, 0.06), mix(stone, palette.sky[2], 0.5)], -470, 90),
+  );
   pen.area(
     `${tilt},-470! 190,-240! 280,-200! 640,90! 150,90! 60,-60! 100,-170! 10,-280! ${tilt + 26},-380!`,
     darker(stone, 0.38),

@@ -1,6 +1,6 @@
 import { type Colour, coloursNamed, darker, lighter, mix } from '../canvas/colour.ts';
 import type { Palette } from '../canvas/palette.ts';
-import type { Pen, Point } from '../canvas/pen.ts';
+import { across, type Pen, type Point } from '../canvas/pen.ts';
 import { Random } from '../canvas/random.ts';
 import { type Animal, type Theme, themeOf } from '../canvas/theme.ts';
 import { type Box, unit, type World } from '../canvas/world.ts';
@@ -86,11 +86,10 @@ export function drawAnimal(
         const y = ground(x) + 30;
         const bark = mix('#6b4f3c', palette.land[3], 0.35);
         const stump = pen.as('land').at(x, y);
-        stump.area('-120,90! -86,0 -80,-130! 84,-122! 92,0 136,90!', {
-          colours: [darker(bark, 0.3), bark, darker(bark, 0.45)],
-          start: [-90, 0],
-          end: [100, 0],
-        });
+        stump.area(
+          '-120,90! -86,0 -80,-130! 84,-122! 92,0 136,90!',
+          across([darker(bark, 0.3), bark, darker(bark, 0.45)], -90, 100),
+        );
         stump.ellipse(2, -126, 82, 20, mix(bark, '#e8cfa8', 0.5));
         stump.ellipse(2, -126, 48, 11, mix(bark, '#e8cfa8', 0.3));
         drawPerchedOwl(pen.at(x, y - 132, random.range(1, 1.12)), coat, random, { asleep: true, glance: 0 });
@@ -214,11 +213,14 @@ function drawDrapery(pen: Pen, colour: Colour, random: Random): void {
       );
     const points = [...side(fold), ...side(fold + 1).reverse()];
     const middle = -450 + (900 * (fold + 0.5)) / folds;
-    pen.area(points, {
-      colours: [lighter(colour, 0.16 - shade / 3), darker(colour, shade), darker(colour, shade + 0.18)],
-      start: [middle - 80, 0],
-      end: [middle + 80, 0],
-    });
+    pen.area(
+      points,
+      across(
+        [lighter(colour, 0.16 - shade / 3), darker(colour, shade), darker(colour, shade + 0.18)],
+        middle - 80,
+        middle + 80,
+      ),
+    );
     pen.line(side(fold).slice(0, -1), 5, darker(colour, 0.45), 0.5);
   }
   for (const y of [-380, 360]) {

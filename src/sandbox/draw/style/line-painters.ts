@@ -1,5 +1,5 @@
 import { type Colour, colourOf, darker, lighter, lightness, mix, rgbOf } from '../canvas/colour.ts';
-import { type Fill, meanColour, type Shape } from '../canvas/pen.ts';
+import { type Fill, meanColour, type Shape, vertical } from '../canvas/pen.ts';
 import type { Sitting } from './painter.ts';
 import { brushed, fillBox, followed, layPaper, longerSide, num, pathOf, SvgWriter, unsteady } from './svg.ts';
 
@@ -274,7 +274,7 @@ export function paintNeon({ scene, box, name, random }: Sitting): string {
     if (shape.role === 'sky') {
       writer.fill(
         data,
-        { colours: [night, mix(night, tubeOf(scene.mood.accent), 0.2)], start: [0, -500], end: [0, 160] },
+        vertical([night, mix(night, tubeOf(scene.mood.accent), 0.2)], -500, 160),
         shape.opacity,
       );
       continue;
