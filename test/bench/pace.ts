@@ -16,6 +16,7 @@ import {
   type RefusalName,
   type Rule,
   refusals,
+  tellsRate,
 } from '../rig/paced-server.ts';
 import type { Bench } from './comparison.ts';
 import { mostInWindow } from './known-limits.ts';
@@ -122,24 +123,11 @@ async function* chance(): AsyncGenerator<Line> {
           }
 }
 
-/** What is left of the window that a served request counts in, as many services tell. */
-const tellsRate =
-  ({ count, perMs }: Rate) =>
-  (at: number, server: PacedServer): Readonly<Record<string, string>> => {
-    const counted = server.log
-      .slice(-2 * count)
-      .filter((one) => one.refusal === undefined && one.at > at - perMs);
-    return {
-      'x-ratelimit-limit-requests': String(count),
-      'x-ratelimit-remaining-requests': String(Math.max(0, count - counted.length)),
-      'x-ratelimit-reset-requests': `${Math.ceil(((counted[0]?.at ?? at) + perMs - at) / second)}s`,
-    };
-  };
-
 async function* limitOfRate(): AsyncGenerator<Line> {
   for (const [kind, limiter] of Object.entries(windows))
     for (const [name, rate] of Object.entries(rates))
-      for (const isTold of [false, true]) {
+      for (const told of [undefined, 'requests', 'tokens'] as const) {
+        const isTold = told !== undefined;
         const spacing = rate.perMs / rate.count;
         const from = Math.max(100 * spacing, 2 * minute);
         const untilMs = from + Math.max(200 * spacing, 5 * minute);
@@ -147,7 +135,7 @@ async function* limitOfRate(): AsyncGenerator<Line> {
           work: 'texts',
           jobs: Math.ceil((1.2 * untilMs) / spacing + rate.count),
           rules: () => [limited(limiter(rate), refusals['429'], isTold)],
-          ...(isTold && { server: { tells: tellsRate(rate) } }),
+          ...(isTold && { server: { tells: tellsRate(rate, told) } }),
           limits: { requests: 32 },
           untilMs,
         });
@@ -157,7 +145,7 @@ async function* limitOfRate(): AsyncGenerator<Line> {
         const later = paidIn(run).filter(({ refusal }) => refusal !== undefined).length - 1;
         const used = usedBy(run);
         yield {
-          setting: `${kind} ${name}, ${isTold ? 'told by headers' : 'not told'}`,
+          setting: `${kind} ${name}, ${isTold ? `told by headers, of ${told}` : 'not told'}`,
           run: `${percent(used)} of the limit, refused ${percent(refusedBy(run))}${isTold ? `, ${later} after the first` : ''}`,
           loop: `${percent(usedBy(loop))}, refused ${percent(refusedBy(loop))}`,
           ratio: used,

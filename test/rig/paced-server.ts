@@ -1,3 +1,4 @@
+import type { Rate } from '../../src/pipeline/pipeline.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { isTextRequest } from '../../src/plan/job-request.ts';
 import type { Route } from '../../src/run/events.ts';
@@ -5,7 +6,7 @@ import type { CallResult } from '../../src/run/machine/job.ts';
 import type { RunInput } from '../../src/run/scheduler/commit.ts';
 import { connectionFailure } from '../../src/service/failures/classify.ts';
 import type { Reply } from '../../src/service/http/reply.ts';
-import { readTold } from '../../src/service/http/told.ts';
+import { readTold, type ToldLimit } from '../../src/service/http/told.ts';
 import { readSubmit } from '../../src/service/image/submit.ts';
 import { readTask } from '../../src/service/image/task.ts';
 import type { Task } from '../../src/service/image-service.ts';
@@ -120,6 +121,25 @@ export const only =
   (asked, server) =>
     which(asked) ? rule(asked, server) : undefined;
 
+/** What is left of the window that a served request counts in, as many services tell. */
+export const tellsRate =
+  ({ count, perMs }: Rate, of: ToldLimit['of']) =>
+  (at: number, server: PacedServer): Readonly<Record<string, string>> => {
+    const counted = server.log
+      .slice(-2 * count)
+      .filter((one) => one.refusal === undefined && one.at > at - perMs);
+    // A limit of tokens is no multiple of what a call takes.
+    const [each, rest] = of === 'tokens' ? [usage.prompt + usage.candidates, 250] : [1, 0];
+    return {
+      [`x-ratelimit-limit-${of}`]: String(each * count + rest),
+      [`x-ratelimit-remaining-${of}`]: String(each * Math.max(0, count - counted.length) + rest),
+      [`x-ratelimit-reset-${of}`]: `${Math.ceil(((counted[0]?.at ?? at) + perMs - at) / 1000)}s`,
+    };
+  };
+
+/** What each call of the gateway in virtual time takes. */
+const usage = { prompt: 100, candidates: 400, thoughts: 0 } as const;
+
 export interface PacedOptions {
   readonly rules: readonly Rule[];
   readonly seed?: number;
@@ -202,6 +222,7 @@ export class PacedGateway extends Gateway {
     Object.assign(temper, {
       latencyMs: () => this.#afterMs,
       durationMs: () => (this.#last?.workUntil ?? 0) - (this.#last?.at ?? 0),
+      usage: () => usage,
       headers: () => server.headers(this.#last?.at ?? 0),
     });
   }

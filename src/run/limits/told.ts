@@ -32,6 +32,10 @@ const grain = 1 / 2048;
 /** A limit of which less is accounted for by our own requests is shared. */
 const ourPart = 0.9;
 
+/** Room for a request of so many tokens, however a service counts these. */
+const ample = ({ of, limit }: Required<ToldLimit>, tokens: number): number =>
+  of === 'tokens' ? Math.max(2 * tokens, limit / 10) : 1;
+
 const isWhole = (told: ToldLimit): told is Required<ToldLimit> =>
   (told.limit ?? 0) > 0 && told.remaining !== undefined && told.resetMs !== undefined;
 
@@ -79,7 +83,7 @@ export class ToldPace {
     this.#underWay -= 1;
     if (now < this.#ignoredUntil) return;
     const whole = told.filter(isWhole);
-    const hasRoom = whole.every(({ of, remaining }) => remaining >= (of === 'tokens' ? by.tokens : 1));
+    const hasRoom = whole.every((one) => one.remaining >= ample(one, by.tokens));
     if (isThrottled && (by.isPromised || (whole.length > 0 && hasRoom))) return this.#ignore(now);
     if (whole.length === 0 || by.left.requests <= this.#newest) return;
     this.#newest = by.left.requests;
@@ -118,9 +122,10 @@ export class ToldPace {
   }
 
   /** True where there is room, whatever others may have asked since: at most as much as the limit allows in that time. */
-  #isPromised({ of, limit, remaining, resetAt, resetMs, by }: Word, now: number, tokens: number): boolean {
+  #isPromised(word: Word, now: number, tokens: number): boolean {
+    const { of, limit, remaining, resetAt, resetMs, by } = word;
     const others = limit * (0.1 + (now - by.at) / Math.max(1, resetMs));
-    const need = (of === 'tokens' ? tokens : 1) + others;
+    const need = ample(word, tokens) + others;
     return now < resetAt && this.#left[of] - by.left[of] + need <= remaining;
   }
 

@@ -3,6 +3,8 @@ import type { Rate } from '../../../src/pipeline/pipeline.ts';
 import { type LeftRequest, ToldPace } from '../../../src/run/limits/told.ts';
 import type { ToldLimit } from '../../../src/service/http/told.ts';
 import { countingRefused, type Limiter, limiters } from '../../rig/limiters.ts';
+import { pacedRun, servedIn } from '../../rig/paced-run.ts';
+import { limited, tellsRate } from '../../rig/paced-server.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 
 const second = 1000;
@@ -101,6 +103,22 @@ describe('a limit that is told', () => {
     expect(refusals).toBe(0);
     expect(used).toBeGreaterThanOrEqual(0.95);
   });
+});
+
+test.each(rates)('a limit of tokens that is told is used, and no call refused (%o)', async (rate) => {
+  const spacing = rate.perMs / rate.count;
+  const from = 2 * Math.max(minute, rate.perMs);
+  const untilMs = from + 40 * spacing;
+  const server = await pacedRun({
+    work: 'texts',
+    jobs: Math.ceil((1.2 * untilMs) / spacing + rate.count),
+    rules: () => [limited(limiters['sliding window'](rate))],
+    server: { tells: tellsRate(rate, 'tokens') },
+    limits: { requests: 32 },
+    untilMs,
+  });
+  expect(server.log.filter(({ refusal }) => refusal !== undefined)).toEqual([]);
+  expect((servedIn(server, from, untilMs) * spacing) / (untilMs - from)).toBeGreaterThanOrEqual(0.95);
 });
 
 /** A pace whose first request left at 0 and was told this at 100. */
@@ -225,6 +243,23 @@ describe('what is told is not believed for ten minutes', () => {
     ] as const;
     pace.onReply(pace.take(0, 100), both, true, 100);
     expect(pace.isTold).toBe(true);
+  });
+
+  test.each([
+    ['twice as many remain', 500, 1000],
+    ['a tenth of the limit remains', 10, 400],
+  ])('of tokens only where %s: each service counts them its own way', (_what, tokens, enough) => {
+    const isBelieved = (remaining: number): boolean => {
+      const pace = new ToldPace();
+      pace.onReply(
+        pace.take(0, tokens),
+        [{ of: 'tokens', limit: 4000, remaining, resetMs: minute }],
+        true,
+        100,
+      );
+      return pace.isTold;
+    };
+    expect([isBelieved(enough - 1), isBelieved(enough)]).toEqual([true, false]);
   });
 
   test('where more remains than the time has brought back', () => {

@@ -3,6 +3,7 @@ import type { Route, RunEnd } from '../../events.ts';
 import type { FoundPace } from '../../limits/gate.ts';
 import { Pace } from '../../limits/pace.ts';
 import { ToldPace } from '../../limits/told.ts';
+import type { Job } from '../../machine/job.ts';
 import type { PriorityQueue } from '../queues.ts';
 import type { RouteSignal } from './outcome.ts';
 
@@ -38,6 +39,7 @@ export class Lane {
   /** When it last served a request, Unix ms; negative infinity: not in this run. */
   servedAt = Number.NEGATIVE_INFINITY;
   readonly #retry: RetrySettings;
+  readonly #tokens: (job: Job) => number;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isProbed = false;
   /** Since when it has only refused, how often, and how many answers in a row were unclear. */
@@ -45,12 +47,20 @@ export class Lane {
   #refusals = 0;
   #unclear = 0;
 
-  /** @param found what an earlier run found */
-  constructor(route: Route, name: string, queue: PriorityQueue, retry: RetrySettings, found?: FoundPace) {
+  /** @param found what an earlier run found, @param tokens estimated tokens of a text call */
+  constructor(
+    route: Route,
+    name: string,
+    queue: PriorityQueue,
+    retry: RetrySettings,
+    found?: FoundPace,
+    tokens: (job: Job) => number = () => 0,
+  ) {
     this.route = route;
     this.name = name;
     this.queue = queue;
     this.#retry = retry;
+    this.#tokens = tokens;
     this.pace = new Pace(retry, found);
   }
 
@@ -70,7 +80,12 @@ export class Lane {
   /** Unix ms from when on its next request may leave, as far as the service tells it, or it was found. */
   nextAt(now: number): number {
     const at = Math.max(this.restsUntil, this.pace.nextAt(now));
-    return Math.max(at, this.told.isTold ? this.told.nextAt(now) : now);
+    return Math.max(at, this.told.isTold ? this.told.nextAt(now, this.tokensOf(this.queue.front())) : now);
+  }
+
+  /** What a request for this job takes of a limit of tokens. */
+  tokensOf(job: Job | undefined): number {
+    return job === undefined || this.route !== 'text' ? 0 : this.#tokens(job);
   }
 
   /** Until when nothing leaves, Unix ms; in the past: it does not rest. */

@@ -58,6 +58,7 @@ export class RouteLanes {
     retry: RetrySettings,
     jobs: ReadonlyMap<string, Job>,
     inherited: (lane: string) => FoundPace | undefined = () => undefined,
+    tokens?: (job: Job) => number,
   ) {
     this.#name = name;
     this.#perMinute = rate === undefined ? Number.POSITIVE_INFINITY : (60_000 * rate.count) / rate.perMs;
@@ -69,7 +70,7 @@ export class RouteLanes {
     const isFair = name === 'poll' || name === 'download';
     this.#newLane = (kind) => {
       const queue = new PriorityQueue(jobs, isFair, turns, () => lane.isProbed);
-      const lane: Lane = new Lane(name, kind, queue, retry, inherited(kind));
+      const lane: Lane = new Lane(name, kind, queue, retry, inherited(kind), tokens);
       return lane;
     };
   }
@@ -152,7 +153,7 @@ export class RouteLanes {
     lane.inFlight += 1;
     const departures = this.#underWay.get(key) ?? [];
     this.#underWay.set(key, departures);
-    departures.push({ lane, left: lane.told.take(now) });
+    departures.push({ lane, left: lane.told.take(now, lane.tokensOf(job)) });
     lane.pace.take(key, now);
     this.#known?.take(now);
     this.#shared?.take(now);

@@ -104,9 +104,8 @@ export class Routes {
       const atOnce = name === 'submit' ? limits.tasks : limits.requests;
       const known = { rate: limits[name], atOnce, shared: sendTimes[name], before: before[name] };
       const isOf = (lane: string, { route, kind = '' }: LanePace): boolean => route === name && kind === lane;
-      return new RouteLanes(name, known, retry, jobs, (lane) =>
-        this.#inherited.find((one) => isOf(lane, one)),
-      );
+      const found = (lane: string): LanePace | undefined => this.#inherited.find((one) => isOf(lane, one));
+      return new RouteLanes(name, known, retry, jobs, found, tokens);
     };
     this.queues = {
       submit: queuesOf('submit'),

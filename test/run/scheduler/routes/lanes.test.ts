@@ -167,6 +167,25 @@ describe('lanes of texts', () => {
     expect(routes.onResult('text', 7000, 'b')).toMatchObject({ lane: { name: 'b', inFlight: 0 } });
   });
 
+  it('send no call that takes more tokens than remain, and believe a refusal that says so', () => {
+    const active = new Map<string, Job>(models.map((model) => [model, asking(model, 'a')]));
+    const tokens: Readonly<Record<string, number>> = { a: 400, b: 400, c: 100 };
+    const routes = new Routes(virtualSettings(), active, ({ record }) => tokens[record.key] ?? 0);
+    const { text } = routes.queues;
+    const told = (remaining: number) =>
+      [
+        { of: 'requests', limit: 60, remaining: 50, resetMs: 60_000 },
+        { of: 'tokens', limit: 1000, remaining, resetMs: 5000 },
+      ] as const;
+    for (const one of active.values()) text.join(one);
+    routes.onSent('text', 0, 'a');
+    text.lane(active.get('a')).queue.leave();
+    const { lane } = routes.onResult('text', 100, 'a', told(300), true);
+    expect([routes.next('text', 100), routes.nextAt(100)]).toEqual([undefined, 5000]);
+    lane.queue.leave();
+    expect(routes.next('text', 100)).toBe(lane);
+  });
+
   it('are a thousand at most, and one more for all others', () => {
     const lanes = lanesOf(new Map());
     for (let n = 0; n < 1100; n += 1) lanes.lane(asking('k', `m${n}`));
