@@ -9,7 +9,7 @@ import { SameFiles, type SameFilesFound } from './same-files.ts';
 
 /** Slots that share a status and an error code, with the most frequent of their messages. */
 export interface Reason extends CommonMessage {
-  readonly status: SlotStatus;
+  readonly status: 'failed' | 'in-doubt';
   readonly code: string;
   readonly count: number;
   /** Of a failure: how many of them have no job that could be tried again. Absent: none. */
@@ -72,7 +72,7 @@ export class ManifestCounter {
   };
   readonly #reasons = new Map<
     string,
-    { status: SlotStatus; code: string; count: number; unasked?: number; messages: Messages }
+    { status: Reason['status']; code: string; count: number; unasked?: number; messages: Messages }
   >();
 
   add({ slot, chosen, artifact, firstOfSlot, firstOfJob, sharesJob, countedBefore }: ManifestRow): void {
@@ -126,7 +126,7 @@ export class ManifestCounter {
     this.#assumedTokens += record.reserve?.tokens ?? 0;
   }
 
-  #count(status: SlotStatus, code: string, message: string, isUnasked: boolean): void {
+  #count(status: Reason['status'], code: string, message: string, isUnasked: boolean): void {
     const name = `${status} ${code}`;
     let reason = this.#reasons.get(name);
     if (reason === undefined) {

@@ -12,7 +12,7 @@ import { runFlags } from '../../src/cli/args/run-flags.ts';
 import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { PlanReport } from '../../src/plan/estimate/report.ts';
 import { type JobRecord, jobStatuses, knownCost } from '../../src/plan/job.ts';
-import type { ListedRun } from '../../src/report/facts/listed-run.ts';
+import type { ListedRun } from '../../src/report/facts/json-outputs.generated.ts';
 import type { RunStatus } from '../../src/report/text/status/status.ts';
 import type { RunSummary } from '../../src/report/text/summary.ts';
 import type { RunEvent } from '../../src/run/events.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { WorkersStatus } from '../../src/report/facts/workers.ts';
+import type { WorkersStatus } from '../../src/report/facts/json-outputs.generated.ts';
 import { RunMetrics } from '../../src/report/metrics/run-metrics.ts';
 import { proxiesOf } from '../../src/service/http/connect/proxies.ts';
 import { promptpress } from '../cli/test-io.ts';

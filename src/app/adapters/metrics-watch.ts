@@ -1,4 +1,4 @@
-import type { WorkersStatus } from '../../report/facts/workers.ts';
+import type { WorkersStatus } from '../../report/facts/json-outputs.generated.ts';
 import { type DirectoryTotals, type MetricsEnd, RunMetrics } from '../../report/metrics/run-metrics.ts';
 import type { RunBefore } from '../../results/run-ledger.ts';
 import type { RunListener } from '../../run/events.ts';

@@ -1,4 +1,4 @@
-import type { WorkersStatus } from '../../report/facts/workers.ts';
+import type { WorkersStatus } from '../../report/facts/json-outputs.generated.ts';
 import type { DirectorySums } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';

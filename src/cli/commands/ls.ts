@@ -8,14 +8,13 @@ import { isEngineWord } from '../../app/service/engine/connect.ts';
 import { checkRunDirectory } from '../../app/workspace/checks/directory.ts';
 import { keptOptional } from '../../app/workspace/last-pipeline.ts';
 import { findRunDirectories } from '../../app/workspace/run-directories.ts';
-import type { IsOptional } from '../../plan/graph/optional.ts';
-import { type ListedRun, readListedRun } from '../../report/facts/listed-run.ts';
-import { placeOfDirectory, type RunPlace, seenFrom } from '../../report/facts/place.ts';
+import type { JsonOutputs, ListedRun } from '../../report/facts/json-outputs.generated.ts';
+import { readListedRun } from '../../report/facts/listed-run.ts';
+import { placeOfDirectory, seenFrom } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords, span } from '../../report/text/amounts.ts';
 import { shownLine } from '../../report/text/printable.ts';
 import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
-import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
@@ -23,10 +22,7 @@ import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 
 /** A run directory in the list: what its state says, or why that cannot be read. */
-type Entry = { readonly directory: string } & (
-  | (Omit<ListedRun, 'path'> & { readonly file?: string })
-  | { readonly problem: string }
-);
+type Entry = JsonOutputs['ls']['runs'][number];
 
 /** `promptpress ls [DIR]` */
 export const ls = command(
@@ -84,19 +80,9 @@ const onEngine = (given: string, context: Context): Promise<Found> =>
     const { io } = context;
     const entries: Entry[] = [];
     for (const { place, state } of runs)
-      entries.push(await listed(place, state, await keptOptional(place.directory, state, io), io));
+      entries.push(await readListedRun(place, state, await keptOptional(place.directory, state, io), io));
     return { entries, truncated };
   });
-
-async function listed(
-  place: RunPlace,
-  state: StateReader,
-  isOptional: IsOptional,
-  io: Context['io'],
-): Promise<Entry> {
-  const { path, ...run } = await readListedRun(place, state, isOptional, io.now());
-  return { directory: place.name, ...run, ...(path === undefined ? {} : { file: seenFrom(io.cwd, path) }) };
-}
 
 async function found(folder: string, given: string): ReturnType<typeof findRunDirectories> {
   try {
@@ -119,7 +105,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     if (state === undefined) return undefined;
     try {
       const isOptional = await keptOptional(directory, state, io);
-      return await listed(placeOfDirectory(directory, io.cwd), state, isOptional, io);
+      return await readListedRun(placeOfDirectory(directory, io.cwd), state, isOptional, io);
     } finally {
       await state.close();
     }

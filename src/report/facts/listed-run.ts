@@ -3,39 +3,30 @@ import { readSums, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { Printed } from './json-outputs.generated.ts';
-import type { RunPlace, StageFacts } from './place.ts';
+import type { ListedRun } from './json-outputs.generated.ts';
+import { type RunPlace, type StageFacts, seenFrom } from './place.ts';
 import { readHowFar } from './planned.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 
-/** What `ls` says of a run directory (schemas/ls.schema.json). */
-export type ListedRun = Omit<
-  Extract<Printed<'ls'>['runs'][number], { readonly state: string }>,
-  'directory' | 'file'
-> & {
-  /** The pipeline's file, absolute; absent when no run got that far. */
-  readonly path?: string;
-};
-
-/** Reads it from a state; a few short reads. @param now Unix ms @throws StateError where the state is damaged */
+/** Reads what `ls` says of a run; a few short reads. @throws StateError where the state is damaged */
 export async function readListedRun(
   place: RunPlace,
   state: StateReader,
   isOptional: IsOptional,
-  now: number,
+  io: { readonly cwd: string; now(): number },
 ): Promise<ListedRun> {
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
   const sums = await readSums(state, running, isOptional);
   const { cost, possibleCost } = spentSoFar(sums);
-  const planned = await readHowFar(state, facts, sums, running ? now : undefined);
+  const planned = await readHowFar(state, facts, sums, running ? io.now() : undefined);
   const path = await state.fact(pipelineFacts.path);
   const name = nameIn((await state.fact(pipelineFacts.text)) ?? '');
   const { outcome } = facts ?? {};
   return {
+    directory: place.name,
     ...(name === undefined ? {} : { name }),
-    ...(path === undefined ? {} : { path }),
     state: stage === undefined ? (running ? 'running' : lastState(facts)) : stateOf(stage, facts),
     ...(stage?.state === 'running' ? { workers: stage.workers } : {}),
     ...(facts === undefined ? {} : { startedAt: new Date(facts.startedAt).toISOString() }),
@@ -54,6 +45,7 @@ export async function readListedRun(
     ...(cost === undefined ? {} : { cost }),
     ...(possibleCost === undefined ? {} : { possibleCost }),
     tokens: sums.tokens,
+    ...(path === undefined ? {} : { file: seenFrom(io.cwd, path) }),
   };
 }
 

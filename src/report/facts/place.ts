@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import type { RunEnd } from '../../run/events.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
-import type { Printed } from './json-outputs.generated.ts';
+import type { JsonOutputs } from './json-outputs.generated.ts';
 
 /** Where a run on an engine stands (schemas/status.schema.json). */
-export type StageFacts = NonNullable<Printed<'status'>['stage']> & { readonly end?: RunEnd };
+export type StageFacts = NonNullable<JsonOutputs['status']['stage']> & { readonly end?: RunEnd };
 
 /** Where a run lies, as those see it who only look at it. */
 export interface RunPlace {

@@ -3,7 +3,7 @@ import { type DirectorySums, settledJobs } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
-import type { Printed } from './json-outputs.generated.ts';
+import type { HowFar } from './json-outputs.generated.ts';
 import type { RunFacts } from './run.ts';
 
 /** What a run has before it when nothing is submitted: jobs, and the slots that are skipped, blocked or fail without one. */
@@ -18,9 +18,6 @@ export interface Planned {
   /** Some of those are tried again, or made anew. */
   readonly again?: boolean;
 }
-
-/** How far the last run of a directory is, or how far it came. */
-export type HowFar = NonNullable<Printed<'status'>['planned']>;
 
 const factName = 'run.planned';
 

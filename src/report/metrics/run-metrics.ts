@@ -2,7 +2,7 @@ import { tokenParts } from '../../plan/usage.ts';
 import { countedStatuses, type RunBefore, RunLedger, type StepNow } from '../../results/run-ledger.ts';
 import type { DirectorySums } from '../../results/sums.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
-import type { WorkersStatus } from '../facts/workers.ts';
+import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
 import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
 import { workerMetrics } from './worker-metrics.ts';
 

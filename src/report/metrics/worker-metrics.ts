@@ -1,4 +1,4 @@
-import type { WorkersStatus } from '../facts/workers.ts';
+import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
 import { counter, gauge, type Metric } from './exposition.ts';
 
 /** What is measured of the workers of a run on an engine; nothing for a run of one machine. */

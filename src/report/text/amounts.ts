@@ -1,7 +1,7 @@
 import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { TokenUsage } from '../../plan/job.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
-import type { HowFar } from '../facts/planned.ts';
+import type { HowFar } from '../facts/json-outputs.generated.ts';
 
 /** Numbers and durations as people read them. */
 

@@ -1,11 +1,10 @@
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import { messageText } from '../../manifest/messages.ts';
-import type { Reason } from '../../manifest/tally.ts';
 import { droppedCode } from '../../plan/job.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
 import { lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';
-import type { Printed } from '../facts/json-outputs.generated.ts';
+import type { JsonOutputs } from '../facts/json-outputs.generated.ts';
 import {
   assumedTokenWords,
   count,
@@ -27,16 +26,12 @@ import { quoted, shownLine } from './printable.ts';
 import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
 import { padEnd, tableLines, widest } from './table.ts';
 
-/**
- * The summary of a run: what `run --json` prints (schemas/run-summary.schema.json), and what the last lines say in words.
- * Paths are relative to the current folder.
- */
-export type RunSummary = Omit<Printed<'run'>, 'end' | 'exitCode' | 'reasons'> & {
-  readonly end: RunEnd;
+/** The summary of a run: what `run --json` prints, and what the last lines say in words. Paths are relative to the current folder. */
+export interface RunSummary extends Omit<JsonOutputs['run'], 'exitCode'> {
   readonly exitCode: number;
-  /** Why chosen slots failed or are in doubt, most frequent first. */
-  readonly reasons: readonly Reason[];
-};
+}
+
+type Reason = RunSummary['reasons'][number];
 
 const mostReasons = 10;
 

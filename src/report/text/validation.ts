@@ -1,16 +1,13 @@
 import { relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
-import type { Printed } from '../facts/json-outputs.generated.ts';
+import type { JsonOutputs, ShownDiagnostic } from '../facts/json-outputs.generated.ts';
 import { count } from './amounts.ts';
 
-/** What `validate --json` prints (schemas/validate.schema.json). */
-export type Validation = Printed<'validate'>;
+/** What `validate --json` prints. */
+export type Validation = JsonOutputs['validate'];
 
 /** A pipeline file, and every mistake that was found in it and in its tables. */
 export type CheckedFile = Validation['files'][number];
-
-/** A diagnostic without its source line, which stands in the file. */
-export type ShownDiagnostic = CheckedFile['diagnostics'][number];
 
 /** A diagnostic as JSON has it. */
 export const shownDiagnostic = ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { WorkersStatus } from '../../../src/report/facts/workers.ts';
+import type { WorkersStatus } from '../../../src/report/facts/json-outputs.generated.ts';
 import { exposition } from '../../../src/report/metrics/exposition.ts';
 import { workerMetrics } from '../../../src/report/metrics/worker-metrics.ts';
 import { parseExposition } from '../../rig/exposition.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { every } from '../../../engine/slices/session.ts';
 import { readWorkers } from '../../../engine/slices/workers.ts';
+import type { WorkersStatus } from '../../../report/facts/json-outputs.generated.ts';
 import { runFiles } from '../../../report/facts/layout.ts';
 import { writePlanned } from '../../../report/facts/planned.ts';
-import type { WorkersStatus } from '../../../report/facts/workers.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { StoreTotals } from '../../../state/reader.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';

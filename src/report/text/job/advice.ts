@@ -3,12 +3,12 @@ import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.t
 import { isInDoubt } from '../../../results/sums.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { waysOut } from '../../facts/in-doubt.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
+import type { JsonOutputs } from '../../facts/json-outputs.generated.ts';
 import { type Commands } from '../next-commands.ts';
 import { quoted } from '../printable.ts';
 
 /** A command to copy, and what it does. */
-export type NextStep = Printed<'show'>['next'][number];
+export type NextStep = JsonOutputs['show']['next'][number];
 
 const byCode: Readonly<Record<string, string>> = {
   [droppedCode]: 'You gave it up with promptpress resolve --drop.',

@@ -2,21 +2,14 @@ import { cut } from '../../../pipeline/diagnostics/columns.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
+import type { JobReference, ShownFile } from '../../facts/json-outputs.generated.ts';
 import { counted } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
-import { type JobReference, referenceTo, slotWords } from './mention.ts';
-
-/** A file of the pipeline, by what it was when the job was planned. */
-interface FileReference {
-  readonly kind: 'file';
-  /** The path in the pipeline, relative to the pipeline. Absent: the path is unknown. */
-  readonly path?: string;
-  readonly sha256: string;
-}
+import { referenceTo, slotWords } from './mention.ts';
 
 /** An image that a request shows. */
 export type ShownImage =
-  | FileReference
+  | ShownFile
   /** An address as declared; of a data URI only what comes before the data. */
   | { readonly kind: 'address'; readonly url: string }
   /** All images of a job: their files, relative to the run directory. None: they were not kept. */
@@ -24,7 +17,7 @@ export type ShownImage =
 
 /** Which part of an image is repainted. */
 export type ShownMask = (
-  | FileReference
+  | ShownFile
   /** In fractions of the image: `[x, y, width, height]`. */
   | ({ readonly kind: 'shapes' } & Pick<Extract<MaskSource, { shapes: unknown }>, 'shapes'>)
 ) & { readonly invert: boolean };
@@ -61,7 +54,7 @@ function shownMask(mask: MaskSource, files: JobRecord['files']): ShownMask {
     : { ...fileReference(mask.sha256, files), invert };
 }
 
-function fileReference(sha256: string, files: JobRecord['files']): FileReference {
+function fileReference(sha256: string, files: JobRecord['files']): ShownFile {
   const path = files?.[sha256];
   return { kind: 'file', ...(path === undefined ? {} : { path }), sha256 };
 }
@@ -107,5 +100,5 @@ const shapeWords = (shape: Extract<MaskSource, { shapes: unknown }>['shapes'][nu
 /** Enough characters of a hash for a reader to distinguish files; `--json` has all of them. */
 const shortHash = 12;
 
-const fileWords = ({ path, sha256 }: FileReference): string =>
+const fileWords = ({ path, sha256 }: ShownFile): string =>
   `${path === undefined ? 'a file' : shownLine(path)} (sha256 ${sha256.slice(0, shortHash)}…)`;

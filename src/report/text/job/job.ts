@@ -15,19 +15,21 @@ import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
 import { isInDoubt } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
+import type { JobReference, JsonOutputs } from '../../facts/json-outputs.generated.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
-import { type JobReference, referenceTo } from './mention.ts';
+import { referenceTo } from './mention.ts';
 import { textReport } from './text-calls.ts';
 
-/** Everything a run directory knows of one job: what `show --json` prints (schemas/show.schema.json). */
-export type JobReport = Omit<Printed<'show'>, 'request' | keyof ImageReport> &
-  ImageReport & {
-    readonly request: JobRequest;
-  };
+type Shown = JsonOutputs['show'];
+
+/** Everything a run directory knows of one job: what `show --json` prints. */
+export interface JobReport extends Omit<Shown, 'request' | 'artifacts' | keyof ImageReport>, ImageReport {
+  readonly request: JobRequest;
+  readonly artifacts: JobRecord['artifacts'];
+}
 
 const mostChildren = 100;
 

@@ -1,10 +1,7 @@
 import { type IsOptional, isSkipped, neverOptional } from '../../../plan/graph/optional.ts';
 import type { JobRecord } from '../../../plan/job.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
+import type { JobReference } from '../../facts/json-outputs.generated.ts';
 import { shownLine } from '../printable.ts';
-
-/** Another job, as the story of one names it. Only the key, where the state has no record of it. */
-export type JobReference = Printed<'show'>['inputs'][number];
 
 /** @param isOptional default: no button is */
 export function referenceTo(

@@ -3,15 +3,12 @@ import type { Value } from '../../../pipeline/values/value.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { ReplyPlace } from '../../../plan/job-request.ts';
 import { segmentPath } from '../../../state/files/segment-files.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
-
-/** A line of the whole replies. */
-type ReplyLine = NonNullable<NonNullable<Printed<'show'>['answer']>['reply']>;
+import type { JsonOutputs, ReplyLine } from '../../facts/json-outputs.generated.ts';
 
 const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
 
 /** The facts of the calls of a text job. */
-export type TextReport = Pick<Printed<'show'>, 'answer' | 'usage' | 'rounds' | 'unusable'>;
+export type TextReport = Pick<JsonOutputs['show'], 'answer' | 'usage' | 'rounds' | 'unusable'>;
 
 /** The part of a report that only a text job has; empty for an image job. */
 export function textReport({ text, usage, turns, rounds: places = [], invalid }: JobRecord): TextReport {

@@ -7,7 +7,7 @@ import { shownLine } from '../printable.ts';
 import { padEnd, widest } from '../table.ts';
 import { imageRows } from './image-calls.ts';
 import type { JobReport } from './job.ts';
-import { type JobReference, slotWords } from './mention.ts';
+import { slotWords } from './mention.ts';
 
 /** The story of a job for people. All that a file or a service said is made harmless. */
 export function jobReportText(report: JobReport): string {
@@ -99,7 +99,7 @@ function askedWords({ asked }: JobReport): string {
   return `cell ${asked.cell}, ${slotWords(asked)}; ${why}`;
 }
 
-function referenceWords({ job, cell, step, branch, status, taskId }: JobReference): string {
+function referenceWords({ job, cell, step, branch, status, taskId }: JobReport['inputs'][number]): string {
   if (cell === undefined || step === undefined || status === undefined) return `${job}  not on record`;
   const task = taskId === undefined ? '' : `, task ${shownLine(taskId)}`;
   return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;

@@ -2,18 +2,17 @@ import { basename, relative } from 'node:path';
 import { messageText } from '../../../manifest/messages.ts';
 import type { IsOptional } from '../../../plan/graph/optional.ts';
 import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
-import type { RunEnd } from '../../../run/events.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import { first } from '../../facts/in-doubt.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
-import { type LearnedFacts, readLearned } from '../../facts/learned.ts';
+import type { JsonOutputs, StepCosts } from '../../facts/json-outputs.generated.ts';
+import { readLearned } from '../../facts/learned.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import { readHowFar } from '../../facts/planned.ts';
-import { type PutBack, readPutBack } from '../../facts/put-back.ts';
+import { readPutBack } from '../../facts/put-back.ts';
 import { readRunFacts } from '../../facts/run.ts';
 import { StateServices } from '../../facts/services.ts';
 import {
@@ -38,14 +37,11 @@ import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { stageAdvice } from '../stage-advice.ts';
 import { padEnd, widest } from '../table.ts';
-import { readStepCosts, type StepCosts, stepCostLines } from './step-costs.ts';
+import { readStepCosts, stepCostLines } from './step-costs.ts';
 import { workerLines } from './workers.ts';
 
-/** The facts of a run directory: what `status --json` prints (schemas/status.schema.json). */
-export type RunStatus = Omit<Printed<'status'>, 'end'> & {
-  /** Of the run that is on, or of the last one. */
-  readonly end?: RunEnd;
-};
+/** The facts of a run directory: what `status --json` prints. */
+export type RunStatus = JsonOutputs['status'];
 
 const mostListed = 20;
 
@@ -162,7 +158,7 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
     .map(([amount, word]) => `${count(amount)} ${word}`);
 }
 
-const reasonText = (reason: PutBack): string =>
+const reasonText = (reason: RunStatus['putBack'][number]): string =>
   `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
 
 /**
@@ -291,7 +287,7 @@ function stateWords(
 const mostKinds = 20;
 
 /** What the runs of a directory have learned about their service, for people. */
-function learnedLines(learned: LearnedFacts | undefined): readonly string[] {
+function learnedLines(learned: RunStatus['learned']): readonly string[] {
   const kinds = (learned?.durations ?? []).slice(0, mostKinds);
   const width = widest(kinds.map(({ kind }) => shownLine(kind)));
   const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);

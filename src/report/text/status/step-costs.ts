@@ -1,13 +1,10 @@
 import { roundMoney } from '../../../plan/estimate/price.ts';
 import { leftUnanswered } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import type { Printed } from '../../facts/json-outputs.generated.ts';
+import type { StepCosts } from '../../facts/json-outputs.generated.ts';
 import { count, money } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { tableLines } from '../table.ts';
-
-/** What one step has cost, over the directory's life. */
-export type StepCosts = Printed<'status'>['steps'][number];
 
 /**
  * Reads every record: seconds for a million jobs. The steps stand in the order in which their first jobs came.
@@ -47,10 +44,11 @@ export async function readStepCosts(
   });
 }
 
+const hasCosts = ({ cost, possibleCost, tokens, assumedTokens, unanswered }: StepCosts): boolean =>
+  tokens > 0 || [cost, possibleCost, assumedTokens, unanswered].some((sum) => sum !== undefined);
+
 /** A table of the steps; none where nothing has cost anything. */
 export function stepCostLines(steps: readonly StepCosts[]): readonly string[] {
-  const hasCosts = ({ cost, possibleCost, tokens, assumedTokens, unanswered }: StepCosts): boolean =>
-    tokens > 0 || [cost, possibleCost, assumedTokens, unanswered].some((sum) => sum !== undefined);
   if (!steps.some(hasCosts)) return [];
   const rows = steps.map(
     ({ step, jobs, done, submits, cost, possibleCost, tokens, assumedTokens, unanswered }) => [

@@ -1,4 +1,4 @@
-import type { WorkersStatus } from '../../facts/workers.ts';
+import type { WorkersStatus } from '../../facts/json-outputs.generated.ts';
 import { count, counted, money, rateWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 
