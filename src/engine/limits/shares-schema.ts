@@ -153,10 +153,11 @@ BEGIN
   END IF;
   IF p_asked % 16 = 1 THEN
     UPDATE promptpress.sessions s SET shared = false WHERE s.session IN (
-      SELECT o.session FROM promptpress.sessions o, (SELECT extract(epoch FROM clock_timestamp() - interval '10 s') AS at) late
-      WHERE o.service = p_service AND o.shared AND o.session <> p_session AND extract(epoch FROM o.seen) < late.at
-        AND (late.at - extract(epoch FROM o.seen)) * 1000 > (SELECT coalesce(max((e.value ->> 'window')::double precision), 0) FROM jsonb_each(o.shares) e)
-        AND promptpress.limits_worker_tasks(o.session) = 0
+      SELECT o.session FROM promptpress.sessions o WHERE o.service = p_service AND o.shared AND o.session <> p_session
+        -- In this order: the tasks of those that are there are not looked for.
+        AND CASE WHEN o.seen < clock_timestamp() - interval '10 seconds' THEN o.seen < clock_timestamp() - interval '1 ms' * (10000 +
+          (SELECT coalesce(max((e.value ->> 'window')::double precision), 0) FROM jsonb_each(o.shares) e))
+          AND promptpress.limits_worker_tasks(o.session) = 0 END
       FOR UPDATE OF o SKIP LOCKED
     );
   END IF;

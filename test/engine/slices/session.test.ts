@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { engineError } from '../../../src/engine/postgres/engine-error.ts';
-import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
+import type { Connection, EnginePool } from '../../../src/engine/postgres/pool.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
 import { holdRun, silentMs } from '../../../src/engine/slices/lead-hold.ts';
@@ -73,6 +73,37 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await engine.database.query(locks)).toEqual([{ locks: 0 }]);
     await liveAt(0);
     expect(await liveAt(2000)).toBe(0);
+  });
+
+  it('a heartbeat looks for the tasks of those alone that are silent', async () => {
+    const run = await engine.run();
+    const [worker, other] = [await begin(run), await begin(run)];
+    const kinds = JSON.stringify({ tasks: { limit: 9, holds: 1, used: 1, want: 2, unit: 1, window: 0 } });
+    const share = ({ session, token }: typeof worker, asked: number, by: Connection): Promise<unknown> =>
+      by.query('SELECT FROM promptpress.share($1, $2, $3, $4, $5, NULL)', [
+        session,
+        token,
+        'looks',
+        asked,
+        kinds,
+      ]);
+    // With each sixteenth heartbeat those are found that have left for good.
+    const looks = (asked: number): Promise<number> =>
+      engine.pool.transaction(async (connection) => {
+        await connection.query("SET LOCAL track_functions = 'all'");
+        await share(worker, asked, connection);
+        const { rows } = await connection.query<{ calls: number | null }>(
+          "SELECT pg_stat_get_xact_function_calls('promptpress.limits_worker_tasks(bigint)'::regprocedure)::int AS calls",
+        );
+        return rows[0]?.calls ?? 0;
+      });
+    await share(other, 1, engine.pool);
+    expect(await looks(17)).toBe(0);
+    await engine.pool.query(
+      "UPDATE promptpress.sessions SET seen = seen - interval '11 s' WHERE session = $1",
+      [other.session],
+    );
+    expect(await looks(33)).toBeGreaterThan(0);
   });
 
   it('a beat that comes while others declare its session over keeps it', async () => {
