@@ -70,6 +70,7 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
     shared_buffers: '128MB',
     log_min_duration_statement: '0',
     log_parameter_max_length: '0',
+    track_functions: 'all',
   });
   const address = parseEngineAddress(server.url());
   const pools: EnginePool[] = [];
@@ -188,6 +189,11 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
     }
     for (const [text, times] of [...counts].toSorted((x, y) => y[1].length - x[1].length).slice(0, 25))
       console.error(`${(times.length / workers / seconds).toFixed(3)} ${p99(times).toFixed(1)} ms ${text}`);
+    const functions = await asked<{ name: string; calls: number; ms: number }>(
+      server.url(),
+      'SELECT funcname AS name, calls::int, (total_time / calls)::float8 AS ms FROM pg_stat_user_functions ORDER BY total_time DESC',
+    );
+    for (const { name, calls, ms } of functions) console.error(`${calls} × ${ms.toFixed(2)} ms ${name}`);
   }
   return {
     connections,
