@@ -10,7 +10,7 @@ import type { Connection } from '../postgres/pool.ts';
 /** What was given counts for so long without an answer, ms: after 10 s it may be another's. */
 const validMs = 5000;
 /** A worker that has spent nothing for so long gives back what it has, ms. */
-const idleMs = 2000;
+const idleMs = 10_000;
 /** Money is counted in fractions: sums leave errors of this size. */
 const tolerance = 1e-9;
 

@@ -247,7 +247,7 @@ it('lets nobody submit while the database is away', async () => {
   const worker = await Spender.of(10, bounds);
   await db.time.pass(500);
   worker.isDead = true;
-  await db.time.pass(9000);
+  await db.time.pass(6000);
   expect(worker.allowance.refusal(pending, free)).toBe('wait');
   await db.time.pass(1000);
   expect(worker.limits.away).toMatchObject({ message: 'the database is away' });
