@@ -37,7 +37,9 @@ BEGIN
   UPDATE promptpress.accepted_tasks SET began = began + p_began WHERE service = p_service AND p_began > 0 AND NOT p_is_full;
   UPDATE promptpress.accepted_tasks SET accepted = accepted + 1, began = 0, is_trying = true, patience = CASE WHEN is_trying THEN 0 ELSE patience END
   WHERE service = p_service AND p_used >= accepted AND NOT p_is_full AND began >= CASE patience WHEN 0 THEN accepted ELSE 80 * patience END;
-  DELETE FROM promptpress.accepted_tasks WHERE service = p_service AND (p_is_full IS NULL OR (accepted >= p_limit AND NOT p_is_full));
+  -- Until a run with more room is told that the service accepts as much.
+  DELETE FROM promptpress.accepted_tasks WHERE service = p_service AND (p_is_full IS NULL OR (NOT p_is_full AND accepted >= greatest(p_limit, (
+    SELECT max((s.shares -> 'tasks' ->> 'limit')::integer) FROM promptpress.sessions s WHERE s.service = p_service AND s.shared))));
   RETURN (SELECT accepted FROM promptpress.accepted_tasks WHERE service = p_service);
 END $$;
 

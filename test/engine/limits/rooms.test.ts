@@ -294,6 +294,21 @@ it('narrows to what the service accepts once one worker is refused, and tries on
   await stop(all);
 });
 
+it('knows what the service accepts though another run has room for less, until one has room for no more', async () => {
+  const large = await Busy.of('less', 40);
+  large.wants = 5;
+  await db.time.pass(2000);
+  large.rooms.noteFull();
+  await db.time.pass(1000);
+  const small = await Busy.of('less', 3);
+  await db.time.pass(3000);
+  expect(await accepted('less')).toBe(5);
+  await stop([large]);
+  await db.time.pass(30_000);
+  expect(await accepted('less')).toBeUndefined();
+  await stop([small]);
+});
+
 it('keeps its part while the part of another worker rises in the same moment, and rises with a later heartbeat', async () => {
   const [worker, other] = [await Busy.of('refused', 10), await Busy.of('refused', 10)];
   await watch([worker, other], 10, 3000);
