@@ -110,13 +110,20 @@ export class HeardFile {
         this.#noted = this.#noted.filter((noted) => !isWritten(noted));
         if (this.#bytes === 0) return;
         // While the engine is there facts are kept in memory: those that the file has are soon durable, however many are heard meanwhile.
-        this.#database.exec(`DELETE FROM heard WHERE run = ${run} AND id <= ${upTo};
-          DELETE FROM lines WHERE run = ${run} AND NOT EXISTS (SELECT 1 FROM heard WHERE run = ${run})`);
-        const kept =
-          'SELECT sum(length(text)) AS bytes FROM (SELECT fact AS text FROM heard UNION ALL SELECT line FROM lines)';
-        this.#bytes = this.#database.prepare<{ bytes: number | null }>(kept).get()?.bytes ?? 0;
+        this.#delete(`heard WHERE run = ${run} AND id <= ${upTo}`, 'fact');
+        this.#delete(
+          `lines WHERE run = ${run} AND NOT EXISTS (SELECT 1 FROM heard WHERE run = ${run})`,
+          'line',
+        );
       },
     };
+  }
+
+  #delete(rows: string, text: 'fact' | 'line'): void {
+    const gone = this.#database.prepare<{ bytes: number }>(
+      `DELETE FROM ${rows} RETURNING length(CAST(${text} AS BLOB)) AS bytes`,
+    );
+    for (const { bytes } of gone.all()) this.#bytes -= bytes;
   }
 
   #write({ id, run, fact }: Noted): void {
@@ -125,12 +132,12 @@ export class HeardFile {
     try {
       this.#bytes += this.#database.transaction(() => {
         let bytes =
-          text.length *
+          Buffer.byteLength(text) *
           this.#database.prepare('INSERT OR IGNORE INTO heard VALUES (?, ?, ?)').run(id, run, text);
         const put = this.#database.prepare('INSERT OR IGNORE INTO lines VALUES (?, ?, ?, ?)');
         // An earlier fact may have brought a line: it is there once.
         for (const { segment, start, line } of lines)
-          bytes += line.length * put.run(run, segment, start, line);
+          bytes += Buffer.byteLength(line) * put.run(run, segment, start, line);
         if (this.#bytes + bytes > mostBytes) throw new Error('there is room for 64 MB');
         return bytes;
       });

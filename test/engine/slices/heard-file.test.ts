@@ -233,6 +233,26 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     heard.close();
   });
 
+  it('has room again for as much as is durable, in whatever letters', async () => {
+    const { open } = await processes();
+    const said: string[] = [];
+    const { heard, pool } = await open((text) => said.push(text));
+    const replies: ReplyLine[] = [];
+    const port = heard.ofRun(1, () => replies);
+    await goesAway(pool);
+    const text = '🦊é'.repeat(2 * 1024 * 1024);
+    for (let n = 0; n < 12; n += 1) {
+      replies.splice(0, 1, { segment: 0, start: n, line: text });
+      const id = port.note(fact(`k${n}`, text));
+      if (n % 2 === 1) port.durable(id);
+    }
+    expect(said).toEqual([]);
+    // 48 MB are kept, and no more than one further fact fits.
+    for (let n = 0; n < 6; n += 1) heard.ofRun(2, () => []).note(fact(`l${n}`, text));
+    expect(said).toHaveLength(1);
+    heard.close();
+  });
+
   it('is bounded: what is not kept is said, once', async () => {
     const { open } = await processes();
     const said: string[] = [];
