@@ -1,6 +1,7 @@
 import type { JobRecord } from '../plan/job.ts';
 import type { LateFact, Turn } from '../state/store.ts';
 import type { EnginePool } from './postgres/pool.ts';
+import { settledFact } from './slices/late-facts.ts';
 import { isAlive } from './slices/lead-hold.ts';
 import { RecordCache } from './state/cache.ts';
 import { sendTurn, sentTurn } from './state/commit.ts';
@@ -103,7 +104,8 @@ export async function unheardJobs(pool: EnginePool, run: number): Promise<Unhear
 
 /**
  * Writes what a user has decided about a job, where it still is as it was read: no worker has decided anything about it meanwhile, and
- * none will from what it knew before. A job that is to be polled from now on gets a slice of its own, which a worker takes.
+ * none will from what it knew before. A job that is to be polled from now on gets a slice of its own, which a worker takes; slices that have left
+ * jobs below it are fed again by `LateFacts`.
  *
  * @param turn of this one job
  * @returns false: the job has changed, and nothing is written @throws EngineError
@@ -137,11 +139,11 @@ export async function settleSharedJob(
            UPDATE promptpress.runs SET next_slice = next_slice + 1 WHERE run = $1 RETURNING next_slice - 1 AS n
          ), added AS (
            INSERT INTO promptpress.slices (run, n, cells) SELECT $1, n, '' FROM fresh
-         ), below AS (
-           UPDATE promptpress.slices SET done = false, not_before = NULL WHERE run = $1 AND below_doubt AND done
+         ), settled AS (
+           INSERT INTO promptpress.facts VALUES ($1, '${settledFact}', $3) ON CONFLICT (run, name) DO UPDATE SET value = excluded.value
          )
          UPDATE promptpress.jobs SET slice = fresh.n, rev = 1 FROM fresh WHERE run = $1 AND key = $2`,
-        [run, key],
+        [run, key, String(writer.session)],
       );
     return true;
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSharedJob, settleSharedJob } from '../../src/engine/doubts.ts';
-import { takeSlice } from '../../src/engine/state/slices.ts';
+import { LateFacts } from '../../src/engine/slices/late-facts.ts';
+import { addSlices, takeSlice } from '../../src/engine/state/slices.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { hasPostgres } from '../rig/postgres.ts';
 import { jobRecord } from '../state/records.ts';
@@ -61,6 +62,46 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
       jobs: { submitting: 1, pending: 0, 'in-doubt': 0 },
     });
     expect(await worker.reader.attempts('second')).toHaveLength(1);
+  });
+
+  it('opens the slices that have left jobs below it, also one that was held as it was settled', async () => {
+    const { run, worker, settle } = await inDoubt('parent');
+    const { pool } = engine;
+    await addSlices(pool, run, [
+      { n: 2, cells: '' },
+      { n: 3, cells: '' },
+      { n: 4, cells: '' },
+    ]);
+    await pool.query('UPDATE promptpress.runs SET next_slice = 5 WHERE run = $1', [run]);
+    await takeSlice(pool, run, 3, worker.session);
+    const close = (n: number, below: boolean): Promise<unknown> =>
+      pool.query('UPDATE promptpress.slices SET done = true, below_doubt = $3 WHERE run = $1 AND n = $2', [
+        run,
+        n,
+        below,
+      ]);
+    for (const [n, below] of [
+      [1, false],
+      [2, true],
+      [4, false],
+    ] as const)
+      await close(n, below);
+    const late = new LateFacts(pool, run);
+    const waiting = async (): Promise<readonly number[]> => {
+      const { rows } = await pool.query<{ n: number }>(
+        'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done ORDER BY n',
+        [run],
+      );
+      return rows.map(({ n }) => n);
+    };
+    expect([await late.feed(), await waiting()]).toEqual([false, [3]]);
+    expect(await settle(jobRecord('parent', 'running', { attempts: 1, taskId: '42' }))).toBe(true);
+    expect([await late.feed(), await waiting()]).toEqual([true, [2, 3, 5]]);
+    // Its holder had looked at the job before.
+    for (const n of [2, 3, 5]) await close(n, n < 5);
+    expect([await late.feed(), await waiting()]).toEqual([true, [3]]);
+    await close(3, true);
+    expect([await late.feed(), await waiting()]).toEqual([false, []]);
   });
 
   it('that has a task is left to whoever takes the slice that it gets', async () => {

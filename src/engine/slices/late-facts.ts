@@ -3,7 +3,10 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { factRow } from '../state/rows.ts';
 import { noteFacts } from '../state/turn-functions.ts';
 
-/** Records in doubt, and text calls that were taken over, of whose very submission something was heard. */
+/** The fact that says which settling of a doubt by the user was the last. */
+export const settledFact = 'doubt.settled';
+
+/** Records in doubt, and text calls that were taken over, of whose very submission something was heard; and a doubt that the user has settled. */
 const heard = `
   SELECT j.slice, j.key || '/' || f.submitted || '/' || f.hold AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
@@ -11,7 +14,8 @@ const heard = `
     WHEN 'in-doubt' THEN (j.doc::json ->> 'submittedAt')::bigint = f.submitted AND j.doc::json ->> 'submittedBy' = f.hold
     WHEN 'pending' THEN EXISTS (
       SELECT FROM json_array_elements_text(coalesce(j.doc::json -> 'unheard', '[]')) AS u(name) WHERE u.name = f.submitted || '/' || f.hold)
-    ELSE false END`;
+    ELSE false END
+  UNION ALL SELECT 0, name || '/' || value FROM promptpress.facts WHERE run = $1 AND name = '${settledFact}'`;
 
 /**
  * Notes what was found out about submissions of which no answer came, as who holds them finds it out.
