@@ -221,7 +221,10 @@ async function oneSession(
     );
     const stopping: Promise<unknown>[] = [];
     const tally = new Tally();
-    const tell = (): Promise<void> => tally.tell((done) => tellWork(pool, run, work.invocation, done));
+    const tell = (): Promise<void> =>
+      tally.tell((done) =>
+        tellWork(pool, { run, invocation: work.invocation, session: session.session }, done),
+      );
     stopTelling = every(clock, tellMs, tell);
     const onEvent = (event: RunEvent): void => {
       tally.take(event);
@@ -278,19 +281,20 @@ const tellMs = 5000;
 
 /** What a worker has done that no record says. */
 class Tally {
-  readonly #done = { redosFailed: 0, gridsCut: 0, timedOutAgain: 0 };
+  #done: TalliedWork = { redosFailed: 0, gridsCut: 0, timedOutAgain: 0 };
+  #told = this.#done;
 
   take(event: RunEvent): void {
     const name = talliedName(event);
-    if (name !== undefined) this.#done[name] += 1;
+    if (name !== undefined) this.#done = { ...this.#done, [name]: this.#done[name] + 1 };
   }
 
-  /** @param to told what was done since the last time, where that is anything @throws what that throws */
+  /** @param to told what was done in all, where that is more than it has heard @throws what that throws */
   async tell(to: (done: TalliedWork) => Promise<void>): Promise<void> {
-    const done = { ...this.#done };
-    if (Object.values(done).every((count) => count === 0)) return;
+    const done = this.#done;
+    if (done === this.#told) return;
     await to(done);
-    for (const name of ['redosFailed', 'gridsCut', 'timedOutAgain'] as const) this.#done[name] -= done[name];
+    this.#told = done;
   }
 }
 

@@ -36,6 +36,9 @@ export interface RunStatus {
   readonly end?: RunEnd;
 }
 
+/** Beginning of the names of facts that say what a session has told of its work. */
+const workFact = 'work.told';
+
 interface StatusRow extends Omit<RunStatus, 'end'> {
   readonly ended: string | null;
 }
@@ -141,6 +144,10 @@ export async function beginInvocation(
     await connection.query('DELETE FROM promptpress.slices WHERE run = $1 AND done', [run]);
     await connection.query('DELETE FROM promptpress.lacks WHERE run = $1', [run]);
     await connection.query(forgetClosedKinds, [run]);
+    await connection.query(
+      `DELETE FROM promptpress.facts WHERE run = $1 AND starts_with(name, '${workFact} ')`,
+      [run],
+    );
     await openAllowance(connection, run, bounds);
     return { invocation: invocation + 1, goesOn: false };
   });
@@ -198,20 +205,32 @@ export async function stopRun(pool: EnginePool, run: number, invocation: number,
   );
 }
 
-/** What a worker has done since it told so last, beside what its records say. */
+/** What a worker has done in all, beside what its records say. */
 export type TalliedWork = Pick<RunStatus, 'redosFailed' | 'gridsCut' | 'timedOutAgain'>;
 
-/** Adds what a worker tells to what all of an invocation have told. @throws EngineError */
+/** Adds what is new of it to what all of an invocation have told: the same told again changes nothing. @throws EngineError */
 export async function tellWork(
   pool: EnginePool,
-  run: number,
-  invocation: number,
-  { redosFailed, gridsCut, timedOutAgain }: TalliedWork,
+  {
+    run,
+    invocation,
+    session,
+  }: { readonly run: number; readonly invocation: number; readonly session: number },
+  done: TalliedWork,
 ): Promise<void> {
+  const more = (name: keyof TalliedWork): string =>
+    `(told.work ->> '${name}')::bigint - coalesce((told.before ->> '${name}')::bigint, 0)`;
   await pool.query(
-    `UPDATE promptpress.runs SET redos_failed = redos_failed + $3, grids_cut = grids_cut + $4, timed_out = timed_out + $5
-     WHERE run = $1 AND invocation = $2`,
-    [run, invocation, redosFailed, gridsCut, timedOutAgain],
+    `WITH was AS (SELECT value::json AS work FROM promptpress.facts WHERE run = $1 AND name = $3),
+       noted AS (
+         INSERT INTO promptpress.facts SELECT run, $3, $4 FROM promptpress.runs WHERE run = $1 AND invocation = $2
+         ON CONFLICT (run, name) DO UPDATE SET value = excluded.value RETURNING value::json AS work
+       ),
+       told AS (SELECT noted.work, was.work AS before FROM noted LEFT JOIN was ON true)
+     UPDATE promptpress.runs SET redos_failed = redos_failed + ${more('redosFailed')}, grids_cut = grids_cut + ${more('gridsCut')},
+       timed_out = timed_out + ${more('timedOutAgain')}
+     FROM told WHERE run = $1`,
+    [run, invocation, `${workFact} ${invocation} ${session}`, JSON.stringify(done)],
   );
 }
 

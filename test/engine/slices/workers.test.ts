@@ -62,10 +62,14 @@ describe.skipIf(!hasPostgres)('the crew of a run', () => {
     const run = await engine.run(2);
     await pool.query('UPDATE promptpress.runs SET next_slice = 3 WHERE run = $1', [run]);
     const { invocation } = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
-    await tellWork(pool, run, invocation, { redosFailed: 1, gridsCut: 4, timedOutAgain: 2 });
-    await tellWork(pool, run, invocation, { redosFailed: 0, gridsCut: 2, timedOutAgain: 3 });
-    await tellWork(pool, run, invocation - 1, { redosFailed: 9, gridsCut: 9, timedOutAgain: 9 });
-    expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 1, gridsCut: 6, timedOutAgain: 5 });
+    await tellWork(pool, { run, invocation, session: 1 }, { redosFailed: 1, gridsCut: 4, timedOutAgain: 2 });
+    await tellWork(pool, { run, invocation, session: 2 }, { redosFailed: 0, gridsCut: 2, timedOutAgain: 3 });
+    // The answer was lost: it tells so again, and with it what it has done since.
+    await tellWork(pool, { run, invocation, session: 1 }, { redosFailed: 1, gridsCut: 4, timedOutAgain: 2 });
+    await tellWork(pool, { run, invocation, session: 1 }, { redosFailed: 1, gridsCut: 5, timedOutAgain: 2 });
+    const late = { run, invocation: invocation - 1, session: 3 };
+    await tellWork(pool, late, { redosFailed: 9, gridsCut: 9, timedOutAgain: 9 });
+    expect(await runStatus(pool, run)).toMatchObject({ redosFailed: 1, gridsCut: 7, timedOutAgain: 5 });
     // The slices of earlier invocations are gone, and are none of those that are done.
     expect((await readWorkers(pool, run, undefined))?.slices).toMatchObject({ waiting: 0, done: 0 });
     await beginInvocation(pool, run, { spec: 'two', epoch: 0, bounds: {} });
