@@ -77,6 +77,7 @@ describe('promptpress', () => {
     [['sandbox', '--fault', 'nonsense'], 'for example'],
     [['sandbox', '--pixels', '99999'], 'pixels'],
     [['sandbox', '--port', '99999'], '--port takes a number from 0 to 65535, not "99999"'],
+    [['sandbox', '--port', '65536'], '--port takes a number from 0 to 65535, not "65536"'],
     [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],
   ])('%j is refused once, with exit 2', async (args, message) => {
     const { code, err } = await promptpress(args, here);

@@ -14,10 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { program } from '../../../src/cli/program.ts';
 import { openDatabase } from '../../../src/state/sqlite/sqlite.ts';
 import { openState } from '../../../src/state/state.ts';
 import { fingerprintFact } from '../../../src/state/store.ts';
-import { promptpress, type Said } from '../../cli/test-io.ts';
+import { promptpress, type Said, testIo } from '../../cli/test-io.ts';
+import { readManifest } from '../../rig/manifest.ts';
 import { makePng } from '../../rig/png.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { jobRecord } from '../../state/records.ts';
@@ -236,6 +238,25 @@ describe('a run with nothing to do', () => {
     expect(await isRecognised()).toBe(true);
     expect(await isRecognised('--retry-failed')).toBe(false);
   });
+});
+
+it('a run with nothing to do ends as every run does for whoever has interrupted it', async () => {
+  await run();
+  const test = testIo({ cwd });
+  test.interrupt('SIGTERM');
+  const before = inode();
+  expect(await program(['run', 'notes.yaml', '--sandbox', '--json'], test.io)).toBe(143);
+  expect(JSON.parse(test.out())).toMatchObject({ exitCode: 143, end: { kind: 'interrupted' } });
+  expect(inode()).toBe(before);
+});
+
+it('a run is not recognised while an order of jobs to be made anew is open', async () => {
+  await run();
+  const { job: last = '' } = (await readManifest(manifest())).at(-1) ?? {};
+  expect((await run('--limit', '1', '--redo', last)).code).toBe(0);
+  expect(await isRecognised('--limit', '1')).toBe(false);
+  expect((await run('--limit', '1', '--redo-cancel')).code).toBe(0);
+  expect(await isRecognised('--limit', '1')).toBe(true);
 });
 
 describe('a manifest that is current', () => {

@@ -41,6 +41,16 @@ describe('the manifest at the end of a run', () => {
     expect(said.join('')).toContain('promptpress manifest runs/x');
   });
 
+  it('is waited for 10 s at most where the signal came before it was begun', async () => {
+    const control = { drain: AbortSignal.abort(), leave: new AbortController().signal };
+    const clock = alarmClock();
+    const said: string[] = [];
+    const listing = listInTime(control, 'runs/x', (text) => said.push(text), endless, clock);
+    expect([...clock.alarms.keys()]).toEqual([10_000]);
+    for (const ring of clock.alarms.values()) ring();
+    expect([await listing, said.length]).toEqual([undefined, 1]);
+  });
+
   it('is left at once at the second signal, without a word', async () => {
     const drain = AbortSignal.abort();
     const leave = new AbortController();

@@ -4,20 +4,44 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Redactor } from '../../../src/app/output/redact.ts';
 import { openRunLog, tracedText } from '../../../src/app/run/log.ts';
+import type { RunEnd, RunEvent } from '../../../src/run/events.ts';
 import type { TextService } from '../../../src/service/text-service.ts';
 import { testIo } from '../../cli/test-io.ts';
 
-it('says in words which rule of pace holds', () => {
+/** The lines of a log that was told of these events. */
+function logged(...events: readonly RunEvent[]): readonly unknown[] {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'run.log');
   const log = openRunLog(file, 'info', new Redactor(), testIo({ cwd: folder, now: () => 0 }).io, (error) => {
     throw error;
   });
-  log.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
+  for (const event of events) log.listener(event);
   log.close();
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+  return readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+it('has an end that the user did not want as an error, and no other', () => {
+  const because = { code: 'x.y', message: 'because' };
+  const ends: readonly (readonly [RunEnd, string])[] = [
+    [{ kind: 'complete' }, 'info'],
+    [{ kind: 'interrupted', forced: false }, 'info'],
+    [{ kind: 'interrupted', forced: true }, 'info'],
+    [{ kind: 'stopped', ...because }, 'error'],
+    [{ kind: 'disk', ...because }, 'error'],
+    [{ kind: 'budget', ...because }, 'error'],
+    [{ kind: 'fail-fast', ...because }, 'error'],
+  ];
+  expect(logged(...ends.map(([end]): RunEvent => ({ type: 'run:end', end })))).toMatchObject(
+    ends.map(([end, level]) => ({ level, msg: 'run:end', end })),
+  );
+});
+
+it('says in words which rule of pace holds', () => {
+  expect(logged({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 })).toEqual([
     expect.objectContaining({
       level: 'info',
       msg: 'route:pace',

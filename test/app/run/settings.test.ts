@@ -41,6 +41,20 @@ describe('--retry-failed --code', () => {
     expect(words).not.toContain('--retry-failed');
   });
 
+  it('names no code of jobs that have not failed, or not any more', async () => {
+    const store = stateWith('task.timeout', 'task.failed');
+    const error = { code: 'connection.lost', message: 'no' };
+    const records = [
+      imagineRecord({ key: 'k0', status: 'pending', error: { code: 'task.timeout', message: 'no' } }),
+      imagineRecord({ key: 'k2', status: 'in-doubt', error }),
+    ];
+    store.commit({ records, attempts: [] });
+    const codes = { 'task.timeout': 1, 'task.failed': 1, 'connection.lost': 1 };
+    const reader = { ...store.reader, totals: async () => ({ ...(await store.reader.totals()), codes }) };
+    const refused = await revivalOf({ ...flags, code: 'x' }, reader).catch((thrown: unknown) => thrown);
+    expect((refused as CliError).hint).toBe('Failed jobs by code: task.failed (1)');
+  });
+
   it('takes a code that a failure has, and any where nothing has failed', async () => {
     expect(await refusal('task.failed', 'task.failed', 'task.timeout')).toBeUndefined();
     expect(await refusal('task.failed')).toBeUndefined();

@@ -156,6 +156,21 @@ describe('promptpress ls', () => {
     expect(directories.length).toBeLessThanOrEqual(most);
   });
 
+  it('finds all within a bound that just holds them, and says nothing', async () => {
+    for (const place of ['a/runs/one', 'b/runs/two']) {
+      await mkdir(join(cwd, place), { recursive: true });
+      await writeFile(join(cwd, place, 'state.db'), '');
+    }
+    // Seven folders with six names before the states, the lowest three below the first.
+    const { directories, truncated } = await findRunDirectories(cwd, {
+      folders: 7,
+      entries: 7,
+      runs: 2,
+      depth: 3,
+    });
+    expect([directories.length, truncated]).toEqual([2, false]);
+  });
+
   it('says that there is none, and refuses what is no folder', async () => {
     expect(await pp('ls')).toEqual({ code: 0, out: 'There is no run in . or below it.\n', err: '' });
     await writeFile(join(cwd, 'file'), '');

@@ -166,9 +166,10 @@ describe('merge', () => {
   it.each([
     ['the text of their pipelines', file(2).replace('Caption', 'Describe'), []],
     ['what --set replaced', file(2), ['--set', 'seed=[1, 2]']],
-  ])('refuses directories that differ in %s', async (words, other, flags) => {
+    ['what --set replaced', file(2), ['--set', 'seed=[1, 3]'], ['--set', 'seed=[1, 2]']],
+  ])('refuses directories that differ in %s', async (words, other, flags, before: string[] = []) => {
     await writeFile(join(cwd, 'foxes.yaml'), file(2));
-    await run('a', '--shard', '1/2');
+    await run('a', '--shard', '1/2', ...before);
     await writeFile(join(cwd, 'foxes.yaml'), other);
     await run('b', '--shard', '2/2', ...flags);
     const { code, err } = await say('merge', 'a', 'b', '--out', 'c');

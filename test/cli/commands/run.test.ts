@@ -223,6 +223,9 @@ describe('--frozen', () => {
     await writeFile(join(cwd, 'rows.csv'), 'animal\nfox\nowl\nhare\n');
     await writeFile(join(cwd, 'foxes.yaml'), pipeline.replace('U1', 'U2'));
     expect((await pp('run', 'foxes.yaml', '--frozen')).err).toContain('the pipeline file has changed');
+    await writeFile(join(cwd, 'foxes.yaml'), pipeline);
+    const other = await pp('run', 'foxes.yaml', '--frozen', '--base-url', 'http://127.0.0.1:9');
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('--frozen: the last run used the')]);
     expect(service.submits.all).toHaveLength(6);
   });
 });

@@ -33,6 +33,35 @@ describe('tasks of submissions that an older state does not know', () => {
     ]);
   });
 
+  it('are those that came since the last run that it knows, by clocks that differ by five minutes at most', async () => {
+    const store = memoryStore();
+    const since = 1_700_000_000_000;
+    const moments = [-300_001, -300_000, -1, 0, 1, 86_400_000];
+    const value = moments.map((at) => ({ ...task(`T${at}`, `k${at}`), submittedAt: since + at }));
+    const service = { listTasks: () => Promise.resolve({ ok: true, value } as const) };
+    const { signal } = new AbortController();
+    await findMissing(store, '/runs/one', { submits: 2, of: 2, since }, service, signal);
+    const found = JSON.parse(store.fact('state.found') ?? '') as Record<string, unknown>;
+    expect(Object.keys(found).sort()).toEqual(
+      moments
+        .slice(1)
+        .map((at) => `k${at}`)
+        .sort(),
+    );
+  });
+
+  it('are kept beside those that an earlier search has found', async () => {
+    const store = memoryStore();
+    const { signal } = new AbortController();
+    for (const key of ['aa11', 'bb22']) {
+      const value = [task(`T-${key}`, key)];
+      const service = { listTasks: () => Promise.resolve({ ok: true, value } as const) };
+      await findMissing(store, '/runs/one', { submits: 2, of: 2 }, service, signal);
+    }
+    const found = JSON.parse(store.fact('state.found') ?? '') as Record<string, unknown>;
+    expect(Object.keys(found)).toEqual(['aa11', 'bb22']);
+  });
+
   it('are answered without a request; what is requested says when it leaves, as the service itself does', async () => {
     const store = memoryStore();
     store.setFact('state.found', JSON.stringify({ aa11: [{ id: 'T3', state: 'success' }] }));

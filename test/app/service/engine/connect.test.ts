@@ -40,9 +40,10 @@ describe('the address of an engine', () => {
     const own = 'postgres://anna:correct-horse@127.0.0.1:5432/promptpress';
     const env = { PROMPTPRESS_ENGINE: own };
     expect((await readEngineAddress(`${shown}#foxes`, context(env))).password).toBe('correct-horse');
-    expect((await readEngineAddress('postgres://anna@127.0.0.1/other', context(env))).password).toBe(
-      undefined,
-    );
+    for (const other of ['anna@127.0.0.1/other', 'bert@127.0.0.1/promptpress', 'anna@127.0.0.2/promptpress'])
+      expect((await readEngineAddress(`postgres://${other}`, context(env))).password).toBe(undefined);
+    const port = 'postgres://anna@127.0.0.1:5433/promptpress';
+    expect((await readEngineAddress(port, context(env))).password).toBe(undefined);
     const named = context({ ...env, PGPASSWORD: 'battery-staple' });
     expect((await readEngineAddress(shown, named)).password).toBe('battery-staple');
     expect(named.redactor.apply('with battery-staple')).toBe('with [secret]');

@@ -260,6 +260,25 @@ describe('the live view', () => {
     );
   });
 
+  it('says what is in flight also where nothing is, and no kind of which there is none', () => {
+    const kinds = fc.record({ tasks: fc.nat(2), downloads: fc.nat(2), texts: fc.nat(2) });
+    fc.assert(
+      fc.property(kinds, ({ tasks, downloads, texts }) => {
+        const words = [
+          [tasks, 'task'],
+          [downloads, 'download'],
+          [texts, 'text'],
+        ] as const;
+        const some = words.filter(([many]) => many > 0);
+        const said = (some.length === 0 ? words.slice(0, 1) : some).map(
+          ([many, word]) => `${many} ${word}${many === 1 ? '' : 's'}`,
+        );
+        const sentence = progressSentence(progressOf([], { tasks, downloads, texts }), start + 1000);
+        expect(sentence).toContain(`, ${said.join(', ')} in flight, `);
+      }),
+    );
+  });
+
   it('is one sentence where there is no terminal', () => {
     const now = new Date(2026, 10, 22, 21, 54, 3).getTime();
     const shown = { ...progress, startedAt: now - 90_000, earlier: { cost: 2, tokens: 0 } };
