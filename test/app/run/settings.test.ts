@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../../src/app/errors/cli-error.ts';
-import { revivalOf } from '../../../src/app/run/settings.ts';
+import { noFlags, type RunFlags } from '../../../src/app/flags.ts';
+import { revivalOf, runSettings } from '../../../src/app/run/settings.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
+import { pipelineOf } from '../../rig/pipeline-builder.ts';
 
 const flags = {
   'retry-failed': true,
@@ -30,6 +32,14 @@ async function refusal(code: string, ...codes: readonly string[]): Promise<CliEr
     throw error;
   }
 }
+
+it.each(['relearn', 'new-service'] as const)('--%s forgets what was learned of the service', async (name) => {
+  const pipeline = await pipelineOf('name: foxes\nsteps: { grid: { imagine: a fox } }\n');
+  const { reader } = stateWith();
+  const relearns = async (given: Partial<RunFlags>): Promise<boolean> =>
+    (await runSettings(pipeline, { ...noFlags, ...given }, undefined, reader)).relearn === true;
+  expect([await relearns({}), await relearns({ [name]: true })]).toEqual([false, true]);
+});
 
 describe('--retry-failed --code', () => {
   it('names the code that no failure has, and those that there are', async () => {

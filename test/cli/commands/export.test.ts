@@ -202,6 +202,26 @@ describe('promptpress export', () => {
     ]);
   });
 
+  it('chooses by --filter among the whole plan, whatever the last run chose', async () => {
+    const again = ['run', 'pipeline.yaml', '--sandbox', '--out', 'run'];
+    expect((await pp(...again, '--filter', 'animal=fox', '--limit', '1')).code).toBe(0);
+    const owls = [
+      'export',
+      'run',
+      '--format',
+      'jsonl',
+      '--no-files',
+      '--filter',
+      'animal=owl',
+      '--to',
+      'owls',
+    ];
+    const { code, out } = await pp(...owls);
+    const all = manifest.filter((row) => row['var.animal'] === 'owl').length;
+    expect([code, out]).toEqual([0, expect.stringContaining(`owls: ${all} rows`)]);
+    expect((await pp(...again)).code).toBe(0);
+  });
+
   it('writes a text beside each image for kohya', async () => {
     await pp(
       'export',

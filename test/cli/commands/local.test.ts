@@ -134,6 +134,16 @@ describe('promptpress plan', () => {
     expect(check(JSON.parse(out)), JSON.stringify(check.errors)).toBe(true);
   });
 
+  it('--cells prints each cell once, however many there are', async () => {
+    await writeFile(
+      join(cwd, 'many.yaml'),
+      `name: many\nmatrix: { n: { from: 1, to: 2000 } }\nsteps: { g: { imagine: "{{ n }}" } }\n`,
+    );
+    const { out } = await promptpress(['plan', 'many.yaml', '--cells'], { cwd });
+    const lines = Array.from({ length: 2000 }, (_, at) => `{"cell":${at + 1},"vars":{"n":${at + 1}}}\n`);
+    expect(out).toBe(lines.join(''));
+  });
+
   it('--cells prints one object per chosen cell and line', async () => {
     const { out } = await promptpress(
       ['plan', 'foxes.yaml', '--cells', '--filter', 'animal=owl', '--limit', '2'],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { neutralNames } from '../../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
-import { openStateForReading } from '../../../src/state/state.ts';
+import { openState, openStateForReading } from '../../../src/state/state.ts';
 import { invocationFact } from '../../../src/state/store.ts';
 import { comparable, readManifest } from '../../rig/manifest.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
@@ -198,6 +198,26 @@ describe('merge', () => {
     const held = await say('merge', 'a', 'b', '--out', 'c');
     lock.release();
     expect([held.code, held.err]).toEqual([75, expect.stringContaining('A run is on in b')]);
+    expect(await readdir(cwd)).not.toContain('c');
+  });
+
+  it('makes nothing where a run changes one of them meanwhile', async () => {
+    await writeFile(join(cwd, 'foxes.yaml'), file(2));
+    await run('a', '--shard', '1/2');
+    await run('b', '--shard', '2/2');
+    let isChanged = false;
+    const now = (): number => {
+      // Asked for the first time once all are open.
+      if (!isChanged) {
+        const state = openState(join(cwd, 'b'));
+        state.commit({ records: [], attempts: [], submits: 1 });
+        state.close();
+      }
+      isChanged = true;
+      return Date.now();
+    };
+    const { code, err } = await promptpress(['merge', 'a', 'b', '--out', 'c'], { cwd, now });
+    expect([isChanged, code, err]).toEqual([true, 75, expect.stringContaining('A run has changed b while')]);
     expect(await readdir(cwd)).not.toContain('c');
   });
 

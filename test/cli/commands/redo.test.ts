@@ -113,6 +113,11 @@ describe('run --redo-jobs', () => {
     const again = ['--redo-jobs', 'jobs.txt', '--redo-again'];
     expect(read(await pp('plan', 'foxes.yaml', '--json', ...again)).total.submits).toBe(3);
     expect(read(await run(...again)).submits).toBe(3);
+    // Each row is of what was made last.
+    const listed = await readFile(join(cwd, 'runs/foxes/manifest.csv'), 'utf8');
+    await rm(join(cwd, 'runs/foxes/manifest.csv'));
+    expect((await pp('manifest', 'runs/foxes')).code).toBe(0);
+    expect(listed).toBe(await readFile(join(cwd, 'runs/foxes/manifest.csv'), 'utf8'));
     const fox = keys[0] ?? '';
     expect([read(await run('--redo', fox)).submits, read(await run('--redo', fox)).submits]).toEqual([1, 1]);
     expect(paidAnew()).toEqual([4, 2, 2]);

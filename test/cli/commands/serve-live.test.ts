@@ -105,6 +105,15 @@ describe('promptpress serve during a run', () => {
     ]);
   });
 
+  it('shows the part of the plan that the last run chose', async () => {
+    place = await openPlace(pipeline('fox, lynx'));
+    expect((await place.run('--limit', '1')).code).toBe(0);
+    served = await Served.open(place.folder, 'killed.yaml');
+    expect((await served.filled()).results).toBe(3);
+    expect((await place.run('--max-submits', '0')).code).toBe(4);
+    await served.until(({ indexed, results }) => indexed === 6 && results === 6);
+  });
+
   it('takes 64 viewers, and another one when one of them has gone', async () => {
     place = await openPlace(pipeline('fox'));
     await place.run();

@@ -111,6 +111,16 @@ describe('run --metrics-file', () => {
     expect([jobs('grid', 'failed'), jobs('caption', 'blocked')]).toEqual([4, 4]);
   });
 
+  it('says of a run that was refused with which exit code it ended', async () => {
+    const env = await service();
+    await writeFile(join(cwd, 'foxes.yaml'), file());
+    const run = (...flags: readonly string[]) =>
+      promptpress(['run', 'foxes.yaml', '--metrics-file', 'm.prom', ...flags], { cwd, env });
+    expect((await run()).code).toBe(0);
+    expect((await run('--redo', 'ffffffff')).code).toBe(2);
+    expect(valueOf(await metricsOf(), 'promptpress_exit_code')).toBe(2);
+  });
+
   it('warns once of a folder that is not there, and runs all the same', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());

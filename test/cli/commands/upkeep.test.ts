@@ -165,6 +165,27 @@ describe('verify', () => {
     expect(await rows()).toEqual(before);
   });
 
+  it.each([
+    ['--limit', '2'],
+    ['--filter', 'animal=owl'],
+    ['--shard', '2/2'],
+    ['--only', 'grid'],
+  ])('keeps the part that the last run chose with %s, and mends it', async (...flags) => {
+    await runIt(...flags);
+    const missing = (await rows()).find(({ step, prompt }) => step === 'grid' && prompt === 'owl');
+    await unlink(at('run', missing?.['file_name'] ?? ''));
+    const chosen = (): unknown => {
+      const state = openState(at('run'));
+      const { selection } = JSON.parse(state.fact('run.last') ?? '{}') as { selection: unknown };
+      state.close();
+      return selection;
+    };
+    const before = chosen();
+    const { code, out } = await pp('verify', 'run', '--repair');
+    expect([code, out]).toEqual([0, expect.stringContaining('1 fault mended.')]);
+    expect([Object.keys(before as object), chosen()]).toEqual([[expect.any(String)], before]);
+  });
+
   it('says that a manifest is older than the state, and nothing of one while the first run is on', async () => {
     await writeFile(
       at('run/manifest.csv'),

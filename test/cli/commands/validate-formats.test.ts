@@ -91,6 +91,39 @@ describe('promptpress validate --json', () => {
     }
   });
 
+  it('models says when each was made, as the service says it in seconds', async () => {
+    const service = await startFakeService();
+    const env = { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey };
+    const { out } = await promptpress(['models', '--json'], { cwd, env });
+    const answer = await fetch(`${service.url}/v1/models`, {
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    });
+    const { data } = (await answer.json()) as { data: { id: string; created: number }[] };
+    await service.close();
+    const { models } = JSON.parse(out) as { models: { id: string; created: string }[] };
+    expect(models.length).toBeGreaterThan(1);
+    for (const { id, created } of models)
+      expect(Date.parse(created) / 1000).toBe(data.find((one) => one.id === id)?.created);
+  });
+
+  it('--online proves the key of each pipeline, also where they name one address', async () => {
+    const service = await startFakeService();
+    try {
+      const text = (key: string): string =>
+        `name: w\nservice: { apiKey: "\${${key}}" }\nsteps:\n  say: { chat: { model: chat-mini, prompt: hello } }\n`;
+      await writeFile(join(cwd, 'one.yaml'), text('ONE_KEY'));
+      await writeFile(join(cwd, 'two.yaml'), text('TWO_KEY'));
+      const env = { PROMPTPRESS_BASE_URL: service.url, ONE_KEY: service.apiKey, TWO_KEY: 'sk-another-key' };
+      const codes = ['one.yaml', 'two.yaml', 'one.yaml two.yaml'].map(
+        async (files) =>
+          (await promptpress(['validate', ...files.split(' '), '--online'], { cwd, env })).code,
+      );
+      expect(await Promise.all(codes)).toEqual([0, 3, 3]);
+    } finally {
+      await service.close();
+    }
+  });
+
   const family = 'service: { names: midjourney-proxy }\n';
   it.each([
     ['is proved', {}, family, '', 0, 'the image workflow is there and takes the key'],

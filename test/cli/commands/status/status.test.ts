@@ -272,5 +272,9 @@ describe('promptpress status --watch', () => {
     const watched = await promptpress(['status', '--watch'], { cwd });
     expect(watched).toEqual(await promptpress(['status'], { cwd }));
     expect(watched.code).toBe(0);
+    // Ctrl-C as the run ends ends nothing any more.
+    const test = testIo({ cwd });
+    test.interrupt();
+    expect(await program(['status', '--watch'], test.io)).toBe(0);
   });
 });

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import { CliError } from '../../../src/app/errors/cli-error.ts';
+import { findJob, jobsInFile } from '../../../src/app/workspace/find-job.ts';
+import { imagineRecord } from '../../rig/jobs.ts';
+import { memoryStore } from '../../rig/memory-store.ts';
+
+const keyOf = (number: number): string =>
+  createHash('sha256').update(String(number)).digest('hex').slice(0, 32);
+
+function stateOf(keys: readonly string[]) {
+  const store = memoryStore();
+  store.commit({ records: keys.map((key) => imagineRecord({ key })), attempts: [] });
+  return store.reader;
+}
+
+it('a word means the job with that key, else the only one whose key begins so with four characters or more', async () => {
+  // Few letters, so that many keys begin alike.
+  const key = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 3, maxLength: 9 });
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(key, { maxLength: 12 }), key, async (keys, word) => {
+      const meant = keys.includes(word) ? [word] : keys.filter((one) => one.startsWith(word));
+      const isNamed = keys.includes(word) || (word.length >= 4 && meant.length === 1);
+      const found = await findJob(word, stateOf(keys)).catch((error: unknown) => error);
+      const several = `${meant.toSorted().slice(0, 5).join(', ')}${meant.length > 5 ? ', …' : ''}`;
+      const words =
+        word.length < 4
+          ? `"${word}" is too short to name a job`
+          : meant.length === 0
+            ? `No job has the key "${word}"`
+            : `Several jobs have keys that begin with "${word}": ${several}`;
+      const said = found instanceof CliError ? found.message.slice(0, words.length) : found;
+      expect(said).toBe(isNamed ? meant[0] : words);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it.each([1, 999, 1000, 1001, 2500])('all jobs of a file are found, in its order: %i', async (many) => {
+  const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const keys = Array.from({ length: many }, (_, at) => keyOf(at));
+  const state = stateOf(keys);
+  // Every other one by the beginning of its key.
+  const words = keys.map((key, at) => (at % 2 === 0 ? key : key.slice(0, 20)));
+  await writeFile(join(folder, 'jobs.txt'), words.map((word) => `${word}\n`).join(''));
+  expect(await jobsInFile('jobs.txt', '--redo-jobs', state, folder)).toEqual(keys);
+  await writeFile(join(folder, 'jobs.txt'), [...words, 'f'.repeat(32), ''].join('\n'));
+  await expect(jobsInFile('jobs.txt', '--redo-jobs', state, folder)).rejects.toThrow(
+    `line ${many + 1}: no job`,
+  );
+});
