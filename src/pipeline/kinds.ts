@@ -13,7 +13,6 @@ interface KindFacts {
   readonly written?: string;
 }
 
-/** What is known of a kind that asks a text model. */
 interface TextFacts extends KindFacts {
   /** The protocol in which the model is asked: the native one, which knows turns, rounds and thinking, or that of chat completions. */
   readonly speaks: 'native' | 'completions';

@@ -16,7 +16,6 @@ import type { PipelineFile } from './schema/pipeline-file.generated.ts';
 import { checkSettings, declaredModels } from './settings/check.ts';
 import { settingsOf } from './settings/read.ts';
 import { checkPrices } from './steps/checks/prices.ts';
-import { warnOfUnusedAxes } from './steps/checks/unused-axes.ts';
 import { finishSteps, readSteps } from './steps/read-steps.ts';
 import { renderValue } from './values/value.ts';
 import { toJson } from './yaml/node.ts';
@@ -71,7 +70,6 @@ export async function readPipeline(
   );
   const matrix = await readMatrix(root, source.folder, files, fileCheck, collector);
   const steps = await readSteps(stepNodes, matrix, declaredModels(root), fileCheck, collector);
-  warnOfUnusedAxes(matrix, steps.steps, collector);
   checkPrices(root, steps.steps, matrix, collector);
   if (collector.failed) return undefined;
   const file = toJson(root) as PipelineFile;

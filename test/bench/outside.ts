@@ -1,4 +1,4 @@
-import { fillIn, missingVariables } from '../../src/app/service/environment.ts';
+import { fillIn, missingVariables } from '../../src/app/service/settings.ts';
 import type { Locate } from '../../src/pipeline/diagnostics/diagnostic.ts';
 import { maskSecrets } from '../../src/pipeline/diagnostics/mask-secrets.ts';
 import { printable } from '../../src/pipeline/diagnostics/terminal-text.ts';

@@ -100,7 +100,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'pipeline/schema': ['hints'],
   'pipeline/matrix': ['table'],
   'pipeline/matrix/table': ['json'],
-  'pipeline/steps': ['domain', 'reply-schema', 'variables', 'checks'],
+  'pipeline/steps': ['domain', 'reply-schema', 'checks'],
 
   plan: ['matrix', 'request', 'graph', 'resolve', 'estimate'],
 

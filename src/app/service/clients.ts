@@ -12,7 +12,6 @@ import { version } from '../version.ts';
 import type { ServiceSettings } from './settings.ts';
 import type { AdmittedService } from './trust.ts';
 
-/** Longest time to set up one connection. */
 const longestConnectMs = 10_000;
 
 /** How both halves of the service, and the reader of its links, connect. */

@@ -95,7 +95,6 @@ async function startedSandbox(service: AdmittedService, disposables: Disposables
 /** Cells whose requests are examined for the models that a template names. */
 const mostCells = 200;
 
-/** A message cannot list more names than these. */
 const mostModels = 50;
 
 /** A model that a pipeline asks, and one of the steps that do. */

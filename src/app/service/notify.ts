@@ -135,7 +135,6 @@ export async function notify(
   return redactor.apply(`The end of the run could not be told to ${origin}: ${failure}.`);
 }
 
-/** Waits for this time, or until the signal. */
 const resting = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

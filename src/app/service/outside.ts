@@ -2,14 +2,15 @@ import type { InputReaderOptions } from '../../artifacts/input/reader.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
+import type { MemoryReading } from '../../run/events.ts';
 import { createImageService } from '../../service/client.ts';
 import type { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
+import type { BodyPool } from '../../service/http/body/budget.ts';
 import { dataMaskOf, secretMaskOf } from '../../service/http/secrets.ts';
 import type { ImageService } from '../../service/image-service.ts';
 import type { TextService } from '../../service/text-service.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import { memoryOf } from '../adapters/memory.ts';
-import type { Io } from '../output/io.ts';
+import type { Io, Machine } from '../output/io.ts';
 import { connectingTo, openTextService, serviceOptions } from './clients.ts';
 import { linkOptions, openArtifacts, openInputs } from './downloads.ts';
 import type { AdmittedService } from './trust.ts';
@@ -67,5 +68,19 @@ export function openOutside(
     writerFor: (state) => openArtifacts({ artifacts: store, state }, links, disposables),
     memory: () => memoryOf(machine, options.bodies),
     mask,
+  };
+}
+
+/** The memory of this process, and the part that responses of the service take. */
+export function memoryOf(machine: Pick<Machine, 'memory'>, bodies: BodyPool): MemoryReading {
+  const { rss, heapUsed, external, arrayBuffers } = machine.memory();
+  return {
+    rssBytes: rss,
+    heapBytes: heapUsed,
+    externalBytes: external,
+    arrayBufferBytes: arrayBuffers,
+    answerBytes: bodies.held,
+    mostAnswerBytes: bodies.most,
+    answersWaiting: bodies.waiting,
   };
 }

@@ -36,7 +36,6 @@ export function fileOrDefault(given: string | undefined, command: string, { cwd 
   );
 }
 
-/** More files than a message names. */
 const mostNamed = 6;
 
 /** A folder with more entries is not one of pipelines alone. */
@@ -99,7 +98,6 @@ function names(file: string, other: string): boolean {
   }
 }
 
-/** The name of a file without its ending. */
 const stem = (file: string): string => basename(file, extname(file)).toLowerCase();
 
 const insteadOf = (given: string, meant: string, kind: Correction['kind']): Correction => ({

@@ -15,7 +15,6 @@ import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
 /** Fewer characters than this name nothing in particular. */
 const leastLength = 4;
 
-/** Of many jobs that begin alike, as many are shown. */
 const mostListed = 5;
 
 /** The keys that a user's word can mean: itself, else those that begin so, at most one more than are ever shown. */
@@ -37,7 +36,6 @@ export async function findJob(named: string, state: StateReader): Promise<string
   return key;
 }
 
-/** Keys that are looked up together. */
 const lookedUp = 1000;
 
 /**

@@ -4,7 +4,6 @@ import type { ImageFile, ImageFiles } from '../../plan/request/image-files.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StateStore } from '../../state/store.ts';
 
-/** Where the images of a pipeline lie. */
 type ImagePlaces = Pick<Pipeline, 'source'>;
 
 type FileReader = Pick<StateReader, 'inputFiles'>;

@@ -61,7 +61,6 @@ export async function checkSelection(plan: Plan, selection: Selection): Promise<
   if (unmatched !== undefined) throw unmatchedFilter(unmatched);
 }
 
-/** Names that a message lists. */
 const mostListed = 12;
 
 const listed = (names: readonly string[]): string =>
@@ -107,7 +106,6 @@ function unmatchedFilter({ axis, value, values, ranges, more, members }: Unmatch
   );
 }
 
-/** Most values that a filter's text is taken apart into. */
 const mostSeveral = 20;
 
 /** The values that a text with commas or bars is a list of, where at least one of them is known. */

@@ -12,8 +12,8 @@ import type { JsonOutputs, ListedRun } from '../../report/facts/json-outputs.gen
 import { readListedRun } from '../../report/facts/listed-run.ts';
 import { placeOfDirectory, seenFrom } from '../../report/facts/place.ts';
 import { count, counted, money, possibleCostWords, span } from '../../report/text/amounts.ts';
+import { stageAdvice } from '../../report/text/next-commands.ts';
 import { shownLine } from '../../report/text/printable.ts';
-import { stageAdvice } from '../../report/text/stage-advice.ts';
 import { tableLines } from '../../report/text/table.ts';
 import { openStateForReading } from '../../state/state.ts';
 import { command } from '../args/command.ts';

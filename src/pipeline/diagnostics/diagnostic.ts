@@ -55,5 +55,17 @@ export interface DiagnosticDraft {
   readonly length: number;
 }
 
+/** An error in a piece of text. */
+export const draft = (
+  code: string,
+  message: string,
+  offset: number,
+  length: number,
+  hint?: string,
+): DiagnosticDraft => ({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+
+/** What a piece of text means, or all that is wrong with it. */
+export type Parsed<T> = Result<T, readonly DiagnosticDraft[]>;
+
 /** Where a part of a piece of text stands in the file: offset and length in UTF-16 units into that text. */
 export type Locate = (offset: number, length: number) => Position;

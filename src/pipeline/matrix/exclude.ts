@@ -25,22 +25,15 @@ export function checkExclude(
       const hint = variables.has(key)
         ? 'Only an include has it, and includes come after excludes.'
         : () => suggestion(key, names, 'variables of the matrix');
-      collector.error(
-        'matrix.unknown-variable',
-        keySpan,
-        `The matrix has no variable "${key}" to exclude by.`,
-        hint,
-      );
+      const message = `The matrix has no variable "${key}" to exclude by.`;
+      collector.error('matrix.unknown-variable', keySpan, message, hint);
     } else {
       const matcher = matchers.get(axis) ?? matcherOf(axis);
       matchers.set(axis, matcher);
       if (matcher(toValue(value))) continue;
-      collector.error(
-        'matrix.exclude-nothing',
-        value.span,
-        `No value of "${key}" is this, so nothing is excluded.`,
-        () => hintForValue(toValue(value), axis),
-      );
+      const message = `No value of "${key}" is this, so nothing is excluded.`;
+      const hint = (): string => hintForValue(toValue(value), axis);
+      collector.error('matrix.exclude-nothing', value.span, message, hint);
     }
   }
 }

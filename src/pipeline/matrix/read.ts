@@ -1,24 +1,38 @@
+import path from 'node:path';
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Position } from '../diagnostics/diagnostic.ts';
 import type { FileCheck, FilePort } from '../files.ts';
 import type { Axis, MatrixSpec, PartialCell } from '../pipeline.ts';
 import { keysOfPipeline } from '../schema/schema.ts';
 import { defaults } from '../settings/read.ts';
-import { isMapping, WrittenNumber } from '../values/value.ts';
-import { entriesOf, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
+import { isMapping } from '../values/value.ts';
+import {
+  entriesOf,
+  isText,
+  itemsOf,
+  member,
+  numberOf,
+  type SourceEntry,
+  type SourceNode,
+  type TextNode,
+  toValue,
+} from '../yaml/node.ts';
 import type { MatrixDraft, Variable } from './draft.ts';
 import { checkExclude } from './exclude.ts';
-import { readRows } from './rows-axis.ts';
+import { TableError, tableDiagnostics } from './table/error.ts';
+import { listingColumns, listingName, readGlob } from './table/glob.ts';
+import { tableColumns } from './table/read.ts';
+import type { TableFormat } from './table/table.ts';
 
 /** Keys of the matrix that are no axes. */
 const settings = new Set(['exclude', 'include', 'sample', 'repeat']);
 
 /** Names that mean something else in templates. */
 const reservedNames = new Set(
-  [
-    'exclude include sample repeat rows steps',
-    'true false nil null empty blank and or not contains forloop tablerowloop',
-  ].flatMap((names) => names.split(' ')),
+  (
+    'exclude include sample repeat rows steps ' +
+    'true false nil null empty blank and or not contains forloop tablerowloop'
+  ).split(' '),
 );
 
 /**
@@ -79,32 +93,18 @@ function hasOnlyAxesOf(matrix: SourceNode | undefined, root: SourceNode): boolea
 
 function isFree({ key, keySpan }: SourceEntry, what: string, collector: DiagnosticCollector): boolean {
   if (!reservedNames.has(key)) return true;
-  collector.error(
-    'matrix.reserved',
-    keySpan,
-    `"${key}" cannot be the name of ${what}.`,
-    'It has a meaning of its own; choose another name.',
-  );
+  const message = `"${key}" cannot be the name of ${what}.`;
+  collector.error('matrix.reserved', keySpan, message, 'It has a meaning of its own; choose another name.');
   return false;
 }
-
-const numberOf = (node: SourceNode | undefined): number | undefined => {
-  const value = node?.kind === 'scalar' ? node.value : undefined;
-  if (value instanceof WrittenNumber) return value.value;
-  return typeof value === 'number' ? value : undefined;
-};
 
 function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: DiagnosticCollector): Axis {
   const position = collector.source.position(keySpan);
   if (node.kind === 'list') {
     const values = node.items.map(toValue);
     if (values.length === 0) {
-      collector.error(
-        'matrix.empty-axis',
-        node.span,
-        `The axis "${name}" has no value.`,
-        `An axis without values makes no cell. Remove it, or give it a value: ${name}: [fox].`,
-      );
+      const hint = `An axis without values makes no cell. Remove it, or give it a value: ${name}: [fox].`;
+      collector.error('matrix.empty-axis', node.span, `The axis "${name}" has no value.`, hint);
     }
     return { kind: 'values', name, values, position };
   }
@@ -114,12 +114,8 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: D
   if (from === undefined || to === undefined) return { kind: 'values', name, values: [], position };
   if (from > to) {
     const span = (member(node, 'to') as SourceNode).span;
-    collector.error(
-      'matrix.range',
-      span,
-      `The range of "${name}" ends (${to}) before it begins (${from}).`,
-      `Exchange from and to: { from: ${to}, to: ${from} }.`,
-    );
+    const message = `The range of "${name}" ends (${to}) before it begins (${from}).`;
+    collector.error('matrix.range', span, message, `Exchange from and to: { from: ${to}, to: ${from} }.`);
   }
   return { kind: 'range', name, from, to, step, position };
 }
@@ -135,19 +131,12 @@ function checkColumns(
   const names = new Set(axes.filter((axis) => axis !== rows).map((axis) => axis.name));
   for (const column of rows.columns) {
     if (names.has(column)) {
-      collector.error(
-        'matrix.column-clash',
-        span,
-        `"${column}" is both an axis and a column of ${rows.declared}.`,
-        rows.format === 'files' ? 'Rename the axis.' : 'Rename one of them.',
-      );
+      const message = `"${column}" is both an axis and a column of ${rows.declared}.`;
+      const hint = rows.format === 'files' ? 'Rename the axis.' : 'Rename one of them.';
+      collector.error('matrix.column-clash', span, message, hint);
     } else if (reservedNames.has(column)) {
-      collector.error(
-        'matrix.reserved',
-        span,
-        `${rows.declared} has a column "${column}", which cannot be the name of a variable.`,
-        'Rename the column.',
-      );
+      const message = `${rows.declared} has a column "${column}", which cannot be the name of a variable.`;
+      collector.error('matrix.reserved', span, message, 'Rename the column.');
     }
   }
 }
@@ -156,7 +145,7 @@ function readPartials(
   list: SourceNode | undefined,
   collector: DiagnosticCollector,
 ): { cells: PartialCell[]; entries: SourceEntry[] } {
-  const nodes = list?.kind === 'list' ? list.items : [];
+  const nodes = itemsOf(list);
   const cells = nodes.flatMap((node): PartialCell[] => {
     const values = toValue(node);
     return isMapping(values) ? [{ values, position: collector.source.position(node.span) }] : [];
@@ -165,7 +154,7 @@ function readPartials(
 }
 
 const itemPositions = (list: SourceNode | undefined, collector: DiagnosticCollector): readonly Position[] =>
-  list?.kind === 'list' ? list.items.map(({ span }) => collector.source.position(span)) : [];
+  itemsOf(list).map(({ span }) => collector.source.position(span));
 
 function variablesOf(
   axes: readonly Axis[],
@@ -200,4 +189,108 @@ function variablesOf(
     }
   }
   return variables;
+}
+
+const formats: Readonly<Record<string, TableFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.json': 'json',
+  '.yaml': 'yaml',
+  '.yml': 'yaml',
+};
+
+interface Surroundings {
+  /** Absolute folder of the pipeline. */
+  readonly folder: string;
+  readonly files: FilePort;
+  readonly fileCheck: FileCheck;
+  readonly collector: DiagnosticCollector;
+}
+
+/** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
+async function readRows(entry: SourceEntry, around: Surroundings): Promise<Axis | undefined> {
+  const listed = member(entry.value, 'files');
+  // The schema reports a value that is empty or no text.
+  if (isText(listed) && listed.value !== '') return await readListing(entry, listed, around);
+  return await readTableRows(entry, around);
+}
+
+/** Files as rows. There is nothing but their names to read. */
+async function readListing(
+  { key: name, keySpan }: SourceEntry,
+  node: TextNode,
+  { folder, files, collector }: Surroundings,
+): Promise<Axis | undefined> {
+  const declared = node.value;
+  const read = readGlob(declared);
+  if ('diagnostic' in read) {
+    collector.error('matrix.glob', node.span, read.diagnostic.message, read.diagnostic.hint);
+    return undefined;
+  }
+  const file = listingName(folder, declared);
+  const position = collector.source.position(keySpan);
+  const axis: Axis = {
+    kind: 'rows',
+    name,
+    declared,
+    file,
+    format: 'files',
+    columns: listingColumns,
+    position,
+  };
+  try {
+    await tableColumns(files, file, 'files');
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    // There is no text of a table that could be shown.
+    if (error.code !== 'table.empty') collector.error(error.code, node.span, error.message);
+    else {
+      const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';
+      collector.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
+    }
+  }
+  return axis;
+}
+
+async function readTableRows(
+  { key: name, keySpan, value: node }: SourceEntry,
+  { files, fileCheck, collector }: Surroundings,
+): Promise<Axis | undefined> {
+  if (!isText(node) || node.value === '') return undefined;
+  const declared = node.value;
+  const format = formats[path.extname(declared).toLowerCase()];
+  if (format === undefined) {
+    const possible = `Possible: ${Object.keys(formats).join(', ')}.`;
+    const isSpreadsheet = /\.(?:xlsx?|ods|numbers)$/i.test(declared);
+    collector.error(
+      'matrix.rows-format',
+      node.span,
+      isSpreadsheet
+        ? `"${declared}" is a file of a spreadsheet program, and tables are read from text files.`
+        : `The ending of "${declared}" does not say how it is written.`,
+      isSpreadsheet ? `Save it as CSV (UTF-8) in the program that made it. ${possible}` : possible,
+    );
+    return undefined;
+  }
+  const file = await fileCheck.check(declared, node.span);
+  if (file === undefined) return undefined;
+  try {
+    const columns = await tableColumns(files, file, format);
+    return {
+      kind: 'rows',
+      name,
+      declared,
+      file,
+      format,
+      columns,
+      position: collector.source.position(keySpan),
+    };
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    const shown = path.join(path.dirname(collector.source.file), declared);
+    for (const diagnostic of tableDiagnostics(error, shown)) collector.elsewhere(diagnostic);
+    return undefined;
+  }
 }

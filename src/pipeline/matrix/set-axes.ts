@@ -4,11 +4,18 @@ import { SourceText, type Span } from '../diagnostics/source.ts';
 import type { AxisSetting } from '../pipeline.ts';
 import { leavesOf, memberAt } from '../values/path.ts';
 import { renderValue, type Value } from '../values/value.ts';
-import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue } from '../yaml/node.ts';
+import {
+  entriesOf,
+  isText,
+  itemsOf,
+  member,
+  type SourceEntry,
+  type SourceNode,
+  toValue,
+} from '../yaml/node.ts';
 import { readYaml } from '../yaml/read.ts';
 import { inRange } from './exclude.ts';
 
-/** Keys of the matrix that hold no values of an axis. */
 const noAxes = new Set(['rows', 'exclude', 'include', 'sample', 'repeat']);
 
 /** An axis that is replaced, as it stands on the command line. */
@@ -56,12 +63,9 @@ export function setAxes(
       const node = readValue(setting, place, collector);
       const before = replaced.get(axis)?.value;
       if (before !== undefined && node !== undefined && (before.kind !== 'list' || node.kind !== 'list')) {
-        collector.error(
-          'matrix.set',
-          place.value,
-          `A range is all of the axis "${axis}", so that no other --set gives it values.`,
-          `Give one --set ${axis}=…, with the range or with a list.`,
-        );
+        const message = `A range is all of the axis "${axis}", so that no other --set gives it values.`;
+        const hint = `Give one --set ${axis}=…, with the range or with a list.`;
+        collector.error('matrix.set', place.value, message, hint);
       } else if (node !== undefined)
         replaced.set(axis, { ...entry, keySpan: place.axis, value: joined(before, node) });
     }
@@ -83,7 +87,6 @@ export function setAxes(
   };
 }
 
-/** Says that there is no such axis, with the words to write where they are known. */
 function reportUnknown(
   { axis, value }: AxisSetting,
   place: Place,
@@ -95,13 +98,9 @@ function reportUnknown(
   const [head = ''] = axis.split('.');
   if (head !== axis && names.includes(head)) {
     const example = exampleOf(member(matrix, head), axis.slice(head.length + 1), value);
-    collector.error(
-      'matrix.set',
-      place.axis,
-      `--set replaces an axis as a whole, and "${axis}" is a member of the values of "${head}".`,
-      `Write all its values with all their members: --set '${head}=[${example}]'. To choose among the values that are there: --filter '${axis}=VALUE'.`,
-    );
-    return;
+    const message = `--set replaces an axis as a whole, and "${axis}" is a member of the values of "${head}".`;
+    const hint = `Write all its values with all their members: --set '${head}=[${example}]'. To choose among the values that are there: --filter '${axis}=VALUE'.`;
+    return collector.error('matrix.set', place.axis, message, hint);
   }
   const near = nearest(axis, names);
   const list =
@@ -124,8 +123,7 @@ function reportUnknown(
 
 /** The first value of an axis with one member changed, in the form of a flow mapping. */
 function exampleOf(axis: SourceNode | undefined, path: string, value: string): string {
-  const [first] = axis?.kind === 'list' ? axis.items : [];
-  const members = entriesOf(first).map(({ key, value: node }) => {
+  const members = entriesOf(itemsOf(axis)[0]).map(({ key, value: node }) => {
     const text = node.kind === 'scalar' ? renderValue(toValue(node)) : '…';
     return `${key}: ${key === path ? value : text}`;
   });
@@ -148,14 +146,9 @@ function readValue(
     const { message = 'The value cannot be read.', line = 1, column = 1, length = 1 } = problem ?? {};
     const offset = span.offset + own.source.lineOffset(line) + column - 1;
     const closed = closedText(text);
-    collector.error(
-      'matrix.set',
-      { offset, length },
-      message,
-      closed === undefined
-        ? `A list is written ${axis}=[a, b], a range ${axis}={from: 1, to: 3}, a text that begins with a bracket in quotes.`
-        : `Write --set '${axis}=${closed}'.`,
-    );
+    const forms = `A list is written ${axis}=[a, b], a range ${axis}={from: 1, to: 3}, a text that begins with a bracket in quotes.`;
+    const hint = closed === undefined ? forms : `Write --set '${axis}=${closed}'.`;
+    collector.error('matrix.set', { offset, length }, message, hint);
     return undefined;
   }
   const placed = placedAt(node, span);
@@ -175,7 +168,6 @@ function closedText(text: string): string | undefined {
 
 const listOf = (items: readonly SourceNode[], span: Span): SourceNode => ({ kind: 'list', span, items });
 
-/** Values of several settings of one axis together. */
 const joined = (before: SourceNode | undefined, next: SourceNode): SourceNode =>
   before?.kind === 'list' && next.kind === 'list'
     ? { ...next, items: [...before.items, ...next.items] }

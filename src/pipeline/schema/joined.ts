@@ -2,8 +2,9 @@ import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { listing } from '../diagnostics/did-you-mean.ts';
 import type { Span } from '../diagnostics/source.ts';
 import { isStepKind } from '../kinds.ts';
-import { isText, member, type SourceEntry, type SourceNode } from '../yaml/node.ts';
+import { entryAt, isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
 import { axisHint, boxHint } from './hints/examples.ts';
+import { meantInside } from './misplaced.ts';
 import { placeOf, subject } from './place.ts';
 import { keysOfOperation, type SchemaError } from './schema.ts';
 
@@ -12,7 +13,7 @@ export interface Message {
   readonly code: DiagnosticCode;
   readonly span: Span;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Finds errors of the schema that are one mistake together, for the file or for one step. */
@@ -63,15 +64,9 @@ export class JoinedErrors {
     if (this.#reported.has(instancePath)) return 'reported';
     this.#reported.add(instancePath);
     const message = `"${odd.key}" is not a key of ${place.name}.`;
-    return {
-      code: 'schema.unknown-key',
-      span: odd.keySpan,
-      message,
-      hint: axisHint(name, place.node),
-    };
+    return { code: 'schema.unknown-key', span: odd.keySpan, message, hint: axisHint(name, place.node) };
   }
 
-  /** An empty operation beside which its keys stand. */
   #emptyOperation({ instancePath, keyword, params }: SchemaError): Message | 'reported' | undefined {
     if (this.#entry === undefined || this.#root.kind !== 'mapping') return undefined;
     const kind = [...this.#root.entries.values()].find(
@@ -91,22 +86,21 @@ export class JoinedErrors {
     if (this.#reported.has('')) return 'reported';
     this.#reported.add('');
     const keys = listing(beside);
-    const [stand, are, them] = beside.length === 1 ? ['stands', 'Is', 'it'] : ['stand', 'Are', 'them'];
     return {
       code: 'schema.unknown-key',
       span: (this.#root.entries.get(first) as SourceEntry).keySpan,
-      message: `${keys} ${stand} beside "${kind}", which is empty.`,
-      hint: `${are} ${keys} meant to be inside "${kind}"? Indent ${them} further than "${kind}".`,
+      message: `${keys} ${beside.length === 1 ? 'stands' : 'stand'} beside "${kind}", which is empty.`,
+      hint: meantInside(keys, beside.length, kind),
     };
   }
 }
 
 /** A step that gives a prompt and does not say what to do with it; undefined for any other step. */
 export function loosePrompt(name: string, node: SourceNode): Message | undefined {
-  const prompt = member(node, 'prompt');
-  const entry = node.kind === 'mapping' ? node.entries.get('prompt') : undefined;
-  if (entry === undefined || !isText(prompt)) return undefined;
-  const text = /^[\p{L}\p{N} .'-]{1,60}$/u.test(prompt.value) ? prompt.value : '…';
+  const entry = entryAt(node, 'prompt');
+  if (entry === undefined || !isText(entry.value)) return undefined;
+  const prompt = entry.value.value;
+  const text = /^[\p{L}\p{N} .'-]{1,60}$/u.test(prompt) ? prompt : '…';
   return {
     code: 'step.kind',
     span: entry.keySpan,

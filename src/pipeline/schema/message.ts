@@ -1,7 +1,7 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import { renderValue } from '../values/value.ts';
-import { isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
+import { entryAt, isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
 import { firstSentence, missingHint, typeHint } from './hints/examples.ts';
 import { formHint } from './hints/forms.ts';
 import { JoinedErrors, type Message } from './joined.ts';
@@ -78,21 +78,17 @@ function messageOf(
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
       const known = Object.keys(parentSchema.properties ?? {});
-      const span = (node.kind === 'mapping' ? node.entries.get(key)?.keySpan : undefined) ?? around;
+      const span = entryAt(node, key)?.keySpan ?? around;
       const message = `"${key}" is not a key of ${name}.`;
-      return {
-        code: 'schema.unknown-key',
-        span,
-        message,
-        hint: hintForKey(place, key, known, empty.get(key)),
-      };
+      const hint = hintForKey(place, key, known, empty.get(key));
+      return { code: 'schema.unknown-key', span, message, hint };
     }
     case 'required': {
       const key = String(params['missingProperty']);
       if (mistyped.has(key)) return undefined;
       const message = `${subject(place)} needs the key "${key}".`;
       const hint = missingHint(place, key, parentSchema);
-      return { code: 'schema.missing-key', span: around, message, ...(hint === undefined ? {} : { hint }) };
+      return { code: 'schema.missing-key', span: around, message, hint };
     }
     case 'oneOf': {
       const keys = (parentSchema['oneOf'] as { required: string[] }[]).flatMap((branch) => branch.required);
@@ -103,36 +99,26 @@ function messageOf(
     case 'type': {
       const message = `${subject(place)} must be ${formWords(parentSchema) ?? typeWords(parentSchema.type)}; this is ${kindOf(node)}.`;
       const hint = typeHint(place, parentSchema);
-      return { code: 'schema.type', span: node.span, message, ...(hint === undefined ? {} : { hint }) };
+      return { code: 'schema.type', span: node.span, message, hint };
     }
     case 'enum':
     case 'not':
     case 'pattern':
-      return badValue(
-        place,
-        parentSchema,
-        keyword === 'enum' ? parentSchema['enum'] : parentSchema.examples,
-        keyword !== 'pattern',
-      );
+      return badValue(place, parentSchema, keyword);
     default: {
       const hint = firstSentence(parentSchema);
       const message = `${subject(place)} ${bound(keyword, params)}.`;
-      return { code: 'schema.range', span: node.span, message, ...(hint === undefined ? {} : { hint }) };
+      return { code: 'schema.range', span: node.span, message, hint };
     }
   }
 }
 
 function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Message {
-  const span = (node.kind === 'mapping' ? node.entries.get(propertyName)?.keySpan : undefined) ?? node.span;
+  const span = entryAt(node, propertyName)?.keySpan ?? node.span;
   const rule = typeof schema['description'] === 'string' ? schema['description'] : undefined;
   const free = freeName(propertyName, '_');
   const hint = rule === undefined || free === undefined ? rule : `${rule} For example ${free}.`;
-  return {
-    code: 'schema.name',
-    span,
-    message: `"${propertyName}" cannot be a name.`,
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return { code: 'schema.name', span, message: `"${propertyName}" cannot be a name.`, hint };
 }
 
 /** A name that is possible, near one that is not; undefined where nothing of it is left. */
@@ -148,13 +134,15 @@ function freeName(written: string, mark: '-' | '_'): string | undefined {
   return mark === '_' && /^\d/.test(free) ? `_${free}` : free;
 }
 
-/** @param enumerated only the examples are possible; otherwise the pattern decides */
-function badValue(place: SchemaPlace, schema: SchemaNode, examples: unknown, enumerated: boolean): Message {
+function badValue(place: SchemaPlace, schema: SchemaNode, keyword: 'enum' | 'not' | 'pattern'): Message {
   const { node, way } = place;
-  const words = wordsOf(examples);
+  const examples = keyword === 'enum' ? schema['enum'] : schema.examples;
+  const words = Array.isArray(examples) ? examples.map(String) : [];
   const written = node.kind === 'scalar' ? renderValue(node.value) : '';
   const pattern = schema['pattern'];
-  const closed = enumerated || typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
+  // Only the examples are possible; otherwise the pattern decides.
+  const closed =
+    keyword !== 'pattern' || typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
   // A number is another number, not a slip of the pen.
   const near = closed && isText(node) ? nearest(written, words) : undefined;
   const what = formWords(schema);
@@ -179,9 +167,6 @@ function badValue(place: SchemaPlace, schema: SchemaNode, examples: unknown, enu
 /** `a duration`: what a text of a form of its own is called; the schema's other titles name the place, not the form. */
 const formWords = ({ pattern, title }: SchemaNode): string | undefined =>
   typeof pattern === 'string' && /^[a-z]/.test(title ?? '') ? `a ${title}` : undefined;
-
-const wordsOf = (examples: unknown): readonly string[] =>
-  Array.isArray(examples) ? examples.map(String) : [];
 
 function bound(keyword: string, params: Record<string, unknown>): string {
   const limit = String(params['limit']);

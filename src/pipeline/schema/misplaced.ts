@@ -20,7 +20,6 @@ const isEmpty = (node: SourceNode): boolean => node.kind === 'scalar' && node.va
 /** The keys that a step of any kind can have. */
 export const allStepKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
 
-/** Steps of the file with the keys that stand beside them and belong into them. */
 interface RegroupedSteps {
   readonly steps: readonly SourceEntry[];
   /** Names below `steps` whose values are no steps, or empty ones: what the schema says of them is reported here. */
@@ -69,16 +68,18 @@ function withEntries(
   const [first] = added;
   if (first === undefined) return step;
   const keys = listing(added.map(({ key }) => key));
-  const [stand, are, them] = added.length === 1 ? ['stands', 'Is', 'it'] : ['stand', 'Are', 'them'];
-  collector.error(
-    'schema.type',
-    first.keySpan,
-    `${keys} ${stand} beside the step "${step.key}", as a step would.`,
-    `${are} ${keys} meant to be inside "${step.key}"? Indent ${them} further than "${step.key}".`,
-  );
+  const stand = added.length === 1 ? 'stands' : 'stand';
+  const message = `${keys} ${stand} beside the step "${step.key}", as a step would.`;
+  collector.error('schema.type', first.keySpan, message, meantInside(keys, added.length, step.key));
   const own = step.value.kind === 'mapping' ? step.value.entries : new Map<string, SourceEntry>();
   const entries = new Map([...own, ...added.map((entry) => [entry.key, entry] as const)]);
   return { ...step, value: { kind: 'mapping', span: step.value.span, entries } satisfies SourceMapping };
+}
+
+/** @param keys as a message lists them */
+export function meantInside(keys: string, count: number, place: string): string {
+  const [are, them] = count === 1 ? ['Is', 'it'] : ['Are', 'them'];
+  return `${are} ${keys} meant to be inside "${place}"? Indent ${them} further than "${place}".`;
 }
 
 /** By their keys, the empty blocks of the file below which keys stand that they would have, or steps. */
@@ -107,8 +108,7 @@ export function hintForKey(
   known: readonly string[],
   above: string | undefined,
 ): string {
-  if (above !== undefined)
-    return `Is "${key}" meant to be inside "${above}"? Indent it further than "${above}".`;
+  if (above !== undefined) return meantInside(`"${key}"`, 1, above);
   if (key.startsWith('x-')) return 'Keys with x- stand at the beginning of a line, beside name and steps.';
   const misplaced = misplacedIn(way, node, key, known) ?? boxOfSides(way, node, key);
   if (misplaced !== undefined) return misplaced;
@@ -129,13 +129,12 @@ function misplacedIn(
   if (top !== 'steps') return undefined;
   if (way.length === 3 && isStepKind(kind)) return besideOperation(kind, key, known, member(node, key));
   if (way.length !== 2) return undefined;
-  const meant = node.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
-  if (entriesOf(meant).some((entry) => isStepKind(entry.key)))
+  if (entriesOf(member(node, key)).some((entry) => isStepKind(entry.key)))
     return `Is "${key}" meant to be a step? It stands beside "${way[1] ?? ''}": indent both alike.`;
   const own = entriesOf(node).find((entry) => isStepKind(entry.key));
   if (own === undefined || !keysOfOperation(own.key as StepKind).includes(key)) return undefined;
   return own.value.kind === 'mapping' || isEmpty(own.value)
-    ? `Is "${key}" meant to be inside "${own.key}"? Indent it further than "${own.key}".`
+    ? meantInside(`"${key}"`, 1, own.key)
     : `It stands inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
 }
 
@@ -189,7 +188,6 @@ function boxOfSides(way: readonly string[], node: SourceNode, key: string): stri
   return `Did you mean "${shape}"? Write ${shape}: ${boxExample(member(node, key))}.`;
 }
 
-/** Where a key of this name belongs, when it is none here. */
 function elsewhere(way: readonly string[], key: string): string | undefined {
   if (way.length > 0 && keysOfPipeline().includes(key))
     return `"${key}" is a key of the pipeline: it stands at the beginning of a line.`;

@@ -1,31 +1,14 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { nearest } from '../diagnostics/did-you-mean.ts';
-import { entriesOf, member, type SourceMapping, type SourceNode } from '../yaml/node.ts';
+import { entriesOf, nodeAt, type SourceMapping } from '../yaml/node.ts';
 
 /** Members of `generationConfig` (gateway 6.2). */
-export const configurationKeys: readonly string[] = [
-  'temperature',
-  'topP',
-  'topK',
-  'maxOutputTokens',
-  'candidateCount',
-  'stopSequences',
-  'seed',
-  'presencePenalty',
-  'frequencyPenalty',
-  'responseLogprobs',
-  'logprobs',
-  'responseMimeType',
-  'responseSchema',
-  'responseJsonSchema',
-  'responseFormat',
-  'responseModalities',
-  'mediaResolution',
-  'speechConfig',
-  'imageConfig',
-  'thinkingConfig',
-  'enableEnhancedCivicAnswers',
-];
+export const configurationKeys: readonly string[] = (
+  'temperature topP topK maxOutputTokens candidateCount stopSequences seed presencePenalty ' +
+  'frequencyPenalty responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema ' +
+  'responseFormat responseModalities mediaResolution speechConfig imageConfig thinkingConfig ' +
+  'enableEnhancedCivicAnswers'
+).split(' ');
 
 /** Members of native objects by the way to them from the request (gateway 6.2). */
 const natives: readonly (readonly [way: readonly string[], known: readonly string[]])[] = [
@@ -55,8 +38,7 @@ const natives: readonly (readonly [way: readonly string[], known: readonly strin
  */
 export function checkNativeKeys(operation: SourceMapping, collector: DiagnosticCollector): void {
   for (const [way, known] of natives) {
-    const node = way.reduce<SourceNode | undefined>((part, name) => member(part, name), operation);
-    for (const { key, keySpan } of entriesOf(node)) {
+    for (const { key, keySpan } of entriesOf(nodeAt(operation, way))) {
       if (known.includes(key) || known.some((name) => snakeCase(name) === key)) continue;
       const near = nearest(key, known);
       if (near === undefined) continue;

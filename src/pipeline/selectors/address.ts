@@ -1,4 +1,4 @@
-import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { err, type Locate, ok, type Parsed } from '../diagnostics/diagnostic.ts';
 import type { BranchAddress } from '../pipeline.ts';
 import { spanOf, splitAt } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';
@@ -43,13 +43,9 @@ class AddressReader {
   segment(tokens: readonly SelectorToken[], span: SelectorSpan, last: boolean): string {
     const stray = tokens.find(({ kind }) => kind === 'arrow' || kind === 'comma');
     if (stray?.kind === 'arrow') {
+      const message = 'In an address "/" stands between branches.';
       const hint = 'Or quote a label that contains an arrow.';
-      this.diagnostics.add(
-        'address.separator',
-        'In an address "/" stands between branches.',
-        spanOf(stray),
-        hint,
-      );
+      this.diagnostics.add('address.separator', message, spanOf(stray), hint);
       return '';
     }
     if (stray !== undefined) {
@@ -86,11 +82,8 @@ class AddressReader {
     if (atom.form === 'plain' && atom.star !== undefined) {
       if (!isStar(atom.text)) this.#several({ offset: atom.star, length: 1 });
       else if (!starPlace) {
-        this.diagnostics.add(
-          'address.star',
-          `"${name}" can only stand alone at the end of an address.`,
-          atom.span,
-        );
+        const message = `"${name}" can only stand alone at the end of an address.`;
+        this.diagnostics.add('address.star', message, atom.span);
       }
     } else if (isStar(name)) {
       this.diagnostics.add('path.reserved', `No branch is named "${name}".`, atom.span);
@@ -104,10 +97,7 @@ class AddressReader {
  *
  * @returns the address, or every error: codes `address.*` and `path.*`
  */
-export function parseAddress(
-  text: string,
-  locate: Locate,
-): Result<BranchAddress, readonly DiagnosticDraft[]> {
+export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress> {
   const span = { offset: 0, length: text.length };
   const reader = new AddressReader();
   const { diagnostics } = reader;
@@ -122,11 +112,8 @@ export function parseAddress(
   const [head, ...rest] = splitAt(lexer.tokens, 'slash', span);
   const step = reader.step(head?.tokens ?? [], head?.span ?? span);
   if (rest.length > selectorLimits.segments) {
-    diagnostics.add(
-      'path.too-many',
-      `An address may have ${selectorLimits.segments} branches, not more.`,
-      span,
-    );
+    const message = `An address may have ${selectorLimits.segments} branches, not more.`;
+    diagnostics.add('path.too-many', message, span);
     return err(diagnostics.all);
   }
   const segments: string[] = [];
@@ -137,7 +124,6 @@ export function parseAddress(
   return ok({ step, segments, source: text, position: locate(0, text.length) });
 }
 
-/** A branch's name as it stands in an address. */
 function writeName(name: string): string {
   const lexer = new SelectorLexer(`s/${name}`, { slash: true });
   lexer.read();

@@ -1,4 +1,4 @@
-import type { DiagnosticDraft, Locate } from '../diagnostics/diagnostic.ts';
+import type { Locate } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, ButtonWord, PathSegment, Selector } from '../pipeline.ts';
 import { compileTemplate } from '../templates/compile.ts';
 import type { Template } from '../templates/template.ts';
@@ -81,11 +81,9 @@ export class SelectorGrammar {
       this.diagnostics.add('path.too-many', message, span);
     }
     if (wildcard && parts.length > 1) {
-      this.diagnostics.add(
-        'path.wildcard-place',
-        'A wildcard stands alone: another selector beside it could press the same button again.',
-        span,
-      );
+      const message =
+        'A wildcard stands alone: another selector beside it could press the same button again.';
+      this.diagnostics.add('path.wildcard-place', message, span);
     }
     return { selectors, position: this.#locate(span.offset, span.length) };
   }
@@ -116,12 +114,8 @@ export class SelectorGrammar {
       names.add(name);
       if (atom.optional && index < atoms.length - 1) {
         const hint = 'The "?" stands after the last alternative and is for all of them.';
-        this.diagnostics.add(
-          'path.optional-place',
-          'A single alternative cannot be optional.',
-          atom.span,
-          hint,
-        );
+        const message = 'A single alternative cannot be optional.';
+        this.diagnostics.add('path.optional-place', message, atom.span, hint);
       }
       const match = this.#match(atom, atoms.length > 1);
       if (match !== undefined) alternatives.push(match);
@@ -176,12 +170,8 @@ export class SelectorGrammar {
     } else if (atom.template) {
       this.diagnostics.add('path.wildcard-place', 'A wildcard cannot contain a template.', at, hint);
     } else if (atom.text.includes('**')) {
-      this.diagnostics.add(
-        'path.wildcard-place',
-        'A wildcard has single "*"; "**" is for addresses.',
-        at,
-        hint,
-      );
+      const message = 'A wildcard has single "*"; "**" is for addresses.';
+      this.diagnostics.add('path.wildcard-place', message, at, hint);
     } else if (this.#short(atom)) return { kind: 'wildcard', source: atom.text };
     return undefined;
   }
@@ -204,12 +194,8 @@ export class SelectorGrammar {
       return this.#locate(span.offset, span.length);
     });
     if (compiled.ok) return compiled.value;
-    for (const diagnostic of compiled.error) {
-      this.diagnostics.push({
-        ...diagnostic,
-        ...inText(diagnostic.offset, diagnostic.length),
-      } satisfies DiagnosticDraft);
-    }
+    for (const diagnostic of compiled.error)
+      this.diagnostics.push({ ...diagnostic, ...inText(diagnostic.offset, diagnostic.length) });
     return undefined;
   }
 

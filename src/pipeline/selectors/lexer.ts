@@ -1,4 +1,4 @@
-import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
 import { endOfTag, type Mark, opensTag, type SelectorToken } from './token.ts';
 
@@ -55,7 +55,7 @@ export class SelectorLexer {
 
   #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
     if (this.diagnostics.length >= selectorLimits.diagnostics) return;
-    this.diagnostics.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+    this.diagnostics.push(draft(code, message, offset, length, hint));
   }
 
   /** Moves over a template tag; false when it does not close (which is an error then). */
@@ -68,12 +68,8 @@ export class SelectorLexer {
     if (this.#tagsClose) {
       const opening = this.#text.slice(this.#at, this.#at + 2);
       const closing = opening === '{{' ? '}}' : '%}';
-      this.#diagnostic(
-        'path.unclosed-template',
-        `"${opening}" is never closed with "${closing}".`,
-        this.#at,
-        2,
-      );
+      const message = `"${opening}" is never closed with "${closing}".`;
+      this.#diagnostic('path.unclosed-template', message, this.#at, 2);
     }
     this.#tagsClose = false;
     this.#at = this.#text.length;
@@ -170,15 +166,11 @@ export class SelectorLexer {
     }
     this.#at = Math.min(this.#at, this.#text.length);
     if (!closed) {
-      this.#diagnostic(
-        'path.unclosed-pattern',
-        'This "/" opens a pattern that is never closed with "/".',
-        begin,
-        1,
-        this.#slash
-          ? 'For an address, check for a doubled or trailing "/".'
-          : 'A label that begins with "/" needs quotes.',
-      );
+      const message = 'This "/" opens a pattern that is never closed with "/".';
+      const hint = this.#slash
+        ? 'For an address, check for a doubled or trailing "/".'
+        : 'A label that begins with "/" needs quotes.';
+      this.#diagnostic('path.unclosed-pattern', message, begin, 1, hint);
     }
     const text = this.#text.slice(begin + 1, closed ? this.#at - 1 : this.#at);
     this.#finish('pattern', text, { begin, escapes: [], template: false, diagnostics });
@@ -209,15 +201,11 @@ export class SelectorLexer {
     while (this.#at < this.#text.length && !this.#separates()) this.#at += 1;
     if (this.#at > rest) {
       const length = this.#text.slice(rest, this.#at).trimEnd().length;
-      this.#diagnostic(
-        'path.after-quote',
+      const [what, hint] =
         form === 'quoted'
-          ? 'After the closing quote only "?" may follow.'
-          : 'After a pattern only "?" may follow.',
-        rest,
-        length,
-        form === 'quoted' ? 'Quote the whole label.' : 'A "/" inside a pattern is written "\\/".',
-      );
+          ? ['the closing quote', 'Quote the whole label.']
+          : ['a pattern', 'A "/" inside a pattern is written "\\/".'];
+      this.#diagnostic('path.after-quote', `After ${what} only "?" may follow.`, rest, length, hint);
     }
     this.tokens.push({
       kind: 'atom',

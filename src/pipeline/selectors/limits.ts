@@ -1,4 +1,4 @@
-import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 
 /** Bounds of paths, selectors and addresses. Lengths are in UTF-16 units. */
 export const selectorLimits = {
@@ -31,7 +31,7 @@ export class DiagnosticList {
   readonly all: DiagnosticDraft[] = [];
 
   add(code: string, message: string, { offset, length }: SelectorSpan, hint?: string): void {
-    this.push({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
+    this.push(draft(code, message, offset, length, hint));
   }
 
   push(diagnostic: DiagnosticDraft): void {

@@ -1,4 +1,4 @@
-import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { err, type Locate, ok, type Parsed } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, PathSegment, Selector } from '../pipeline.ts';
 import { SelectorGrammar, spanOf, splitAt, wordOf } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';
@@ -30,7 +30,7 @@ interface Opened {
   readonly span: SelectorSpan;
 }
 
-function open(text: string, locate: Locate, what: string): Result<Opened, readonly DiagnosticDraft[]> {
+function open(text: string, locate: Locate, what: string): Parsed<Opened> {
   const span = { offset: 0, length: text.length };
   const diagnostics = new DiagnosticList();
   if (text.length > selectorLimits.text) {
@@ -48,7 +48,7 @@ function open(text: string, locate: Locate, what: string): Result<Opened, readon
   return ok({ grammar: new SelectorGrammar(diagnostics, locate), tokens: lexer.tokens, span });
 }
 
-function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, readonly DiagnosticDraft[]> {
+function close<T>(grammar: SelectorGrammar, value: T | undefined): Parsed<T> {
   const diagnostics = grammar.diagnostics.sorted();
   if (diagnostics.length > 0) return err(diagnostics);
   if (value === undefined) throw new Error('Internal error: a selector was refused without a mistake');
@@ -60,10 +60,7 @@ function close<T>(grammar: SelectorGrammar, value: T | undefined): Result<T, rea
  *
  * @returns its segments, or every error: codes `path.*`, and `template.*` of the templates in labels
  */
-export function parsePath(
-  text: string,
-  locate: Locate,
-): Result<readonly PathSegment[], readonly DiagnosticDraft[]> {
+export function parsePath(text: string, locate: Locate): Parsed<readonly PathSegment[]> {
   const opened = open(text, locate, 'path');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
@@ -82,11 +79,8 @@ export function parsePath(
     } else {
       const arrow = arrows[index === 0 ? 0 : index - 1];
       const side = index === 0 ? 'before' : 'after';
-      diagnostics.add(
-        'path.dangling-arrow',
-        `A button is expected ${side} this arrow.`,
-        arrow === undefined ? span : spanOf(arrow),
-      );
+      const where = arrow === undefined ? span : spanOf(arrow);
+      diagnostics.add('path.dangling-arrow', `A button is expected ${side} this arrow.`, where);
     }
   }
   const branches = segments.reduce((product, segment) => product * Math.max(1, segment.selectors.length), 1);
@@ -98,7 +92,7 @@ export function parsePath(
 }
 
 /** Reads one segment of a path: the `button:` of a mapping. It may fan out; errors as in {@link parsePath}. */
-export function parseSegment(text: string, locate: Locate): Result<PathSegment, readonly DiagnosticDraft[]> {
+export function parseSegment(text: string, locate: Locate): Parsed<PathSegment> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;
@@ -114,7 +108,7 @@ const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || toke
 const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
 
 /** Reads the value of `click:`: one selector, which may be a wildcard; errors as in {@link parsePath}. */
-export function parseSelector(text: string, locate: Locate): Result<Selector, readonly DiagnosticDraft[]> {
+export function parseSelector(text: string, locate: Locate): Parsed<Selector> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
   const { grammar, tokens, span } = opened.value;

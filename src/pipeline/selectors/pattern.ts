@@ -1,4 +1,4 @@
-import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
 
 /**
@@ -22,8 +22,6 @@ export const patternSubject = 256;
 
 const repeatBound = 100;
 
-type PatternError = readonly [code: string, message: string, at: number, length: number, hint?: string];
-
 const count = /\{(\d+)(?:(,)(\d*))?\}/y;
 
 class PatternCheck {
@@ -41,7 +39,7 @@ class PatternCheck {
     return { power: this.#repeats + 1, factor: 2 ** this.#choices };
   }
 
-  run(): PatternError | undefined {
+  run(): DiagnosticDraft | undefined {
     /** Whether what was just read is one character or class, and may be repeated. */
     let single = false;
     while (this.#at < this.#source.length) {
@@ -56,9 +54,9 @@ class PatternCheck {
       single = !'(|)^$'.includes(char);
       if (char === '\\') {
         const next = this.#source[at + 1];
-        if (next === undefined) return ['path.bad-pattern', 'The pattern ends in a backslash.', at, 1];
+        if (next === undefined) return draft('path.bad-pattern', 'The pattern ends in a backslash.', at, 1);
         if (/[a-zA-Z0-9]/.test(next) && !'dwsDWSbB'.includes(next)) {
-          return ['path.unsafe-pattern', `"\\${next}" is not available in patterns.`, at, 2];
+          return draft('path.unsafe-pattern', `"\\${next}" is not available in patterns.`, at, 2);
         }
         single = !'bB'.includes(next);
         this.#at += 2;
@@ -67,7 +65,7 @@ class PatternCheck {
         if (error !== undefined) return error;
       } else if (char === '(') {
         if (this.#source[at + 1] === '?' && this.#source[at + 2] !== ':') {
-          return ['path.unsafe-pattern', 'Only ( ) and (?: ) are available as groups.', at, 3];
+          return draft('path.unsafe-pattern', 'Only ( ) and (?: ) are available as groups.', at, 3);
         }
         this.#at += this.#source[at + 1] === '?' ? 3 : 1;
       } else {
@@ -80,44 +78,34 @@ class PatternCheck {
     return undefined;
   }
 
-  #class(): PatternError | undefined {
+  #class(): DiagnosticDraft | undefined {
     const begin = this.#at;
     this.#at += this.#source[begin + 1] === '^' ? 2 : 1;
     while (this.#at < this.#source.length && this.#source[this.#at] !== ']') {
       this.#at += this.#source[this.#at] === '\\' ? 2 : 1;
     }
     if (this.#at >= this.#source.length) {
-      return ['path.bad-pattern', 'This "[" is never closed with "]".', begin, 1];
+      return draft('path.bad-pattern', 'This "[" is never closed with "]".', begin, 1);
     }
     this.#at += 1;
     return undefined;
   }
 
-  #quantifier(char: string, single: boolean): PatternError | undefined {
+  #quantifier(char: string, single: boolean): DiagnosticDraft | undefined {
     const at = this.#at;
     count.lastIndex = at;
     const match = char === '{' ? count.exec(this.#source) : null;
     if (char === '{' && match === null) {
-      return [
-        'path.bad-pattern',
-        'A "{" in a pattern counts, as in {2}.',
-        at,
-        1,
-        'The character itself is "\\{".',
-      ];
+      const message = 'A "{" in a pattern counts, as in {2}.';
+      return draft('path.bad-pattern', message, at, 1, 'The character itself is "\\{".');
     }
     const length = match?.[0].length ?? 1;
     if (!single) {
-      return [
-        'path.unsafe-pattern',
-        `Only a single character or class can be repeated, and nothing stands before this "${char}" that is one.`,
-        at,
-        length,
-        'Write a repeated group out.',
-      ];
+      const message = `Only a single character or class can be repeated, and nothing stands before this "${char}" that is one.`;
+      return draft('path.unsafe-pattern', message, at, length, 'Write a repeated group out.');
     }
     if (Number(match?.[1] ?? 0) > repeatBound || Number(match?.[3] ?? 0) > repeatBound) {
-      return ['path.unsafe-pattern', `A pattern may count to ${repeatBound}.`, at, length];
+      return draft('path.unsafe-pattern', `A pattern may count to ${repeatBound}.`, at, length);
     }
     if (char === '?') this.#choices += 1;
     else if (match === null || match[2] !== undefined) this.#repeats += 1;
@@ -127,48 +115,34 @@ class PatternCheck {
     return this.#tooMany(at);
   }
 
-  #tooMany(at: number): PatternError | undefined {
-    if (this.#repeats > patternRepeats) {
-      return [
-        'path.unsafe-pattern',
-        `A pattern may have ${patternRepeats} open repeats (* + {n,}), not more.`,
-        at,
-        1,
-      ];
-    }
-    if (this.#choices > patternChoices) {
-      return [
-        'path.unsafe-pattern',
-        `A pattern may have ${patternChoices} choices (? and |), not more.`,
-        at,
-        1,
-      ];
-    }
-    return undefined;
+  #tooMany(at: number): DiagnosticDraft | undefined {
+    const most =
+      this.#repeats > patternRepeats
+        ? `${patternRepeats} open repeats (* + {n,})`
+        : this.#choices > patternChoices
+          ? `${patternChoices} choices (? and |)`
+          : undefined;
+    return most && draft('path.unsafe-pattern', `A pattern may have ${most}, not more.`, at, 1);
   }
 }
 
 /** What is wrong with a pattern; offsets count from its first character. */
 export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
-  const whole = { offset: 0, length: source.length };
-  if (source === '') return { code: 'path.empty', message: 'The pattern is empty.', ...whole };
+  const { length } = source;
+  if (source === '') return draft('path.empty', 'The pattern is empty.', 0, 0);
   if (source.length > selectorLimits.pattern) {
-    const message = `A pattern may have ${selectorLimits.pattern} characters, and this has ${source.length}.`;
-    return { code: 'path.too-long', message, ...whole };
+    const message = `A pattern may have ${selectorLimits.pattern} characters, and this has ${length}.`;
+    return draft('path.too-long', message, 0, length);
   }
   const found = new PatternCheck(source).run();
-  if (found !== undefined) {
-    const [code, message, offset, length, hint] = found;
-    // The pattern may end where more was expected.
-    const marked = Math.min(length, source.length - offset);
-    return { code, message, offset, length: marked, ...(hint === undefined ? {} : { hint }) };
-  }
+  // The pattern may end where more was expected.
+  if (found !== undefined) return { ...found, length: Math.min(found.length, length - found.offset) };
   try {
     compilePattern(source);
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: (?=[^:]*$)/s, '') : String(error);
-    return { code: 'path.bad-pattern', message: `The pattern is not valid: ${reason}.`, ...whole };
+    return draft('path.bad-pattern', `The pattern is not valid: ${reason}.`, 0, length);
   }
 }
 

@@ -2,7 +2,7 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { variableOnly } from '../diagnostics/mask-secrets.ts';
 import type { Thinking } from '../pipeline.ts';
 import { patternDiagnostic } from '../selectors/pattern.ts';
-import { entriesOf, isText, member, type SourceNode, type TextNode } from '../yaml/node.ts';
+import { entriesOf, isText, itemsOf, member, type SourceNode, type TextNode } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { defaults } from './read.ts';
@@ -27,7 +27,7 @@ export function checkSettings(root: SourceNode, collector: DiagnosticCollector):
 
 /** The patterns among the reasons of failed tasks; they are as safe as those of buttons. */
 function checkReasons(list: SourceNode | undefined, collector: DiagnosticCollector): void {
-  for (const node of list?.kind === 'list' ? list.items : []) {
+  for (const node of itemsOf(list)) {
     const reason = isText(node) ? reasonMatch(node.value) : undefined;
     if (!isText(node) || reason?.kind !== 'pattern') continue;
     const diagnostic = patternDiagnostic(reason.source);

@@ -7,7 +7,6 @@ export const variableReference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$+
 /** The variable that holds the address of the service. */
 export const addressVariable = 'PROMPTPRESS_BASE_URL';
 
-/** How the names begin of variables that their owner means for pipelines. */
 const ownPrefix = 'PROMPTPRESS_VAR_';
 
 /**

@@ -2,7 +2,7 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
 import { globMatches } from '../selectors/glob.ts';
-import type { StepDraft } from './draft.ts';
+import type { StepDraft, Steps } from './draft.ts';
 
 const isWildcard = ({ alternatives }: Selector): boolean =>
   alternatives.some(({ kind }) => kind === 'wildcard');
@@ -27,14 +27,8 @@ export function checkAddress(
     const segment = path[level];
     if (segment === undefined) {
       const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
-      const hint = `Write ${way}.`;
-      collector.error(
-        'step.unknown-branch',
-        address.position,
-        `${reason}, so there is no ${way}/${branch}.`,
-        hint,
-      );
-      return;
+      const message = `${reason}, so there is no ${way}/${branch}.`;
+      return collector.error('step.unknown-branch', address.position, message, `Write ${way}.`);
     }
     if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
@@ -61,7 +55,7 @@ type Mark =
   | { readonly any: true; readonly several: boolean };
 
 /** The way from a cell to the jobs of a step's own operation. Steps without `from` begin at the cell. */
-function wayTo(step: StepDraft, steps: ReadonlyMap<string, StepDraft>): readonly Mark[] {
+function wayTo(step: StepDraft, steps: Steps): readonly Mark[] {
   const way: Mark[][] = [[{ step: step.name }]];
   let at = step;
   while (at.from !== undefined) {
@@ -95,11 +89,7 @@ const isSeveral = (mark: Mark): boolean => 'any' in mark && mark.several;
  *
  * Neither step may be part of a cycle.
  */
-export function couldMeanSeveral(
-  step: StepDraft,
-  other: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-): boolean {
+export function couldMeanSeveral(step: StepDraft, other: StepDraft, steps: Steps): boolean {
   const own = wayTo(step, steps);
   const others = wayTo(other, steps);
   for (const [index, wanted] of others.entries()) {

@@ -1,14 +1,11 @@
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
-import type { StepDraft } from './draft.ts';
+import type { StepDraft, Steps } from './draft.ts';
 
 /** How many of something there will be: from `least` to `most`. */
 export interface Count {
   readonly least: number;
   readonly most: number;
 }
-
-/** All steps of the pipeline by their names. */
-export type Steps = ReadonlyMap<string, StepDraft>;
 
 const one: Count = { least: 1, most: 1 };
 
@@ -51,7 +48,6 @@ export function jobsAt(
   );
 }
 
-/** The jobs of a cell that a step's own operation is. */
 function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
   const { from, selector, when } = step;
   const target = from === undefined ? undefined : steps.get(from.step);

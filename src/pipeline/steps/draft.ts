@@ -1,5 +1,8 @@
+import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Position } from '../diagnostics/diagnostic.ts';
-import type { BranchAddress, PathSegment, Selector, StepKind } from '../pipeline.ts';
+import type { FileCheck } from '../files.ts';
+import type { MatrixDraft } from '../matrix/draft.ts';
+import type { BranchAddress, PathSegment, Selector, StepKind, Thinking } from '../pipeline.ts';
 import type { Condition, StepUse, TemplateTree, VariableUse } from '../templates/template.ts';
 import type { SourceMapping } from '../yaml/node.ts';
 
@@ -42,3 +45,25 @@ export interface StepDraft {
   /** False when a template has errors: the names it uses are then unknown. */
   readonly usesKnown: boolean;
 }
+
+/** All steps of the pipeline by their names. */
+export type Steps = ReadonlyMap<string, StepDraft>;
+
+/** What the checks of a step know beside it. */
+export interface CheckContext {
+  readonly steps: Steps;
+  readonly matrix: MatrixDraft;
+  /** How text models take thinking, where the file says it. */
+  readonly models: Readonly<Record<string, Thinking>>;
+  readonly fileCheck: FileCheck;
+  readonly collector: DiagnosticCollector;
+}
+
+/** Fields that are text for any result of their template. */
+export const textFields: ReadonlySet<string> = new Set(['prompt', 'system', 'model']);
+
+/** The selectors of a step: its own, then those of its path. */
+export const selectorsOf = ({ selector, path }: StepDraft): readonly Selector[] => [
+  ...(selector === undefined ? [] : [selector]),
+  ...path.flatMap(({ selectors }) => selectors),
+];

@@ -3,7 +3,6 @@ import type { Position } from '../diagnostics/diagnostic.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
 import type { StepDraft } from './draft.ts';
 
-/** One reason why a step waits for another. */
 interface Edge {
   readonly step: string;
   readonly position: Position;
@@ -82,7 +81,6 @@ function reportCycles(
   return cyclic;
 }
 
-/** The shortest way from a step back to itself. */
 function roundThrough(
   start: string,
   edges: ReadonlyMap<string, readonly Edge[]>,
@@ -114,10 +112,8 @@ function wayBack(
   return way;
 }
 
-/** Names that lead on to names. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** The given names and all that can be reached from them. */
 function reach(start: Iterable<string>, graph: Graph): ReadonlySet<string> {
   const reached = new Set(start);
   for (const name of reached) for (const next of graph.get(name) ?? []) reached.add(next);

@@ -1,5 +1,5 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
-import type { DiagnosticDraft, Locate, Position, Result } from '../diagnostics/diagnostic.ts';
+import { type Locate, type Parsed, type Position } from '../diagnostics/diagnostic.ts';
 import { isPress } from '../kinds.ts';
 import type { PathSegment, Selector, StepKind } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
@@ -14,6 +14,7 @@ import {
   entriesOf,
   isText,
   member,
+  nodeAt,
   type SourceMapping,
   type SourceNode,
   type TextNode,
@@ -21,18 +22,14 @@ import {
 } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
 import { stepOfImage } from './domain/image-reference.ts';
-import type { ImageUse, NamedStepUse, StepDraft } from './draft.ts';
+import { type ImageUse, type NamedStepUse, type StepDraft, textFields } from './draft.ts';
 
 /** Reads one step: compiles its templates, its path and its address. */
 export function readStep(step: StepNode, collector: DiagnosticCollector): StepDraft {
   return new StepReader(step, collector).read();
 }
 
-/** Fields that name images. */
 const imageFields = new Set(['image', 'images', 'endImage']);
-
-/** Fields that are text for any result of their template. */
-const textFields = new Set(['prompt', 'system', 'model']);
 
 const stepName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
@@ -94,10 +91,7 @@ class StepReader {
   }
 
   /** Reads a text by a grammar. Undefined when the value is no text (the schema reports that) or the text has errors. */
-  #text<T>(
-    node: SourceNode | undefined,
-    parse: (text: string, locate: Locate) => Result<T, readonly DiagnosticDraft[]>,
-  ): T | undefined {
+  #text<T>(node: SourceNode | undefined, parse: (text: string, locate: Locate) => Parsed<T>): T | undefined {
     // The schema reports an empty text.
     if (!isText(node) || node.value === '') return undefined;
     const locate = scalarLocator(this.#collector.source, node);
@@ -221,10 +215,7 @@ class StepReader {
 }
 
 function leafOf(node: SourceNode, path: readonly (string | number)[]): TextNode {
-  let at: SourceNode | undefined = node;
-  for (const segment of path) {
-    at = at?.kind === 'list' ? at.items[Number(segment)] : member(at, String(segment));
-  }
+  const at = nodeAt(node, path);
   if (isText(at)) return at;
   // A list that lies too deep is no text; its place is the best there is.
   return { kind: 'scalar', style: 'plain', value: '', span: (at ?? node).span };

@@ -8,17 +8,15 @@ import type { Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
-import { checkImageCount } from './checks/blend.ts';
 import { checkButtons } from './checks/button.ts';
 import { checkGrids, checkSplit } from './checks/grid.ts';
-import { checkImages, imagesOf } from './checks/images.ts';
+import { checkImageCount, checkImages, checkVideo, imagesOf } from './checks/images.ts';
 import { checkMasks, checkModals } from './checks/modal.ts';
 import { checkPrompts } from './checks/prompt.ts';
-import { checkAlike } from './checks/same-request.ts';
+import { checkAlike, warnOfUnusedAxes } from './checks/same-request.ts';
 import { checkTextStep } from './checks/text.ts';
 import { checkValues } from './checks/value.ts';
-import { checkVideo } from './checks/video.ts';
-import type { StepDraft } from './draft.ts';
+import type { CheckContext, StepDraft } from './draft.ts';
 import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
@@ -43,34 +41,42 @@ export async function readSteps(
 ): Promise<StepsDraft> {
   const steps = nodes.map((node) => readStep(node, collector));
   const matrix = checkHeader(steps, draft, collector);
-  const byName = new Map(steps.map((step) => [step.name, step]));
+  const context = {
+    steps: new Map(steps.map((step) => [step.name, step])),
+    matrix,
+    models,
+    fileCheck,
+    collector,
+  };
   const order = orderOf(steps, collector);
   for (const step of steps) {
-    checkVariables(step.variables, matrix, collector);
-    checkValues(step, matrix, collector);
-    checkStart(step, byName, collector);
     // Behind a cycle there is no way from the cell to the job.
-    if (!order.stuck.has(step.name)) checkStepUses(step, byName, collector);
-    checkTextStep(step, byName, matrix, models, collector);
-    checkButtons(step, matrix, collector);
-    checkGrids(step, byName, collector);
-    checkSplit(step, byName, collector);
-    checkModals(step, collector);
-    checkMasks(step, collector);
-    checkAlike(step, byName, matrix, collector);
-    checkImageCount(step, byName, collector);
-    checkVideo(step, byName, collector);
-    await checkImages(step, byName, fileCheck, collector);
+    const isStuck = order.stuck.has(step.name);
+    for (const check of checks) if (!isStuck || check !== checkStepUses) await check(step, context);
   }
   checkPrompts(steps, matrix, collector);
+  warnOfUnusedAxes(matrix, steps, collector);
   return { steps, order };
 }
 
-function checkStart(
-  step: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-  collector: DiagnosticCollector,
-): void {
+const checks: readonly ((step: StepDraft, context: CheckContext) => void | Promise<void>)[] = [
+  checkVariables,
+  checkValues,
+  checkStart,
+  checkStepUses,
+  checkTextStep,
+  checkButtons,
+  checkGrids,
+  checkSplit,
+  checkModals,
+  checkMasks,
+  checkAlike,
+  checkImageCount,
+  checkVideo,
+  checkImages,
+];
+
+function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   const { from, gather } = step;
   const fromEntry = step.node.entries.get('from');
   const gatherEntry = step.node.entries.get('gather');

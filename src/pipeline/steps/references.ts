@@ -6,19 +6,15 @@ import type { StepUse, VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
 import { couldMeanSeveral } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
-import type { StepDraft } from './draft.ts';
+import type { CheckContext, StepDraft } from './draft.ts';
 import { checkResult } from './reply-fields.ts';
 
 /** What Liquid itself offers on any list or text. */
 const liquidMembers = new Set(['size', 'first', 'last']);
 
 /** Reports variables that the matrix does not have, and members that none of a variable's values has. */
-export function checkVariables(
-  uses: readonly VariableUse[],
-  matrix: MatrixDraft,
-  collector: DiagnosticCollector,
-): void {
-  for (const { path, position } of uses) {
+export function checkVariables({ variables }: StepDraft, { matrix, collector }: CheckContext): void {
+  for (const { path, position } of variables) {
     const [root = '', ...members] = path;
     if (root === 'repeat') continue;
     const variable = matrix.variables.get(root);
@@ -48,21 +44,9 @@ function isDollarBefore({ line, column }: VariableUse['position'], { source }: D
 const bareName = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /** What other languages write before the name of a variable. */
-const outerNames = new Set([
-  'matrix',
-  'strategy',
-  'vars',
-  'var',
-  'variables',
-  'inputs',
-  'params',
-  'item',
-  'cell',
-  'axis',
-  'axes',
-  'row',
-  'rows',
-]);
+const outerNames = new Set(
+  'matrix strategy vars var variables inputs params item cell axis axes row rows'.split(' '),
+);
 
 function variableHint(
   root: string,
@@ -130,22 +114,19 @@ function checkMembers(
 }
 
 /** Reports what a step's templates ask of other steps and cannot have. The steps named exist and form no cycle. */
-export function checkStepUses(
-  step: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-  collector: DiagnosticCollector,
-): void {
+export function checkStepUses(step: StepDraft, context: CheckContext): void {
+  const { steps, collector } = context;
   for (const use of step.steps) {
     const target = steps.get(use.step);
     if (target === undefined) continue;
     checkField(use, target, collector);
-    reportSeveral(step, target, use.position, steps, collector);
+    reportSeveral(step, target, use.position, context);
   }
   for (const { step: name, position, image } of step.names) {
     const target = steps.get(name);
     if (target === undefined) continue;
-    if (image) checkMakesImages(target, position, steps, collector);
-    reportSeveral(step, target, position, steps, collector);
+    if (image) checkMakesImages(target, position, context);
+    reportSeveral(step, target, position, context);
   }
 }
 
@@ -174,8 +155,7 @@ function reportSeveral(
   step: StepDraft,
   target: StepDraft,
   position: StepUse['position'],
-  steps: ReadonlyMap<string, StepDraft>,
-  collector: DiagnosticCollector,
+  { steps, collector }: CheckContext,
 ): void {
   if (!target.pathKnown || !couldMeanSeveral(step, target, steps)) return;
   const address = target.from?.source ?? target.name;

@@ -35,13 +35,8 @@ function checkJson(
   const { json, schema } = replyFormat(kind, fields);
   if (json === false) {
     const message = `Step "${target.name}" does not ask for JSON, so it has no "json".`;
-    collector.error(
-      'step.no-json',
-      use.position,
-      message,
-      `${kinds[kind].jsonHint}; as text its answer is steps.${target.name}.text.`,
-    );
-    return;
+    const hint = `${kinds[kind].jsonHint}; as text its answer is steps.${target.name}.text.`;
+    return collector.error('step.no-json', use.position, message, hint);
   }
   if (schema === undefined) return;
   const found = schemaMember(schema, path);

@@ -7,7 +7,7 @@ import {
   toValueSync,
   Value,
 } from 'liquidjs';
-import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
 import { dateFilters, isMovingDate } from './date-filter.ts';
@@ -128,46 +128,27 @@ class Walk {
   }
 
   #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
-    this.diagnostics.push({
-      code,
-      message: cutText(message),
-      offset,
-      length,
-      ...(hint === undefined ? {} : { hint }),
-    });
+    this.diagnostics.push(draft(code, cutText(message), offset, length, hint));
   }
 
   #declare(name: string, token: Token): void {
     if (name !== 'steps' && name !== 'repeat') return;
-    this.#diagnostic(
-      'template.reserved',
-      `"${name}" has a meaning of its own; choose another name.`,
-      token.begin,
-      token.size(),
-    );
+    const message = `"${name}" has a meaning of its own; choose another name.`;
+    this.#diagnostic('template.reserved', message, token.begin, token.size());
   }
 
   #filter(filter: FilterCall, owner: Token): void {
     const { begin, end } = filter.token ?? owner;
     if (!(filter.name in engine.filters)) {
-      const why = Object.hasOwn(unsupportedFilters, filter.name)
-        ? unsupportedFilters[filter.name]
-        : undefined;
+      const { name } = filter;
+      const why = Object.hasOwn(unsupportedFilters, name) ? unsupportedFilters[name] : undefined;
+      const length = end - begin;
       if (why === undefined) {
-        this.#diagnostic(
-          'template.unknown-filter',
-          `There is no filter "${filter.name}".`,
-          begin,
-          end - begin,
-          filterHint(filter.name),
-        );
+        const message = `There is no filter "${name}".`;
+        this.#diagnostic('template.unknown-filter', message, begin, length, filterHint(name));
       } else {
-        this.#diagnostic(
-          'template.refused-filter',
-          `The filter "${filter.name}" is not available: ${why}.`,
-          begin,
-          end - begin,
-        );
+        const message = `The filter "${name}" is not available: ${why}.`;
+        this.#diagnostic('template.refused-filter', message, begin, length);
       }
     }
     for (const argument of filter.args) {
@@ -180,10 +161,7 @@ class Walk {
   #expression(expression: Expression, owner: Token, test: boolean, filters: readonly FilterCall[]): void {
     const { postfix } = expression;
     const diagnostic = expressionDiagnostic(postfix);
-    if (diagnostic !== undefined) {
-      this.diagnostics.push(diagnostic);
-      return;
-    }
+    if (diagnostic !== undefined) return void this.diagnostics.push(diagnostic);
     const [first] = postfix;
     const [filter] = filters;
     if (postfix.length === 1 && first !== undefined && filter !== undefined) {
@@ -192,13 +170,10 @@ class Walk {
         TypeGuards.isQuotedToken(first) &&
         isMovingDate(first.content)
       ) {
-        this.#diagnostic(
-          'template.not-repeatable',
-          `A date of "${first.content}" gives another text each day.`,
-          first.begin,
-          owner.end > first.begin ? first.size() : 0,
-          'Write the date, or make it a variable of the matrix.',
-        );
+        const message = `A date of "${first.content}" gives another text each day.`;
+        const length = owner.end > first.begin ? first.size() : 0;
+        const hint = 'Write the date, or make it a variable of the matrix.';
+        this.#diagnostic('template.not-repeatable', message, first.begin, length, hint);
       }
     }
     for (const token of postfix) this.token(token);
@@ -222,13 +197,8 @@ class Walk {
     const name = constant(root);
     if (name === undefined) {
       this.token(root);
-      this.#diagnostic(
-        'template.computed-name',
-        'The name of a variable cannot be computed.',
-        access.begin,
-        access.size(),
-      );
-      return;
+      const message = 'The name of a variable cannot be computed.';
+      return this.#diagnostic('template.computed-name', message, access.begin, access.size());
     }
     if (this.#assigned.has(name) || this.#loops.includes(name)) return;
     const path: string[] = [];
@@ -238,16 +208,12 @@ class Walk {
       path.push(part);
     }
     if (name === 'steps' && (path.length === 0 || TypeGuards.isNumberToken(members[0]))) {
-      this.#diagnostic(
-        'template.steps',
-        members.length === 0
-          ? '"steps" alone has no value.'
-          : 'Which step is meant must be written, not computed.',
-        access.begin,
-        access.size(),
-        'Name the step: steps.<name>.',
-      );
-      return;
+      const isAlone = members.length === 0;
+      const message = isAlone
+        ? '"steps" alone has no value.'
+        : 'Which step is meant must be written, not computed.';
+      const hint = 'Name the step: steps.<name>.';
+      return this.#diagnostic('template.steps', message, access.begin, access.size(), hint);
     }
     this.uses.push({
       root: name,

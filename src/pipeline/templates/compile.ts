@@ -9,7 +9,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs';
-import { type DiagnosticDraft, err, type Locate, ok, type Result } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft, err, type Locate, ok, type Parsed } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { analyseCondition, analyseNodes, type NameUse } from './analyze.ts';
 import { BoundedParser, engine, UnsupportedTag } from './engine.ts';
@@ -26,12 +26,7 @@ export const hasTags = (text: string): boolean => text.includes('{{') || text.in
 /** What liquidjs threw while parsing, as an error. */
 function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   if (thrown instanceof RangeError) {
-    return {
-      code: 'template.too-deep',
-      message: 'The template is nested too deep.',
-      offset: 0,
-      length: source.length,
-    };
+    return draft('template.too-deep', 'The template is nested too deep.', 0, source.length);
   }
   if (!LiquidError.is(thrown)) throw thrown;
   const { originalError, token } = thrown;
@@ -40,17 +35,11 @@ function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   const length = Math.max(0, Math.min(token.end, source.length) - offset);
   if (originalError instanceof UnsupportedTag) {
     const { code, message, hint } = originalError;
-    return { code, message, offset, length, ...(hint === undefined ? {} : { hint }) };
+    return draft(code, message, offset, length, hint);
   }
   const text = (originalError ?? thrown).message.replace(/, line:\d+, col:\d+$/, '');
   const slip = unclosedSlip(text, source, offset) ?? operatorSlip(source, offset);
-  if (slip !== undefined) return slip;
-  return {
-    code: 'template.syntax',
-    message: cutText(`Template: ${text}.`),
-    offset,
-    length: Math.min(length, 80),
-  };
+  return slip ?? draft('template.syntax', cutText(`Template: ${text}.`), offset, Math.min(length, 80));
 }
 
 /** Brackets inside brackets recurse in the tokenizer; a bound on them keeps its depth independent of the stack. */
@@ -60,29 +49,18 @@ function bracketsTooDeep(source: string): DiagnosticDraft | undefined {
     const char = source[at];
     if (char === '(' || char === '[') depth += 1;
     else if (char === ')' || char === ']' || char === '}') depth = Math.max(0, depth - 1);
-    if (depth > templateLimits.depth * 4) {
-      return {
-        code: 'template.too-deep',
-        message: 'There are too many brackets inside brackets.',
-        offset: at,
-        length: 1,
-      };
-    }
+    if (depth > templateLimits.depth * 4)
+      return draft('template.too-deep', 'There are too many brackets inside brackets.', at, 1);
   }
   return undefined;
 }
 
-const tooLong = (source: string, limit: number): DiagnosticDraft | undefined =>
-  source.length > limit
-    ? {
-        code: 'template.too-long',
-        message: `A template may have ${limit} characters, and this has ${source.length}.`,
-        offset: 0,
-        length: source.length,
-      }
-    : undefined;
+function tooLong({ length }: string, limit: number): DiagnosticDraft | undefined {
+  const message = `A template may have ${limit} characters, and this has ${length}.`;
+  return length > limit ? draft('template.too-long', message, 0, length) : undefined;
+}
 
-function parse(source: string): Result<LiquidNode[], readonly DiagnosticDraft[]> {
+function parse(source: string): Parsed<LiquidNode[]> {
   const nodes: LiquidNode[] = [];
   const diagnostics: DiagnosticDraft[] = [];
   try {
@@ -135,10 +113,7 @@ function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
  * @returns the template, or every error found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
  *   `.refused-tag`, `.unknown-filter`, `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
  */
-export function compileTemplate(
-  source: string,
-  locate: Locate,
-): Result<Template, readonly DiagnosticDraft[]> {
+export function compileTemplate(source: string, locate: Locate): Parsed<Template> {
   const position = locate(0, source.length);
   if (!hasTags(source)) {
     const long = tooLong(source, templateLimits.literal);
@@ -169,22 +144,13 @@ export function compileTemplate(
  *
  * @returns the condition, or its errors: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
  */
-export function compileCondition(
-  source: string,
-  locate: Locate,
-): Result<Condition, readonly DiagnosticDraft[]> {
-  const whole = { offset: 0, length: source.length };
-  if (source.trim() === '')
-    return err([{ code: 'template.empty', message: 'The condition is empty.', ...whole }]);
+export function compileCondition(source: string, locate: Locate): Parsed<Condition> {
+  const { length } = source;
+  if (source.trim() === '') return err([draft('template.empty', 'The condition is empty.', 0, length)]);
   if (hasTags(source.replace(/"[^"]*"|'[^']*'/g, ''))) {
-    return err([
-      {
-        code: 'template.wrapped',
-        message: 'A condition is written without {{ }} and {% %}.',
-        hint: 'For example: when: animal == "fox" and seed > 2',
-        ...whole,
-      },
-    ]);
+    const hint = 'For example: when: animal == "fox" and seed > 2';
+    const message = 'A condition is written without {{ }} and {% %}.';
+    return err([draft('template.wrapped', message, 0, length, hint)]);
   }
   const beyond = tooLong(source, templateLimits.source) ?? bracketsTooDeep(source);
   if (beyond !== undefined) return err([beyond]);

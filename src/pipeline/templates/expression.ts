@@ -1,13 +1,8 @@
 import { type Token, TypeGuards } from 'liquidjs';
-import type { DiagnosticDraft } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 
-const diagnostic = (message: string, token: Token, hint?: string): DiagnosticDraft => ({
-  code: 'template.syntax',
-  message,
-  offset: token.begin,
-  length: token.size(),
-  ...(hint === undefined ? {} : { hint }),
-});
+const diagnostic = (message: string, token: Token, hint?: string): DiagnosticDraft =>
+  draft('template.syntax', message, token.begin, token.size(), hint);
 
 /** A missing value or operator; liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
 export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft | undefined {
@@ -121,13 +116,11 @@ function rewritten(source: string): string | undefined {
   return count > 1 ? text : undefined;
 }
 
-/** A longer condition is not repeated in a hint. */
 const longestRewritten = 100;
 
 /** Operators of other languages, and texts in quotes, in which nothing is one. */
 const foreignOperators = /("[^"]*"|'[^']*')|===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|(!)(?!=) ?/g;
 
-/** A longer text between braces is not repeated in a hint. */
 const mostShown = 60;
 
 /** The message for braces or a tag that are never closed; undefined for any other message of liquidjs. */
@@ -155,10 +148,11 @@ export function unclosedSlip(text: string, source: string, offset: number): Diag
 
 /** Something behind an expression that belongs to none. @param end where the expression ends */
 export const unexpected = (source: string, end: number): DiagnosticDraft =>
-  operatorSlip(source, end) ?? {
-    code: 'template.syntax',
-    message: 'Nothing was expected here.',
-    offset: end,
-    length: 1,
-    hint: 'A text needs quotes; filters begin with "|".',
-  };
+  operatorSlip(source, end) ??
+  draft(
+    'template.syntax',
+    'Nothing was expected here.',
+    end,
+    1,
+    'A text needs quotes; filters begin with "|".',
+  );

@@ -9,7 +9,6 @@ import type { TemplateScope } from './template.ts';
  * what liquidjs gives, without its generators, in a fraction of the time.
  */
 
-/** One output that is a name and nothing else. */
 interface PlainOutput {
   readonly path: readonly (string | number)[];
   readonly token: Token;

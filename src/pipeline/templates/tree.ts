@@ -19,7 +19,6 @@ export interface LeafDiagnosticDraft extends DiagnosticDraft {
   readonly position: Position;
 }
 
-/** Lists and mappings inside each other. */
 const depthLimit = 100;
 
 /** True for a template among the other members of a tree (JSON holds no functions). */

@@ -38,18 +38,37 @@ export interface TextNode extends SourceScalar {
 }
 
 /** True for a scalar that is text. */
-export function isText(node: SourceNode | undefined): node is TextNode {
-  return node?.kind === 'scalar' && typeof node.value === 'string';
-}
+export const isText = (node: SourceNode | undefined): node is TextNode =>
+  node?.kind === 'scalar' && typeof node.value === 'string';
 
 /** The members of a mapping; none when the node is anything else. */
-export function entriesOf(node: SourceNode | undefined): readonly SourceEntry[] {
-  return node?.kind === 'mapping' ? [...node.entries.values()] : [];
-}
+export const entriesOf = (node: SourceNode | undefined): readonly SourceEntry[] =>
+  node?.kind === 'mapping' ? [...node.entries.values()] : [];
+
+/** A member of a mapping, with its key. */
+export const entryAt = (node: SourceNode | undefined, name: string): SourceEntry | undefined =>
+  node?.kind === 'mapping' ? node.entries.get(name) : undefined;
 
 /** A member of a mapping. */
-export function member(node: SourceNode | undefined, name: string): SourceNode | undefined {
-  return node?.kind === 'mapping' ? node.entries.get(name)?.value : undefined;
+export const member = (node: SourceNode | undefined, name: string): SourceNode | undefined =>
+  entryAt(node, name)?.value;
+
+/** The items of a list; none when the node is anything else. */
+export const itemsOf = (node: SourceNode | undefined): readonly SourceNode[] =>
+  node?.kind === 'list' ? node.items : [];
+
+/** What keys and indexes lead to; undefined where there is nothing. */
+export const nodeAt = (
+  node: SourceNode | undefined,
+  path: readonly (string | number)[],
+): SourceNode | undefined =>
+  path.reduce((at, name) => (at?.kind === 'list' ? at.items[Number(name)] : member(at, String(name))), node);
+
+/** The number that a node is; undefined for anything else, and for a number that is written as a text. */
+export function numberOf(node: SourceNode | undefined): number | undefined {
+  const value = node?.kind === 'scalar' ? node.value : undefined;
+  if (value instanceof WrittenNumber) return value.value;
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** The value that the node stands for; numbers remember how they were written. */

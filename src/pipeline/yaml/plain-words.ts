@@ -1,6 +1,5 @@
 import type { YAMLError } from 'yaml';
 
-/** What is wrong with a line of YAML, and what to do about it. */
 interface PlainWords {
   readonly message: string;
   readonly hint: string;

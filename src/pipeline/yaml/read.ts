@@ -8,7 +8,6 @@ import { plainWords } from './plain-words.ts';
 import { syntaxSlip } from './slips.ts';
 import { composeTokens, quoteEndingAt, readTokens } from './tokens.ts';
 
-/** A longer text is not repeated in a hint. */
 const longestShown = 80;
 
 /** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */

@@ -11,7 +11,6 @@ interface SyntaxSlip {
   readonly isLast: boolean;
 }
 
-/** A line that begins with a key. */
 const keyLine = /^( *)(?:- +)*("[^"]*"|'[^']*'|[\p{L}_][\p{L}\p{N}_. -]*):(?: |$)/u;
 
 interface KeyLine {

@@ -79,7 +79,6 @@ export async function exportDataSet(options: ExportOptions): Promise<Exported> {
   );
 }
 
-/** A row, and its file, which is being opened. */
 interface Ahead {
   readonly sample: Sample;
   readonly file: Promise<WholeFile | FileProblem | undefined>;

@@ -273,10 +273,8 @@ async function sendThumbnail(
   send(response, 200, 'image/webp', small, { 'cache-control': 'private, max-age=86400, immutable' });
 }
 
-/** Results that one answer holds, at most. */
 const mostResults = 500;
 
-/** What a request for results asks for. */
 interface AskedResults {
   readonly query: IndexQuery;
   readonly offset: number;
@@ -330,7 +328,6 @@ function known({ search, steps, statuses, errorCode, vars, sort, jobs }: IndexQu
   };
 }
 
-/** A file of the built page. */
 interface PageFile {
   readonly type: string;
   readonly body: Buffer;

@@ -139,7 +139,6 @@ export const setWords = (set: readonly AxisSetting[]): string =>
 const flag = (name: string, value: string | undefined): readonly string[] =>
   value === undefined ? [] : [`--${name} ${quoted(value)}`];
 
-/** A run directory as seen from the current folder, and whether a run is on. */
 interface Place {
   readonly directory: string;
   readonly running: boolean;
@@ -189,3 +188,25 @@ export const manifestAdvice = ({
         'A run writes its manifest when it ends, and the last one did not get that far. This writes it from the state:',
         `  ${shownLine(jobCommands(directory).manifest)}`,
       ];
+
+/** What to do about a run on an engine in this state, in one sentence; undefined: nothing. @param name `postgres://…#name` */
+export function stageAdvice(state: string, name: string): string | undefined {
+  const engine = quoted(name.split('#', 1)[0] ?? '');
+  switch (state) {
+    case 'registered':
+      return `no worker has begun; start one: promptpress worker --engine ${engine}`;
+    case 'waiting':
+      return `no worker is at work; start one: promptpress worker --engine ${engine}`;
+    case 'running':
+      return `promptpress status ${quoted(name)} --watch shows it, promptpress stop ${quoted(name)} ends it.`;
+    case 'killed':
+      return 'its coordinator ended before all cells were given; its command, given again, goes on.';
+    case 'stopped':
+    case 'interrupted':
+    case 'budget':
+    case 'disk':
+      return 'its command, given again, continues it.';
+    default:
+      return undefined;
+  }
+}

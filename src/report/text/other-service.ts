@@ -90,6 +90,5 @@ const wordsFor = ({ id, origin }: RunService): string =>
 const isNameable = (last: RunService, now: RunService): boolean =>
   last.id !== sandboxId && now.id !== sandboxId && !last.id.includes('${');
 
-/** An identity in the form of a flow mapping. */
 const yaml = (id: string): string =>
   /^[\w./:-]*[\w/]$/.test(id) && !/^[\d.-]/.test(id) ? id : JSON.stringify(id);

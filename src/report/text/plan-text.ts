@@ -136,7 +136,6 @@ function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }:
 const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
   input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
 
-/** At most this many kinds without a price are named. */
 const mostNamed = 4;
 
 function costText(report: PlanReport): string {
@@ -159,7 +158,6 @@ const toComeWords = ({ total: { cost, later }, atMost, exact }: PlanReport): str
     ? `Still to come: cost ${money(cost)}${exact ? '' : ' at most'}`
     : `Still to come: cost ${money(atMost)} at most, ${money(cost)} of it for ${exact ? 'these' : 'them'}`;
 
-/** What is spent already. */
 function soFarText({ state }: PlanReport): readonly string[] {
   if (state === undefined || state.cost + state.possibleCost === 0) return [];
   const spent = [

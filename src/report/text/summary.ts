@@ -19,6 +19,7 @@ import {
   unansweredWords,
 } from './amounts.ts';
 import { changeFor, mayHelp } from './job/advice.ts';
+import { slotWords } from './job/mention.ts';
 import { jobCommands } from './next-commands.ts';
 import { paceWords } from './pace-words.ts';
 import { serviceWords } from './plan-text.ts';
@@ -120,7 +121,6 @@ function headline(summary: RunSummary): string {
   return `${shownLine(`${pipeline}: ${endWords(end, slots)}`)} after ${took}. ${numbers}.${whole}`;
 }
 
-/** What became of the orders to make jobs anew. */
 function redoWords(redo: RunSummary['redo']): readonly string[] {
   if (redo === undefined) return [];
   const left = redo.waiting + redo.begun;
@@ -172,15 +172,10 @@ function inDoubtLines({ inDoubt }: RunSummary): readonly string[] {
   return [
     '',
     'In doubt: the submission was sent and no response came, so the service may have made (and charged) it.',
-    ...inDoubt
-      .slice(0, 5)
-      .map(({ job, step, branch, cell }) => `  ${job}  cell ${cell}, ${shownLine(slotText(step, branch))}`),
+    ...inDoubt.slice(0, 5).map((slot) => `  ${slot.job}  cell ${slot.cell}, ${slotWords(slot)}`),
     ...(inDoubt.length > 5 ? ['  and more: promptpress status lists them'] : []),
   ];
 }
-
-/** `grid/U1/Vary (Strong)` */
-const slotText = (step: string, branch: string): string => (branch === '' ? step : `${step}/${branch}`);
 
 /** A budget counts over the life of the directory: the same command alone would stop at once. */
 const goingOn = (end: RunEnd): string =>
@@ -188,7 +183,6 @@ const goingOn = (end: RunEnd): string =>
     ? `continues here, once ${end.code} of the pipeline is raised`
     : 'continues where this run stopped';
 
-/** More codes than this are not named one by one. */
 const mostRetries = 3;
 
 const retryWords = (failed: number): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rangeOf } from '../../../src/report/serve/http/range.ts';
+import { rangeOf } from '../../../src/report/serve/http/artifact.ts';
 
 describe('a range of bytes', () => {
   it.each([

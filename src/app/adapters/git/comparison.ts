@@ -17,16 +17,8 @@ export interface Repository {
 const largestAttributes = 1024 * 1024;
 
 /** How the files of a work tree are compared. None of these names a command or a file. */
-const comparisonKeys = [
-  'autocrlf',
-  'checkstat',
-  'eol',
-  'filemode',
-  'ignorecase',
-  'precomposeunicode',
-  'symlinks',
-  'trustctime',
-];
+const comparisonKeys =
+  'autocrlf checkstat eol filemode ignorecase precomposeunicode symlinks trustctime'.split(' ');
 
 /**
  * Whether tracked files differ from the commit. Undefined where a filter that the repository itself configures may have

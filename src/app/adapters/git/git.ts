@@ -15,7 +15,6 @@ export interface GitFacts {
   readonly dirty?: boolean;
 }
 
-/** For all commands together. */
 const timeLimitMs = 10_000;
 
 /**

@@ -15,7 +15,6 @@ export type GitProcess = (
   onFatal?: (error: string) => void,
 ) => Promise<string | undefined>;
 
-/** The exit code of git for whatever makes a command impossible. */
 const fatalExitCode = 128;
 
 /** The output of a command that prints more is lost. */
@@ -26,25 +25,10 @@ const outputLimit = 16 * 1024 * 1024;
  * search for a repository. Everything else is withheld: any variable may hold a secret (`GIT_CONFIG_VALUE_0` often does),
  * and the `GIT_DIR` of a hook that runs promptpress names another repository.
  */
-const passedOn = [
-  'HOME',
-  'XDG_CONFIG_HOME',
-  'TMPDIR',
-  'TMP',
-  'TEMP',
-  'SystemRoot',
-  'SYSTEMROOT',
-  'USERPROFILE',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'ProgramData',
-  'PROGRAMDATA',
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_CEILING_DIRECTORIES',
-  'GIT_DISCOVERY_ACROSS_FILESYSTEM',
-];
+const passedOn = (
+  'HOME XDG_CONFIG_HOME TMPDIR TMP TEMP SystemRoot SYSTEMROOT USERPROFILE HOMEDRIVE HOMEPATH ProgramData PROGRAMDATA ' +
+  'GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_CEILING_DIRECTORIES GIT_DISCOVERY_ACROSS_FILESYSTEM'
+).split(' ');
 
 /** No transport is allowed, so that nothing is fetched, whichever version of git this is. */
 const alwaysSet = {

@@ -172,7 +172,6 @@ async function openHeard(
   }
 }
 
-/** How often a server without a free connection is asked again, ms. */
 const againMs = 2000;
 
 async function freeConnection(

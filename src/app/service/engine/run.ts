@@ -24,7 +24,6 @@ export interface EngineRun {
 /** `postgres://…#name`, as messages and command lines show it. */
 export const shownRun = ({ shown }: { readonly shown: string }, name: string): string => `${shown}#${name}`;
 
-/** What a command wants of a run on an engine. */
 interface WantedOfRun {
   readonly out?: string | undefined;
   readonly needs: DirectoryUse;
@@ -136,7 +135,6 @@ async function placeOf(
   };
 }
 
-/** Runs of an engine that are listed. */
 const mostListed = 1000;
 
 /** A run on an engine in a list. */
@@ -172,7 +170,6 @@ export async function listEngineRuns(
   return { runs: await Promise.all(runs), truncated: rows.length > mostListed };
 }
 
-/** Names that a message lists. */
 const mostNamed = 6;
 
 /** @throws CliError (exit 2) where there is no such run, with those that are there; EngineError */

@@ -5,7 +5,6 @@ import { usageError } from '../../errors/cli-error.ts';
 /** Keys that are held: the jobs of the largest runs. */
 const mostJobs = 20_000_000;
 
-/** The form of a job key. */
 const isKey = (text: string): boolean => /^[0-9a-f]{8,128}$/.test(text);
 
 /**

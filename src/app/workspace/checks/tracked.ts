@@ -61,7 +61,6 @@ export async function refuseTracked(
 export const isTracked = async (folder: string, name: string, env: Environment): Promise<boolean> =>
   (await trackedIn(await realpath(folder), [name], env)).names.length > 0;
 
-/** What git tracks of the names that it was asked about. */
 interface Tracked {
   readonly names: readonly string[];
   /** False: git cannot read the repository, so that every name may be tracked. */

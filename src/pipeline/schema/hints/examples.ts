@@ -1,11 +1,10 @@
 import { isPress, isStepKind, kinds } from '../../kinds.ts';
 import { renderValue } from '../../values/value.ts';
-import { entriesOf, isText, member, type SourceNode, toJson } from '../../yaml/node.ts';
+import { entriesOf, isText, itemsOf, member, type SourceNode, toJson } from '../../yaml/node.ts';
 import type { SchemaPlace } from '../place.ts';
 import { resolved, type SchemaNode } from '../schema.ts';
 import { formHint, numberIn } from './forms.ts';
 
-/** Longer values are left out of an example. */
 const longestShown = 100;
 
 /** A value as YAML on one line, as a user would write it; undefined for what is long. */
@@ -38,7 +37,6 @@ const blockMembers: Readonly<Record<string, string>> = {
 
 const isList = ({ kind }: SourceNode): boolean => kind === 'list';
 
-/** Settings of a matrix; its other keys are axes. */
 const matrixSettings = new Set(['rows', 'exclude', 'include', 'sample', 'repeat']);
 
 const typesOf = ({ type }: SchemaNode): readonly string[] =>
@@ -80,9 +78,6 @@ function emptyHint({ way }: SchemaPlace, schema: SchemaNode): string {
     : 'Give it a value, indented below it or on its line, or leave it out.';
 }
 
-const itemsOf = (node: SourceNode): readonly SourceNode[] => (node.kind === 'list' ? node.items : []);
-
-/** The first item of a list of steps, under a name. */
 function stepsExample(list: SourceNode): string {
   const [first] = itemsOf(list);
   const entries = entriesOf(first);
@@ -93,14 +88,12 @@ function stepsExample(list: SourceNode): string {
   return (isNamed || isStep ? step : undefined) ?? '{ grid: { imagine: a fox } }';
 }
 
-/** A list of axes as one mapping. */
 function axesExample(list: SourceNode): string {
   const axes = itemsOf(list).flatMap((item) => entriesOf(item));
   const joined = Object.fromEntries(axes.map(({ key, value }) => [key, toJson(value)]));
   return (axes.length === 0 ? undefined : flow(joined)) ?? '{ animal: [fox, owl] }';
 }
 
-/** Words for the first and the last number of a range, as other languages have them. */
 const rangeWords = [
   ['from', 'to'],
   ['start', 'end'],
@@ -115,7 +108,6 @@ const rangeWords = [
 const isNumeric = (node: SourceNode | undefined): node is SourceNode =>
   node?.kind === 'scalar' && /^-?\d+(?:\.\d+)?$/.test(renderValue(node.value));
 
-/** How an axis is written that is a mapping of keys which no range has. */
 function axisOfKeys(key: string, node: SourceNode): string {
   for (const [low, high] of rangeWords) {
     const [from, to] = [member(node, low), member(node, high)];
@@ -142,7 +134,6 @@ export function axisHint(key: string, node: SourceNode): string {
   return `An axis is a list of values: ${key}: [${value}].`;
 }
 
-/** Several values where one is taken. */
 function severalHint({ node, way }: SchemaPlace, value: string): string | undefined {
   if (!isList(node)) return undefined;
   const key = way.at(-1) ?? '';
@@ -272,8 +263,7 @@ export function boxExample(node: SourceNode | undefined): string {
  * tell.
  */
 export function boxHint(node: SourceNode): { readonly what: string; readonly hint: string } | undefined {
-  const items = node.kind === 'list' ? node.items : [];
-  const texts = items.map((item) => (item.kind === 'scalar' ? renderValue(item.value) : ''));
+  const texts = itemsOf(node).map((item) => (item.kind === 'scalar' ? renderValue(item.value) : ''));
   const numbers = texts.map((text) => Number(text.replace(/(?:%|px)$/, '')));
   if (numbers.length === 0 || numbers.some((number) => !Number.isFinite(number))) return undefined;
   const shares = (whole: number): string =>

@@ -1,6 +1,5 @@
 import type { SchemaNode } from '../schema.ts';
 
-/** What stands for thousands behind a number. */
 const multiples: Readonly<Record<string, number>> = {
   k: 1000,
   thousand: 1000,
@@ -26,7 +25,6 @@ export function numberIn(text: string): string | undefined {
     : undefined;
 }
 
-/** Units as people write them, by the unit that the language has. */
 const units: readonly (readonly [unit: string, words: RegExp])[] = [
   ['ms', /^(?:ms|msecs?|millis|milliseconds?)$/],
   ['s', /^(?:s|secs?|seconds?)$/],

@@ -6,27 +6,21 @@ import type { ButtonMatch, Selector } from '../../pipeline.ts';
 import { plainLabel } from '../../selectors/button-stage.ts';
 import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../selectors/known-buttons.ts';
 import { hasTags } from '../../templates/compile.ts';
-import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
+import { type CheckContext, type StepDraft, selectorsOf } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-/** At most this many labels of a template or a range are listed. */
 const mostListed = 3;
 
-/** Longer labels are not compared with those that are known. */
 const longestCompared = 64;
 
 /**
  * Warns of labels that no known model version offers: the images above them would be paid before the click fails. A warning,
  * since gateways may offer more. Of templates, what the file alone says they yield.
  */
-export function checkButtons(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
-  const selectors = [
-    ...(step.selector === undefined ? [] : [step.selector]),
-    ...step.path.flatMap((segment) => segment.selectors),
-  ];
+export function checkButtons(step: StepDraft, { matrix, collector }: CheckContext): void {
   // All members of a range have one position, and one warning.
   const ranges = new Map<Selector['position'], (readonly string[])[]>();
-  for (const selector of selectors) {
+  for (const selector of selectorsOf(step)) {
     const alternatives = ranges.get(selector.position) ?? [];
     ranges.set(selector.position, alternatives);
     for (const [at, match] of selector.alternatives.entries())

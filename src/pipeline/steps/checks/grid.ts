@@ -2,9 +2,7 @@ import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { kinds } from '../../kinds.ts';
 import type { BranchAddress, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
-import type { StepDraft } from '../draft.ts';
-
-type Steps = ReadonlyMap<string, StepDraft>;
+import type { CheckContext, StepDraft, Steps } from '../draft.ts';
 
 /** What several branches show, each with the name of one of them. */
 type Stages = ReadonlyMap<Stage, string>;
@@ -59,7 +57,7 @@ function stagesAt(
  * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (gateway 5.3): the grid
  * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
  */
-export function checkGrids(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
+export function checkGrids(step: StepDraft, { steps, collector }: CheckContext): void {
   const { from, selector, path } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   if (from !== undefined && target !== undefined && selector !== undefined)
@@ -75,16 +73,12 @@ export function checkGrids(step: StepDraft, steps: Steps, collector: DiagnosticC
  * `grid: split` cuts files that are downloaded, so without them there is nothing to cut. Of a step that makes single images alone it is
  * said that nothing is cut, as far as the names of buttons tell.
  */
-export function checkSplit(step: StepDraft, steps: Steps, collector: DiagnosticCollector): void {
+export function checkSplit(step: StepDraft, { steps, collector }: CheckContext): void {
   const key = step.split === true ? step.node.entries.get('grid')?.keySpan : undefined;
   if (key === undefined) return;
   if (!step.keep) {
-    collector.error(
-      'step.split-not-kept',
-      key,
-      `Step "${step.name}" is to cut its grids into frames, and keep: false downloads no grid.`,
-      'Leave keep: false out.',
-    );
+    const message = `Step "${step.name}" is to cut its grids into frames, and keep: false downloads no grid.`;
+    collector.error('step.split-not-kept', key, message, 'Leave keep: false out.');
     return;
   }
   let at = stagesOf(step, steps, new Set());
@@ -94,12 +88,8 @@ export function checkSplit(step: StepDraft, steps: Steps, collector: DiagnosticC
     at = pressAll(selectors, at);
     if (!isSingle()) return;
   }
-  collector.warning(
-    'step.split-single',
-    key,
-    `Step "${step.name}" makes single images, and grid: split cuts grids of four alone: they stay whole.`,
-    'Write it at the step that makes the grid.',
-  );
+  const message = `Step "${step.name}" makes single images, and grid: split cuts grids of four alone: they stay whole.`;
+  collector.warning('step.split-single', key, message, 'Write it at the step that makes the grid.');
 }
 
 function warnOf(
@@ -113,10 +103,6 @@ function warnOf(
     return button !== undefined && needsUpscale(button);
   });
   if (grid === undefined || !isLate) return;
-  collector.warning(
-    'button.grid',
-    position,
-    `"${grid}" is a grid of images, and "${name}" comes only under a single one.`,
-    `Upscale one first: U1 → ${name}.`,
-  );
+  const message = `"${grid}" is a grid of images, and "${name}" comes only under a single one.`;
+  collector.warning('button.grid', position, message, `Upscale one first: U1 → ${name}.`);
 }

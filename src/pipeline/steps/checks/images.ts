@@ -1,13 +1,12 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Position } from '../../diagnostics/diagnostic.ts';
-import type { FileCheck } from '../../files.ts';
 import { isPress, kinds } from '../../kinds.ts';
 import { hasTags } from '../../templates/compile.ts';
-import { isText, member, type SourceNode } from '../../yaml/node.ts';
-import type { ImageUse, StepDraft } from '../draft.ts';
-
-/** All steps of the pipeline by their names. */
-type Steps = ReadonlyMap<string, StepDraft>;
+import { renderValue } from '../../values/value.ts';
+import { entryAt, isText, itemsOf, member, nodeAt, type SourceNode } from '../../yaml/node.ts';
+import { countless, jobsAt, times } from '../count.ts';
+import { stepOfImage } from '../domain/image-reference.ts';
+import type { CheckContext, ImageUse, StepDraft, Steps } from '../draft.ts';
 
 /** The step whose result a click presses the buttons of, first of all; a step of another kind is that itself. */
 function originOf(step: StepDraft, steps: Steps): StepDraft {
@@ -38,9 +37,8 @@ export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some'
   if (makes === 'prompts') return pressed ? 'some' : 'none';
   if (makes === 'text' || makesVideos(step, steps)) return 'none';
   if (makes !== 'text and images') return 'some';
-  const modalities = member(member(member(node, kind), 'generationConfig'), 'responseModalities');
-  const words: readonly SourceNode[] =
-    modalities === undefined ? [] : modalities.kind === 'list' ? modalities.items : [modalities];
+  const modalities = nodeAt(node, [kind, 'generationConfig', 'responseModalities']);
+  const words = modalities?.kind === 'scalar' ? [modalities] : itemsOf(modalities);
   if (words.some((word) => isText(word) && word.value.toUpperCase() === 'IMAGE')) return 'some';
   return words.some((word) => isText(word) && hasTags(word.value)) ? 'unknown' : 'none';
 }
@@ -49,8 +47,7 @@ export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some'
 export function checkMakesImages(
   target: StepDraft,
   position: Position,
-  steps: Steps,
-  collector: DiagnosticCollector,
+  { steps, collector }: CheckContext,
   pressed = false,
 ): void {
   if (imagesOf(target, steps, pressed) !== 'none') return;
@@ -67,36 +64,26 @@ export function checkMakesImages(
 /** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (gateway 9.1). */
 const mostBytes = 20 * 1024 * 1024;
 
-/** The kinds of images that are sent, by the ends of their names. */
 const endings = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'heif'];
 
 const endingsHint = `Images end in ${endings.map((ending) => `.${ending}`).join(', ')}.`;
 
 /** Reports images that are not there, are no images, or are too large, and a parent where there is none. */
-export async function checkImages(
-  step: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-  fileCheck: FileCheck,
-  collector: DiagnosticCollector,
-): Promise<void> {
+export async function checkImages(step: StepDraft, context: CheckContext): Promise<void> {
+  const { collector } = context;
   for (const image of step.images) {
     const { text, position, mask } = image;
     if (text === '') continue;
-    if (mask) await checkMask(image, fileCheck, collector);
-    else if (text === 'parent') checkParent(step, steps, position, collector);
+    if (mask) await checkMask(image, context);
+    else if (text === 'parent') checkParent(step, position, context);
     else if (/^https?:\/\//i.test(text)) checkAddress(text, position, collector);
     else if (/^data:/i.test(text)) checkData(image, collector);
-    else await checkFile(image, steps, fileCheck, collector);
+    else await checkFile(image, context);
   }
 }
 
-function checkParent(
-  step: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-  position: Position,
-  collector: DiagnosticCollector,
-): void {
-  const { from, node, name } = step;
+function checkParent({ from, node, name }: StepDraft, position: Position, context: CheckContext): void {
+  const { steps, collector } = context;
   if (node.entries.has('gather') && !node.entries.has('from')) {
     const message = `Step "${name}" gathers, so it has no single parent.`;
     const hint = 'Leave it out: what a step gathers is shown, all of it and in order.';
@@ -107,17 +94,13 @@ function checkParent(
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || parent === undefined) return;
-  checkMakesImages(parent, position, steps, collector, from.segments.length > 0);
+  checkMakesImages(parent, position, context, from.segments.length > 0);
 }
 
 function checkAddress(text: string, position: Position, collector: DiagnosticCollector): void {
   if (URL.canParse(text)) return;
-  collector.error(
-    'image.address',
-    position,
-    'This is no http(s) address.',
-    'For example https://a.example/fox.png',
-  );
+  const hint = 'For example https://a.example/fox.png';
+  collector.error('image.address', position, 'This is no http(s) address.', hint);
 }
 
 const dataUri = /^data:image\/([a-z0-9.+-]{1,40})(?:;[a-z0-9.+=-]{1,40}){0,4};base64,/i;
@@ -135,9 +118,7 @@ function checkData({ text, position }: ImageUse, collector: DiagnosticCollector)
 
 async function checkFile(
   { text, position }: ImageUse,
-  steps: Steps,
-  fileCheck: FileCheck,
-  collector: DiagnosticCollector,
+  { steps, fileCheck, collector }: CheckContext,
 ): Promise<void> {
   const meant = steps.has(text)
     ? `The images of the step "${text}" are steps.${text}; parent stands for those of the step in from.`
@@ -160,8 +141,7 @@ function checkSize(text: string, bytes: number, position: Position, collector: D
 /** A mask is looked into and brought to its image's size, so it is a file: no step, no address. */
 async function checkMask(
   { text, position }: ImageUse,
-  fileCheck: FileCheck,
-  collector: DiagnosticCollector,
+  { fileCheck, collector }: CheckContext,
 ): Promise<void> {
   const found = /\.png$/i.test(text) ? await fileCheck.checkWithSize(text, position) : undefined;
   if (found !== undefined) checkSize(text, found.bytes, position, collector);
@@ -170,4 +150,94 @@ async function checkMask(
   const hint =
     'Save it as PNG (white is repainted, black is kept) and write that name, for example mask.png; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
   collector.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
+}
+
+const drawsAnyNumber = (target: StepDraft | undefined): boolean =>
+  target?.kind !== undefined && kinds[target.kind].makes === 'text and images';
+
+/** The schema reports no image at all, and too many. */
+function checkList(
+  images: SourceNode,
+  takes: string,
+  step: StepDraft,
+  { steps, collector }: CheckContext,
+): void {
+  const [only, ...more] = itemsOf(images);
+  if (!isText(only) || more.length > 0) return;
+  const name = only.value === 'parent' ? step.from?.step : stepOfImage(only.value);
+  if (name !== undefined && drawsAnyNumber(steps.get(name))) return;
+  const hint = 'Name another one, or gather them: gather: grid/*.';
+  collector.error('blend.count', images.span, `${takes}, and this is 1.`, hint);
+}
+
+/** Reports a step of a kind that takes so many images which names none, or gathers too few or too many, where the pipeline alone decides that. */
+export function checkImageCount(step: StepDraft, context: CheckContext): void {
+  const { steps, collector } = context;
+  const { kind } = step;
+  const bounds = kind && kinds[kind].images;
+  const operation = kind && step.node.entries.get(kind);
+  if (typeof bounds !== 'object' || operation?.value.kind !== 'mapping') return;
+  const takes = `A ${kind} takes ${bounds.least} to ${bounds.most} images`;
+  const images = member(operation.value, 'images');
+  if (images !== undefined) return checkList(images, takes, step, context);
+  const { gather } = step;
+  if (gather === undefined) {
+    if (step.node.entries.has('gather')) return;
+    const hint = `Name ${bounds.least} to ${bounds.most} images, or gather them: gather: grid/*.`;
+    collector.error('blend.count', operation.keySpan, `Step "${step.name}" has no images to ${kind}.`, hint);
+    return;
+  }
+  const target = steps.get(gather.step);
+  if (target === undefined || !target.pathKnown) return;
+  const jobs = jobsAt(gather, target, steps);
+  const isOpen = drawsAnyNumber(target) || imagesOf(target, steps, true) !== 'some';
+  const { least, most } = isOpen ? times(jobs, { least: 1, most: countless }) : jobs;
+  if (most >= bounds.least && least <= bounds.most) return;
+  const number = most < bounds.least ? most : least;
+  const about = least === most ? `${number}` : `${most < bounds.least ? 'at most' : 'at least'} ${number}`;
+  const message = `${takes}, and "${gather.source}" is ${about}.`;
+  const hint = 'Gather other branches, or name the images.';
+  collector.error('blend.count', gather.position, message, hint);
+}
+
+/** Reports a video step that extends what is no video. */
+export function checkVideo(step: StepDraft, { steps, collector }: CheckContext): void {
+  const extend = entryAt(videoOf(step), 'extend');
+  if (extend === undefined) return;
+  const { from } = step;
+  if (from === undefined) {
+    // An address with errors has been reported.
+    if (step.node.entries.has('from')) return;
+    const message = 'There is no video to extend.';
+    collector.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
+    return;
+  }
+  const target = steps.get(from.step);
+  if (target?.kind === undefined) return;
+  const extended = videoOf(target);
+  if (extended === undefined) {
+    const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
+    const hint =
+      'A video of an image says image: parent. Of a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
+    collector.error('video.extend', from.position, message, hint);
+  } else if (from.segments.length > 0) {
+    const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
+    const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
+    collector.error('video.extend', from.position, message, hint);
+  } else {
+    const made = literalNumber(member(extended, 'batchSize'));
+    const wanted = literalNumber(extend.value);
+    if (made === undefined || wanted === undefined || wanted <= made) return;
+    const message = `Step "${target.name}" makes ${made} (batchSize), so there is no video ${wanted} to extend.`;
+    collector.error('video.extend', extend.value.span, message, 'Videos count from 1.');
+  }
+}
+
+const videoOf = ({ kind, node }: StepDraft): SourceNode | undefined =>
+  kind !== undefined && kinds[kind].makes === 'videos' ? member(node, kind) : undefined;
+
+/** A number that stands in the file, also as a text; undefined for a template. */
+function literalNumber(node: SourceNode | undefined): number | undefined {
+  const value = node?.kind === 'scalar' ? Number(renderValue(node.value)) : Number.NaN;
+  return Number.isNaN(value) ? undefined : value;
 }

@@ -3,11 +3,21 @@ import { isPress } from '../../kinds.ts';
 import type { Selector } from '../../pipeline.ts';
 import { type ButtonWindow, windowOf } from '../../selectors/button-stage.ts';
 import { hasTags } from '../../templates/compile.ts';
-import { WrittenNumber } from '../../values/value.ts';
-import { entriesOf, isText, member, type SourceEntry, type SourceNode, toValue } from '../../yaml/node.ts';
+import {
+  entriesOf,
+  entryAt,
+  isText,
+  itemsOf,
+  member,
+  nodeAt,
+  numberOf,
+  type SourceEntry,
+  type SourceNode,
+  toValue,
+} from '../../yaml/node.ts';
 import { scalarLocator } from '../../yaml/scalar-offsets.ts';
 import { boxError } from '../domain/mask.ts';
-import type { StepDraft } from '../draft.ts';
+import type { CheckContext, StepDraft } from '../draft.ts';
 
 /** Buttons that are pressed as one, with what their windows are answered by. */
 interface Press {
@@ -21,9 +31,9 @@ interface Press {
 function pressesOf({ node, selector, path }: StepDraft): readonly Press[] {
   const own: readonly Press[] =
     selector !== undefined ? [{ selectors: [selector], node, where: 'step' }] : [];
-  const list = member(node, 'path');
+  const items = itemsOf(member(node, 'path'));
   const segments = path.map(({ selectors }, index): Press => {
-    const item = list?.kind === 'list' ? list.items[index] : undefined;
+    const item = items[index];
     return { selectors, where: 'path', ...(item === undefined ? {} : { node: item }) };
   });
   return [...own, ...segments];
@@ -33,7 +43,7 @@ function pressesOf({ node, selector, path }: StepDraft): readonly Press[] {
  * Reports buttons whose windows want what is not given, and what is given to buttons that have no use for it. Only what
  * the names of buttons say by themselves; the window itself is met when the pipeline runs.
  */
-export function checkModals(step: StepDraft, collector: DiagnosticCollector): void {
+export function checkModals(step: StepDraft, { collector }: CheckContext): void {
   for (const press of pressesOf(step)) {
     for (const selector of press.selectors) checkWanted(selector, press, collector);
     checkUseless(press, collector);
@@ -41,25 +51,19 @@ export function checkModals(step: StepDraft, collector: DiagnosticCollector): vo
 }
 
 const given = ({ node }: Press, key: 'prompt' | 'mask' | 'remix'): SourceEntry | undefined =>
-  node?.kind === 'mapping' ? node.entries.get(key) : undefined;
+  entryAt(node, key);
 
 /** Windows that take no reply without a prompt: what it is to say, and what to write. */
-const wanted: readonly { readonly window: ButtonWindow; readonly wants: string; readonly example: string }[] =
-  [
-    {
-      window: 'region',
-      wants: 'what to paint there',
-      example: 'prompt: a red scarf, mask: masks/neck.png',
-    },
-    { window: 'zoom', wants: 'the prompt with --zoom', example: 'prompt: "a fox --zoom 1.5"' },
-    { window: 'manual', wants: 'how the image moves', example: 'prompt: it turns its head' },
-  ];
+const wanted: readonly (readonly [window: ButtonWindow, wants: string, example: string])[] = [
+  ['region', 'what to paint there', 'prompt: a red scarf, mask: masks/neck.png'],
+  ['zoom', 'the prompt with --zoom', 'prompt: "a fox --zoom 1.5"'],
+  ['manual', 'how the image moves', 'prompt: it turns its head'],
+];
 
 function checkWanted(selector: Selector, press: Press, collector: DiagnosticCollector): void {
   const windows = new Set(selector.alternatives.map(windowOf));
-  const found = wanted.find(({ window }) => windows.has(window));
-  if (found === undefined) return;
-  const { wants, example } = found;
+  const [, wants, example] = wanted.find(([window]) => windows.has(window)) ?? [];
+  if (wants === undefined) return;
   const hint =
     press.where === 'step'
       ? `Write beside click: ${example}`
@@ -96,12 +100,8 @@ function checkZoom(node: SourceNode, collector: DiagnosticCollector): void {
   if (value === '' || !Number.isFinite(zoom)) {
     collector.error('modal.zoom', position, `--zoom wants a number, and "${value}" is none.`, hint);
   } else if (zoom < 1 || zoom > 2) {
-    collector.warning(
-      'modal.zoom',
-      position,
-      `--zoom ${value} is not from 1 to 2, so it may be refused.`,
-      'For example --zoom 1.5.',
-    );
+    const message = `--zoom ${value} is not from 1 to 2, so it may be refused.`;
+    collector.warning('modal.zoom', position, message, 'For example --zoom 1.5.');
   }
 }
 
@@ -130,15 +130,13 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
 }
 
 /** Reports literal shapes of masks that are empty or reach beyond the image. */
-export function checkMasks(step: StepDraft, collector: DiagnosticCollector): void {
-  const path = member(step.node, 'path');
+export function checkMasks(step: StepDraft, { collector }: CheckContext): void {
   const holders = [
     ...(step.kind === undefined ? [] : [isPress(step.kind) ? step.node : member(step.node, step.kind)]),
-    ...(path?.kind === 'list' ? path.items : []),
+    ...itemsOf(member(step.node, 'path')),
   ];
   for (const holder of holders) {
-    const shapes = member(member(holder, 'mask'), 'shapes');
-    for (const shape of shapes?.kind === 'list' ? shapes.items : []) {
+    for (const shape of itemsOf(nodeAt(holder, ['mask', 'shapes']))) {
       for (const { key, value } of entriesOf(shape)) {
         if (value.kind !== 'list' || !isBox(value.items)) continue;
         const wrong = boxError(value.items.map(toValue));
@@ -154,7 +152,6 @@ export function checkMasks(step: StepDraft, collector: DiagnosticCollector): voi
 const isBox = (items: readonly SourceNode[]): boolean =>
   items.length === 4 &&
   items.every((item) => {
-    const value = item.kind === 'scalar' ? item.value : undefined;
-    const number = value instanceof WrittenNumber ? value.value : value;
-    return typeof number === 'number' && number >= 0 && number <= 1;
+    const number = numberOf(item);
+    return number !== undefined && number >= 0 && number <= 1;
   });

@@ -10,13 +10,12 @@ import { type Prices, priceEntry, selectorNames } from '../../settings/price-ent
 import { hasTags } from '../../templates/compile.ts';
 import { isTemplate, treeSteps, treeVariables } from '../../templates/tree.ts';
 import { entriesOf, isText, member, type SourceNode } from '../../yaml/node.ts';
-import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
+import { type StepDraft, selectorsOf } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
 /** A price list of everything that a gateway sells must not become a thousand diagnostics. */
 const mostListed = 20;
 
-/** Something that a run pays for. */
 interface Paid {
   readonly kind: StepKind;
   /** What it is called here, under which its price may stand: a button, a model; absent where its kind says all. */
@@ -64,15 +63,10 @@ export function checkPrices(
   }
 }
 
-/** What the jobs of a step, and of its path, cost money for. */
 function paidBy(step: StepDraft, matrix: MatrixDraft): readonly Paid[] {
-  const { kind, selector, path } = step;
+  const { kind } = step;
   if (kind === undefined) return [];
-  const selectors = [
-    ...(selector === undefined ? [] : [selector]),
-    ...path.flatMap(({ selectors: all }) => all),
-  ];
-  const pressed = selectors.flatMap((one) => {
+  const pressed = selectorsOf(step).flatMap((one) => {
     const names = selectorNames(one);
     return one.alternatives.map(
       (match, index): Paid => ({ kind: 'click', name: names[index] ?? '', match, isOpen: false }),
@@ -98,7 +92,6 @@ function modelsOf(step: StepDraft, kind: StepKind, matrix: MatrixDraft): readonl
     : [...paid, { kind, isOpen: true }];
 }
 
-/** The file lists every value of this variable. */
 const isListed = (name: string, { spec, variables }: MatrixDraft): boolean =>
   spec.sample === undefined && variables.get(name)?.axis?.kind === 'values';
 

@@ -4,7 +4,7 @@ import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { memberAt } from '../../values/path.ts';
-import { isText, member, type SourceNode } from '../../yaml/node.ts';
+import { isText, itemsOf, member, type SourceNode } from '../../yaml/node.ts';
 import { scalarLocator } from '../../yaml/scalar-offsets.ts';
 import type { StepDraft } from '../draft.ts';
 
@@ -30,9 +30,7 @@ export function checkPrompts(
   for (const { kind, node, request, path } of steps) {
     if (kind === undefined || isTextKind(kind)) continue;
     const own = isPress(kind) ? node : member(node, kind);
-    const list = member(node, 'path');
-    const presses = list?.kind === 'list' ? list.items : [];
-    for (const place of [own, ...presses])
+    for (const place of [own, ...itemsOf(member(node, 'path'))])
       checkWritten(place?.kind === 'mapping' ? member(place, 'prompt') : place === own ? own : undefined);
     for (const tree of [request['prompt'], ...path.map(({ prompt }) => prompt)])
       for (const use of tree === undefined ? [] : treeVariables(tree)) checkValues(use.path);
@@ -145,9 +143,7 @@ function misreadIn(text: string): readonly Misread[] {
   return [...found, ...textBehind(text)].sort((one, other) => one.at - other.at);
 }
 
-/** Parameters that take any number of words. */
 const takesMany = /^(?:no|sref|cref|oref|p|profile|personalize)$/i;
-/** Parameters that take no word. */
 const takesNone = /^(?:draft|fast|hd|loop|public|raw|relax|stealth|tile|turbo|video)$/i;
 
 /** Words behind the parameters: parameters stand at the end, and what follows them belongs to the last one, or to nobody. */

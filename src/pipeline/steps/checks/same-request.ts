@@ -1,23 +1,18 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
+import type { Axis } from '../../pipeline.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
-import { jobsAt, type Steps } from '../count.ts';
-import type { StepDraft } from '../draft.ts';
-import { hasOneValue } from './unused-axes.ts';
+import { jobsAt } from '../count.ts';
+import type { CheckContext, StepDraft } from '../draft.ts';
 
 /**
  * Warns of a step that starts from other jobs but asks for the same thing whichever they are. Each of its jobs continues
  * another job, so each is paid. A click is exempt: it presses the buttons of the job that it starts from. So is a step with
  * a condition, or with a template that reads a step: both may differ from job to job.
  */
-export function checkAlike(
-  step: StepDraft,
-  steps: Steps,
-  matrix: MatrixDraft,
-  collector: DiagnosticCollector,
-): void {
+export function checkAlike(step: StepDraft, { steps, matrix, collector }: CheckContext): void {
   const { from, kind, name, node } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || target === undefined || !target.pathKnown) return;
@@ -28,14 +23,10 @@ export function checkAlike(
   const inCell = jobsAt(from, target, steps).most > 1;
   if (!inCell && (isOneCell(matrix) || variesByCell(step))) return;
   const example = isTextKind(kind) ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
-  collector.warning(
-    'step.same-request',
-    from.position,
-    `The request of step "${name}" does not depend on what it starts from, so ${
-      inCell ? 'several jobs of a cell ask' : 'all cells ask'
-    } for the same thing, and each is paid.`,
-    `Use what it starts from (${example}), or leave out from: equal requests are then one job.`,
-  );
+  const who = inCell ? 'several jobs of a cell ask' : 'all cells ask';
+  const message = `The request of step "${name}" does not depend on what it starts from, so ${who} for the same thing, and each is paid.`;
+  const hint = `Use what it starts from (${example}), or leave out from: equal requests are then one job.`;
+  collector.warning('step.same-request', from.position, message, hint);
 }
 
 const variesByCell = ({ request, extra = {} }: StepDraft): boolean =>
@@ -43,3 +34,38 @@ const variesByCell = ({ request, extra = {} }: StepDraft): boolean =>
 
 const isOneCell = ({ spec: { axes, include, repeat } }: MatrixDraft): boolean =>
   axes.every(hasOneValue) && include.length === 0 && repeat === 1;
+
+/**
+ * Warns of axes that no request uses: their cells ask for the same thing. Only the templates decide, no cell is enumerated.
+ * Silent where a template could not be read or names something that does not exist.
+ */
+export function warnOfUnusedAxes(
+  matrix: MatrixDraft,
+  steps: readonly StepDraft[],
+  collector: DiagnosticCollector,
+): void {
+  if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
+  const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
+  // A name that is not known may be a mistyped axis.
+  for (const name of used) if (name !== 'repeat' && !matrix.variables.has(name)) return;
+  for (const axis of matrix.spec.axes) {
+    const names = axis.kind === 'rows' ? axis.columns : [axis.name];
+    if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;
+    const what = axis.kind === 'rows' ? `a column of ${axis.declared}` : `"${axis.name}"`;
+    const message = `No request uses ${what}, so cells that differ in nothing else ask for the same thing.`;
+    const braced = bracedName(names, collector.source.text);
+    const hint = braced && `{ ${braced} } is sent as it stands: a variable is written {{ ${braced} }}.`;
+    collector.warning('matrix.unused-axis', axis.position, message, hint ?? equalHint);
+  }
+}
+
+const equalHint =
+  'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.';
+
+/** The first of these names that the file has in single braces, as other languages have variables. */
+const bracedName = (names: readonly string[], text: string): string | undefined =>
+  names.find((name) =>
+    [`{${name}}`, `{ ${name} }`].some((braced) => text.includes(braced) && !text.includes(`{${braced}`)),
+  );
+
+const hasOneValue = (axis: Axis): boolean => axis.kind === 'values' && axis.values.length <= 1;

@@ -1,23 +1,16 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { isTextKind, kinds } from '../../kinds.ts';
-import type { MatrixDraft } from '../../matrix/draft.ts';
-import type { Thinking } from '../../pipeline.ts';
 import { checkNativeKeys } from '../../schema/native-keys.ts';
 import { hasTags } from '../../templates/compile.ts';
-import { isText, member, type SourceMapping, type SourceNode, toValue } from '../../yaml/node.ts';
-import type { StepDraft } from '../draft.ts';
+import { isText, member, nodeAt, type SourceMapping, type SourceNode, toValue } from '../../yaml/node.ts';
+import type { CheckContext, StepDraft } from '../draft.ts';
 import { replyChecker } from '../reply-schema/check.ts';
 import { checkThinking } from './thinking.ts';
 
 /** Reports what is wrong with a generate or chat step by itself, beyond the schema. */
-export function checkTextStep(
-  step: StepDraft,
-  steps: ReadonlyMap<string, StepDraft>,
-  matrix: MatrixDraft,
-  models: Readonly<Record<string, Thinking>>,
-  collector: DiagnosticCollector,
-): void {
+export function checkTextStep(step: StepDraft, context: CheckContext): void {
   const { kind, node } = step;
+  const { collector } = context;
   if (!isTextKind(kind)) return;
   const operation = member(node, kind);
   if (operation?.kind !== 'mapping') return;
@@ -25,16 +18,10 @@ export function checkTextStep(
   checkSchemas(operation, schemas, collector);
   if (speaks !== 'native') return;
   checkNativeKeys(operation, collector);
-  checkContinue(operation, steps, collector);
+  checkContinue(operation, context);
   checkRounds(operation, collector);
-  checkThinking(step, operation, matrix, models, collector);
+  checkThinking(step, operation, context);
 }
-
-const at = (node: SourceNode | undefined, path: readonly string[]): SourceNode | undefined =>
-  path.reduce<SourceNode | undefined>(
-    (part, name) => (part?.kind === 'list' ? part.items[Number(name)] : member(part, name)),
-    node,
-  );
 
 function checkSchemas(
   operation: SourceMapping,
@@ -42,7 +29,7 @@ function checkSchemas(
   collector: DiagnosticCollector,
 ): void {
   const declared = paths.flatMap((path) => {
-    const node = at(operation, path);
+    const node = nodeAt(operation, path);
     return node?.kind === 'mapping' ? [{ path, node }] : [];
   });
   const [, second] = declared;
@@ -63,7 +50,7 @@ function checkSchemas(
 /** The node at a path, or the last one on the way that there is. */
 function placeOf(node: SourceNode, path: readonly string[]): SourceNode {
   for (let length = path.length; length > 0; length -= 1) {
-    const found = at(node, path.slice(0, length));
+    const found = nodeAt(node, path.slice(0, length));
     if (found !== undefined) return found;
   }
   return node;
@@ -72,16 +59,12 @@ function placeOf(node: SourceNode, path: readonly string[]): SourceNode {
 /** A mapping or list has no small place of its own: its key is marked. */
 function keySpanOf(node: SourceNode, path: readonly string[]): SourceNode['span'] | undefined {
   const place = placeOf(node, path);
-  const parent = at(node, path.slice(0, -1));
+  const parent = nodeAt(node, path.slice(0, -1));
   if (place.kind === 'scalar' || parent?.kind !== 'mapping') return undefined;
   return parent.entries.get(path.at(-1) ?? '')?.keySpan;
 }
 
-function checkContinue(
-  operation: SourceMapping,
-  steps: ReadonlyMap<string, StepDraft>,
-  collector: DiagnosticCollector,
-): void {
+function checkContinue(operation: SourceMapping, { steps, collector }: CheckContext): void {
   const entry = operation.entries.get('continue');
   if (entry === undefined || !isText(entry.value)) return;
   const target = steps.get(entry.value.value);

@@ -1,9 +1,7 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
-import type { MatrixDraft } from '../../matrix/draft.ts';
-import type { Thinking } from '../../pipeline.ts';
 import type { TemplateTree } from '../../templates/template.ts';
 import { isTemplate, renderTree, treeVariables } from '../../templates/tree.ts';
-import { member, type SourceMapping, type SourceNode } from '../../yaml/node.ts';
+import { nodeAt, type SourceMapping, type SourceNode } from '../../yaml/node.ts';
 import {
   modelsEntry,
   modelThinking,
@@ -12,10 +10,9 @@ import {
   type ThinkingWish,
   thinkingError,
 } from '../domain/thinking.ts';
-import type { StepDraft } from '../draft.ts';
-import { literalScopes, renderedOf } from '../variables/literal-scopes.ts';
+import type { CheckContext, StepDraft } from '../draft.ts';
+import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-/** One thinking parameter as it is written. */
 interface Given {
   readonly node: SourceNode;
   readonly as: ThinkingField;
@@ -30,9 +27,7 @@ interface Given {
 export function checkThinking(
   step: StepDraft,
   operation: SourceMapping,
-  matrix: MatrixDraft,
-  models: Readonly<Record<string, Thinking>>,
-  collector: DiagnosticCollector,
+  { matrix, models, collector }: CheckContext,
 ): void {
   const { request, usesKnown } = step;
   const given = givenOf(operation, request);
@@ -72,7 +67,7 @@ function givenOf(operation: SourceMapping, request: StepDraft['request']): reado
     ['budget', [...path, 'thinkingBudget']],
   ];
   return places.flatMap(([as, names]): Given[] => {
-    const node = names.reduce<SourceNode | undefined>(member, operation);
+    const node = nodeAt(operation, names);
     const tree = names.reduce<TemplateTree | undefined>(memberOf, request);
     return node === undefined ? [] : [{ node, as, ...(tree === undefined ? {} : { tree }) }];
   });

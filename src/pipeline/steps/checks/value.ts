@@ -1,4 +1,4 @@
-import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
+import type { Position } from '../../diagnostics/diagnostic.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import { literalCells } from '../../matrix/literal-cells.ts';
 import {
@@ -6,16 +6,13 @@ import {
   TemplateError,
   type TemplateScope,
   type TemplateTree,
+  type VariableUse,
 } from '../../templates/template.ts';
 import { isTemplate, treeTemplates } from '../../templates/tree.ts';
 import { memberAt } from '../../values/path.ts';
-import { isMapping, type Value } from '../../values/value.ts';
-import type { StepDraft } from '../draft.ts';
-import { renderedOf } from '../variables/literal-scopes.ts';
-import { missingMember } from '../variables/missing-member.ts';
-
-/** Fields that are text for any result of their template. */
-const textFields = new Set(['prompt', 'system', 'model']);
+import { isMapping, renderValue, type Value } from '../../values/value.ts';
+import { type CheckContext, type StepDraft, selectorsOf, textFields } from '../draft.ts';
+import { renderedOf } from '../literal-scopes.ts';
 
 /** Stands for text that only a table or the run can give. */
 const anyText = 'text';
@@ -24,16 +21,12 @@ const anyText = 'text';
  * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in
  * the run. Warns of values that lack a member which a template reads: only their cells fail. Values that are not in the file (tables, results of steps) are taken for text.
  */
-export function checkValues(step: StepDraft, matrix: MatrixDraft, collector: DiagnosticCollector): void {
+export function checkValues(step: StepDraft, { matrix, collector }: CheckContext): void {
   if (!step.usesKnown) return;
-  const { request, extra = {}, selector, path } = step;
+  const { request, extra = {}, path } = step;
   for (const [name, tree] of Object.entries(request)) checkTree(tree, textFields.has(name));
   for (const tree of Object.values(extra)) checkTree(tree, false);
-  const selectors = [
-    ...(selector === undefined ? [] : [selector]),
-    ...path.flatMap(({ selectors: all }) => all),
-  ];
-  for (const { alternatives } of selectors)
+  for (const { alternatives } of selectorsOf(step))
     for (const match of alternatives) if (match.kind === 'text') checkTree(match.text, true);
   for (const { prompt } of path) if (prompt !== undefined) checkTree(prompt, true);
 
@@ -136,3 +129,72 @@ function placeholders(ways: readonly (readonly string[])[]): Readonly<Record<str
   }
   return root as Readonly<Record<string, Value>>;
 }
+
+interface MissingMember {
+  /** Of the value. */
+  readonly position: Position;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/**
+ * The value of an axis because of which a template cannot be rendered in this scope, as the error says; undefined where no other value has the member
+ * either, which another check reports.
+ */
+function missingMember(
+  { variables }: Template,
+  scope: TemplateScope,
+  matrix: MatrixDraft,
+  error: TemplateError,
+): MissingMember | undefined {
+  for (const use of variables) {
+    const missing = missingAt(use, scope, matrix, error);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
+}
+
+function missingAt(
+  use: VariableUse,
+  { vars }: TemplateScope,
+  matrix: MatrixDraft,
+  error: TemplateError,
+): MissingMember | undefined {
+  const [root = ''] = use.path;
+  const known = matrix.variables.get(root);
+  const value = vars[root];
+  const at = value === undefined ? -1 : (known?.values?.indexOf(value) ?? -1);
+  const position = known?.positions?.[at];
+  if (position === undefined) return undefined;
+  const length = use.path.findIndex(
+    (_name, index) => memberAt(vars, use.path.slice(0, index + 1)) === undefined,
+  );
+  if (length < 1) return undefined;
+  const way = use.path.slice(0, length + 1);
+  const owner = memberAt(vars, way.slice(0, -1));
+  if (!isMapping(owner)) return undefined;
+  const example = (known?.values ?? [])
+    .map((other) => memberAt({ [root]: other }, way))
+    .find((one) => one !== undefined);
+  if (example === undefined) return undefined;
+  const name = way.join('.');
+  // Another name may be what cannot be read, and this one have a default.
+  if (!error.message.startsWith(`"${name}" `)) return undefined;
+  const member = way.at(-1) ?? '';
+  return {
+    position,
+    message: `This value of "${root}" has no "${way.slice(1).join('.')}", which {{ ${name} }} on line ${use.position.line} reads: its cells fail in the run.`,
+    hint: `Give it one, as other values have it (${member}: ${shown(example)}); or write {{ ${name} | default: ${quoted(example)} }}.`,
+  };
+}
+
+const longestShown = 40;
+
+function shown(value: Value): string {
+  if (typeof value === 'object' && value !== null && (isMapping(value) || Array.isArray(value))) return '…';
+  const text = renderValue(value);
+  return text.length > longestShown ? '…' : text;
+}
+
+const quoted = (value: Value): string =>
+  typeof value === 'string' ? `'${shown(value).replaceAll("'", '')}'` : shown(value);

@@ -78,36 +78,14 @@ export const keywordShapes: ReadonlyMap<string, Keyword> = new Map<string, Keywo
 ]);
 
 /** Keywords that assert nothing, or what is not checked. */
-export const silentKeywords: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  '$anchor',
-  '$comment',
-  'title',
-  'description',
-  'default',
-  'example',
-  'examples',
-  'format',
-  'propertyOrdering',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'discriminator',
-  'contentEncoding',
-  'contentMediaType',
-  'contentSchema',
-]);
+export const silentKeywords: ReadonlySet<string> = new Set(
+  (
+    '$schema $id $anchor $comment title description default example examples format propertyOrdering ' +
+    'deprecated readOnly writeOnly discriminator contentEncoding contentMediaType contentSchema'
+  ).split(' '),
+);
 
-export const typeWords: readonly string[] = [
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'array',
-  'object',
-  'null',
-];
+export const typeWords: readonly string[] = 'string number integer boolean array object null'.split(' ');
 
 /** Warns of an unknown keyword that is a slip of a known one: it asks for nothing. */
 export function warnOfKeyword(word: string, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): void {

@@ -18,7 +18,6 @@ export type MemberShape = 'object' | 'array' | 'scalar' | 'unknown';
 
 type Schema = { readonly [name: string]: Value };
 
-/** More parts of a schema are not looked through for one member. */
 const mostVisited = 1000;
 
 const unknown: SchemaMember = { kind: 'unknown' };

@@ -89,3 +89,10 @@ function place(text: string | undefined): number | undefined {
   const at = Number(text || Number.NaN);
   return Number.isSafeInteger(at) && at >= 0 ? at : undefined;
 }
+
+/** Selects a result, or takes it back. Of more than can be compared, the first ones go. */
+export function select(selected: readonly number[], at: number): readonly number[] {
+  return selected.includes(at)
+    ? selected.filter((each) => each !== at)
+    : [...selected, at].slice(-mostCompared);
+}

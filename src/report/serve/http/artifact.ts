@@ -4,7 +4,6 @@ import { isArtifactName } from '../../../artifacts/store/names.ts';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import type { ResultIndex } from '../index/result-index.ts';
 import { type AnswerHeaders, sendText, writeHead } from './answer.ts';
-import { rangeOf } from './range.ts';
 
 /** What a browser may show by itself; anything else is saved. */
 const shown = /^(?:image\/(?:png|jpeg|webp|gif|avif)|video\/(?:mp4|webm))$/;
@@ -68,4 +67,27 @@ function headersOf(mime: string, tag: string | undefined): AnswerHeaders {
     'cache-control': 'private, no-cache',
     ...(tag === undefined ? {} : { etag: tag }),
   };
+}
+
+/** Bytes of a file, the last one included. */
+interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What a `Range` header asks for (RFC 9110, 14.2). Undefined: the whole file, also where the header is of a kind that is not known or asks
+ * for several parts; `none`: nothing that the file has.
+ */
+export function rangeOf(header: string | undefined, bytes: number): ByteRange | 'none' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), bytes);
+    return length === 0 ? 'none' : { from: bytes - length, to: bytes - 1 };
+  }
+  const from = Number(first);
+  const to = last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1);
+  if (last !== '' && Number(last) < from) return undefined;
+  return from >= bytes ? 'none' : { from, to };
 }

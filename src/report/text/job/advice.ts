@@ -57,21 +57,10 @@ const byCode: Readonly<Record<string, string>> = {
 /** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made again. */
 const needChange: ReadonlySet<string> = new Set([
   droppedCode,
-  'button.missing',
-  'button.ambiguous',
-  'button.no-task',
-  'button.not-offered',
-  'modal.unanswered',
-  'modal.not-opened',
-  'mask.size',
-  'mask.unused',
-  'parent.lost',
-  'task.moderated',
-  'task.rejected',
-  'text.blocked',
-  'text.filtered',
-  'text.max-tokens',
-  'input.changed',
+  ...(
+    'button.missing button.ambiguous button.no-task button.not-offered modal.unanswered modal.not-opened mask.size mask.unused ' +
+    'parent.lost task.moderated task.rejected text.blocked text.filtered text.max-tokens input.changed'
+  ).split(' '),
 ]);
 
 /** True where another try of the same may have another result. */

@@ -62,7 +62,6 @@ function fileReference(sha256: string, files: JobRecord['files']): ShownFile {
 /** A data URI is the image itself: megabytes that say nothing to a reader. */
 const withoutData = (url: string): string => (/^data:/i.test(url) ? url.replace(/,.*/s, ',…') : url);
 
-/** More of an address says little. */
 const longestAddress = 200;
 
 /** The rows of a story for people: name and text. */

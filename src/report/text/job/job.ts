@@ -1,3 +1,5 @@
+import { memberAt } from '../../../pipeline/values/path.ts';
+import type { Value } from '../../../pipeline/values/value.ts';
 import { framesError } from '../../../plan/graph/frames.ts';
 import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
@@ -8,20 +10,20 @@ import {
   knownCost,
   needsOf,
 } from '../../../plan/job.ts';
-import type { JobRequest } from '../../../plan/job-request.ts';
+import type { JobRequest, ReplyPlace } from '../../../plan/job-request.ts';
 import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
 import { withRecords } from '../../../plan/resolve/load-records.ts';
 import { nearestPrompt } from '../../../plan/resolve/nearest-prompt.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
 import { isInDoubt } from '../../../results/sums.ts';
+import { segmentPath } from '../../../state/files/segment-files.ts';
 import type { StateReader } from '../../../state/reader.ts';
-import type { JobReference, JsonOutputs } from '../../facts/json-outputs.generated.ts';
+import type { JobReference, JsonOutputs, ReplyLine } from '../../facts/json-outputs.generated.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import type { Commands } from '../next-commands.ts';
 import { adviceFor, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
 import { referenceTo } from './mention.ts';
-import { textReport } from './text-calls.ts';
 
 type Shown = JsonOutputs['show'];
 
@@ -164,4 +166,52 @@ function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): Jo
   return [...entries, { at: iso(submittedAt), outcome: 'unanswered' }].sort((a, b) =>
     a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
   );
+}
+
+const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
+
+/** The facts of the calls of a text job. */
+type TextReport = Pick<JsonOutputs['show'], 'answer' | 'usage' | 'rounds' | 'unusable'>;
+
+/** The part of a report that only a text job has; empty for an image job. */
+function textReport({ text, usage, turns, rounds: places = [], invalid }: JobRecord): TextReport {
+  const called = (turns ?? []).map(callsIn).filter((calls) => calls.length > 0);
+  // Where some of them were not kept, nobody knows which.
+  const areAllKept = places.length === called.length;
+  const rounds = called.map((calls, index) => {
+    const place = areAllKept ? places[index] : undefined;
+    return { calls, ...(place === undefined ? {} : { reply: lineOf(place) }) };
+  });
+  return {
+    ...(text === undefined ? {} : { answer: replyFactsOf(text) }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(rounds.length === 0 ? {} : { rounds }),
+    ...(invalid === undefined || invalid === 0 ? {} : { unusable: invalid }),
+  };
+}
+
+function replyFactsOf({
+  candidates,
+  reply,
+  ...facts
+}: NonNullable<JobRecord['text']>): NonNullable<TextReport['answer']> {
+  return {
+    ...facts,
+    candidates: candidates.map(({ text, finishReason, read }) => ({
+      text,
+      ...(finishReason === undefined ? {} : { finishReason }),
+      ...(read === undefined ? {} : { passedOver: read.passed }),
+    })),
+    ...(reply === undefined ? {} : { reply: lineOf(reply) }),
+  };
+}
+
+/** Names of the functions that a content of the model calls (gateway 6.5); none in the replies to them. */
+function callsIn(turn: Value): readonly string[] {
+  const parts = memberAt(turn, ['parts']);
+  if (!Array.isArray(parts)) return [];
+  return (parts as readonly Value[]).flatMap((part) => {
+    const name = memberAt(part, ['functionCall', 'name']);
+    return typeof name === 'string' ? [name] : [];
+  });
 }

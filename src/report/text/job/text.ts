@@ -120,7 +120,6 @@ function requestRows(report: JobReport): readonly Row[] {
   ];
 }
 
-/** More of a text than this is in the manifest. */
 const longestText = 500;
 
 function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly Row[] {
@@ -157,7 +156,6 @@ type Presses = Extract<JobReport['request'], { kind: 'click' }>['press'];
 
 const pressWords = (press: Presses): string => shownLine(pressNames(press).join(' | '));
 
-/** What a reply, or a decision, is called. */
 const outcomes: Readonly<Record<string, string>> = {
   accepted: 'accepted',
   modal: 'opened a dialog',

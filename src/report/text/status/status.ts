@@ -8,7 +8,7 @@ import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder } from '../../../state/redo-order.ts';
 import { commonMessage } from '../../facts/common-message.ts';
 import { first } from '../../facts/in-doubt.ts';
-import type { JsonOutputs, StepCosts } from '../../facts/json-outputs.generated.ts';
+import type { JsonOutputs, StepCosts, WorkersStatus } from '../../facts/json-outputs.generated.ts';
 import { readLearned } from '../../facts/learned.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import { readHowFar } from '../../facts/planned.ts';
@@ -30,15 +30,14 @@ import {
   timedOutWords,
   unansweredWords,
 } from '../amounts.ts';
-import { inDoubtAdvice, manifestAdvice, setWords } from '../next-commands.ts';
+import { slotWords } from '../job/mention.ts';
+import { inDoubtAdvice, manifestAdvice, setWords, stageAdvice } from '../next-commands.ts';
 import { otherServiceLines } from '../other-service.ts';
 import { paceWords } from '../pace-words.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
-import { stageAdvice } from '../stage-advice.ts';
 import { padEnd, widest } from '../table.ts';
 import { readStepCosts, stepCostLines } from './step-costs.ts';
-import { workerLines } from './workers.ts';
 
 /** The facts of a run directory: what `status --json` prints. */
 export type RunStatus = JsonOutputs['status'];
@@ -207,10 +206,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...unasked.slice(0, mostListed).map(reasonLine),
     ...otherServiceLines(status.otherServices),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
-    ...inDoubt.map(
-      ({ job, step, branch, cell }) =>
-        `  ${job}  cell ${cell}, ${shownLine(branch === '' ? step : `${step}/${branch}`)}`,
-    ),
+    ...inDoubt.map((slot) => `  ${slot.job}  cell ${slot.cell}, ${slotWords(slot)}`),
     ...inDoubtAdvice(status, find),
     ...manifestAdvice(status),
     '',
@@ -286,7 +282,6 @@ function stateWords(
 
 const mostKinds = 20;
 
-/** What the runs of a directory have learned about their service, for people. */
 function learnedLines(learned: RunStatus['learned']): readonly string[] {
   const kinds = (learned?.durations ?? []).slice(0, mostKinds);
   const width = widest(kinds.map(({ kind }) => shownLine(kind)));
@@ -295,5 +290,46 @@ function learnedLines(learned: RunStatus['learned']): readonly string[] {
   return [
     ...(kinds.length === 0 ? [] : ['', 'How long tasks take here (run --relearn forgets it):', ...lines]),
     ...(limits.length === 0 ? [] : ['', 'What the service accepts (run --relearn forgets it):', ...limits]),
+  ];
+}
+
+/** Files that workers lack: the rest is in the JSON. */
+const mostLacks = 20;
+
+function workerLines(workersStatus: WorkersStatus | undefined): readonly string[] {
+  if (workersStatus === undefined || (workersStatus.state === 'ended' && workersStatus.workers.length === 0))
+    return [];
+  const { slices, takeovers, tasks, workers } = workersStatus;
+  const more = [
+    ...(slices.fed ? [] : ['more to come']),
+    ...(takeovers === 0 ? [] : [counted(takeovers, 'takeover')]),
+  ];
+  return [
+    '',
+    `On the engine: ${workersStatus.state === 'stopping' ? 'stopping, ' : ''}${workersStatus.led ? 'led' : 'nobody leads it'}`,
+    `  slices       ${[`${count(slices.waiting)} waiting`, `${count(slices.held)} held`, `${count(slices.done)} done`, ...more].join(', ')}`,
+    ...(tasks.granted === 0
+      ? []
+      : [`  tasks        ${count(tasks.used)} of ${count(tasks.granted)} granted`]),
+    ...workersStatus.rates
+      .filter(({ perMinute }) => perMinute >= 0.1)
+      .map(
+        ({ route, perMinute }) =>
+          `  ${route.padEnd(11)}  ${rateWords(perMinute).replace('jobs', 'requests')}`,
+      ),
+    ...workersStatus.spending.map(({ kind, most, used }) => {
+      const words = kind === 'cost' ? money : count;
+      return `  ${kind.padEnd(11)}  ${words(used)} of ${words(most)}`;
+    }),
+    ...workers.map(
+      ({ name, alive, slices: held, seenAt }) =>
+        `  worker       ${shownLine(name)}: ${alive ? `alive, ${counted(held, 'slice')}` : `not seen since ${new Date(seenAt).toISOString()}`}`,
+    ),
+    ...(workersStatus.lacks ?? [])
+      .slice(0, mostLacks)
+      .map(
+        ({ worker, path, sha256, slices: waiting }) =>
+          `  lacks        ${shownLine(worker)}: ${shownLine(JSON.stringify(path))}${sha256 === '' ? '' : ` (SHA-256 ${sha256.slice(0, 12)})`}, ${counted(waiting, 'slice')}`,
+      ),
   ];
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Columns } from '../../../../src/report/page/source/columns.ts';
+import { inOrder } from '../../../../src/report/page/source/disk.ts';
 import { Matcher } from '../../../../src/report/page/source/match.ts';
-import { inOrder } from '../../../../src/report/page/source/order.ts';
 import type { Query } from '../../../../src/report/page/source/source.ts';
 import { fold, wordsOf } from '../../../../src/report/page/text/fold.ts';
 import { packed, summaryOf } from '../../../browser/report.ts';

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Address, readAddress, start, writeAddress } from '../../../../src/report/page/state/address.ts';
+import {
+  type Address,
+  readAddress,
+  select,
+  start,
+  writeAddress,
+} from '../../../../src/report/page/state/address.ts';
 import {
   flipMark,
   jobsWith,
@@ -9,7 +15,6 @@ import {
   writeMarks,
 } from '../../../../src/report/page/state/marks.ts';
 import { filtersOf, searching, toggled, unfiltered } from '../../../../src/report/page/state/query.ts';
-import { select } from '../../../../src/report/page/state/select.ts';
 
 const text = fc.string({ minLength: 1, unit: 'grapheme' });
 const values = fc.uniqueArray(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 3 });

@@ -1,20 +1,20 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { PageDetail, PageResult } from '../../../results/wire.ts';
+import { Command, Copy } from '../../parts/copy.tsx';
+import { Highlighted } from '../../parts/highlighted.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { typing, withModifier } from '../../parts/keys.ts';
 import { Status } from '../../parts/media.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import { useApp, useLoaded, useRedraw, useStore } from '../../parts/use.ts';
 import type { Mark } from '../../state/address.ts';
-import { select } from '../../state/select.ts';
+import { select } from '../../state/address.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
 import { nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { Facts } from './facts.tsx';
 import { Lineage } from './lineage.tsx';
-import { Problem } from './problem.tsx';
-import { Prompt } from './prompt.tsx';
 import { Stage } from './stage.tsx';
 
 /** One result with all that is known of it. */
@@ -147,5 +147,54 @@ function Choices({ result }: { readonly result: PageResult }): JSX.Element {
         </button>
       ) : null}
     </div>
+  );
+}
+
+/** What went wrong with a result, and what to do. */
+function Problem(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element | null {
+  const { errorCode, errorMessage } = props.result;
+  const { advice, commands = [] } = props.detail;
+  if (errorCode === undefined && errorMessage === undefined && advice === undefined) return null;
+  return (
+    <section class="problem" aria-label="Error">
+      <h3>
+        <Icon of="alert" /> {errorCode ?? 'Error'}
+      </h3>
+      {errorMessage ? <p dir="auto">{errorMessage}</p> : null}
+      {advice ? <p class="advice">{advice}</p> : null}
+      {commands.map((line) => (
+        <Command key={line} line={line} />
+      ))}
+    </section>
+  );
+}
+
+/** Characters of a prompt that are shown at first. */
+const atFirst = 1200;
+
+/** The prompt as it was sent. */
+function Prompt(props: {
+  readonly result: PageResult;
+  readonly words: readonly string[];
+}): JSX.Element | null {
+  const [whole, setWhole] = useState(false);
+  const { prompt } = props.result;
+  if (prompt === undefined) return null;
+  const long = prompt.length > atFirst;
+  return (
+    <section class="block">
+      <div class="block-head">
+        <h3>Prompt</h3>
+        <Copy text={prompt} of="prompt" />
+      </div>
+      <p class="prompt" dir="auto">
+        <Highlighted text={whole || !long ? prompt : `${prompt.slice(0, atFirst)} …`} words={props.words} />
+      </p>
+      {long ? (
+        <button type="button" class="quiet" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          {whole ? 'Show less' : 'Show all of the prompt'}
+        </button>
+      ) : null}
+    </section>
   );
 }

@@ -4,13 +4,12 @@ import type { PageSummary } from '../../../results/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import { useApp, useRedraw, useStore } from '../../parts/use.ts';
-import { jobsWith } from '../../state/marks.ts';
+import { jobsWith, marksTable } from '../../state/marks.ts';
+import { unfiltered } from '../../state/query.ts';
 import { count } from '../../text/format.ts';
-import { Empty } from './empty.tsx';
 import { Chips } from './filters/chips.tsx';
 import { Filters } from './filters/filters.tsx';
 import { Grid } from './grid/grid.tsx';
-import { SelectionBar } from './selection-bar.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 /** The tab of results. */
@@ -101,3 +100,81 @@ const Skeletons = (): JSX.Element => (
     ))}
   </div>
 );
+
+/** Says why nothing is shown, and what to do. */
+function Empty({ summary }: { readonly summary: PageSummary }): JSX.Element {
+  const { go } = useApp();
+  if (summary.results === 0)
+    return (
+      <div class="empty">
+        <h2>No results yet</h2>
+        <p>
+          The run has planned nothing, or has not begun. Start it with <code>promptpress run</code>; what it
+          makes is shown here.
+        </p>
+      </div>
+    );
+  return (
+    <div class="empty">
+      <h2>No result matches</h2>
+      <p>All words of a search must be in one result. Fewer words, or fewer filters, find more.</p>
+      <button
+        type="button"
+        class="primary"
+        onClick={() => go(({ mark: _mark, ...now }) => ({ ...now, query: unfiltered(now.query) }), 'replace')}
+      >
+        Clear all filters
+      </button>
+    </div>
+  );
+}
+
+/** What can be done with results that were selected or marked. */
+function SelectionBar(): JSX.Element | null {
+  const app = useApp();
+  const [selected, marks] = [useStore(app.selected), useStore(app.marks)];
+  const { summary } = app.source;
+  if (selected.length === 0 && marks.size === 0) return null;
+  const download = (): void => {
+    const address = URL.createObjectURL(new Blob([marksTable(marks)], { type: 'text/csv' }));
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = `${summary?.name ?? 'results'}-selection.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  };
+  return (
+    <div class="selection-bar" role="region" aria-label="Selection">
+      {selected.length > 0 ? (
+        <div class="part">
+          <span>{count(selected.length)} selected</span>
+          <button
+            type="button"
+            class="primary"
+            disabled={selected.length < 2}
+            title={selected.length < 2 ? 'Select two to four results' : undefined}
+            onClick={() => app.go((now) => ({ ...now, compare: selected }), 'push')}
+          >
+            Compare
+          </button>
+          <button type="button" class="quiet" onClick={() => app.selected.set([])}>
+            Clear selection
+          </button>
+        </div>
+      ) : null}
+      {marks.size > 0 ? (
+        <div class="part">
+          <span class="tally keep">
+            <Icon of="keep" /> {count(jobsWith(marks, 'keep').size)} kept
+          </span>
+          <span class="tally reject">
+            <Icon of="reject" /> {count(jobsWith(marks, 'reject').size)} rejected
+          </span>
+          <button type="button" class="quiet" onClick={download}>
+            <Icon of="download" /> Download selection
+          </button>
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -4,7 +4,7 @@ import type { PageResult } from '../../../../results/wire.ts';
 import { typing, withModifier } from '../../../parts/keys.ts';
 import { useApp, useStore } from '../../../parts/use.ts';
 import type { Found } from '../../../source/source.ts';
-import { select } from '../../../state/select.ts';
+import { select } from '../../../state/address.ts';
 import { wordsOf } from '../../../text/fold.ts';
 import { Card } from './card.tsx';
 import { fullRows, rowsByCell } from './layout.ts';

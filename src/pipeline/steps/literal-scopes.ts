@@ -1,8 +1,8 @@
-import type { MatrixDraft } from '../../matrix/draft.ts';
-import { literalCells } from '../../matrix/literal-cells.ts';
-import { TemplateError, type TemplateScope, type TemplateTree } from '../../templates/template.ts';
-import { treeSteps, treeVariables } from '../../templates/tree.ts';
-import type { StepDraft } from '../draft.ts';
+import type { MatrixDraft } from '../matrix/draft.ts';
+import { literalCells } from '../matrix/literal-cells.ts';
+import { TemplateError, type TemplateScope, type TemplateTree } from '../templates/template.ts';
+import { treeSteps, treeVariables } from '../templates/tree.ts';
+import type { StepDraft } from './draft.ts';
 
 /** The scopes of these templates in the cells in which their step runs, where the file alone is certain. */
 export function* literalScopes(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryOf } from '../../../src/app/adapters/memory.ts';
+import { memoryOf } from '../../../src/app/service/outside.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
 import { testIo } from '../../cli/test-io.ts';
 
