@@ -89,11 +89,14 @@ export interface StateQueries {
 }
 
 /**
- * The questions, asked of an open database with the current schema.
+ * The questions, asked of an open database with the current schema, and the record of a row that was read elsewhere.
  *
  * @param counted how many submissions are counted outside of it; undefined: nothing counts them
  */
-export function stateQueries(database: Database, counted: () => number | undefined): StateQueries {
+export function stateQueries(
+  database: Database,
+  counted: () => number | undefined,
+): StateQueries & { recordOf(row: DocumentRow): JobRecord } {
   const { file } = database;
   const ask = <T>(work: () => T): T => guarded(file, work);
   const parsed = (read: () => unknown): unknown => {
@@ -173,6 +176,7 @@ export function stateQueries(database: Database, counted: () => number | undefin
         const row = statements.get.get(key);
         return row === undefined ? undefined : parseJob(row);
       }),
+    recordOf: parseJob,
     many: (keys) =>
       ask(() => new Map(statements.many.all(JSON.stringify(keys)).map((row) => [row.key, parseJob(row)]))),
     unfinished: () => ask(() => statements.unfinished.all().map(parseJob)),

@@ -228,7 +228,10 @@ export function stateStore(
   return {
     file,
     reader: readerOf(queries),
-    get: (key) => (written?.mayHave(key) === false ? undefined : queries.get(key)),
+    get: (key) => {
+      const row = written?.mayHave(key) === false ? undefined : guarded(file, () => rows.read(key));
+      return row && queries.recordOf(row);
+    },
     unfinished: () => queries.unfinished(),
     totals: () => queries.totals(),
     attempts: (key) => queries.attempts(key),
@@ -298,6 +301,7 @@ export function stateStore(
     close: () => {
       // What is asked of a closed store fails, whatever the key.
       written = undefined;
+      rows.close();
       reserve.close();
       // The log as it can be read may not be the one on the disk: nothing of it goes into the database.
       if (lost === undefined) foldLog(database);

@@ -1,5 +1,6 @@
 import { isSettled, type JobRecord, type JobStatus } from '../../plan/job.ts';
 import type { Database, Statement } from './sqlite.ts';
+import { type DocumentRow, documents } from './texts.ts';
 import { type SummedJob, summed } from './totals.ts';
 
 /** A row of `jobs` without its key and its document. */
@@ -36,6 +37,10 @@ export const rowOf = ({
 /** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */
 const mostKnown = 8192;
 
+/** Rows that are read together, and numbers that two of them are apart at most: a run asks for jobs in the order in which they came. */
+const readAhead = 64;
+const mostApart = 4;
+
 /** A row that is there. */
 interface WrittenRow extends JobRow {
   readonly id: number;
@@ -67,6 +72,11 @@ export class JobRows {
   /** Where the place is the same. */
   readonly #updateStatus: Statement;
   readonly #updateAll: Statement;
+  readonly #one: Statement<DocumentRow & { readonly id: number }>;
+  readonly #next: Statement<DocumentRow & { readonly id: number }>;
+  /** Rows behind the one that was read last, as they are. */
+  readonly #ahead = new Map<string, DocumentRow & { readonly id: number }>();
+  #lastRead = 0;
 
   constructor(database: Database) {
     const update = (columns: readonly string[]): Statement =>
@@ -83,6 +93,29 @@ export class JobRows {
     this.#updateSums = update(sums);
     this.#updateStatus = update([...sums, 'status', 'code']);
     this.#updateAll = update([...sums, 'status', 'code', 'root', 'slot']);
+    this.#one = database.prepare(documents('WHERE key = ?', 'jobs', 'jobs.id'));
+    this.#next = database.prepare(
+      documents(`WHERE jobs.id > ? ORDER BY jobs.id LIMIT ${readAhead}`, 'jobs', 'jobs.id'),
+    );
+  }
+
+  /** Reads a row, and where rows are asked for in their order, the next ones with it. */
+  read(key: string): DocumentRow | undefined {
+    const known = this.#ahead.get(key);
+    const row = known ?? this.#one.get(key);
+    if (row === undefined) return undefined;
+    const apart = row.id - this.#lastRead;
+    this.#lastRead = row.id;
+    if (known === undefined && apart > 0 && apart <= mostApart) {
+      this.#ahead.clear();
+      for (const next of this.#next.all(row.id)) this.#ahead.set(next.key, next);
+    }
+    return row;
+  }
+
+  /** What is asked of a closed database fails, whatever the key. */
+  close(): void {
+    this.#ahead.clear();
   }
 
   /** Runs a transaction of the database. Where it fails, no row is as it was written in it. */
@@ -98,6 +131,7 @@ export class JobRows {
   /** Writes a row, within a transaction. The id of a row stays, and with it the order in which jobs came. */
   write(key: string, row: JobRow, doc: string): Written {
     const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = row;
+    this.#ahead.delete(key);
     let last = this.#known.get(key);
     let id = last?.id;
     if (id === undefined) {

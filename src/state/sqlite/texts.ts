@@ -23,9 +23,10 @@ interface StoredTexts {
  * The columns of {@link DocumentRow}, and the tables to read them from.
  *
  * @param condition what follows: `WHERE …`
+ * @param more columns beside them
  */
-export const documents = (condition: string, source = 'jobs'): string =>
-  `SELECT jobs.key, jobs.doc, texts.doc AS said FROM ${source} LEFT JOIN texts ON texts.job = jobs.id ${condition}`;
+export const documents = (condition: string, source = 'jobs', more?: string): string =>
+  `SELECT jobs.key, jobs.doc, texts.doc AS said${more === undefined ? '' : `, ${more}`} FROM ${source} LEFT JOIN texts ON texts.job = jobs.id ${condition}`;
 
 /** The record of a row, as it was committed; nobody has checked that it is one. @throws SyntaxError */
 export function recordOf({ doc, said }: DocumentRow): unknown {

@@ -14,6 +14,7 @@ function noting(driver: Driver): { readonly driver: Driver; readonly take: () =>
     if (columns !== undefined) noted.push(`set ${columns.split(', doc')[1]?.slice(2) ?? columns}`);
     else if (sql.startsWith('INSERT INTO jobs')) noted.push('insert');
     else if (sql.startsWith('SELECT status, code, root')) noted.push('read');
+    else if (sql.includes('FROM jobs LEFT JOIN texts')) noted.push(sql.includes('key = ?') ? 'get' : 'ahead');
   };
   return {
     take: () => noted.splice(0),
@@ -31,7 +32,10 @@ function noting(driver: Driver): { readonly driver: Driver; readonly take: () =>
                 note(sql);
                 return statement.get(...values);
               },
-              all: (...values) => statement.all(...values),
+              all: (...values) => {
+                note(sql);
+                return statement.all(...values);
+              },
               iterate: (...values) => statement.iterate(...values),
               run: (...values) => {
                 note(sql);
@@ -56,7 +60,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
       store.commit({ records: [record], attempts: [] });
       return take();
     };
-    return { state, open, commit };
+    return { state, open, commit, take };
   }
 
   it('are not read while a job is in work, and have only those columns set that differ', () => {
@@ -96,5 +100,26 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     expect(commit(jobRecord('a', 'running'), again)).toEqual(['insert', 'read', 'set status, code']);
     expect(again.totals().jobs).toMatchObject({ submitting: 0, running: 1 });
     again.close();
+  });
+
+  it('are read some at a time where they are asked for in their order, and as they were written last', () => {
+    const { state, open, take } = opened();
+    const keys = Array.from({ length: 150 }, (_, at) => `job-${at}`);
+    state.commit({ records: keys.map((key) => jobRecord(key, 'done')), attempts: [] });
+    state.close();
+    const again = open();
+    take();
+    for (const key of keys.toReversed()) expect(again.get(key)?.key).toBe(key);
+    expect(new Set(take())).toEqual(new Set(['get']));
+    for (const [at, key] of keys.entries()) {
+      expect(again.get(key)).toMatchObject({ key, status: at < 70 ? 'done' : 'failed' });
+      if (at !== 69) continue;
+      const failed = keys.slice(70).map((next) => jobRecord(next, 'failed'));
+      again.commit({ records: failed, attempts: [] });
+    }
+    expect(take().filter((read) => read === 'ahead')).toHaveLength(4);
+    expect(again.get('job-149')).toBeDefined();
+    again.close();
+    expect(() => again.get('job-149')).toThrow(/not open|finalized|closed/);
   });
 });
