@@ -1,6 +1,6 @@
 import type { Fault } from './faults/fault.ts';
 import type { Quirk } from './quirks.ts';
-import type { TextMarks } from './text/compose/marks.ts';
+import type { TextMarks } from './text/compose.ts';
 
 /** How the sandbox behaves. All times are milliseconds. */
 export interface SandboxSettings extends TextMarks {

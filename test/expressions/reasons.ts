@@ -42,7 +42,7 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
     '/[\\w-]*\\d[\\w-]*/g':
       'Bound: the words of a refusal, of which a message shows 600 characters (makeClean).',
   },
-  'sandbox/draw/canvas/colour-words.ts': {
+  'sandbox/draw/canvas/colour.ts': {
     "new RegExp(`\\\\b(${colourNames})\\\\b`, 'gi')": 'Proof: no loop; the names are our own.',
   },
   'sandbox/draw/canvas/theme.ts': {
@@ -54,13 +54,11 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
       'Proof: no loop; the names are our own.',
     "new RegExp(subject, 'g')": 'Proof: a literal of the sandbox, listed where it stands, to find all of it.',
   },
-  'sandbox/text/json/scalar/pattern.ts': {
+  'sandbox/text/json/pattern.ts': {
     "new RegExp(`^(?:([0-9a-f]{${length}}))`, 'i')": 'Proof: no loop; the length is 2 or 4.',
-  },
-  'sandbox/text/json/scalar/pattern-test.ts': {
     "new RegExp(source, 'u')": 'Bound: at most 2^26 steps for one text, else it is not matched.',
   },
-  'sandbox/text/tokens.ts': {
+  'sandbox/text/models.ts': {
     '/\\s*(?:\\p{L}{1,6}|\\p{N}{1,3}|[^\\s\\p{L}\\p{N}])|\\s+$/gu':
       'Proof: it matches at every place, for what follows white space is one of the three, or the end: no attempt fails.',
   },

@@ -131,11 +131,9 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
 
   sandbox: ['prompt', 'draw', 'faults', 'text', 'images', 'tasks', 'http'],
   'sandbox/draw': ['canvas', 'motif', 'style', 'scene'],
-  'sandbox/http': ['orders', 'reply', 'routes'],
-  'sandbox/tasks': ['store', 'queue', 'desks'],
-  'sandbox/text': ['see', 'say', 'json', 'tools', 'protocol', 'compose'],
-  'sandbox/text/json': ['scalar'],
-  'sandbox/text/protocol': ['native', 'chat'],
+  'sandbox/http': ['routes'],
+  'sandbox/tasks': ['store', 'desks'],
+  'sandbox/text': ['say', 'json', 'protocol'],
 
   app: ['output', 'errors', 'progress', 'adapters', 'service', 'workspace', 'fingerprint', 'run', 'engine'],
   'app/adapters': ['git'],

@@ -4,7 +4,7 @@ import { exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { failureText } from '../../app/errors/render.ts';
 import { refuseTracked } from '../../app/workspace/checks/tracked.ts';
 import { ImageLibraryError, imageLibrary } from '../../artifacts/formats/image-library.ts';
-import { failReasons } from '../../sandbox/faults/fail-reasons.ts';
+import { failReasons } from '../../sandbox/faults/fault.ts';
 import { neutralNames } from '../../sandbox/names.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { defaultSettings } from '../../sandbox/settings.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from './fail-reasons.ts';
+import { unitOf } from '../seeded.ts';
 
 /** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
 export const submissionRoutes = [
@@ -34,7 +34,7 @@ export const faultRoutes = [
   'any',
 ] as const;
 
-export type FaultRoute = (typeof faultRoutes)[number];
+type FaultRoute = (typeof faultRoutes)[number];
 
 /** What goes wrong. `after` means after the request was carried out: the client cannot know that it was. */
 export type FaultEffect =
@@ -135,4 +135,127 @@ export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | '
  */
 export const linkFaults = ['expired', 'foreign', 'missing', 'loopback', 'path', 'stale-videos'] as const;
 
-export type LinkFault = (typeof linkFaults)[number];
+type LinkFault = (typeof linkFaults)[number];
+
+/**
+ * Decides which faults strike. Each fault counts the requests it could meet, and strikes by that count and the seed
+ * alone: the same sequence of requests meets the same faults.
+ */
+export class FaultDeck {
+  readonly #faults: readonly Fault[];
+  readonly #seed: string;
+  readonly #counts: number[];
+
+  constructor(faults: readonly Fault[], seed: string) {
+    this.#faults = faults;
+    this.#seed = seed;
+    this.#counts = faults.map(() => 0);
+  }
+
+  /** The faults that this request meets, in the order they were given; none where its route has no name. */
+  draw(route: string): readonly Fault[] {
+    if (route === '') return [];
+    return this.#faults.filter((fault, index) => {
+      if (!meets(fault, route)) return false;
+      const number = (this.#counts[index] ?? 0) + 1;
+      this.#counts[index] = number;
+      return strikes(fault, number, `${this.#seed} ${index} ${fault.text} ${number}`);
+    });
+  }
+}
+
+function meets(fault: Fault, route: string): boolean {
+  const submission = isSubmit(route);
+  const only = routesOf(fault.effect);
+  if (only === 'submit' ? !submission : only !== undefined && route !== only) return false;
+  const text = route === 'generate' || route === 'chat';
+  return (
+    fault.route === 'any' ||
+    fault.route === route ||
+    (fault.route === 'submit' && submission) ||
+    (fault.route === 'text' && text)
+  );
+}
+
+function strikes({ when }: Fault, number: number, draw: string): boolean {
+  switch (when.kind) {
+    case 'probability':
+      return unitOf(draw) < when.share;
+    case 'every':
+      return number % when.count === 0;
+    case 'first':
+      return number <= when.count;
+    case 'at':
+      return number === when.number;
+  }
+}
+
+/** Reasons for which tasks of the family fail, by the names that marks and faults use (gateway 4.8). */
+export const failReasons: Readonly<Record<string, string>> = {
+  'invalid-parameter': '[Invalid parameter] Invalid value provided for argument',
+  'banned-prompt': '[Banned prompt detected] The prompt is not allowed',
+  'invalid-link': '[Invalid link] Could not fetch the image',
+  'queue-full': '[Queue full] The queue is full, please try again later',
+  'internal-error': '[Internal error] Something went wrong',
+  'failed-command': 'Failed to process your command :c',
+  'output-filters': 'Request cancelled due to output filters',
+  'image-denied': 'Image denied, the result does not meet the guidelines',
+  sensitive: '可能包含敏感词',
+  'task-timeout': '任务超时',
+  'run-timeout': '执行超时 5 分钟',
+  'submit-timeout': '任务提交超时',
+  'instance-gone': '实例不可用',
+  'service-error': '服务异常，请稍后重试',
+  cancelled: '取消任务',
+  deleted: '删除任务',
+  'cancelled-by-force': '强制取消',
+  'pending-mod': 'Pending mod message',
+  subscription: 'Subscription required',
+  'internal-server-error': '[Internal Server Error] 500 Internal Server Error',
+  'upstream-timeout': '上游任务超时（超过1小时）',
+  'rate-limited': 'You are being rate limited.',
+  unauthorized: '401 Unauthorized: [no body]',
+  captcha: '[Verify you are human] Please complete the captcha',
+  blocked: '[Blocked] You have been blocked',
+  credits: '[Credits exhausted] You have run out of credits',
+  'missing-access': 'Missing Access',
+  'upload-failed': '上传图片到discord失败',
+};
+
+/** A refusal in words that mean more than its status. */
+interface Refusal {
+  readonly status: number;
+  readonly body: object;
+  /** The request was carried out all the same. */
+  readonly after?: true;
+}
+
+const flat = (code: number, description: string, type = 'upstream_error'): Refusal => ({
+  status: 400,
+  body: { description, type, code },
+});
+const proxys = (code: number, description: string): Refusal => ({
+  status: 200,
+  body: { code, description, result: null, properties: {} },
+});
+const envelope = (status: number, message: string, type = 'new_api_error', code = ''): Refusal => ({
+  status,
+  body: { error: { message, type, code } },
+});
+
+/** Refusals of gateways and proxies of the family, by the names that faults use (gateway 3.2, 3.3, 8.4). */
+export const refusals: Readonly<Record<string, Refusal>> = {
+  'not-noted': { ...flat(4, 'insert_midjourney_task_failed '), after: true },
+  'no-channel': envelope(503, '当前分组 default 下对于模型 mj_imagine 无可用渠道'),
+  'no-channel-400': flat(5, '当前分组 default 下对于模型 mj_imagine 无可用渠道 ', 'internal_error'),
+  'channel-disabled': flat(4, '该任务所属渠道已被禁用 '),
+  'not-supported': proxys(9, '当前账号不支持编辑/重绘任务'),
+  'queue-limit': proxys(4, '队列数已达上限'),
+  'daily-limit': proxys(4, '用户今日绘图次数已达上限'),
+  quota: envelope(402, 'Insufficient credits'),
+  'quota-400': flat(4, 'user quota is not enough '),
+  budget: envelope(422, 'Budget has been exceeded!', 'budget_exceeded', '422'),
+  key: envelope(401, '无效的令牌'),
+  'key-model': envelope(403, '该令牌无权访问模型 mj_imagine'),
+  'no-path': { status: 404, body: { detail: 'Not Found' } },
+};

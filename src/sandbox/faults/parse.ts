@@ -1,10 +1,11 @@
-import { failReasons, refusals } from './fail-reasons.ts';
 import {
   type Fault,
   type FaultEffect,
   type FaultTiming,
+  failReasons,
   faultRoutes,
   linkFaults,
+  refusals,
   routesOf,
   submissionRoutes,
 } from './fault.ts';

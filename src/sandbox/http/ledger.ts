@@ -1,4 +1,4 @@
-import { modalSum, totalOf, type Usage } from '../text/tokens.ts';
+import { modalSum, totalOf, type Usage } from '../text/models.ts';
 
 /** One request, as the log keeps it. No header and no body is kept. */
 export interface LoggedRequest {

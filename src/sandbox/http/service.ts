@@ -2,13 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
-import { FaultDeck } from '../faults/deck.ts';
-import { type FaultEffect, isSubmit } from '../faults/fault.ts';
+import { FaultDeck, type FaultEffect, isSubmit } from '../faults/fault.ts';
 import type { SandboxNames } from '../names.ts';
-import { modelList } from '../text/models.ts';
-import type { Usage } from '../text/tokens.ts';
-import { deliver } from './reply/deliver.ts';
-import { flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply/reply.ts';
+import { modelList, type Usage } from '../text/models.ts';
+import { deliver, flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply.ts';
 import { type Endpoint, endpointOf, isMissing, isSandboxOwn, needsKey } from './routes/route.ts';
 import { respondToText } from './routes/say.ts';
 import {

@@ -9,9 +9,8 @@ import type { ModalDesk } from '../tasks/desks/modal-desk.ts';
 import type { TaskBook } from '../tasks/store/book.ts';
 import type { TextDesk } from '../text/desk.ts';
 import type { Ledger } from './ledger.ts';
-import { type OrderMembers, readMembers } from './orders/members.ts';
-import { errorReply, flatReply, jsonReply, type SandboxResponse } from './reply/reply.ts';
-import type { RequestIds } from './reply/request-id.ts';
+import { OrderError, type OrderMembers, readMembers } from './orders.ts';
+import { errorReply, flatReply, jsonReply, type RequestIds, type SandboxResponse } from './reply.ts';
 
 /** What the service is made of. */
 export interface ServiceParts {
@@ -84,8 +83,12 @@ export async function membersOf(
   if (body.kind === 'lost') {
     return { ok: false, error: errorResponse(parts, requestId, 400, 'request body incomplete') };
   }
-  const members = readMembers(body.bytes);
-  return members.ok ? members : { ok: false, error: errorResponse(parts, requestId, 400, members.error) };
+  try {
+    return { ok: true, value: readMembers(body.bytes) };
+  } catch (failure) {
+    if (!(failure instanceof OrderError)) throw failure;
+    return { ok: false, error: errorResponse(parts, requestId, 400, failure.message) };
+  }
 }
 
 /**

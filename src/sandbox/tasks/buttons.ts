@@ -2,8 +2,7 @@ import type { WireButton } from '../../service/wire.ts';
 import type { PanDirection } from '../draw/lineage.ts';
 import { uuidOf } from '../seeded.ts';
 import type { SandboxSettings } from '../settings.ts';
-import type { PressAction } from './operation.ts';
-import type { StoredTask } from './task.ts';
+import type { PressAction, StoredTask } from './task.ts';
 
 /** A button of a finished task and what it does. */
 export interface SandboxButton {

@@ -3,8 +3,7 @@ import type { SandboxNames } from '../names.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { taskButtons } from './buttons.ts';
 import { finalPromptOf, shortenedPromptOf } from './desks/describing.ts';
-import type { StoredTask } from './task.ts';
-import { type Moment, refreshedMoment } from './timeline.ts';
+import { type Moment, refreshedMoment, type StoredTask } from './task.ts';
 
 /** The task record of a fetch (gateway 4.2): a core that the client reads, and what the family adds. */
 export interface TaskRecord extends WireTask {

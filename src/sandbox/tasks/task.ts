@@ -1,7 +1,7 @@
 import type { Drawing } from '../draw/canvas/drawing.ts';
 import type { Film } from '../draw/film.ts';
+import type { PanDirection, Region } from '../draw/lineage.ts';
 import type { TaskSpeed } from '../settings.ts';
-import type { PressAction } from './operation.ts';
 
 /** `action` of the task record (gateway 4.2). */
 export type TaskAction =
@@ -49,7 +49,7 @@ export type ButtonSet =
   | 'none';
 
 /** A window that a click has opened. */
-export interface OpenedModal {
+interface OpenedModal {
   /** What was pressed on the parent. */
   readonly press: PressAction;
   /** When it was answered, unix ms. */
@@ -95,4 +95,99 @@ export interface StoredTask {
   readonly modal?: OpenedModal;
   /** Distinguishes submissions in the counters; equal for equal requests. */
   readonly request: string;
+}
+
+/** What pressing a button asks for. Indices count from 0. */
+export type PressAction =
+  | { readonly kind: 'upscale'; readonly index: number }
+  | { readonly kind: 'variation'; readonly index: number }
+  | { readonly kind: 'reroll' }
+  | { readonly kind: 'enlarge'; readonly creative: boolean; readonly times: 2 | 4 }
+  | { readonly kind: 'vary'; readonly strong: boolean }
+  | { readonly kind: 'inpaint' }
+  | { readonly kind: 'zoom'; readonly factor: number }
+  | { readonly kind: 'custom-zoom' }
+  | { readonly kind: 'pan'; readonly direction: PanDirection }
+  /** A manual one asks for its prompt first. */
+  | { readonly kind: 'animate'; readonly motion: 'low' | 'high'; readonly manual?: true }
+  /** One of several videos. */
+  | { readonly kind: 'choose-film'; readonly index: number }
+  | { readonly kind: 'extend'; readonly motion: 'low' | 'high' }
+  /** Imagines one of the prompts that a describe has found. */
+  | { readonly kind: 'imagine-prompt'; readonly index: number }
+  | { readonly kind: 'imagine-all' }
+  | { readonly kind: 'describe-again' };
+
+/** What a modal was answered with. */
+export interface ModalConfirm {
+  /** As it will be shown; never empty. */
+  readonly prompt: string;
+  /** Kept, white where it is painted again. */
+  readonly mask?: Region;
+}
+
+/** What can be seen of a task at one moment (gateway 4.3, 4.4). */
+export interface Moment {
+  readonly status:
+    | ''
+    | 'NOT_START'
+    | 'SUBMITTED'
+    | 'IN_PROGRESS'
+    | 'MODAL'
+    | 'SUCCESS'
+    | 'FAILURE'
+    | 'CANCEL';
+  /** Whole percent; absent where the service shows none. */
+  readonly percent?: number;
+  readonly started: boolean;
+  readonly finished: boolean;
+}
+
+/** The steps that one imagine shows on its way (gateway 4.4). */
+const steps = [0, 15, 31, 46, 62, 78, 93] as const;
+
+/** Shares of a task's working time after which it is SUBMITTED, and then IN_PROGRESS. */
+const handedOver = 0.04;
+const isActive = 0.1;
+
+/** Where a task is at `now` (unix ms). Depends on its two arguments alone. */
+export function momentOf(task: StoredTask, now: number): Moment {
+  if (showsModal(task, now)) return { status: 'MODAL', started: false, finished: false };
+  if (now >= task.endAt) {
+    switch (task.outcome.kind) {
+      case 'success':
+        return { status: 'SUCCESS', percent: 100, started: true, finished: true };
+      case 'failure':
+        return { status: 'FAILURE', started: true, finished: true };
+      case 'cancel':
+        return { status: 'CANCEL', started: true, finished: true };
+      case 'stuck':
+      case 'modal':
+        break;
+    }
+  }
+  const share = (now - task.startAt) / Math.max(1, task.endAt - task.startAt);
+  if (share < handedOver) return { status: 'NOT_START', started: false, finished: false };
+  if (share < isActive) return { status: 'SUBMITTED', percent: 0, started: true, finished: false };
+  const index = Math.floor(((share - isActive) / (1 - isActive)) * steps.length);
+  const percent = steps[Math.min(index, steps.length - 1)] ?? 0;
+  return { status: 'IN_PROGRESS', percent, started: true, finished: false };
+}
+
+/** Whether a task waits for its modal, or still shows that while the work is under way (gateway 4.6). */
+function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean {
+  if (outcome.kind === 'modal') return true;
+  if (modal?.confirmedAt === undefined) return false;
+  return now < modal.confirmedAt || (modal.lingers === true && now < endAt);
+}
+
+/**
+ * What a gateway that reads its tasks only every `refresh` ms shows at `now`: the state at its last reading, and
+ * an empty status before the first (gateway 3.5).
+ */
+export function refreshedMoment(task: StoredTask, now: number, refresh: number): Moment {
+  if (refresh <= 0) return momentOf(task, now);
+  const readings = Math.floor((now - task.submitAt) / refresh);
+  if (readings < 1) return { status: '', percent: 0, started: false, finished: false };
+  return momentOf(task, task.submitAt + readings * refresh);
 }

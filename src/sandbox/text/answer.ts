@@ -1,5 +1,5 @@
 import type { Members } from './ask.ts';
-import type { ModalTokens, Usage } from './tokens.ts';
+import type { ModalTokens, Usage } from './models.ts';
 
 /** A reply before either endpoint writes it in its own form. */
 export interface ModelReply {

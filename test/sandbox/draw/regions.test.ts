@@ -10,8 +10,7 @@ import {
 } from '../../../src/sandbox/draw/lineage.ts';
 import { drawPicture } from '../../../src/sandbox/draw/picture.ts';
 import { composeScene } from '../../../src/sandbox/draw/scene/compose.ts';
-import { readMask } from '../../../src/sandbox/images/mask.ts';
-import { maskParts } from '../../../src/sandbox/images/parts.ts';
+import { maskParts, readMask } from '../../../src/sandbox/images/mask.ts';
 import { MemoryShelf } from '../../../src/sandbox/images/shelf.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
 import { pipelineExamples, readDocuments } from '../../rig/documents.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { failReasons } from '../../../src/sandbox/faults/fail-reasons.ts';
+import { failReasons } from '../../../src/sandbox/faults/fault.ts';
 import { parseFault } from '../../../src/sandbox/faults/parse.ts';
 import type { Client } from '../client.ts';
 import { dataUri, maskOf, plain } from '../pixels.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { imagineDrawing, upscaleDrawing } from '../../../src/sandbox/draw/lineage.ts';
 import { drawPicture } from '../../../src/sandbox/draw/picture.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
-import { subjectOf } from '../../../src/sandbox/text/say/subject.ts';
+import { subjectOf } from '../../../src/sandbox/text/say/wishes.ts';
 import { makePng } from '../../rig/png.ts';
 import { useTexts, type Wire } from './answers-rig.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../src/sandbox/draw/canvas/random.ts';
 import { Maker } from '../../../src/sandbox/text/json/maker.ts';
-import { fromOpenApi } from '../../../src/sandbox/text/json/open-api.ts';
+import { fromOpenApi } from '../../../src/sandbox/text/json/schema.ts';
 import { valueFor } from '../../../src/sandbox/text/json/value.ts';
 import type { Occasion } from '../../../src/sandbox/text/say/prose.ts';
 

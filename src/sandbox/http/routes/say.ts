@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestOf } from '../../seeded.ts';
-import type { StreamEvent } from '../../text/protocol/native/stream.ts';
-import type { Usage } from '../../text/tokens.ts';
-import { jsonReply, type ResponsePiece, type SandboxResponse } from '../reply/reply.ts';
+import type { Usage } from '../../text/models.ts';
+import type { StreamEvent } from '../../text/protocol/native-write.ts';
+import { jsonReply, type ResponsePiece, type SandboxResponse } from '../reply.ts';
 import { errorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 

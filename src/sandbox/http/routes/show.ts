@@ -7,9 +7,8 @@ import { parsePrompt } from '../../prompt/flags.ts';
 import { unitOf } from '../../seeded.ts';
 import { recordOf, type TaskRecord } from '../../tasks/record.ts';
 import { missingTask, notReady } from '../../tasks/submission.ts';
-import type { StoredTask } from '../../tasks/task.ts';
-import { momentOf } from '../../tasks/timeline.ts';
-import { flatReply, jsonReply, type SandboxResponse } from '../reply/reply.ts';
+import { momentOf, type StoredTask } from '../../tasks/task.ts';
+import { flatReply, jsonReply, type SandboxResponse } from '../reply.ts';
 import { hostOf, imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 

@@ -1,34 +1,32 @@
+import { imagineDrawing, upscaleDrawing } from '../../draw/lineage.ts';
 import type { FaultEffect } from '../../faults/fault.ts';
-import { readImage } from '../../images/read.ts';
+import { type LinkReader, readImage, tintOf } from '../../images/read.ts';
 import { sha256Of } from '../../images/shelf.ts';
-import { tintOf } from '../../images/tint.ts';
+import { parsePrompt } from '../../prompt/flags.ts';
 import type { TaskSpeed } from '../../settings.ts';
-import { rejected, type SubmitResponse } from '../../tasks/submission.ts';
-import type { TaskOutcome } from '../../tasks/task.ts';
-import { changeOrder, simpleChangeOrder } from '../orders/change.ts';
+import { notReady, rejected, rejectionTexts, type SubmitResponse } from '../../tasks/submission.ts';
+import { momentOf, type TaskOutcome } from '../../tasks/task.ts';
 import {
+  actionOrder,
   blendOrder,
+  changeOrder,
   describeOrder,
   type EntryParts,
   editOrder,
-  type Ordered,
+  filteredSpeed,
+  imagineOrder,
+  modalOrder,
+  OrderError,
+  type OrderMembers,
   readImages,
   shortenOrder,
+  simpleChangeOrder,
   videoOrder,
-} from '../orders/entry.ts';
-import type { Checked, OrderMembers } from '../orders/members.ts';
-import { actionOrder, filteredSpeed, imagineOrder, modalOrder } from '../orders/orders.ts';
-import { jsonReply, type SandboxResponse } from '../reply/reply.ts';
+} from '../orders.ts';
+import { flatReply, jsonReply, type SandboxResponse } from '../reply.ts';
 import { imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
-import { rewritten, struckBy, unknownAction } from './gateway.ts';
-import { linkReader } from './links.ts';
-import type { Endpoint } from './route.ts';
+import { type Endpoint, endpointOf } from './route.ts';
 import { taskRecord } from './show.ts';
-
-/** A body that cannot be understood. */
-interface Malformed {
-  readonly malformed: string;
-}
 
 /** POST …/submit/…: reads the body, hands it to its desk, and counts what came of it. */
 export async function respondToSubmit(
@@ -44,9 +42,15 @@ export async function respondToSubmit(
   }
   const asked = parts.settings.quirks.has('no-account-modes') ? undefined : filteredSpeed(members.value);
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
-  const submission = await submitted(parts, route, members.value, speed, visit);
+  let submission: Awaited<ReturnType<typeof submitted>>;
+  try {
+    submission = await submitted(parts, route, members.value, speed, visit);
+  } catch (failure) {
+    if (!(failure instanceof OrderError)) throw failure;
+    if (!failure.refused) return imageErrorResponse(parts, visit.requestId, failure.message);
+    submission = rejected(4, failure.message);
+  }
   if ('reply' in submission) return submission.reply;
-  if ('malformed' in submission) return imageErrorResponse(parts, visit.requestId, submission.malformed);
   for (const task of submission.made ?? []) parts.ledger.noteTask(task);
   if (submission.modal !== undefined) parts.ledger.noteModal(submission.modal);
   const reply = jsonReply(
@@ -68,7 +72,7 @@ async function submitted(
   members: OrderMembers,
   speed: TaskSpeed,
   { effects }: Visit,
-): Promise<SubmitResponse | Malformed | { readonly reply: SandboxResponse }> {
+): Promise<SubmitResponse | { readonly reply: SandboxResponse }> {
   const { desk, modals, entries, names, book } = parts;
   const outcome = outcomeOf(effects);
   const links = linkReader(parts);
@@ -78,21 +82,15 @@ async function submitted(
     image: (text, where, linked) => readImage(text, where, book.images, linked ? links : undefined),
   };
   /** Hands an order to its desk, unless a fault answers in its place. */
-  const hand = async <T>(
-    order: Ordered<T> | Checked<T>,
-    take: (value: T) => SubmitResponse | Promise<SubmitResponse>,
-  ): Promise<SubmitResponse | Malformed | { readonly reply: SandboxResponse }> => {
-    if (!order.ok) return 'rejection' in order ? order.rejection : { malformed: order.error };
-    return struckBy(effects) ?? take(order.value);
-  };
+  const hand = async <T>(order: T, take: (order: T) => SubmitResponse | Promise<SubmitResponse>) =>
+    struckBy(effects) ?? (await take(order));
   switch (route.name) {
     case 'imagine':
       return hand(imagineOrder(members, names), async ({ base64Array, ...order }) => {
         if (base64Array.length === 0) return desk.imagine(order, speed, outcome);
         const images = await readImages(base64Array, entryParts);
-        if (!images.ok) return 'rejection' in images ? images.rejection : rejected(4, images.error);
-        const tint = await tintOf(images.value.map(({ bytes }) => bytes));
-        const digests = images.value.map(({ bytes }) => sha256Of(bytes));
+        const tint = await tintOf(images.map(({ bytes }) => bytes));
+        const digests = images.map(({ bytes }) => sha256Of(bytes));
         return desk.imagine({ ...order, images: { digests, tint } }, speed, outcome);
       });
     case 'action':
@@ -127,4 +125,89 @@ function outcomeOf(effects: readonly FaultEffect[]): TaskOutcome | undefined {
     if (effect.kind === 'fail') return { kind: 'failure', reason: effect.reason };
   }
   return undefined;
+}
+
+/** What stands between a client and the service of the tasks, and has words of its own (gateway 3.3, 3.5). */
+
+/** The response of a fault to a checked submission, in place of the ordinary response. */
+function struckBy(
+  effects: readonly FaultEffect[],
+): SubmitResponse | { readonly reply: SandboxResponse } | undefined {
+  for (const effect of effects) {
+    if (effect.kind === 'code') {
+      const words = rejectionTexts[effect.code] ?? 'Submit failed';
+      // The channel is saturated: the one code that comes with a status of its own.
+      return effect.code === 30 ? { reply: flatReply(429, words, 30) } : rejected(effect.code, words);
+    }
+    if (effect.kind === 'not-ready') {
+      switch (effect.words) {
+        case 'gateway':
+          return { reply: flatReply(400, 'task_status_not_success', 4) };
+        case 'status':
+          return notReady;
+        case 'missing':
+          return rejected(3, '关联任务不存在或失效');
+        case 'button':
+          return { reply: jsonReply(400, { error: { message: 'custom_id is not valid' } }) };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The names of buttons that a stock gateway makes out in a customId. */
+const stockActions =
+  /^(JOB::(upsample|variation|low_variation|high_variation|pan_|reroll)|Outpaint::|CustomZoom::|Inpaint::)/;
+
+/** The customId of a click that a stock gateway does not support, where the sandbox plays one. */
+function unknownAction(
+  { settings, names }: Pick<ServiceParts, 'settings' | 'names'>,
+  { name }: Endpoint,
+  members: OrderMembers,
+): string | undefined {
+  const { customId } = members;
+  if (!settings.quirks.has('stock-buttons') || name !== 'action' || typeof customId !== 'string')
+    return undefined;
+  const prefix = `${names.customId}::`;
+  return customId.startsWith(prefix) && stockActions.test(customId.slice(prefix.length))
+    ? undefined
+    : customId;
+}
+
+/** The body of a response to a submission after a gateway has rewritten its code; only windows that always open keep theirs. */
+function rewritten(
+  { settings }: Pick<ServiceParts, 'settings'>,
+  { customId }: OrderMembers,
+  body: SubmitResponse['body'],
+): SubmitResponse['body'] {
+  const opens = typeof customId === 'string' && /::(Inpaint|CustomZoom)::/.test(customId);
+  const isChanged = body.code === 22 || (body.code === 21 && !opens);
+  return settings.quirks.has('rewrite-codes') && isChanged ? { ...body, code: 1 } : body;
+}
+
+/**
+ * Returns the image for a link in a request. A link of this sandbox is its picture. The sandbox sends no request itself:
+ * any other address is drawn from its own words, so that the same link is always the same picture.
+ */
+function linkReader({ book, studio, names, now, ports }: ServiceParts): LinkReader {
+  return async (link) => {
+    if (!URL.canParse(link)) return undefined;
+    const { hostname, port, pathname } = new URL(link);
+    const isOwn = (hostname === '127.0.0.1' || hostname === 'localhost') && Number(port) === ports().service;
+    if (!isOwn) return await studio.picture(drawnFrom(link, pathname));
+    const route = endpointOf('GET', pathname, names);
+    const task = route?.name === 'image' ? book.get(route.taskId) : undefined;
+    if (task === undefined || momentOf(task, now()).status !== 'SUCCESS') return undefined;
+    return await studio.picture(task.drawing);
+  };
+}
+
+function drawnFrom(link: string, pathname: string) {
+  const name = pathname.split('/').at(-1) ?? '';
+  const words = name
+    .replace(/\.\w{1,5}$/, '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+  const prompt = parsePrompt(words === '' ? 'a landscape' : words.slice(0, 200));
+  return upscaleDrawing(imagineDrawing(prompt, undefined, link), 0);
 }

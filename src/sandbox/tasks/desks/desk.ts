@@ -3,13 +3,19 @@ import type { SandboxNames } from '../../names.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
 import type { SandboxSettings, TaskSpeed } from '../../settings.ts';
+import type { Admission, NewTask } from '../admission.ts';
 import { type SandboxButton, taskButtons } from '../buttons.ts';
-import type { ActionOrder, ChangeOrder, ImagineOrder } from '../orders.ts';
-import type { Admission, NewTask } from '../queue/admission.ts';
 import type { TaskBook } from '../store/book.ts';
-import { missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
-import type { StoredTask, TaskOutcome } from '../task.ts';
-import { momentOf } from '../timeline.ts';
+import {
+  type ActionOrder,
+  type ChangeOrder,
+  type ImagineOrder,
+  missingTask,
+  notReady,
+  rejected,
+  type SubmitResponse,
+} from '../submission.ts';
+import { momentOf, type StoredTask, type TaskOutcome } from '../task.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
 
 /** What the desks of the sandbox work with. */

@@ -1,17 +1,32 @@
 import type { Plate } from '../../draw/canvas/drawing.ts';
-import { blendDrawing, imagineDrawing, plateFrame, repaintDrawing } from '../../draw/lineage.ts';
+import {
+  blendDrawing,
+  extendedFilms,
+  filmsOf,
+  imagineDrawing,
+  plateFrame,
+  posterOf,
+  repaintDrawing,
+} from '../../draw/lineage.ts';
 import type { SentImage } from '../../images/read.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
 import type { TaskSpeed } from '../../settings.ts';
-import type { BlendOrder, DescribeOrder, EditOrder, ShortenOrder, VideoOrder } from '../orders.ts';
-import type { NewTask } from '../queue/admission.ts';
-import { missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
-import type { TaskOutcome } from '../task.ts';
-import { momentOf } from '../timeline.ts';
+import type { NewTask } from '../admission.ts';
+import {
+  type BlendOrder,
+  type DescribeOrder,
+  type EditOrder,
+  missingTask,
+  notReady,
+  rejected,
+  type ShortenOrder,
+  type SubmitResponse,
+  type VideoOrder,
+} from '../submission.ts';
+import { momentOf, type TaskOutcome } from '../task.ts';
 import { describedPrompts, shortened } from './describing.ts';
 import type { DeskParts } from './desk.ts';
-import { extendedFilms, filmsOf, posterOf } from './filming.ts';
 
 /** Takes the submissions that begin from images, and shorten (gateway 2.6). */
 export class EntryDesk {

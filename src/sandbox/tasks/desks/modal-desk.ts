@@ -1,13 +1,11 @@
 import { sizeOf } from '../../draw/picture.ts';
-import { failReasons } from '../../faults/fail-reasons.ts';
+import { failReasons } from '../../faults/fault.ts';
 import { readMask } from '../../images/mask.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { digestOf } from '../../seeded.ts';
 import type { TaskSpeed } from '../../settings.ts';
-import type { ModalConfirm, PressAction } from '../operation.ts';
-import type { ModalOrder } from '../orders.ts';
-import { missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
-import type { StoredTask, TaskOutcome } from '../task.ts';
+import { type ModalOrder, missingTask, notReady, rejected, type SubmitResponse } from '../submission.ts';
+import type { ModalConfirm, PressAction, StoredTask, TaskOutcome } from '../task.ts';
 import { childOf, type DeskParts } from './desk.ts';
 import { pressOn, zoomFactor } from './press.ts';
 

@@ -3,8 +3,11 @@ import type { Film } from '../../draw/film.ts';
 import {
   customZoomDrawing,
   enlargeDrawing,
+  extendedFilms,
+  filmsOf,
   imagineDrawing,
   panDrawing,
+  posterOf,
   repaintDrawing,
   rerollDrawing,
   rewordedDrawing,
@@ -15,10 +18,8 @@ import {
 } from '../../draw/lineage.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import type { OperationClass } from '../../settings.ts';
-import type { ModalConfirm, PressAction } from '../operation.ts';
-import type { ButtonSet, StoredTask, TaskAction } from '../task.ts';
+import type { ButtonSet, ModalConfirm, PressAction, StoredTask, TaskAction } from '../task.ts';
 import { describedPrompts } from './describing.ts';
-import { extendedFilms, filmsOf, posterOf } from './filming.ts';
 
 /** What a press makes of the task it is pressed on. */
 export interface Pressed {

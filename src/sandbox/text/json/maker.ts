@@ -1,13 +1,10 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { canonical } from '../../seeded.ts';
 import { type Occasion, sayWord } from '../say/prose.ts';
-import { chooseType, chooseWord, resolveSchema } from './choice.ts';
-import { depthOf } from './depth.ts';
-import { type Making, mostItems } from './making.ts';
-import { objectFor } from './object.ts';
-import { numberFor } from './scalar/number.ts';
-import { textForSchema } from './scalar/words.ts';
-import { isSchema, listOf, mergeSchemas, type Schema } from './schema.ts';
+import { subjectOf } from '../say/wishes.ts';
+import { patternTest } from './pattern.ts';
+import { numberFor, textForSchema } from './scalars.ts';
+import { depthOf, isSchema, listOf, mergeSchemas, referred, type Schema } from './schema.ts';
 
 /** From this depth on only what must be there is there. */
 const deep = 5;
@@ -104,3 +101,173 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Making): 
   }
   return values;
 }
+
+/** Longest array that is made, and most members that are made because a schema counts them. */
+const mostItems = 2_000;
+
+/** One value in the making: what all of its parts share. */
+interface Making {
+  /** The schema that references lead into. */
+  readonly root: unknown;
+  readonly occasion: Occasion;
+  readonly random: Random;
+  /** Share of the members that need not be there and are, from 0 to 1. */
+  readonly optional: number;
+  /** From this depth on, or after this many values, only required members are made. */
+  isDeep(depth: number): boolean;
+  /**
+   * A part of it.
+   *
+   * @param name of the member that it is, or is an item of; empty for one without a name
+   * @param depth 0 for the whole
+   */
+  make(schema: unknown, name: string, depth: number): unknown;
+}
+
+/** An object of a schema: its named members in its own order, then others. */
+function objectFor(schema: Schema, depth: number, making: Making): unknown {
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+  const required = new Set(listOf(schema['required']).map(String));
+  const known = Object.keys(properties);
+  const ordered = listOf(schema['propertyOrdering'])
+    .map(String)
+    .filter((each) => known.includes(each));
+  const order = [...new Set([...ordered, ...known, ...required])];
+  const most = Number(schema['maxProperties'] ?? Number.POSITIVE_INFINITY);
+  const least = Math.min(Number(schema['minProperties'] ?? 0), mostItems);
+  let room = most - required.size;
+  let missing = least - required.size;
+  const chosen = order.filter((each) => {
+    if (required.has(each)) return true;
+    const one = properties[each];
+    const wanted = missing > 0 || (!making.isDeep(depth) && making.random.chance(making.optional));
+    if (one === false || room <= 0 || !wanted || !Number.isFinite(depthOf(one, making.root))) return false;
+    room -= 1;
+    missing -= 1;
+    return true;
+  });
+  const entries = chosen.map((each): [string, unknown] => [
+    each,
+    making.make(properties[each] ?? otherSchema(schema, each), each, depth + 1),
+  ]);
+  const more = otherMembers(schema, new Set(order), Math.max(missing, 0), room, depth, making);
+  return Object.fromEntries([...entries, ...more]);
+}
+
+/** Members beyond the named ones: as many as must be, and of a map some. */
+function otherMembers(
+  schema: Schema,
+  used: Set<string>,
+  missing: number,
+  room: number,
+  depth: number,
+  making: Making,
+): readonly (readonly [string, unknown])[] {
+  const { additionalProperties: other, patternProperties } = schema;
+  const isMap = isSchema(other) && !isSchema(schema['properties']) && !making.isDeep(depth);
+  const count = Math.min(room, missing > 0 ? missing : isMap && making.optional > 0 ? 2 : 0);
+  const patterns = isSchema(patternProperties) ? Object.keys(patternProperties) : [];
+  const naming = isSchema(schema['propertyNames'])
+    ? schema['propertyNames']
+    : other === false && patterns[0] !== undefined
+      ? { type: 'string', pattern: patterns[0] }
+      : undefined;
+  const words = subjectOf(making.occasion.prompt).map((word) => word.toLowerCase());
+  const members: [string, unknown][] = [];
+  for (let attempt = 0; members.length < count && attempt < 20 + 4 * count; attempt += 1) {
+    const name =
+      naming === undefined
+        ? (words[attempt] ?? `more${attempt + 1}`)
+        : String(making.make(naming, '', depth + 1));
+    if (used.has(name)) continue;
+    used.add(name);
+    members.push([name, making.make(otherSchema(schema, name), name, depth + 1)]);
+  }
+  return members;
+}
+
+/** The schema of a member that is not named. */
+function otherSchema(schema: Schema, name: string): unknown {
+  const { additionalProperties, patternProperties } = schema;
+  for (const [pattern, one] of Object.entries(isSchema(patternProperties) ? patternProperties : {})) {
+    // A pattern that is none names no member.
+    if (patternTest(pattern)?.(name) === true) return one;
+  }
+  return additionalProperties ?? true;
+}
+
+/** A schema with its references and choices resolved: one schema that says everything itself. */
+function resolveSchema(given: unknown, depth: number, making: Making): unknown {
+  let schema = given;
+  for (let step = 0; step < 50 && isSchema(schema); step += 1) {
+    const { $ref, allOf, anyOf, oneOf, ...rest } = schema as Record<string, unknown>;
+    if ($ref !== undefined) {
+      const kept = { ...rest, ...only({ allOf, anyOf, oneOf }) };
+      schema = mergeSchemas(referred(making.root, $ref), kept);
+    } else if (Array.isArray(allOf)) {
+      schema = allOf.reduce(mergeSchemas, { ...rest, ...only({ anyOf, oneOf }) });
+    } else if (Array.isArray(anyOf) || Array.isArray(oneOf)) {
+      const first = Array.isArray(anyOf);
+      const others = first ? only({ oneOf }) : {};
+      schema = mergeSchemas({ ...rest, ...others }, choose(listOf(first ? anyOf : oneOf), depth, making));
+    } else {
+      return schema;
+    }
+  }
+  return schema;
+}
+
+function choose(choices: readonly unknown[], depth: number, making: Making): unknown {
+  if (choices.length === 0) return true;
+  const depths = choices.map((choice) => depthOf(choice, making.root));
+  const least = Math.min(...depths);
+  const open = choices.filter((_choice, index) =>
+    making.isDeep(depth)
+      ? depths[index] === least
+      : Number.isFinite(depths[index]) || least === depths[index],
+  );
+  // Null is a choice for when there is nothing to say, and mostly there is.
+  const some = open.filter((choice) => !isSchema(choice) || choice['type'] !== 'null');
+  return making.random.pick(
+    some.length > 0 && !making.isDeep(depth) && making.random.chance(0.9) ? some : open,
+  );
+}
+
+/** One of the values that an `enum` lists: the one that the prompt names, where it names just one. */
+function chooseWord(words: readonly unknown[], schema: Schema, making: Making): unknown {
+  const types = listOf(schema['type']);
+  const fitting = words.filter(
+    (word) => word !== null || types.includes('null') || schema['type'] === undefined,
+  );
+  const said = fitting.filter(
+    (word) =>
+      typeof word === 'string' &&
+      word.length > 2 &&
+      making.occasion.prompt.toLowerCase().includes(word.toLowerCase()),
+  );
+  const some = fitting.filter((word) => word !== null);
+  const pool = said.length === 1 && making.optional === 1 ? said : some.length > 0 ? some : fitting;
+  return making.random.pick(pool.length > 0 ? pool : words);
+}
+
+/** The type of a value, in lower case. In a schema without a type its other keywords decide. */
+function chooseType(schema: Schema, random: Random): string {
+  const { type } = schema;
+  if (typeof type === 'string') return type.toLowerCase();
+  const types = listOf(type).map((one) => String(one).toLowerCase());
+  const some = types.filter((one) => one !== 'null');
+  if (some.length > 0) {
+    return types.includes('null') && random.chance(0.1) ? 'null' : random.pick(some);
+  }
+  if (types.includes('null')) return 'null';
+  const has = (...names: string[]): boolean => names.some((name) => schema[name] !== undefined);
+  if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))
+    return 'object';
+  if (has('items', 'prefixItems', 'minItems', 'contains', 'uniqueItems')) return 'array';
+  if (has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum')) return 'number';
+  return 'string';
+}
+
+/** The members that are there. */
+const only = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -1,11 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Random } from '../../draw/canvas/random.ts';
 import { type Occasion, saySentence } from '../say/prose.ts';
-import { subjectOf } from '../say/subject.ts';
+import { subjectOf } from '../say/wishes.ts';
 import { Maker } from './maker.ts';
-import { numberFor } from './scalar/number.ts';
-import { schemaPattern } from './scalar/pattern-test.ts';
-import { textForSchema } from './scalar/words.ts';
+import { schemaPattern } from './pattern.ts';
+import { numberFor, textForSchema } from './scalars.ts';
 import { isSchema } from './schema.ts';
 
 /** Values that are tried until one fits rules that cannot be built for, such as `not` and `if`. */

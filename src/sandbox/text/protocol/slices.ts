@@ -1,6 +1,6 @@
 import { Random } from '../../draw/canvas/random.ts';
 import type { Candidate, ModelReply, ReplyPart } from '../answer.ts';
-import { addTokens, countTokens, type ModalTokens, splitTokens, type Usage } from '../tokens.ts';
+import { addTokens, countTokens, type ModalTokens, splitTokens, type Usage } from '../models.ts';
 
 /** One event of a stream before either endpoint writes it. */
 export interface Slice {

@@ -1,9 +1,7 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { unitOf } from '../../seeded.ts';
-import type { Sight } from '../see/sight.ts';
-import type { Decision } from './decision.ts';
-import { mostWords, type WishedLength, wishedLength } from './length.ts';
-import { rangeOf, subjectOf } from './subject.ts';
+import type { Sight } from '../sight.ts';
+import { type Decision, mostWords, rangeOf, subjectOf, type WishedLength, wishedLength } from './wishes.ts';
 
 /** What a text is made of. */
 export interface Occasion {

@@ -1,10 +1,10 @@
-import { failReasons } from '../../faults/fail-reasons.ts';
-import { parsePrompt } from '../../prompt/flags.ts';
-import { unitOf } from '../../seeded.ts';
-import type { OperationClass, SandboxSettings } from '../../settings.ts';
-import type { TaskBook } from '../store/book.ts';
-import { rejected, rejectionTexts, type SubmitResponse } from '../submission.ts';
-import type { StoredTask, TaskOutcome } from '../task.ts';
+import { failReasons } from '../faults/fault.ts';
+import { parsePrompt } from '../prompt/flags.ts';
+import { unitOf } from '../seeded.ts';
+import type { OperationClass, SandboxSettings } from '../settings.ts';
+import type { TaskBook } from './store/book.ts';
+import { rejected, rejectionTexts, type SubmitResponse } from './submission.ts';
+import type { StoredTask, TaskOutcome } from './task.ts';
 
 /** A task before it has an id and its times. */
 export type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> & {
@@ -12,7 +12,7 @@ export type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> 
 };
 
 /** How a task is taken in. */
-export interface Entrance {
+interface Entrance {
   /** Of the response; default 1, and 22 where others wait before it. */
   readonly code?: number;
   /** A known task that becomes another one in the same stroke. */
@@ -22,7 +22,7 @@ export interface Entrance {
 }
 
 /** Longest prompt that is read. */
-export const promptLimit = 16_384;
+const promptLimit = 16_384;
 
 const success: TaskOutcome = { kind: 'success' };
 

@@ -1,6 +1,6 @@
-import { type Candidate, type ModelReply, type ReplyPart } from '../../answer.ts';
-import type { TextModel } from '../../models.ts';
-import { type ModalTokens, modalSum, totalOf, type Usage } from '../../tokens.ts';
+import type { Candidate, ModelReply, ReplyPart } from '../answer.ts';
+import { type ModalTokens, modalSum, type TextModel, totalOf, type Usage } from '../models.ts';
+import { type Slice, slicesOf } from './slices.ts';
 
 /** What every event of one reply says alike. */
 export interface Stamp {
@@ -36,7 +36,7 @@ export function nativeReply(reply: ModelReply, stamp: Stamp): Wire {
 }
 
 /** The reply to a blocked prompt: no candidates (gateway 6.6). */
-export const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire => ({
+const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire => ({
   promptFeedback: {
     blockReason: blocked,
     blockReasonMessage: 'The prompt was blocked.',
@@ -46,13 +46,13 @@ export const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire
 });
 
 /** Content without parts has no `parts` at all (gateway 6.6). */
-export const contentOf = (parts: readonly Wire[]): Wire => ({
+const contentOf = (parts: readonly Wire[]): Wire => ({
   ...(parts.length === 0 ? {} : { parts }),
   role: 'model',
 });
 
 /** The finish reason of a candidate on the wire. */
-export function nativeEnd(candidate: Candidate): Wire {
+function nativeEnd(candidate: Candidate): Wire {
   const { finish, tokens, logprob, citations, grounding } = candidate;
   const count = modalSum(tokens);
   return {
@@ -69,12 +69,12 @@ export function nativeEnd(candidate: Candidate): Wire {
 }
 
 /** All parts of a candidate, its thoughts first. */
-export const partsOf = (candidate: Candidate): readonly Wire[] => [
+const partsOf = (candidate: Candidate): readonly Wire[] => [
   ...(candidate.thought === undefined ? [] : [{ text: candidate.thought, thought: true }]),
   ...candidate.parts.map(partOf),
 ];
 
-export function partOf(part: ReplyPart): Wire {
+function partOf(part: ReplyPart): Wire {
   switch (part.kind) {
     case 'text':
       return { text: part.text };
@@ -95,7 +95,7 @@ export function partOf(part: ReplyPart): Wire {
 }
 
 /** What stands behind the candidates. */
-export const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
+const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
   usageMetadata: nativeUsage(usage),
   modelVersion: model.version,
   createTime: new Date(at).toISOString(),
@@ -103,7 +103,7 @@ export const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Wire 
 });
 
 /** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (gateway 6.5). */
-export function nativeUsage(usage: Usage): Wire {
+function nativeUsage(usage: Usage): Wire {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
     ...count('promptTokenCount', prompt, 'promptTokensDetails'),
@@ -123,4 +123,61 @@ function count(name: string, tokens: ModalTokens, details: string): Wire {
     .filter(([, tokenCount]) => tokenCount > 0)
     .map(([modality, tokenCount]) => ({ modality, tokenCount }));
   return { [name]: sum, [details]: list };
+}
+
+/** One event of a stream: its parts, its tokens, and the usage that the client knows by then. */
+export interface StreamEvent {
+  readonly value: unknown;
+  readonly tokens: number;
+  readonly usage?: Usage;
+  /** A line of its own, and no event. */
+  readonly bare?: boolean;
+}
+
+/** What a stream says in its middle that fails there (gateway 6.7). */
+const unavailable = {
+  error: {
+    code: 503,
+    message: 'The model is overloaded. Please try again later.',
+    status: 'UNAVAILABLE',
+  },
+};
+
+/** The events of a streamed answer (gateway 6.7). */
+export function nativeEvents(
+  reply: ModelReply,
+  stamp: Stamp,
+  digest: string,
+  mishap: ModelReply['mishap'],
+): readonly StreamEvent[] {
+  if (reply.blocked !== undefined) {
+    return [{ value: blockedReply(reply, stamp), tokens: 0, usage: reply.usage }];
+  }
+  const events = slicesOf(reply, digest).map((slice) => ({
+    value: eventOf(slice, stamp),
+    tokens: slice.tokens,
+    usage: slice.usage,
+    ends: slice.ends !== undefined,
+  }));
+  if (mishap === undefined) return events;
+  const kept = events.filter(({ ends }) => !ends);
+  const half = kept.slice(0, Math.ceil(kept.length / 2));
+  return mishap === 'cut' ? half : [...half, { value: unavailable, tokens: 0 }];
+}
+
+function eventOf({ candidate, part, ends, usage }: Slice, stamp: Stamp): unknown {
+  const parts =
+    part === undefined ? [] : [part.kind === 'thought' ? { text: part.text, thought: true } : partOf(part)];
+  return {
+    candidates: [
+      {
+        ...(part === undefined && ends !== undefined && ends.parts.length > 0
+          ? {}
+          : { content: contentOf(parts) }),
+        ...(ends === undefined ? {} : nativeEnd(ends)),
+        index: candidate,
+      },
+    ],
+    ...replyTail(usage, stamp),
+  };
 }

@@ -1,4 +1,4 @@
-import type { Members } from '../../ask.ts';
+import type { Members } from '../ask.ts';
 
 /**
  * How one field of a message of the native endpoint is read. The endpoint reads JSON as proto JSON does: names in

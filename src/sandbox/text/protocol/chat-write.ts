@@ -1,8 +1,7 @@
-import { type Candidate, type ModelReply, visibleText } from '../../answer.ts';
-import { modalSum, totalOf, type Usage } from '../../tokens.ts';
-import type { StreamEvent } from '../native/stream.ts';
-import type { Stamp } from '../native/write.ts';
-import { slicesOf } from '../slices.ts';
+import { type Candidate, type ModelReply, visibleText } from '../answer.ts';
+import { modalSum, totalOf, type Usage } from '../models.ts';
+import type { Stamp, StreamEvent } from './native-write.ts';
+import { slicesOf } from './slices.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -140,7 +139,7 @@ function finishOf(candidate: Candidate | undefined, isFunctionCall: boolean): st
 }
 
 /** Counts in chat's words: thoughts are part of the completion. */
-export function chatUsage(usage: Usage): Wire {
+function chatUsage(usage: Usage): Wire {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
     prompt_tokens: modalSum(prompt) + modalSum(tool),

@@ -1,5 +1,5 @@
-import { Random } from '../../draw/canvas/random.ts';
-import { digestOfValue, uuidOf } from '../../seeded.ts';
+import { Random } from '../draw/canvas/random.ts';
+import { canonical } from '../seeded.ts';
 import {
   type Candidate,
   type ModelReply,
@@ -7,28 +7,30 @@ import {
   type ReplyFinish,
   type ReplyPart,
   visibleText,
-} from '../answer.ts';
+} from './answer.ts';
 import {
   type Ask,
   type AskTurn,
-  type FunctionDeclaration,
   joinedText,
-  type Members,
   questionOf,
+  refuse,
   responsesOf,
-} from '../ask.ts';
-import { cachedTokens, promptTokens, toolTokens } from '../ask-tokens.ts';
-import { valueFor } from '../json/value.ts';
-import type { NativeThinkingLevel } from '../models.ts';
-import { refuse, type Understood } from '../protocol/problem.ts';
-import { earlierDecision } from '../say/decision.ts';
-import { type Occasion, sayText } from '../say/prose.ts';
-import { stemsOf, subjectOf } from '../say/subject.ts';
-import { type Sight, seeImage } from '../see/sight.ts';
-import { addTokens, countTokens, firstTokens, type ModalTokens, type Usage } from '../tokens.ts';
-import { groundingOf } from '../tools/grounding.ts';
-import { callSignature } from '../tools/signature.ts';
-import { isMarked, type TextMarks, withoutMarks } from './marks.ts';
+  type Understood,
+} from './ask.ts';
+import { valueFor } from './json/value.ts';
+import {
+  addTokens,
+  countTokens,
+  firstTokens,
+  imageTokens,
+  type ModalTokens,
+  type NativeThinkingLevel,
+  type Usage,
+} from './models.ts';
+import { type Occasion, sayText } from './say/prose.ts';
+import { earlierDecision, subjectOf } from './say/wishes.ts';
+import { type Sight, seeImage } from './sight.ts';
+import { callsOf, codeParts, groundingOf } from './tools.ts';
 
 /** What a reply is made with. */
 export interface Composing {
@@ -273,67 +275,96 @@ function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
   return end('STOP');
 }
 
-/** Code that the model writes and runs: it adds up the prompt's numbers, or counts its words. */
-function codeParts(prompt: string): readonly ReplyPart[] {
-  const numbers = (prompt.match(/-?\d+(?:\.\d+)?/g) ?? []).slice(0, 50).map(Number);
-  if (numbers.length > 0) {
-    const sum = Math.round(numbers.reduce((total, number) => total + number, 0) * 1e6) / 1e6;
-    return [
-      { kind: 'code', code: `numbers = [${numbers.join(', ')}]\nprint(round(sum(numbers), 6))\n` },
-      { kind: 'output', output: `${sum}\n` },
-    ];
-  }
-  const text = prompt.slice(0, 200);
-  return [
-    { kind: 'code', code: `text = ${JSON.stringify(text)}\nprint(len(text.split()))\n` },
-    { kind: 'output', output: `${text.split(/\s+/).filter((word) => word !== '').length}\n` },
+/** Words in a prompt that ask for a certain behaviour; each is a setting, an empty one is off. */
+export interface TextMarks {
+  /** The prompt is blocked: no candidates (gateway 6.6). */
+  readonly blockedMark: string;
+  /** Ends with SAFETY and without parts, unless every safety setting is BLOCK_NONE or OFF. */
+  readonly unsafeMark: string;
+  /** Ends with RECITATION and without parts. */
+  readonly recitedMark: string;
+  /** Ends with STOP and without parts. */
+  readonly emptyMark: string;
+  /** JSON that was asked for is broken. */
+  readonly notJsonMark: string;
+  /** Ends with MALFORMED_FUNCTION_CALL where functions are declared. */
+  readonly badCallMark: string;
+  /** A chat reply is a refusal (gateway 7.1). */
+  readonly refusedMark: string;
+  /** The stream of it ends in its middle, without a finishReason; the same request then succeeds. */
+  readonly cutMark: string;
+  /** The stream of it has an error in its middle (503 UNAVAILABLE); the same request then succeeds. */
+  readonly streamErrorMark: string;
+}
+
+/** Whether a text carries a mark. */
+const isMarked = (text: string, mark: string): boolean => mark !== '' && text.includes(mark);
+
+/** The text without any mark, so that answers do not repeat them. */
+function withoutMarks(text: string, marks: TextMarks): string {
+  const all = [
+    marks.blockedMark,
+    marks.unsafeMark,
+    marks.recitedMark,
+    marks.emptyMark,
+    marks.notJsonMark,
+    marks.badCallMark,
+    marks.refusedMark,
+    marks.cutMark,
+    marks.streamErrorMark,
   ];
+  let left = text;
+  for (const mark of all) if (mark !== '') left = left.replaceAll(mark, '');
+  return left;
 }
 
-/** Most calls of one reply. */
-const mostCalls = 3;
-
-/** The functions that the model calls now; empty where it answers in text. */
-function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly ReplyPart[] {
-  const { mostCalls: most } = ask;
-  return chosen(ask, occasion.prompt, occasion.random)
-    .slice(0, most)
-    .map((declaration, index) => {
-      const { name } = declaration;
-      const args = valueFor(
-        declaration.schema,
-        occasion,
-        `${ask.digest} ${candidate} call ${index}`,
-      ) as Members;
-      const id = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`).slice(
-        0,
-        8,
-      );
-      return {
-        kind: 'call',
-        id: `call_${id}`,
-        name,
-        args,
-        ...(ask.model.newer ? { signature: callSignature(name, args) } : {}),
-      };
-    });
+/** What a request's own content counts. */
+function promptTokens(ask: Ask, seen: ReadonlyMap<Buffer, Sight>): ModalTokens {
+  let sum: ModalTokens = { TEXT: countTokens(ask.system) };
+  for (const { name, description, schema } of ask.functions) {
+    sum = addTokens(sum, { TEXT: countTokens(`${name} ${description} ${canonical(schema)}`) });
+  }
+  for (const part of ask.turns.flatMap(({ parts }) => parts)) {
+    switch (part.kind) {
+      case 'text':
+        sum = addTokens(sum, { TEXT: countTokens(part.text) });
+        break;
+      case 'call':
+        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.args)}`) });
+        break;
+      case 'response':
+        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.response)}`) });
+        break;
+      case 'image': {
+        const { width = 0, height = 0 } = seen.get(part.bytes) ?? {};
+        sum = addTokens(sum, { IMAGE: imageTokens(width, height) });
+        break;
+      }
+      case 'file':
+        sum = addTokens(sum, fileTokens(part.mime, part.bytes));
+        break;
+    }
+  }
+  return sum;
 }
 
-function chosen(ask: Ask, prompt: string, random: Random): readonly FunctionDeclaration[] {
-  const open = ask.functions.filter(({ name }) => ask.callable.length === 0 || ask.callable.includes(name));
-  if (ask.calling === 'NONE' || open.length === 0) return [];
-  if (ask.calling === 'AUTO' && responsesOf(ask).length > 0) return [];
-  const named = open.filter(({ name }) => prompt.includes(name));
-  if (named.length > 0) return named.slice(0, mostCalls);
-  const asked = stemsOf(prompt);
-  const scores = open.map((declaration) => {
-    const own = stemsOf(`${declaration.name} ${declaration.description}`);
-    return { declaration, score: [...asked].filter((stem) => own.has(stem)).length };
-  });
-  const most = Math.max(...scores.map(({ score }) => score));
-  if (most === 0) return ask.calling === 'ANY' ? [random.pick(open)] : [];
-  return scores
-    .filter(({ score }) => score === most)
-    .slice(0, mostCalls)
-    .map(({ declaration }) => declaration);
+/** What the content that a request refers to as cached counts: made up from its name. */
+const cachedTokens = ({ cachedContent }: Ask): ModalTokens =>
+  cachedContent === undefined ? {} : { TEXT: 1024 + ((countTokens(cachedContent) * 64) % 4096) };
+
+function fileTokens(mime: string, bytes: number): ModalTokens {
+  const count = Math.max(258, Math.ceil(bytes / 1000));
+  if (mime.startsWith('audio/')) return { AUDIO: count };
+  if (mime.startsWith('video/')) return { VIDEO: count };
+  return mime.startsWith('image/') ? { IMAGE: 258 } : { DOCUMENT: count };
+}
+
+/** What tools read for the reply: search results, and the output of code that goes back to the model. */
+function toolTokens(ask: Ask, candidates: readonly Candidate[]): ModalTokens {
+  let count = 0;
+  for (const { grounding, parts } of candidates) {
+    count += 48 * (grounding?.groundingChunks.length ?? 0);
+    for (const part of parts) if (part.kind === 'output') count += countTokens(part.output) + 12;
+  }
+  return count === 0 || (!ask.search && ask.maps === undefined && !ask.code) ? {} : { TEXT: count };
 }

@@ -1,3 +1,4 @@
+import type { Members } from '../ask.ts';
 import type { Field, Message } from './proto.ts';
 
 const string: Field = { kind: 'string' };
@@ -12,6 +13,8 @@ const words = (type: string, ...values: string[]): Field => ({ kind: 'enum', typ
 const message = (type: string, fields: () => Readonly<Record<string, Field>>): Message => ({ type, fields });
 /** A member that the service accepts and the sandbox ignores. */
 const open = struct;
+const each = (field: Field, names: string): Readonly<Record<string, Field>> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, field]));
 
 const blob = message('Blob', () => ({ mimeType: string, data: { kind: 'bytes' }, displayName: string }));
 
@@ -61,27 +64,17 @@ const content = message('Content', () => ({ role: string, parts: list(of(part)) 
 
 /** The subset of OpenAPI that `responseSchema` and `parameters` are written in. */
 const schema: Message = message('Schema', () => ({
-  type: words('Type', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'),
-  format: string,
-  title: string,
-  description: string,
+  ...each(string, 'format title description pattern'),
   nullable: bool,
-  default: any,
-  example: any,
+  ...each(any, 'default example'),
+  ...each(int, 'minItems maxItems minProperties maxProperties minLength maxLength'),
+  ...each(float, 'minimum maximum'),
+  type: words('Type', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'),
   enum: list(string),
   items: of(schema),
-  minItems: int,
-  maxItems: int,
   properties: { kind: 'map', of: of(schema) },
   propertyOrdering: list(string),
   required: list(string),
-  minProperties: int,
-  maxProperties: int,
-  minimum: float,
-  maximum: float,
-  minLength: int,
-  maxLength: int,
-  pattern: string,
   anyOf: list(of(schema)),
 }));
 
@@ -92,20 +85,14 @@ const thinkingConfig = message('ThinkingConfig', () => ({
 }));
 
 const generationConfig = message('GenerationConfig', () => ({
-  temperature: float,
-  topP: float,
-  topK: float,
-  maxOutputTokens: int,
-  candidateCount: int,
-  stopSequences: list(string),
-  seed: int,
-  presencePenalty: float,
-  frequencyPenalty: float,
-  responseLogprobs: bool,
-  logprobs: int,
+  ...each(float, 'temperature topP topK presencePenalty frequencyPenalty'),
+  ...each(int, 'maxOutputTokens candidateCount seed logprobs'),
+  ...each(bool, 'responseLogprobs enableEnhancedCivicAnswers'),
   responseMimeType: string,
-  responseSchema: of(schema),
   responseJsonSchema: any,
+  speechConfig: open,
+  stopSequences: list(string),
+  responseSchema: of(schema),
   responseModalities: list(words('GenerationConfig.Modality', 'TEXT', 'IMAGE', 'AUDIO')),
   mediaResolution: words(
     'GenerationConfig.MediaResolution',
@@ -114,20 +101,15 @@ const generationConfig = message('GenerationConfig', () => ({
     'MEDIA_RESOLUTION_MEDIUM',
     'MEDIA_RESOLUTION_HIGH',
   ),
-  speechConfig: open,
   imageConfig: of(message('ImageConfig', () => ({ aspectRatio: string, imageSize: string }))),
   thinkingConfig: of(thinkingConfig),
-  enableEnhancedCivicAnswers: bool,
 }));
 
 const functionDeclaration = message('FunctionDeclaration', () => ({
-  name: string,
-  description: string,
-  behavior: string,
+  ...each(string, 'name description behavior'),
+  ...each(any, 'parametersJsonSchema responseJsonSchema'),
   parameters: of(schema),
-  parametersJsonSchema: any,
   response: of(schema),
-  responseJsonSchema: any,
 }));
 
 const harmCategories = [
@@ -195,4 +177,68 @@ export function requestMessage(names: { readonly searchTool: string; readonly ma
     serviceTier: string,
     store: bool,
   }));
+}
+
+/** A body of the native endpoint after its fields were read: camelCase, typed, bytes decoded (gateway 6.2). */
+export interface NativeRequest {
+  readonly contents?: readonly NativeContent[];
+  readonly systemInstruction?: NativeContent;
+  readonly tools?: readonly NativeTool[];
+  readonly toolConfig?: {
+    readonly functionCallingConfig?: {
+      readonly mode?: string;
+      readonly allowedFunctionNames?: readonly string[];
+    };
+  };
+  readonly safetySettings?: readonly { readonly category?: string; readonly threshold?: string }[];
+  readonly generationConfig?: NativeConfig;
+  readonly cachedContent?: string;
+}
+
+interface NativeContent {
+  readonly role?: string;
+  readonly parts?: readonly NativePart[];
+}
+
+interface NativePart {
+  readonly text?: string;
+  readonly thought?: boolean;
+  readonly thoughtSignature?: string;
+  readonly inlineData?: { readonly mimeType?: string; readonly data?: Buffer };
+  readonly fileData?: { readonly fileUri?: string; readonly mimeType?: string };
+  readonly functionCall?: { readonly name?: string; readonly args?: Members };
+  readonly functionResponse?: { readonly name?: string; readonly response?: Members };
+  readonly executableCode?: { readonly code?: string };
+  readonly codeExecutionResult?: { readonly output?: string };
+}
+
+interface NativeTool {
+  readonly functionDeclarations?: readonly {
+    readonly name?: string;
+    readonly description?: string;
+    readonly parameters?: unknown;
+    readonly parametersJsonSchema?: unknown;
+  }[];
+  /** Search and maps, by the names that the gateway gives them. */
+  readonly [tool: string]: unknown;
+}
+
+interface NativeConfig {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxOutputTokens?: number;
+  readonly candidateCount?: number;
+  readonly stopSequences?: readonly string[];
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly responseMimeType?: string;
+  readonly responseSchema?: unknown;
+  readonly responseJsonSchema?: unknown;
+  readonly responseModalities?: readonly string[];
+  readonly imageConfig?: { readonly aspectRatio?: string; readonly imageSize?: string };
+  readonly thinkingConfig?: {
+    readonly includeThoughts?: boolean;
+    readonly thinkingBudget?: number;
+    readonly thinkingLevel?: string;
+  };
 }

@@ -1,6 +1,6 @@
-import { imageLibrary, sharp } from '../../../artifacts/formats/image-library.ts';
-import { themeOf } from '../../draw/canvas/theme.ts';
-import { readSignature } from '../../draw/picture.ts';
+import { imageLibrary, sharp } from '../../artifacts/formats/image-library.ts';
+import { themeOf } from '../draw/canvas/theme.ts';
+import { readSignature } from '../draw/picture.ts';
 
 /** What the sandbox sees in an image. */
 export interface Sight {

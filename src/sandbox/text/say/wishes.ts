@@ -1,0 +1,167 @@
+import { type AskTurn, joinedText } from '../ask.ts';
+
+const stopWords = new Set(
+  (
+    'a an the this that these those and or but nor so of in on at to for from by with without into onto over under as is are was ' +
+    'were be been being am do does did done have has had can could should would will may might must shall i me my you your ' +
+    'he she it its we our they them their who whom whose which what when where why how not no yes only just also please very ' +
+    'more most less least each every all any some one two three four five six seven eight nine ten if then than there here ' +
+    'up down out about between within during per via use using used write writing give show shows tell describe caption ' +
+    'name list answer reply return respond explain say make create generate produce summarize summarise translate rate ' +
+    'rank score judge choose pick select compare find identify word words sentence sentences paragraph paragraphs line ' +
+    'lines short long brief briefly exactly most json image images picture pictures photo text prompt question following ' +
+    'draw paint render see seen look good best better worst want need like get let fact facts idea ideas tag tags keyword ' +
+    'keywords item items bullet bullets title titles example examples option options language languages caption captions ' +
+    'description descriptions translation tone style format output length limit maximum minimum character characters instruction ' +
+    'sharpest strongest instructions include including mention avoid plain simple clear alone frame frames row rows'
+  ).split(' '),
+);
+
+/** `Language: German.`, `Tone: dry`: how to write, and not what of. */
+const settings =
+  /\b(?:language|tone|style|format|length|audience|voice|output|limit|maximum)[ \t]?:[^.;\n]*/gi;
+
+/** `in German`, `into plain English`. */
+const languages =
+  /\b(?:in|into|to|from)[ \t](?:plain[ \t]|simple[ \t])?(?:arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|italian|japanese|korean|latin|norwegian|polish|portuguese|russian|spanish|swedish|turkish|ukrainian)\b/gi;
+
+/** The words that a prompt is about, in its order, each once; not those that say how to write. */
+export function subjectOf(prompt: string, most = 8): readonly string[] {
+  const found = new Map<string, string>();
+  const text = prompt.slice(0, 20_000).replaceAll(settings, ' ').replaceAll(languages, ' ');
+  for (const [word] of text.matchAll(/\p{L}[\p{L}\p{M}'’-]{2,40}/gu)) {
+    const plain = word.toLowerCase();
+    if (!stopWords.has(plain) && !found.has(plain)) found.set(plain, word);
+    if (found.size >= most) break;
+  }
+  return [...found.values()];
+}
+
+/** The words of a text that carry meaning, by their stems: to find out whether two texts are about the same. */
+export function stemsOf(text: string): ReadonlySet<string> {
+  const split = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+  return new Set(subjectOf(split, 400).map((word) => word.toLowerCase().replace(/(ing|ed|es|s)$/, '')));
+}
+
+/** Numbers that a prompt lets one choose among, for example `frames (1 to 4)`; default 1 to the images shown, or 4. */
+export function rangeOf(prompt: string, images: number): { readonly low: number; readonly high: number } {
+  const [, from, to] = /\b(\d{1,4})\s*(?:to|-|–|\.\.|through|and)\s*(\d{1,4})\b/.exec(prompt) ?? [];
+  const low = Number(from);
+  const high = Number(to);
+  if (from !== undefined && low < high) return { low, high };
+  return { low: 1, high: images > 1 ? images : 4 };
+}
+
+/** The length of the wanted text. */
+export interface WishedLength {
+  readonly unit: 'word' | 'sentence' | 'paragraph' | 'item';
+  readonly count: number;
+  /** No more than this many; without it, as many. */
+  readonly atMost: boolean;
+}
+
+const numbers: Readonly<Record<string, number>> = {
+  a: 1,
+  an: 1,
+  single: 1,
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  ten: 10,
+  twelve: 12,
+  twenty: 20,
+  fifty: 50,
+  hundred: 100,
+};
+
+const units: Readonly<Record<string, WishedLength['unit']>> = {
+  word: 'word',
+  sentence: 'sentence',
+  paragraph: 'paragraph',
+};
+
+/** Longest text that is written, in words, whatever is asked for. */
+export const mostWords = 20_000;
+
+const wish =
+  /\b(?:(at most|no more than|up to|under|fewer than|less than|within|maximum(?: of)?|max\.?)\s+)?(?:(\d{1,6})\s*(?:-|–|to|or)\s*)?(\d{1,6}|a|an|single|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)[\s-]+(?:\p{L}+\s+)?(word|sentence|paragraph|line|bullet|bullet point|point|item|tag|keyword|idea|example|name|title|option|fact|reason|step|tip)s?\b/iu;
+
+/** The length that a text asks for; absent where it names none. */
+export function wishedLength(text: string): WishedLength | undefined {
+  const [, bound, , number = '', unit = ''] = wish.exec(text) ?? [];
+  if (number === '') {
+    if (/\b(short|brief(ly)?|concise)\b/i.test(text)) return { unit: 'sentence', count: 1, atMost: false };
+    if (/\b(detailed|in detail|long|essay|at length)\b/i.test(text)) {
+      return { unit: 'sentence', count: 9, atMost: false };
+    }
+    return undefined;
+  }
+  const count = numbers[number.toLowerCase()] ?? Number(number);
+  const kind = units[unit.toLowerCase()] ?? 'item';
+  // "a word about foxes" asks for no single word.
+  if (/^an?$/i.test(number) && kind === 'word') return undefined;
+  const atMost = bound !== undefined;
+  return {
+    unit: kind,
+    count: Math.max(1, /under|than/i.test(bound ?? '') && !/no more/i.test(bound ?? '') ? count - 1 : count),
+    atMost,
+  };
+}
+
+/** Members of JSON that say what a reply decides for. */
+export const decisionNames = /^(best|winner|choice|chosen|pick|picked|selected|sharpest)$/i;
+
+/** What a conversation has already decided. */
+export interface Decision {
+  /** Number of the frame, picture or option. */
+  readonly choice: number;
+  /** The questions that were put before. */
+  readonly question: string;
+}
+
+/** So deep lies the decision of a reply at most. */
+const mostDepth = 4;
+
+/**
+ * The last decision of the model's earlier turns, so that what it says next does not contradict it. Undefined where it decided
+ * nothing, and where new images came since.
+ */
+export function earlierDecision(turns: readonly AskTurn[]): Decision | undefined {
+  for (let index = turns.length - 1; index > 0; index -= 1) {
+    const { role, parts } = turns[index] as AskTurn;
+    if (role === 'user' && parts.some(({ kind }) => kind === 'image')) return undefined;
+    const choice = role === 'model' ? decidedIn(joinedText(parts)) : undefined;
+    if (choice === undefined) continue;
+    const asked = turns.slice(0, index).filter((turn) => turn.role === 'user');
+    return { choice, question: asked.map(({ parts: said }) => joinedText(said)).join('\n') };
+  }
+  return undefined;
+}
+
+function decidedIn(text: string): number | undefined {
+  const [, said = text] = /\b(\d{1,4}) is the best choice\b/.exec(text) ?? [];
+  try {
+    const value: unknown = JSON.parse(said);
+    return typeof value === 'number' ? whole(value) : memberIn(value, 0);
+  } catch {
+    return undefined;
+  }
+}
+
+function memberIn(value: unknown, depth: number): number | undefined {
+  if (typeof value !== 'object' || value === null || depth === mostDepth) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = decisionNames.test(name) ? whole(member) : memberIn(member, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const whole = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
