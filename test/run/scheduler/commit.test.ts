@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
 import type { Send } from '../../../src/run/machine/job.ts';
-import { type Effect, isPaid, Outbox, routeOf } from '../../../src/run/scheduler/commit.ts';
+import type { Hold } from '../../../src/run/ports.ts';
+import {
+  type Effect,
+  isPaid,
+  isSameHold,
+  Outbox,
+  type RunCommit,
+  routeOf,
+  withoutOthers,
+} from '../../../src/run/scheduler/commit.ts';
 import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 
 const record = (key: string, status: JobStatus = 'pending') => imagineRecord({ key, status });
@@ -88,6 +97,91 @@ describe('the lease for which a job was decided, and how far its order is', () =
   });
 });
 
+/** Decides something about a job for a slice: all that a commit can hold of it. */
+function decide(outbox: Outbox, key: string, hold: Hold): void {
+  outbox.write(record(key), hold);
+  outbox.attempt({ key, at: epoch, outcome: 'one' });
+  outbox.send({ job: { ...job(record(key)), hold }, send: { kind: 'submit' } });
+  outbox.emitStatus(undefined, record(key));
+  outbox.noteRedo(key, 'begun');
+}
+
+/** The keys of all that a commit holds of jobs, by what it is. */
+const keysIn = ({ records, attempts, effects, events, holds, redos }: RunCommit) => ({
+  records: records.map(({ key }) => key),
+  attempts: attempts.map(({ key }) => key),
+  effects: effects.map(({ job: { record } }) => record.key),
+  events: events.flatMap((event) => ('key' in event ? [event.key] : [])),
+  holds: [...(holds ?? new Map()).keys()],
+  redos: [...(redos ?? new Map()).keys()],
+});
+
+const all = (keys: readonly string[]) => ({
+  records: keys,
+  attempts: keys,
+  effects: keys,
+  events: keys,
+  holds: keys,
+  redos: keys,
+});
+
+const anyHold = fc.record({ slice: fc.integer({ min: 1, max: 2 }), epoch: fc.integer({ min: 1, max: 2 }) });
+/** Jobs, each decided for some slice. */
+const anyDecided = fc
+  .array(anyHold, { minLength: 1, maxLength: 4 })
+  .map((holds) => holds.map((hold, at) => ({ key: `k${at}`, hold })));
+
+describe('what others hold by now', () => {
+  it('leaves nothing of a job in the next commit that was decided for a lost slice, and everything of other jobs', () => {
+    fc.assert(
+      fc.property(anyDecided, anyHold, fc.boolean(), (decided, lost, isRequeued) => {
+        const outbox = new Outbox();
+        for (const { key, hold } of decided) decide(outbox, key, hold);
+        if (isRequeued) outbox.requeue(outbox.take());
+        expect(new Set(outbox.keysOf(lost))).toEqual(
+          new Set(decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [key] : []))),
+        );
+        const forgotten = decided.flatMap(({ key }) => outbox.forget(key, lost));
+        const left = decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [] : [key]));
+        expect(forgotten.map(({ job: { record } }) => record.key)).toEqual(
+          decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [key] : [])),
+        );
+        expect(keysIn(outbox.take())).toEqual(all(left));
+      }),
+    );
+  });
+
+  it('is no part of a durable commit, which has all the rest', () => {
+    fc.assert(
+      fc.property(anyDecided, fc.array(anyHold, { maxLength: 2 }), fc.nat(), (decided, lost, chosen) => {
+        const outbox = new Outbox();
+        for (const { key, hold } of decided) decide(outbox, key, hold);
+        const refused = new Set(decided.flatMap(({ key }, at) => ((chosen >> at) & 1 ? [key] : [])));
+        const mine = withoutOthers(outbox.take(), { refused, lost });
+        const left = decided.flatMap(({ key, hold }) =>
+          refused.has(key) || lost.some((one) => isSameHold(hold, one)) ? [] : [key],
+        );
+        expect({ ...keysIn(mine), holds: left }).toEqual(all(left));
+      }),
+    );
+  });
+
+  it('is known of a request that is to leave, also where its job is decided for a later lease', () => {
+    const outbox = new Outbox();
+    const [earlier, later] = [
+      { slice: 1, epoch: 1 },
+      { slice: 1, epoch: 2 },
+    ];
+    decide(outbox, 'a', earlier);
+    const taken = outbox.take();
+    outbox.write(record('a'), later);
+    outbox.requeue(taken);
+    expect([outbox.keysOf(earlier), outbox.keysOf(later)]).toEqual([['a'], ['a']]);
+    expect(outbox.forget('a', earlier)).toHaveLength(1);
+    expect(keysIn(outbox.take())).toMatchObject({ records: ['a'], effects: [], holds: ['a'] });
+  });
+});
+
 describe('the latest record of a job', () => {
   it('is the one that was decided last, also while an earlier one is made durable', () => {
     const outbox = new Outbox();
@@ -114,18 +208,21 @@ describe('a commit that could not be made durable', () => {
     outbox.attempt(attempt('one'));
     outbox.send(effect('a'));
     outbox.emit(opened(1));
+    outbox.hear({ key: 'x', submittedAt: epoch, submittedBy: '1/1' });
     const failed = outbox.take();
     outbox.write(record('b', 'failed'));
     outbox.write(record('c'));
     outbox.attempt(attempt('two'));
     outbox.send(effect('c'));
     outbox.emit(opened(2));
+    outbox.hear({ key: 'y', submittedAt: epoch, submittedBy: '1/1' });
     outbox.requeue(failed);
     expect(outbox.take()).toEqual({
       records: [record('a'), record('b', 'failed'), record('c')],
       attempts: [attempt('one'), attempt('two')],
       effects: [effect('a'), effect('c')],
       events: [opened(1), opened(2)],
+      heard: ['x', 'y'].map((key) => ({ key, submittedAt: epoch, submittedBy: '1/1' })),
     });
   });
 
