@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
 import type { Send } from '../../../src/run/machine/job.ts';
+import { unmatchedCode } from '../../../src/run/machine/retry/fail-reason.ts';
 import type { Hold } from '../../../src/run/ports.ts';
 import {
   type Effect,
@@ -263,6 +264,25 @@ describe('the event of a new status', () => {
 
   it('says no cost that is only a part', () => {
     expect(eventOf({ origin, cost: 2, partlyPriced: true })).toStrictEqual(plain);
+  });
+
+  it('says that a job timed out whose task was never matched, once it is submitted again and not before', () => {
+    const before = imagineRecord({
+      key: 'a',
+      status: 'pending',
+      error: { code: unmatchedCode, message: 'm' },
+    });
+    const isTimedOut = (status: JobStatus) => {
+      const outbox = new Outbox();
+      outbox.emitStatus(before, record('a', status));
+      return outbox.take().events.some((event) => 'timedOut' in event);
+    };
+    expect((['pending', 'submitting', 'in-doubt', 'failed'] as const).map(isTimedOut)).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('has no former status for a job that is new', () => {
