@@ -13,6 +13,7 @@ import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { PlanReport } from '../../src/plan/estimate/report.ts';
 import { type JobRecord, jobStatuses, knownCost } from '../../src/plan/job.ts';
 import type { ListedRun } from '../../src/report/facts/json-outputs.generated.ts';
+import type { PageSummary } from '../../src/report/results/wire.ts';
 import type { RunStatus } from '../../src/report/text/status/status.ts';
 import type { RunSummary } from '../../src/report/text/summary.ts';
 import type { RunEvent } from '../../src/run/events.ts';
@@ -23,6 +24,7 @@ import { type ParsedMetric, parseExposition, valueOf } from '../rig/exposition.t
 import { type FakeService, startFakeService } from '../rig/fake-service.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { readReport } from '../rig/report.ts';
+import { Served } from '../rig/served.ts';
 import { seededRandom } from '../rig/virtual-run.ts';
 
 /** `LEDGER_SEEDS=5,6` plays others. */
@@ -119,6 +121,16 @@ function drawFlags(random: Random, jobs: readonly JobRecord[]): readonly string[
 const selecting = ['--filter', '--limit', '--only'];
 const selectionIn = (flags: readonly string[]): readonly string[] =>
   flags.flatMap((flag, index) => (selecting.includes(flag) ? [flag, flags[index + 1] ?? ''] : []));
+
+/** Whether flags choose a row, told anew here. @param limit the cell that `--limit 1` leaves; undefined: it is not looked at */
+const isChosen = (
+  row: Readonly<Record<string, string>>,
+  flags: readonly string[],
+  limit: number | undefined,
+): boolean =>
+  (!flags.includes('--filter') || row['animal'] === 'fox') &&
+  (!flags.includes('--only') || row['step'] === 'say') &&
+  (!flags.includes('--limit') || limit === undefined || Number(row['cell']) === limit);
 
 interface Ran {
   readonly summary: RunSummary | undefined;
@@ -251,6 +263,11 @@ async function figures(
   const reported = await promptpress(['report', 'ledger.yaml', '--to', 'page'], { cwd, env: env() });
   expect(reported.code, reported.err).toBe(0);
   const page = readReport(join(cwd, 'page'));
+  const served = await Served.open(cwd, 'ledger.yaml');
+  const isCounted = ({ results, indexed, steps }: PageSummary): boolean =>
+    results > 0 && indexed === results && sum(steps, (step) => step.results) === results;
+  const live = await served.until(isCounted);
+  await served.end();
   if (summary === undefined) await promptpress(['manifest', 'ledger.yaml'], { cwd, env: env() });
   const rows = await readManifest(join(cwd, directory, 'manifest.csv'));
   const optional = ({ cost = 0, possibleCost = 0, assumedTokens = 0, unanswered = 0 }) => ({
@@ -325,6 +342,10 @@ async function figures(
       },
       pick(now, 'submits', 'cost', 'possibleCost', 'tokens'),
     ],
+    ['serve totals', live.totals, totals],
+    ['serve statuses', live.statuses, page.summary.statuses],
+    ['serve planned', live.planned, status.planned],
+    ['page planned', page.summary.planned, status.planned],
     ['page statuses', page.summary.statuses, byStatus(rows.map((row) => row['status'] ?? ''))],
     ['page results', page.summary.results, rows.length],
     [
@@ -338,7 +359,8 @@ async function figures(
   if (summary === undefined) {
     const { total = 0, settled = 0, percent } = status.planned ?? {};
     found.push(
-      ['planned of a killed run', total >= settled && total > 0, true],
+      ['planned of a killed run', total, plan.total.slots],
+      ['settled of a killed run', total >= settled, true],
       ['percent of a killed run', percent, Math.floor((100 * settled) / total)],
     );
     return found;
@@ -347,7 +369,6 @@ async function figures(
   const { pending = 0, submitting = 0, running = 0, modal = 0, saving = 0 } = summary.slots ?? {};
   const left = pending + submitting + running + modal + saving;
   found.push(['planned', planned(status.planned), { total: slots, settled: slots - left }]);
-  const isSelected = selectionIn(flags).length > 0;
   const spent = {
     cost: summary.cost ?? 0,
     possibleCost: summary.possibleCost ?? 0,
@@ -394,14 +415,14 @@ async function figures(
       { ...pick(now, 'submits', 'cost', 'possibleCost', 'inDoubt') },
     ],
   );
-  if (!isSelected) {
-    const firsts = new Map<string, string>();
-    for (const row of rows) {
-      const slot = [row['cell'], row['step'], row['branch']].join('/');
-      if (!firsts.has(slot)) firsts.set(slot, row['status'] ?? '');
-    }
-    found.push(['summary slots', withoutZeros(summary.slots ?? {}), byStatus([...firsts.values()])]);
+  const firsts = new Map<string, string>();
+  const animals = new Set(rows.filter((row) => isChosen(row, flags, undefined)).map((row) => row['cell']));
+  const [first] = [...animals].map(Number).sort((a, b) => a - b);
+  for (const row of rows) {
+    const slot = [row['cell'], row['step'], row['branch']].join('/');
+    if (!firsts.has(slot) && isChosen(row, flags, first)) firsts.set(slot, row['status'] ?? '');
   }
+  found.push(['summary slots', withoutZeros(summary.slots ?? {}), byStatus([...firsts.values()])]);
   if (progress === undefined) return found;
   for (const step of plan.steps) {
     const shown = progress.steps.find(({ name }) => name === step.step);

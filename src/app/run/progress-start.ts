@@ -46,15 +46,17 @@ export async function progressStart(
   const isNew = Object.values(totals.jobs).every((count) => count === 0);
   // Where slots are only multiplied, finished jobs are not subtracted: they are taken to be spread over all steps.
   const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
-  const { jobs, skipped, blocked, invalid, waiting } = total;
+  const { jobs, shared, slots, skipped, blocked, invalid, waiting } = total;
+  const slotsPerJob = exact && jobs > 0 ? (jobs + shared) / jobs : 1;
   const isKnown = exact && waiting === 0 && steps.every(({ open }) => !open);
   return {
     planned: {
-      total: jobs + skipped + blocked + invalid + waiting,
+      total: slots,
       ...(isKnown ? {} : { atMost: true }),
       settled: exact
-        ? total.done + total.failed + total.inDoubt + skipped + blocked + invalid
-        : Math.min(total.slots, settledJobs(totals)),
+        ? (total.done + total.failed + total.inDoubt) * slotsPerJob + skipped + blocked + invalid
+        : Math.min(slots, settledJobs(totals)),
+      slotsPerJob,
       jobs: settledJobs(totals),
       ...(total.why.retry + total.why.anew > 0 ? { again: true } : {}),
     },

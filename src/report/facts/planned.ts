@@ -6,13 +6,15 @@ import { isMoment, jsonFact } from './json.ts';
 import type { HowFar } from './json-outputs.generated.ts';
 import type { RunFacts } from './run.ts';
 
-/** What a run has before it when nothing is submitted: jobs, and the slots that are skipped, blocked or fail without one. */
+/** What a run has before it when nothing is submitted: slots. */
 export interface Planned {
   readonly total: number;
   /** There may be fewer. */
   readonly atMost?: boolean;
-  /** How many of them earlier runs have settled. */
+  /** How many of them earlier runs have settled; where slots share jobs, of so many jobs on average: a fraction. */
   readonly settled: number;
+  /** How many slots a job settles on average. */
+  readonly slotsPerJob: number;
   /** Settled jobs of the directory, of this plan or not. */
   readonly jobs: number;
   /** Some of those are tried again, or made anew. */
@@ -31,7 +33,7 @@ export async function writePlanned(
 }
 
 const isPlanned = aMapping(
-  { startedAt: isMoment, total: aNumber, settled: aNumber, jobs: aNumber },
+  { startedAt: isMoment, total: aNumber, settled: aNumber, slotsPerJob: aNumber, jobs: aNumber },
   { atMost: aFlag, again: aFlag },
 ) as (value: unknown) => value is Planned & { readonly startedAt: number };
 
@@ -57,19 +59,23 @@ export async function readHowFar(
   }
   const planned = await jsonFact(state, factName, isPlanned);
   if (planned?.startedAt !== startedAt) return undefined;
-  const { total, settled, jobs, atMost, again = false } = planned;
+  const { total, settled, slotsPerJob, jobs, atMost, again = false } = planned;
   const more = settledJobs(sums) - jobs;
   const { submitting, running, modal, saving } = sums.jobs;
   // A job that is made again was settled before: how many of them have ended, only their submissions say.
   const sent = sums.attempts - atStart.attempts;
   const made = again ? Math.max(more, sent - submitting - running - modal - saving) : more;
-  const far = howFar(total, Math.min(total, Math.max(0, settled + made)));
+  const slots = settled + made * slotsPerJob;
+  // A sum of fractions may miss a whole number by a hair.
+  const far = howFar(total, Math.min(total, Math.max(0, Math.floor(slots + 1e-6))));
   return {
     ...far,
     ...(atMost ? { atMost } : {}),
     ...(now === undefined || made <= 0
       ? {}
-      : { leftMs: Math.round(((total - far.settled) * Math.max(0, now - startedAt)) / made) }),
+      : {
+          leftMs: Math.round(((total - far.settled) * Math.max(0, now - startedAt)) / (made * slotsPerJob)),
+        }),
   };
 }
 

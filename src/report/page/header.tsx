@@ -2,18 +2,27 @@ import type { JSX } from 'preact';
 import type { PageSummary } from '../results/wire.ts';
 import { useApp, useStore } from './parts/use.ts';
 import { type Tab, tabs } from './state/address.ts';
-import { count, money, size, time } from './text/format.ts';
+import { count, counted, duration, money, size, time } from './text/format.ts';
 
 const names: Readonly<Record<Tab, string>> = { results: 'Results', charts: 'Charts', failures: 'Failures' };
 
 /** What the run is, and the three ways of looking at it. */
 export function Header({ summary }: { readonly summary: PageSummary }): JSX.Element {
-  const { statuses, totals, workersStatus } = summary;
+  const { planned, statuses, totals, workersStatus } = summary;
   const open = (['pending', 'submitting', 'running', 'modal', 'saving'] as const).reduce(
     (sum, status) => sum + (statuses[status] ?? 0),
     0,
   );
   const facts: readonly (readonly [value: string, name: string, tone?: string])[] = [
+    ...(planned === undefined
+      ? []
+      : [
+          [
+            `${planned.percent} %`,
+            `of ${planned.atMost ? 'at most ' : ''}${counted(planned.total, 'slot')}`,
+          ] as const,
+        ]),
+    ...(planned?.leftMs ? [[`about ${duration(planned.leftMs / 1000)}`, 'left'] as const] : []),
     [count(statuses.done ?? 0), 'done', 'good'],
     ...(open > 0 ? [[count(open), 'to come'] as const] : []),
     ...(statuses.failed ? [[count(statuses.failed), 'failed', 'bad'] as const] : []),

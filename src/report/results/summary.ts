@@ -4,6 +4,8 @@ import { artifactsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
+import { readHowFar } from '../facts/planned.ts';
+import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
 import { sameFilesWords } from '../text/amounts.ts';
 import type { Advisor } from './advice.ts';
@@ -22,6 +24,32 @@ export interface SummaryFacts {
   readonly at: number;
   /** A run is on. */
   readonly live: boolean;
+}
+
+type SumsReader = Pick<StateReader, 'file' | 'fact' | 'totals' | 'unfinished' | 'withStatus'>;
+
+/** What a summary says of the directory as a whole. */
+export interface PageSums extends Pick<PageSummary, 'planned'> {
+  readonly totals: Pick<PageSummary['totals'], 'submissions' | 'cost' | 'possibleCost' | 'tokens'>;
+}
+
+/** @throws StateError */
+export async function readPageSums(
+  state: SumsReader,
+  { at, live }: Pick<SummaryFacts, 'at' | 'live'>,
+): Promise<PageSums> {
+  const sums = await readSums(state, live);
+  const { attempts, cost, possibleCost, tokens } = sums;
+  const planned = await readHowFar(state, await readRunFacts(state), sums, live ? at : undefined);
+  return {
+    ...(planned === undefined ? {} : { planned }),
+    totals: {
+      submissions: attempts,
+      ...(cost === 0 ? {} : { cost }),
+      ...(possibleCost === 0 ? {} : { possibleCost }),
+      tokens,
+    },
+  };
 }
 
 /** What is counted of a result. */
@@ -75,15 +103,12 @@ export class SummaryCounter {
   }
 
   /** Of what was added so far. */
-  async summary(
-    state: Pick<StateReader, 'totals' | 'unfinished' | 'withStatus'>,
-    { madeBy, at, live }: SummaryFacts,
-  ): Promise<PageSummary> {
+  async summary(state: SumsReader, { madeBy, at, live }: SummaryFacts): Promise<PageSummary> {
     const { pipeline, serviceId } = this.#plan;
     const { mask } = this.#advisor;
-    const { attempts, cost, possibleCost, tokens } = await readSums(state, live);
     const { budget } = pipeline;
     const same = this.#sameFiles.result();
+    const { totals, ...sums } = await readPageSums(state, { at, live });
     return {
       version: 1,
       name: pipeline.name,
@@ -92,15 +117,14 @@ export class SummaryCounter {
       madeBy,
       at,
       live,
+      ...sums,
       results: this.#results,
       indexed: this.#results,
       steps: this.#steps.steps(),
       statuses: Object.fromEntries(this.#statuses),
       variables: this.#variables.map((counter) => counter.variable()),
       totals: {
-        submissions: attempts,
-        ...(cost === 0 ? {} : { cost }),
-        ...(possibleCost === 0 ? {} : { possibleCost }),
+        ...totals,
         ...(Object.keys(budget).length === 0
           ? {}
           : {
@@ -110,7 +134,6 @@ export class SummaryCounter {
                 ...(budget.tokens === undefined ? {} : { tokens: budget.tokens }),
               },
             }),
-        tokens,
         bytes: this.#bytes,
         ...(same === undefined ? {} : { sameFiles: `${sameFilesWords(same)}.` }),
       },

@@ -1,3 +1,4 @@
+import type { HowFar } from '../facts/json-outputs.generated.ts';
 import type { PageCharts } from './wire-charts.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface PageSummary {
   readonly at: number;
   /** A run is on now. */
   readonly live: boolean;
+  /** How far the run that is on is, or the last one came, in slots; absent: its plan is not ready. */
+  readonly planned?: HowFar;
   /** Of a run on an engine, under `serve`: how its workers are doing. */
   readonly workersStatus?: PageWorkers;
   /** Results, which are the rows of the manifest, in its order. */

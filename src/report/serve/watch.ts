@@ -1,10 +1,10 @@
 import { isNarrowed } from '../../manifest/cells.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { ChangeMark, StateChanges } from '../../state/sqlite/changes.ts';
 import type { Advisor } from '../results/advice.ts';
+import { readPageSums } from '../results/summary.ts';
 import type { PageSummary, PageWorkers } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
 
@@ -254,22 +254,18 @@ export class RunWatch {
       this.#countedAt = this.#elapsed();
       this.#countTook = this.#countedAt - began;
     }
-    const { attempts, tokens, cost, possibleCost } = await readSums(reader, this.#live);
-    const { cost: _cost, possibleCost: _possible, ...totals } = this.#counted.totals;
+    const { totals, ...sums } = await readPageSums(reader, facts);
+    const { planned: _planned, ...counted } = this.#counted;
+    const { cost: _cost, possibleCost: _possible, ...counts } = counted.totals;
     const summary: PageSummary = {
-      ...this.#counted,
+      ...counted,
       ...facts,
+      ...sums,
       ...(this.#workersStatus === undefined ? {} : { workersStatus: this.#workersStatus }),
       results: index.expected,
       indexed: index.size,
       statuses: index.statuses,
-      totals: {
-        ...totals,
-        submissions: attempts,
-        tokens,
-        ...(cost === 0 ? {} : { cost }),
-        ...(possibleCost === 0 ? {} : { possibleCost }),
-      },
+      totals: { ...counts, ...totals },
     };
     this.#text = JSON.stringify(summary);
   }

@@ -28,6 +28,7 @@ describe('promptpress serve during a run', () => {
     served = await Served.open(place.folder, 'killed.yaml');
     const during = await served.until(({ statuses }) => (statuses.running ?? 0) === 3);
     expect([during.live, during.results, during.statuses.pending]).toEqual([true, 9, 3]);
+    expect(during.planned?.total).toBe(9);
     const viewers = await Promise.all(Array.from({ length: 20 }, () => served.watch()));
     while (viewers.some(({ summaries }) => summaries.length === 0)) await nextTurn();
 
@@ -43,7 +44,8 @@ describe('promptpress serve during a run', () => {
     }
     expect((await run).code).toBe(0);
     const after = await served.until(({ live, statuses }) => !live && statuses.done === 9);
-    expect(after).toMatchObject({ results: 9, indexed: 9, totals: { submissions: 9 } });
+    const planned = { total: 9, settled: 9, percent: 100 };
+    expect(after).toMatchObject({ results: 9, indexed: 9, totals: { submissions: 9 }, planned });
     served.test.tick();
     ticks += 1;
     while (viewers.some(({ summaries }) => summaries.at(-1)?.live !== false)) {

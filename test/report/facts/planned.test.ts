@@ -18,7 +18,7 @@ async function progress(planned: Planned, jobs: Partial<typeof none>, attempts: 
 
 describe('the progress of a run under way', () => {
   it('counts jobs that settle after its beginning', async () => {
-    const planned = { total: 10, settled: 6, jobs: 6 };
+    const planned = { total: 10, settled: 6, slotsPerJob: 1, jobs: 6 };
     expect(await progress(planned, { done: 7, failed: 1 }, 9)).toEqual({
       total: 10,
       settled: 8,
@@ -33,7 +33,13 @@ describe('the progress of a run under way', () => {
     ['one is done', { done: 4, failed: 2 }, 7, { settled: 4, leftMs: 20_000 }],
     ['all are settled', { done: 5, failed: 1 }, 9, { settled: 6, percent: 100 }],
   ])('counts jobs that are tried again once they have ended: %s', async (_when, jobs, attempts, seen) => {
-    const planned = { total: 6, settled: 3, jobs: 6, again: true };
+    const planned = { total: 6, settled: 3, slotsPerJob: 1, jobs: 6, again: true };
     expect(await progress(planned, jobs, attempts)).toMatchObject(seen);
+  });
+
+  it('counts slots where some share a job', async () => {
+    const planned = { total: 13, settled: 4 * 1.2 + 1, slotsPerJob: 1.2, jobs: 4 };
+    expect(await progress(planned, { done: 6 }, 8)).toMatchObject({ total: 13, settled: 8 });
+    expect(await progress(planned, { done: 10 }, 12)).toMatchObject({ total: 13, settled: 13, percent: 100 });
   });
 });

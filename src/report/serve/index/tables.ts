@@ -283,7 +283,19 @@ function countedFact({ row, result, detail }: CellResult): unknown {
 
 const countedRecord = (record: NonNullable<Slot['record']>): unknown => {
   const { key, kind, attempts, submittedAt, finishedAt, usage, speed, cost, partlyPriced } = record;
-  const files = [...record.artifacts, ...(record.frames?.files ?? [])];
-  const artifacts = files.map(({ bytes }) => ({ bytes }));
-  return { key, kind, attempts, submittedAt, finishedAt, usage, speed, cost, partlyPriced, artifacts };
+  const artifacts = record.artifacts.map(({ bytes, sha256, file }) => ({ bytes, sha256, file }));
+  const frames = record.frames && { files: record.frames.files.map(({ bytes }) => ({ bytes })) };
+  return {
+    key,
+    kind,
+    attempts,
+    submittedAt,
+    finishedAt,
+    usage,
+    speed,
+    cost,
+    partlyPriced,
+    artifacts,
+    frames,
+  };
 };
