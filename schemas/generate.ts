@@ -44,6 +44,7 @@ const printed = {
   models: 'models',
   plan: 'plan',
   refused: 'refused',
+  registered: 'run-registered',
   run: 'run-summary',
   show: 'show',
   status: 'status',

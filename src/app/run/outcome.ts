@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
 import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
+import type { JsonOutputs } from '../../report/facts/json-outputs.generated.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { readLearned } from '../../report/facts/learned.ts';
 import { seenFrom } from '../../report/facts/place.ts';
@@ -28,6 +29,8 @@ export interface RunOutput {
   readonly warn: (text: string) => void;
   /** Called when all is written, before anybody is notified. @param again the command that goes on with the run */
   readonly tell: (summary: RunSummary, again: string) => void | Promise<void>;
+  /** Called in place of that where the run is left to the workers of its engine. Absent: it is none. */
+  readonly registered?: (run: JsonOutputs['registered']) => Promise<void>;
 }
 
 /** What the work of a run came to. */

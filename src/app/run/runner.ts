@@ -30,7 +30,7 @@ export interface OpeningRun {
   readonly service: AdmittedService;
   readonly flags: RunFlags;
   readonly interrupts: Interrupts;
-  readonly output: Pick<RunOutput, 'onWork' | 'warn'>;
+  readonly output: Omit<RunOutput, 'tell'>;
   readonly disposables: Disposables;
   readonly context: Context;
 }

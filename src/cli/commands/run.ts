@@ -85,6 +85,9 @@ async function runFile(
       io.err(endingText(summary, again, mayFind));
       if (flags.json) await io.data(jsonLine(summary));
     },
+    registered: async (registered) => {
+      if (flags.json) await io.data(jsonLine(registered));
+    },
   };
   const runner =
     engineOfRun(flags, io) === undefined

@@ -154,6 +154,23 @@ export interface JsonOutputs {
     /** Every mistake of a pipeline that is not valid; absent for all other failures. */
     readonly diagnostics?: readonly ShownDiagnostic[];
   };
+  /** What `promptpress run --detach --json` prints: one object about a run that is left to the workers of its engine. */
+  readonly registered: {
+    /** The pipeline's name. */
+    readonly pipeline: string;
+    /** The pipeline's file as it was given. */
+    readonly file: string;
+    /** The service's identity, part of every job key. */
+    readonly service: string;
+    /** Where its requests go, and the key. */
+    readonly origin: string;
+    /** Its engine and its name there, `postgres://…#NAME` without a password: `status`, `stop` and `ls` take it. */
+    readonly run: string;
+    /** The run directory, relative to the current folder. */
+    readonly directory: string;
+    /** Those that the flags choose. */
+    readonly cells: number;
+  };
   /** What `promptpress run --json` prints: one object about one invocation. Paths are relative to the current folder. */
   readonly run: {
     /** The pipeline's name. */
@@ -648,10 +665,11 @@ export interface ListedRun {
   readonly tokens: number;
 }
 export interface HowFar {
-  /** Planned jobs, and slots without a job; once a run has ended, slots. */
+  /** Planned slots. */
   readonly total: number;
   /** There may be fewer. */
   readonly atMost?: true;
+  /** Those that nothing is left to do for. While a run is on, from the jobs that have settled: where slots share jobs, as many as jobs settle on average. */
   readonly settled: number;
   /** Rounded down. */
   readonly percent: number;

@@ -20,7 +20,7 @@ interface Listed {
 }
 
 /** What a command has printed, which fits its schema. */
-async function fitting(command: 'ls' | 'status', { out }: Said): Promise<unknown> {
+async function fitting(command: 'ls' | 'status' | 'run-registered', { out }: Said): Promise<unknown> {
   const file = join(import.meta.dirname, `../../../schemas/${command}.schema.json`);
   const schema = JSON.parse(await readFile(file, 'utf8')) as object;
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
@@ -59,7 +59,13 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
 
   it('is registered, running, then complete, and says what to do', async () => {
     await crew.write('staged.yaml', pipeline('staged'));
-    expect((await crew.pp('run', 'staged.yaml', ...crew.lease, '--detach')).code).toBe(0);
+    const registered = await crew.pp('run', 'staged.yaml', ...crew.lease, '--detach', '--json');
+    expect(registered.code).toBe(0);
+    expect(await fitting('run-registered', registered)).toMatchObject({
+      pipeline: 'staged',
+      run: expect.stringMatching(/^postgres:.*#staged$/),
+      cells: 2,
+    });
     expect(await stageOf('staged')).toEqual([
       'registered',
       undefined,

@@ -8,6 +8,7 @@ import { leasesSilent } from '../../../engine/slices/beat-fence.ts';
 import { runStatus, stopRun } from '../../../engine/slices/runs.ts';
 import { WorkerSlots } from '../../../engine/slots.ts';
 import type { ManifestTotals } from '../../../manifest/tally.ts';
+import { seenFrom } from '../../../report/facts/place.ts';
 import { counted } from '../../../report/text/amounts.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
@@ -35,7 +36,7 @@ export async function coordinate(
   metrics: MetricsWatch | undefined,
 ): Promise<RunWork | undefined> {
   const { engine, run, shown } = begun;
-  const { flags, interrupts, context } = opening;
+  const { flags, interrupts, output, context } = opening;
   const { io } = context;
   const unheard = await unheardJobs(engine.pool, run);
   if (unheard !== undefined && !flags['no-progress']) io.err(`${unheardText(unheard)}\n`);
@@ -56,6 +57,16 @@ export async function coordinate(
     io.err(
       `Registered: ${begun.cells} cells. Workers carry it out; the same command without --detach takes it up.\n${commands.map((line) => `  ${line}\n`).join('')}`,
     );
+    const { name, source } = begun.plan.pipeline;
+    await output.registered?.({
+      pipeline: name,
+      file: source.file,
+      service: begun.plan.serviceId,
+      origin: begun.spec.service.origin,
+      run: shown,
+      directory: seenFrom(io.cwd, begun.directory),
+      cells: begun.cells,
+    });
     return undefined;
   }
   const { redosFailed = 0, gridsCut = 0, timedOutAgain = 0 } = (await runStatus(engine.pool, run)) ?? {};
