@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import type { ManifestTotals } from '../manifest/tally.ts';
 import { runFiles } from '../report/facts/layout.ts';
 import { seenFrom } from '../report/facts/place.ts';
 import { money } from '../report/text/amounts.ts';
 import { runAgain } from '../report/text/next-commands.ts';
 import { type RunSummary } from '../report/text/summary.ts';
+import type { ManifestTotals } from '../results/row-ledger.ts';
 import { isOpenOrder } from '../state/redo-order.ts';
 import { closingAfter } from './adapters/disposables.ts';
 import { gitFacts } from './adapters/git/git.ts';

@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
-import { SettledCounts, type SettledStep } from '../plan/estimate/settled.ts';
+import type { SettledStep } from '../plan/estimate/settled.ts';
+import { type ManifestTotals, RowLedger } from '../results/row-ledger.ts';
 import { manifestHeader, rowFields } from './columns.ts';
 import type { ManifestRow } from './row.ts';
 import { spreadsheetFields } from './spreadsheet.ts';
-import { ManifestCounter, type ManifestTotals } from './tally.ts';
 
 /** Rows that become text together: one write to the file, and one turn of the event loop in between. */
 const batchSize = 256;
@@ -31,8 +31,7 @@ export class RowText {
   readonly #names: readonly string[];
   readonly #variables: readonly string[];
   readonly #form: ManifestForm;
-  readonly #totals = new ManifestCounter();
-  readonly #steps = new SettledCounts();
+  readonly #ledger = new RowLedger();
   #batch: (readonly string[])[] = [];
   #isMasked = false;
 
@@ -50,9 +49,7 @@ export class RowText {
   }
 
   add(row: ManifestRow): void {
-    this.#totals.add(row);
-    const { slot, firstOfSlot, sharesJob, mayChange } = row;
-    if (firstOfSlot) this.#steps.add(slot, { isShared: sharesJob === true, isFinal: mayChange !== true });
+    this.#ledger.add(row);
     const { forSpreadsheet, redact = (text) => text } = this.#form;
     const fields = rowFields(row, this.#variables);
     // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
@@ -70,7 +67,7 @@ export class RowText {
 
   /** What all rows add up to. */
   result(): RowSums {
-    return { totals: this.#totals.result(), isMasked: this.#isMasked, steps: this.#steps.result() };
+    return { totals: this.#ledger.totals(), isMasked: this.#isMasked, steps: this.#ledger.settled() };
   }
 
   #csv(records: readonly (readonly string[])[]): string {

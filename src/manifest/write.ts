@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
 import { cellsAtOnce } from '../plan/resolve/load-records.ts';
+import type { ManifestTotals } from '../results/row-ledger.ts';
 import { isFullDisk } from '../state/files/disk-errors.ts';
 import type { StateReader } from '../state/reader.ts';
 import { type ManifestForm, type RowSums, RowText } from './row-text.ts';
 import { manifestGroups, rowsOfCells } from './rows.ts';
 import { OutOfDate, type SettledRows } from './settled-rows.ts';
 import { byteOrderMark } from './spreadsheet.ts';
-import type { ManifestTotals } from './tally.ts';
 import { writeWhole } from './whole-file.ts';
 
 /**

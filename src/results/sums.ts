@@ -55,20 +55,26 @@ export async function readSums(
  */
 export function sumsOf(totals: StoreTotals, left: readonly JobRecord[], skipped = 0): DirectorySums {
   const { jobs, codes } = totals;
-  const lost = left.filter(isInterrupted);
+  const lost = left.map(lostBy);
   const doubts = left.filter((record) => isInDoubt(record, false)).length;
   return {
     ...totals,
     jobs: { ...jobs, failed: jobs.failed - skipped, skipped },
     codes: skipped === 0 ? codes : { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped },
-    possibleCost: roundMoney(
-      lost.reduce((sum, { reserve }) => sum + (reserve?.cost ?? 0), totals.possibleCost),
-    ),
-    assumedTokens: lost.reduce((sum, { reserve }) => sum + (reserve?.tokens ?? 0), totals.assumedTokens),
+    possibleCost: roundMoney(lost.reduce((sum, { cost }) => sum + cost, totals.possibleCost)),
+    assumedTokens: lost.reduce((sum, { tokens }) => sum + tokens, totals.assumedTokens),
     doubts: jobs['in-doubt'] + doubts,
     open: jobs.pending + jobs.submitting + jobs.running + jobs.modal + jobs.saving - doubts,
   };
 }
+
+/** What a job may have cost whose answer a killed run did not wait for, beside what its record has counted. */
+export const lostBy = (
+  record: JobRecord,
+): { readonly count: number; readonly cost: number; readonly tokens: number } => {
+  const { cost = 0, tokens = 0 } = (isInterrupted(record) && record.reserve) || {};
+  return { count: isInterrupted(record) ? 1 : 0, cost, tokens };
+};
 
 export const spentSoFar = ({
   cost,

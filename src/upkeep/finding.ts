@@ -1,4 +1,4 @@
-import type { SameFilesFound } from '../manifest/same-files.ts';
+import type { SameFilesFound } from '../results/same-files.ts';
 
 /** Something in a run directory that is not as the state says. */
 export type Finding =

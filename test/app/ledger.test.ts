@@ -28,7 +28,7 @@ import { Served } from '../rig/served.ts';
 import { seededRandom } from '../rig/virtual-run.ts';
 
 /** `LEDGER_SEEDS=5,6` plays others. */
-const seeds = (process.env['LEDGER_SEEDS'] ?? '1,2,4').split(',').map(Number);
+const seeds = (process.env['LEDGER_SEEDS'] ?? '1,2,4,26').split(',').map(Number);
 const rounds = 3;
 const directory = 'runs/ledger';
 
@@ -128,7 +128,7 @@ const isChosen = (
   flags: readonly string[],
   limit: number | undefined,
 ): boolean =>
-  (!flags.includes('--filter') || row['animal'] === 'fox') &&
+  (!flags.includes('--filter') || row['var.animal'] === 'fox') &&
   (!flags.includes('--only') || row['step'] === 'say') &&
   (!flags.includes('--limit') || limit === undefined || Number(row['cell']) === limit);
 

@@ -19,7 +19,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   results: { imports: ['pipeline', 'plan', 'state'], types: ['run'] },
   manifest: { imports: ['pipeline', 'plan', 'state', 'results'] },
-  upkeep: { imports: ['plan', 'state', 'artifacts/store', 'manifest'] },
+  upkeep: { imports: ['plan', 'state', 'artifacts/store', 'results', 'manifest'] },
   report: {
     imports: [
       'pipeline',

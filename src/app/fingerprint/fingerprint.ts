@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { isNarrowed } from '../../manifest/cells.ts';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { WrittenManifest } from '../../manifest/write.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
@@ -11,6 +10,7 @@ import type { SettledStep } from '../../plan/estimate/settled.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { type InputTable, readRunFacts } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
+import type { ManifestTotals } from '../../results/row-ledger.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { fingerprintFact, type StateStore } from '../../state/store.ts';

@@ -1,4 +1,4 @@
-import type { ManifestTotals } from '../../manifest/tally.ts';
+import type { ManifestTotals } from '../../results/row-ledger.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { exitCodes } from '../errors/cli-error.ts';
 import type { InterruptName } from '../output/io.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import type { JsonOutputs } from '../../report/facts/json-outputs.generated.ts';
 import { runFiles } from '../../report/facts/layout.ts';
@@ -9,6 +8,7 @@ import { seenFrom } from '../../report/facts/place.ts';
 import { readPutBack } from '../../report/facts/put-back.ts';
 import { outcomeFacts, writeRunFacts } from '../../report/facts/run.ts';
 import type { RunSummary } from '../../report/text/summary.ts';
+import type { ManifestTotals } from '../../results/row-ledger.ts';
 import { jobsInDoubt, readSums, type SpentAtStart, spentInRun, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { kindAt } from '../../state/files/plain-path.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import type { KnownImageFiles } from '../../artifacts/input/known-files.ts';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Matrix } from '../../plan/matrix/types.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { InputTable } from '../../report/facts/run.ts';
+import type { ManifestTotals } from '../../results/row-ledger.ts';
 import type { SpentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';

@@ -1,5 +1,5 @@
-import { type CommonMessage, Messages } from '../../manifest/messages.ts';
 import { type IsOptional, isSkipped } from '../../plan/graph/optional.ts';
+import { type CommonMessage, Messages } from '../../results/messages.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { first } from './in-doubt.ts';
 

@@ -1,5 +1,5 @@
-import { type CommonMessage, Messages } from '../../manifest/messages.ts';
 import type { JobRecord } from '../../plan/job.ts';
+import { type CommonMessage, Messages } from '../../results/messages.ts';
 import {
   kindOfRequest,
   operationOf,

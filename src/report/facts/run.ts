@@ -1,9 +1,9 @@
-import type { CommonMessage } from '../../manifest/messages.ts';
-import type { SameFilesFound } from '../../manifest/same-files.ts';
-import type { ManifestTotals } from '../../manifest/tally.ts';
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { aFlag, aMapping, aNumber, aText, listOf, mapOf } from '../../pipeline/values/shape.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
+import type { CommonMessage } from '../../results/messages.ts';
+import type { ManifestTotals } from '../../results/row-ledger.ts';
+import type { SameFilesFound } from '../../results/same-files.ts';
 import type { SpentAtStart } from '../../results/sums.ts';
 import { isRunEnd, type RunEnd } from '../../run/events.ts';
 import type { StateReader } from '../../state/reader.ts';

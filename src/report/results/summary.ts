@@ -1,20 +1,23 @@
 import { KeySet } from '../../manifest/key-set.ts';
-import { SameFiles } from '../../manifest/same-files.ts';
 import { artifactsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { messageText } from '../../results/messages.ts';
+import { type ReasonFound, Reasons } from '../../results/row-ledger.ts';
+import { SameFiles } from '../../results/same-files.ts';
 import { readSums } from '../../results/sums.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { readHowFar } from '../facts/planned.ts';
 import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
 import { sameFilesWords } from '../text/amounts.ts';
-import type { Advisor } from './advice.ts';
+import { type Advisor, groupAdvice } from './advice.ts';
 import type { CellResult } from './cell-results.ts';
 import { ChartCounter } from './counts/charts.ts';
-import { FailureCounter } from './counts/failures.ts';
-import { StepCounter } from './counts/steps.ts';
 import { VariableCounter } from './counts/variables.ts';
-import type { PageStatus, PageSummary } from './wire.ts';
+import type { FailureGroup, PageStatus, PageStep, PageSummary } from './wire.ts';
+
+/** Branches of a step that are named; what wildcards find comes from the service. */
+const mostBranches = 1000;
 
 /** What a summary says that no result does. */
 export interface SummaryFacts {
@@ -66,9 +69,9 @@ export interface CountedResult {
 export class SummaryCounter {
   readonly #plan: Plan;
   readonly #advisor: Advisor;
-  readonly #steps: StepCounter;
+  readonly #steps = new Map<string, { readonly branches: Map<string, number>; results: number }>();
   readonly #variables: readonly VariableCounter[];
-  readonly #failures = new FailureCounter();
+  readonly #reasons = new Reasons();
   readonly #charts = new ChartCounter();
   readonly #statuses = new Map<PageStatus, number>();
   readonly #jobs = new KeySet();
@@ -79,7 +82,6 @@ export class SummaryCounter {
   constructor(plan: Plan, advisor: Advisor) {
     this.#plan = plan;
     this.#advisor = advisor;
-    this.#steps = new StepCounter(plan.slotGraph);
     this.#variables = plan.matrix.variables.map((name) => new VariableCounter(name));
   }
 
@@ -92,14 +94,31 @@ export class SummaryCounter {
     const { slot, firstOfSlot } = row;
     this.#results += 1;
     this.#statuses.set(result.status, (this.#statuses.get(result.status) ?? 0) + 1);
-    this.#steps.add(result.step, result.branch, slot.place ?? 0);
+    this.#count(result, slot.place ?? 0);
     for (const [index, counter] of this.#variables.entries()) counter.add(result.vars[index] ?? '');
     if (!firstOfSlot) return;
-    this.#failures.add(slot, result.at);
+    this.#reasons.add(slot, result.at);
     if (slot.record === undefined || !this.#jobs.add(slot.record.key)) return;
     for (const { bytes } of artifactsOf(slot.record)) this.#bytes += bytes;
     this.#sameFiles.add(slot.record);
     this.#charts.add(slot, detail.model);
+  }
+
+  /** @param place of its slot in the plan */
+  #count({ step, branch }: CountedResult['result'], place: number): void {
+    const found = this.#steps.get(step) ?? { branches: new Map<string, number>(), results: 0 };
+    this.#steps.set(step, found);
+    found.results += 1;
+    if (!found.branches.has(branch) && found.branches.size < mostBranches) found.branches.set(branch, place);
+  }
+
+  /** In file order. */
+  #stepsFound(): readonly PageStep[] {
+    return [...this.#plan.slotGraph.steps].map(([name, { step }]) => {
+      const { branches = [], results = 0 } = this.#steps.get(name) ?? {};
+      const inOrder = [...branches].sort(([, one], [, other]) => one - other);
+      return { name, kind: step.kind, branches: inOrder.map(([branch]) => branch), results };
+    });
   }
 
   /** Of what was added so far. */
@@ -120,7 +139,7 @@ export class SummaryCounter {
       ...sums,
       results: this.#results,
       indexed: this.#results,
-      steps: this.#steps.steps(),
+      steps: this.#stepsFound(),
       statuses: Object.fromEntries(this.#statuses),
       variables: this.#variables.map((counter) => counter.variable()),
       totals: {
@@ -137,8 +156,20 @@ export class SummaryCounter {
         bytes: this.#bytes,
         ...(same === undefined ? {} : { sameFiles: `${sameFilesWords(same)}.` }),
       },
-      failures: this.#failures.groups(this.#advisor),
+      failures: this.#reasons.found().map((reason) => failureOf(reason, this.#advisor)),
       charts: this.#charts.charts(),
     };
   }
 }
+
+const failureOf = (
+  { first, code, count, unasked, examples, steps, ...message }: ReasonFound,
+  advisor: Advisor,
+): FailureGroup => ({
+  code: advisor.mask(code),
+  message: advisor.mask(messageText(message)),
+  ...groupAdvice(first, unasked !== count, advisor),
+  results: count,
+  examples,
+  steps,
+});

@@ -1,5 +1,5 @@
-import type { SameFilesFound } from '../../manifest/same-files.ts';
 import type { TokenUsage } from '../../plan/job.ts';
+import type { SameFilesFound } from '../../results/same-files.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
 

@@ -1,6 +1,6 @@
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
-import { messageText } from '../../manifest/messages.ts';
 import { droppedCode } from '../../plan/job.ts';
+import { messageText } from '../../results/messages.ts';
 import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
 import { lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path';
-import { messageText } from '../../../manifest/messages.ts';
 import type { IsOptional } from '../../../plan/graph/optional.ts';
+import { messageText } from '../../../results/messages.ts';
 import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';

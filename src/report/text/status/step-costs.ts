@@ -1,5 +1,5 @@
 import { roundMoney } from '../../../plan/estimate/price.ts';
-import { leftUnanswered } from '../../../results/sums.ts';
+import { leftUnanswered, lostBy } from '../../../results/sums.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import type { StepCosts } from '../../facts/json-outputs.generated.ts';
 import { count, money } from '../amounts.ts';
@@ -17,13 +17,11 @@ export async function readStepCosts(
 ): Promise<readonly StepCosts[]> {
   const sums = await state.stepSums();
   const left = new Map<string, { count: number; cost: number; tokens: number }>();
-  for await (const { origin, reserve } of leftUnanswered(state, running)) {
-    const { count: before = 0, cost = 0, tokens = 0 } = left.get(origin.step) ?? {};
-    left.set(origin.step, {
-      count: before + 1,
-      cost: cost + (reserve?.cost ?? 0),
-      tokens: tokens + (reserve?.tokens ?? 0),
-    });
+  for await (const record of leftUnanswered(state, running)) {
+    const { step } = record.origin;
+    const { count: before = 0, cost = 0, tokens = 0 } = left.get(step) ?? {};
+    const lost = lostBy(record);
+    left.set(step, { count: before + lost.count, cost: cost + lost.cost, tokens: tokens + lost.tokens });
   }
   return sums.map(({ step, jobs, done, attempts, cost, tokens, ...more }) => {
     const unheard = left.get(step);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Messages, messageText } from '../../src/manifest/messages.ts';
+import { Messages, messageText } from '../../src/results/messages.ts';
 
 const common = (...messages: string[]) => {
   const counted = new Messages();

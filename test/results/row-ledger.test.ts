@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../../src/manifest/row.ts';
-import { ManifestCounter, type ManifestTotals } from '../../src/manifest/tally.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Slot } from '../../src/plan/slot.ts';
+import { type ManifestTotals, RowLedger } from '../../src/results/row-ledger.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 import { noSlots } from '../rig/no-counts.ts';
 
@@ -22,9 +22,9 @@ const row = ({ slot, record, ...changes }: Given): ManifestRow =>
   }) as unknown as ManifestRow;
 
 function tallyOf(...rows: readonly Given[]): ManifestTotals {
-  const tally = new ManifestCounter();
+  const tally = new RowLedger();
   for (const given of rows) tally.add(row(given));
-  return tally.result();
+  return tally.totals();
 }
 
 const artifact = { file: 'images/aa/aa-1.png' } as NonNullable<ManifestRow['artifact']>;

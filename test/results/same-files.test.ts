@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SameFiles } from '../../src/manifest/same-files.ts';
+import { SameFiles } from '../../src/results/same-files.ts';
 
 const job = (key: string, ...contents: string[]) => ({
   key,

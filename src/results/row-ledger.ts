@@ -1,0 +1,222 @@
+import { roundMoney } from '../plan/estimate/price.ts';
+import { isNotKept } from '../plan/estimate/scan.ts';
+import type { SettledStep } from '../plan/estimate/settled.ts';
+import { type JobError, type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
+import { type Slot, type SlotStatus, slotStatuses } from '../plan/slot.ts';
+import { UsageSum } from '../plan/usage.ts';
+import { type CommonMessage, Messages } from './messages.ts';
+import { SameFiles, type SameFilesFound } from './same-files.ts';
+import { lostBy } from './sums.ts';
+
+/** Slots that share a status and an error code, with the most frequent of their messages. */
+export interface Reason extends CommonMessage {
+  readonly status: 'failed' | 'in-doubt';
+  readonly code: string;
+  readonly count: number;
+  /** Of a failure: how many of them have no job that could be tried again. Absent: none. */
+  readonly unasked?: number;
+}
+
+/** The totals of a manifest: the basis of exit codes and of the final messages. */
+export interface ManifestTotals {
+  readonly rows: number;
+  /** Slots that the selection chose, by status. */
+  readonly slots: Readonly<Record<SlotStatus, number>>;
+  /** Slots that are listed only because they have a result. */
+  readonly otherSlots: number;
+  /** Rows that name a file, in all slots. */
+  readonly files: number;
+  /** Why chosen slots failed or are in doubt, most frequent first. */
+  readonly reasons: readonly Reason[];
+  /** Sum of the cost column; absent when no price is known. */
+  readonly cost?: number;
+  /** What submissions of the listed jobs that nobody answered may have cost beside it; absent: nothing. */
+  readonly possibleCost?: number;
+  /** Sums of the token columns; absent when no tokens were counted. */
+  readonly tokens?: TokenUsage;
+  /** Estimated tokens of replies without a token count; absent: every reply had one. */
+  readonly assumedTokens?: number;
+  /** Submissions and calls of the listed jobs whose answer never came, and which may have been paid; absent: none. */
+  readonly unanswered?: number;
+  /** Different jobs with the same bytes; absent: none. */
+  readonly sameFiles?: SameFilesFound;
+  /** Rows whose job has its tokens and its cost on an earlier row; absent: none. */
+  readonly countedBefore?: number;
+}
+
+/** A result as it is counted: a row of the manifest. */
+export interface CountedRow {
+  readonly slot: Slot;
+  /** The selection chose its slot. */
+  readonly chosen: boolean;
+  readonly firstOfSlot: boolean;
+  readonly firstOfJob: boolean;
+  /** An earlier slot has the same job. */
+  readonly sharesJob?: boolean;
+  /** A job that it comes from is, or is to be, redone. */
+  readonly mayChange?: boolean;
+  /** Its job has its tokens and its cost on an earlier row. */
+  readonly countedBefore?: boolean;
+  readonly artifact?: { readonly file?: string };
+}
+
+/** Codes are a closed set; a service's own codes could be many. */
+const mostReasons = 100;
+
+/** Results that a reason names. */
+const mostExamples = 20;
+
+/** A reason with where it was met. */
+export interface ReasonFound extends Reason {
+  /** Without what its job made. */
+  readonly first: Slot & { readonly error: JobError };
+  /** Places of the first of them. */
+  readonly examples: readonly number[];
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+interface Group extends Pick<Reason, 'status'> {
+  readonly first: ReasonFound['first'];
+  readonly messages: Messages;
+  readonly examples: number[];
+  readonly steps: Map<string, number>;
+  count: number;
+  unasked: number;
+}
+
+/** Groups slots that failed or are in doubt by their reason. */
+export class Reasons {
+  readonly #groups = new Map<string, Group>();
+
+  /** A slot, once; nothing is counted of one that is well. @param at the place of its result */
+  add(slot: Slot, at = 0): void {
+    const { status, error, record, step } = slot;
+    if (error === undefined || (status !== 'failed' && status !== 'in-doubt')) return;
+    const name = `${status} ${error.code}`;
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      if (this.#groups.size === mostReasons) return;
+      const { record: _, ...rest } = slot;
+      const first = { ...rest, error, ...(record && { record: { ...record, artifacts: [] } }) };
+      group = {
+        status,
+        first,
+        messages: new Messages(),
+        examples: [],
+        steps: new Map(),
+        count: 0,
+        unasked: 0,
+      };
+      this.#groups.set(name, group);
+    }
+    group.count += 1;
+    if (record === undefined) group.unasked += 1;
+    group.messages.add(error.message);
+    if (group.examples.length < mostExamples) group.examples.push(at);
+    group.steps.set(step, (group.steps.get(step) ?? 0) + 1);
+  }
+
+  /** Most frequent first. */
+  found(): readonly ReasonFound[] {
+    return [...this.#groups.values()]
+      .map(
+        ({ status, first, messages, examples, steps, count, unasked }): ReasonFound => ({
+          status,
+          code: first.error.code,
+          count,
+          ...(unasked === 0 ? {} : { unasked }),
+          ...messages.common(),
+          first,
+          examples,
+          steps: Object.fromEntries(steps),
+        }),
+      )
+      .sort((a, b) => b.count - a.count || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0));
+  }
+}
+
+/** The counts and sums of a manifest, from its rows in their order. */
+export class RowLedger {
+  #rows = 0;
+  #otherSlots = 0;
+  #files = 0;
+  #cost: number | undefined;
+  #possibleCost = 0;
+  readonly #tokens = new UsageSum();
+  #assumedTokens = 0;
+  #unanswered = 0;
+  #countedBefore = 0;
+  readonly #sameFiles = new SameFiles();
+  readonly #slots = Object.fromEntries(slotStatuses.map((status) => [status, 0])) as Record<
+    SlotStatus,
+    number
+  >;
+  readonly #reasons = new Reasons();
+  /** Undefined: some slot is not settled, or its step's counts would not say all about it. */
+  #steps: Map<string, Record<keyof SettledStep, number>> | undefined = new Map();
+
+  add(row: CountedRow): void {
+    const { slot, chosen, artifact, firstOfSlot, firstOfJob, sharesJob, countedBefore } = row;
+    this.#rows += 1;
+    if (countedBefore === true) this.#countedBefore += 1;
+    if (artifact?.file !== undefined) this.#files += 1;
+    if (firstOfJob && slot.record !== undefined) this.#account(slot.record);
+    if (!firstOfSlot) return;
+    this.#settle(row);
+    if (sharesJob !== true && slot.record !== undefined) this.#sameFiles.add(slot.record);
+    if (!chosen) {
+      this.#otherSlots += 1;
+      return;
+    }
+    this.#slots[slot.status] += 1;
+    this.#reasons.add(slot);
+  }
+
+  totals(): ManifestTotals {
+    const tokens = this.#tokens.value;
+    const sameFiles = this.#sameFiles.result();
+    return {
+      rows: this.#rows,
+      slots: { ...this.#slots },
+      otherSlots: this.#otherSlots,
+      files: this.#files,
+      reasons: this.#reasons.found().map(({ first: _first, examples: _at, steps: _in, ...reason }) => reason),
+      ...(this.#cost === undefined ? {} : { cost: roundMoney(this.#cost) }),
+      ...(this.#possibleCost === 0 ? {} : { possibleCost: roundMoney(this.#possibleCost) }),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(this.#assumedTokens === 0 ? {} : { assumedTokens: this.#assumedTokens }),
+      ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
+      ...(sameFiles === undefined ? {} : { sameFiles }),
+      ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
+    };
+  }
+
+  /** What a plan says of the slots of each step, by its name, where all are settled; undefined: more than can be counted. */
+  settled(): Readonly<Record<string, SettledStep>> | undefined {
+    return this.#steps && Object.fromEntries(this.#steps);
+  }
+
+  #account(record: JobRecord): void {
+    const cost = knownCost(record);
+    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
+    if (record.usage !== undefined) this.#tokens.add(record.usage);
+    const { doubtful, assumed } = record;
+    const lost = lostBy(record);
+    this.#possibleCost += (doubtful?.cost ?? 0) + (assumed?.cost ?? 0) + lost.cost;
+    this.#assumedTokens += (doubtful?.tokens ?? 0) + (assumed?.tokens ?? 0) + lost.tokens;
+    this.#unanswered += (doubtful?.count ?? 0) + lost.count;
+  }
+
+  #settle({ slot, sharesJob, mayChange }: CountedRow): void {
+    const { status, record, step } = slot;
+    const isWithout = status === 'skipped' || status === 'blocked';
+    const isDone = status === 'done' || status === 'failed';
+    // A slot that failed without a job, and a reply whose images are wanted after all, are things that a plan has words for.
+    const isPlain = isWithout || (isDone && record !== undefined && !isNotKept(slot));
+    if (mayChange === true || !isPlain) this.#steps = undefined;
+    if (this.#steps === undefined || !isPlain) return;
+    const counts = this.#steps.get(step) ?? { done: 0, failed: 0, shared: 0, skipped: 0, blocked: 0 };
+    this.#steps.set(step, counts);
+    counts[isDone && sharesJob === true ? 'shared' : status] += 1;
+  }
+}
