@@ -4,24 +4,10 @@ import { type SlotStatus, slotStatuses } from '../plan/slot.ts';
 import { addUsage, usageSince } from '../plan/usage.ts';
 import type { RunEvent } from '../run/events.ts';
 
-/** A step before a run begins. Counts are jobs by what the state says of them, those that are skipped or blocked are slots. */
-export interface StepBefore {
-  readonly name: string;
-  /** Its requests are text calls; else tasks. */
-  readonly isText: boolean;
-  /** How many there will be, skipped and blocked ones among them; absent while that is not known. */
-  readonly total?: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  readonly skipped: number;
-  /** Below a failed job. */
-  readonly blocked: number;
-}
-
 /** A run before it begins. */
 export interface RunBefore {
-  readonly steps: readonly StepBefore[];
+  /** Jobs by what the state says of them. */
+  readonly steps: readonly StepNow[];
   /** Default: no button is. */
   readonly isOptional?: IsOptional;
   /** Keys of the planned jobs that an earlier run has left under way: others are followed too, and are none of the plan. Absent: not known. */
@@ -34,10 +20,24 @@ export type Counted = Exclude<SlotStatus, 'pending'>;
 export const countedStatuses: readonly Counted[] = slotStatuses.filter((status) => status !== 'pending');
 
 /** How far a step is. */
-export interface StepNow extends Pick<StepBefore, 'name' | 'isText' | 'total'> {
+export interface StepNow {
+  readonly name: string;
+  /** Its requests are text calls; else tasks. */
+  readonly isText: boolean;
+  /** How many jobs there will be, with slots that get none; absent while that is not known. */
+  readonly total?: number;
   /** Jobs, but for the slots among those that are skipped, blocked, or failed before anything was asked. */
   readonly counts: Readonly<Record<Counted, number>>;
 }
+
+/** How far a step is that no run has begun. */
+export const noCounts = Object.fromEntries(countedStatuses.map((status) => [status, 0])) as StepNow['counts'];
+
+/** Jobs of tasks, or of text calls, that the service works on. */
+export const inFlight = (steps: readonly StepNow[], isText: boolean): number =>
+  steps
+    .filter((step) => step.isText === isText)
+    .reduce((sum, { counts }) => sum + counts.submitting + counts.running + counts.modal, 0);
 
 type JobChange = Extract<RunEvent, { type: 'job:status' }>;
 type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
@@ -56,7 +56,10 @@ interface OpenJob {
  * which are as many as are worked on.
  */
 export class RunLedger {
-  readonly #steps: ReadonlyMap<string, StepNow & { readonly counts: Record<Counted, number> }>;
+  readonly #steps: ReadonlyMap<
+    string,
+    Omit<StepNow, 'counts'> & { readonly counts: Record<Counted, number> }
+  >;
   readonly #isOptional: IsOptional;
   readonly #followed: ReadonlySet<string> | undefined;
   readonly #open = new Map<string, OpenJob>();
@@ -66,7 +69,7 @@ export class RunLedger {
   constructor({ steps, isOptional = neverOptional, followed }: RunBefore) {
     this.#isOptional = isOptional;
     this.#followed = followed;
-    this.#steps = new Map(steps.map((step) => [step.name, before(step)]));
+    this.#steps = new Map(steps.map((step) => [step.name, { ...step, counts: { ...step.counts } }]));
   }
 
   /** In file order. */
@@ -82,13 +85,6 @@ export class RunLedger {
   /** What its answers have used; undefined: none was counted. */
   get tokens(): TokenUsage | undefined {
     return this.#tokens;
-  }
-
-  /** Jobs of tasks, or of text calls, that the service works on. */
-  inFlight(isText: boolean): number {
-    return this.steps
-      .filter((step) => step.isText === isText)
-      .reduce((sum, { counts }) => sum + counts.submitting + counts.running + counts.modal, 0);
   }
 
   /** A job has another status. @returns what it counts as now */
@@ -135,20 +131,3 @@ const isLeft = (status: JobStatus | undefined): boolean =>
 
 const settledAs = (status: JobStatus | undefined): Counted | undefined =>
   status === 'done' || status === 'failed' || status === 'in-doubt' ? status : undefined;
-
-const before = ({ name, isText, total, inDoubt, ...counts }: StepBefore) => ({
-  name,
-  isText,
-  ...(total === undefined ? {} : { total }),
-  counts: {
-    submitting: 0,
-    running: 0,
-    modal: 0,
-    saving: 0,
-    done: counts.done,
-    failed: counts.failed,
-    'in-doubt': inDoubt,
-    skipped: counts.skipped,
-    blocked: counts.blocked,
-  },
-});

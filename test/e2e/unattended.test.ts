@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { WorkersStatus } from '../../src/report/facts/json-outputs.generated.ts';
 import { RunMetrics } from '../../src/report/metrics/run-metrics.ts';
+import { noCounts } from '../../src/results/run-ledger.ts';
 import { proxiesOf } from '../../src/service/http/connect/proxies.ts';
 import { promptpress } from '../cli/test-io.ts';
 import { temporaryFolder } from '../rig/cli.ts';
@@ -126,8 +127,7 @@ describe('the recipes for runs that nobody watches', () => {
 
   it('the table of metrics names every metric, and the alerts use them', () => {
     const metrics = new RunMetrics({ pipeline: 'a', version: '1', startedAt: 0 });
-    const counts = { done: 0, failed: 0, inDoubt: 0, skipped: 0, blocked: 0 };
-    metrics.begin({ steps: [{ name: 'grid', isText: false, ...counts }] });
+    metrics.begin({ steps: [{ name: 'grid', isText: false, counts: noCounts }] });
     metrics.take({ type: 'request:end', route: 'poll', key: 'a', ms: 1, outcome: 'saved' }, 0);
     metrics.take(
       { type: 'job:status', key: 'a', step: 'grid', branch: '', cell: 1, from: undefined, to: 'done' },

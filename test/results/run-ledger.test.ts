@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobStatus } from '../../src/plan/job.ts';
-import { type RunBefore, RunLedger } from '../../src/results/run-ledger.ts';
+import { noCounts, type RunBefore, RunLedger } from '../../src/results/run-ledger.ts';
 
-const step = { name: 'grid', isText: false, done: 1, failed: 0, inDoubt: 1, skipped: 0, blocked: 0 };
+const step = { name: 'grid', isText: false, counts: { ...noCounts, done: 1, 'in-doubt': 1 } };
 
 /** A ledger that was told of these changes of one job, one after another, and the counts that are not 0. */
 function countsAfter(
@@ -24,7 +24,7 @@ describe('RunLedger', () => {
     expect(countsAfter([...left, ['in-doubt', 'running'], ['running', 'done']])).toEqual({ done: 2 });
     // Flags have it made again, and the step was counted so.
     const again = [...left, ['pending', 'submitting'], ['submitting', 'done']] as const;
-    const counted = { steps: [{ ...step, inDoubt: 0 }] };
+    const counted = { steps: [{ ...step, counts: { ...noCounts, done: 1 } }] };
     expect(countsAfter(again, counted)).toEqual({ done: 2 });
   });
 

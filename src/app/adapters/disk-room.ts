@@ -49,8 +49,8 @@ export const diskOf = async (
 });
 
 function leftOf(steps: readonly StepStart[]): number | undefined {
-  const left = steps.flatMap(({ total, done, failed, inDoubt, skipped, blocked }) =>
-    total === undefined ? [] : [Math.max(0, total - done - failed - inDoubt - skipped - blocked)],
+  const left = steps.flatMap(({ total, counts: { done, failed, skipped, blocked, ...counts } }) =>
+    total === undefined ? [] : [Math.max(0, total - done - failed - counts['in-doubt'] - skipped - blocked)],
   );
   return left.length === 0 ? undefined : left.reduce((sum, jobs) => sum + jobs, 0);
 }

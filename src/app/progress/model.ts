@@ -241,7 +241,8 @@ export class ProgressModel {
   }
 }
 
-const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
+/** How a view tells how far a step is. */
+export const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   name,
   ...(total === undefined ? {} : { total }),
   done: counts.done,

@@ -1,4 +1,4 @@
-import type { StepBefore } from '../../results/run-ledger.ts';
+import type { StepNow } from '../../results/run-ledger.ts';
 
 /** A kind of work of a step: its own operations (level 0), or what the buttons at one level of its path make. */
 export interface StepWork {
@@ -18,7 +18,7 @@ export interface StepWork {
 }
 
 /** A step before the run starts, and what is known of the work in it. */
-export interface StepStart extends StepBefore {
+export interface StepStart extends StepNow {
   /** What the run has to do, as far as is known: what waits for results is counted as if it comes. */
   readonly left: number;
   /** Jobs for each slot: less than 1 where slots share jobs. */

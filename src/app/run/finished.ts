@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isTextKind } from '../../pipeline/kinds.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
-import type { StepBefore } from '../../results/run-ledger.ts';
+import { noCounts, type StepNow } from '../../results/run-ledger.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../fingerprint/fingerprint.ts';
 import { asksForWork, type RunFlags } from '../flags.ts';
@@ -50,13 +50,14 @@ export async function openFinished(
 }
 
 /** The steps of a run that has nothing to do, as its metrics count them; none where its fingerprint does not say. */
-export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): readonly StepBefore[] =>
+export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): readonly StepNow[] =>
   plan.pipeline.steps.flatMap(({ name, kind }) => {
     const step = steps[name];
     if (step === undefined) return [];
     const { done, failed, skipped, blocked } = step;
     const total = done + failed + skipped + blocked;
-    return [{ name, isText: isTextKind(kind), done, failed, inDoubt: 0, skipped, blocked, total }];
+    const counts = { ...noCounts, done, failed, skipped, blocked };
+    return [{ name, isText: isTextKind(kind), counts, total }];
   });
 
 /** The work of a run that has nothing to do; its log says that it began and ended. */

@@ -6,6 +6,7 @@ import { optionalIn } from '../../plan/graph/optional.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { Planned } from '../../report/facts/planned.ts';
+import { noCounts } from '../../results/run-ledger.ts';
 import { settledJobs } from '../../results/sums.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -80,11 +81,7 @@ function startOf(report: StepReport, isCounted: boolean, settled: number): Omit<
   return {
     name: step,
     isText: isTextKind(kind),
-    done,
-    failed: failed + invalid,
-    inDoubt,
-    skipped,
-    blocked,
+    counts: { ...noCounts, done, failed: failed + invalid, 'in-doubt': inDoubt, skipped, blocked },
     // Upper bounds are as good as totals while nothing is done; afterwards they would be misleading.
     ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + invalid }),
     left: (submits + running + unsaved + waiting) * (1 - settled),

@@ -1,5 +1,11 @@
 import { tokenParts } from '../../plan/usage.ts';
-import { countedStatuses, type RunBefore, RunLedger, type StepNow } from '../../results/run-ledger.ts';
+import {
+  countedStatuses,
+  inFlight,
+  type RunBefore,
+  RunLedger,
+  type StepNow,
+} from '../../results/run-ledger.ts';
 import type { DirectorySums } from '../../results/sums.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
@@ -121,12 +127,12 @@ export class RunMetrics {
       gauge(
         'tasks_in_flight',
         'Image tasks that are submitted and not settled.',
-        one(end === undefined ? this.#ledger.inFlight(false) : 0),
+        one(end === undefined ? inFlight(steps, false) : 0),
       ),
       gauge(
         'text_calls_in_flight',
         'Text calls under way.',
-        one(end === undefined ? this.#ledger.inFlight(true) : 0),
+        one(end === undefined ? inFlight(steps, true) : 0),
       ),
       counter(
         'requests_total',

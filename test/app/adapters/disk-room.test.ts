@@ -42,8 +42,8 @@ describe('the disk of a run directory', () => {
     );
     const failed = imagineRecord({ key: 'x', status: 'failed', artifacts: [artifact] });
     state.commit({ records: [...done, failed], attempts: [] });
-    const step = stepStart('grid', { done: 3, failed: 2, inDoubt: 1 });
-    const barred = { ...step, total: 12, skipped: 1, blocked: 1 };
+    const step = stepStart('grid', { counts: { done: 3, failed: 2, 'in-doubt': 1 } });
+    const barred = { ...step, total: 12, counts: { ...step.counts, skipped: 1, blocked: 1 } };
     const asked: string[] = [];
     const disk = await diskOf({ directory: '/d', state }, [barred, { ...step, total: 5 }, step], (folder) => {
       asked.push(folder);

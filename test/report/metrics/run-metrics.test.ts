@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JobStatus, TokenUsage } from '../../../src/plan/job.ts';
 import { type DirectoryTotals, RunMetrics } from '../../../src/report/metrics/run-metrics.ts';
+import { noCounts } from '../../../src/results/run-ledger.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
 import { parseExposition, valueOf } from '../../rig/exposition.ts';
 
-const none = { done: 0, failed: 0, inDoubt: 0, skipped: 0, blocked: 0 };
 const steps = [
-  { name: 'grid', isText: false, ...none, done: 2, failed: 1, total: 10 },
-  { name: 'caption', isText: true, ...none },
+  { name: 'grid', isText: false, counts: { ...noCounts, done: 2, failed: 1 }, total: 10 },
+  { name: 'caption', isText: true, counts: noCounts },
 ];
 
 function metrics(isOptional = () => false): RunMetrics {

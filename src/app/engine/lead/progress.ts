@@ -1,10 +1,16 @@
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import { type RunStatus, runStatus } from '../../../engine/slices/runs.ts';
 import { liveSessions } from '../../../engine/slices/session.ts';
-import type { StepBefore } from '../../../results/run-ledger.ts';
+import { inFlight, noCounts, type StepNow } from '../../../results/run-ledger.ts';
 import type { RunEvent } from '../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../state/reader.ts';
-import type { LastFailure, Progress, ProgressStart, StepProgress } from '../../progress/model.ts';
+import {
+  type LastFailure,
+  type Progress,
+  type ProgressStart,
+  progressOf,
+  type StepProgress,
+} from '../../progress/model.ts';
 import type { ProgressSource } from '../../progress/show.ts';
 
 /** How often the sums are asked for, ms. */
@@ -14,15 +20,6 @@ const everyMs = 1000;
 const countingShare = 0.02;
 
 const rateWindowMs = 60_000;
-
-interface Counted {
-  readonly done: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  readonly active: number;
-}
-
-const none: Counted = { done: 0, failed: 0, inDoubt: 0, active: 0 };
 
 /** How far a run on an engine is, over all of its workers: the sums that the engine has, asked for again and again. */
 export class EngineProgress implements ProgressSource {
@@ -36,7 +33,8 @@ export class EngineProgress implements ProgressSource {
   #workers = 0;
   /** Slices wait, and nobody was seen at work since. */
   #lacksWorkers = false;
-  #steps = new Map<string, Counted>();
+  /** Over all workers. */
+  #steps: readonly StepNow[];
   #countedAt = Number.NEGATIVE_INFINITY;
   #countingMs = 0;
   /** Jobs settled in all, by the second in which that was heard. */
@@ -50,6 +48,7 @@ export class EngineProgress implements ProgressSource {
     engine: { readonly pool: EnginePool; readonly run: number; readonly reader: StateReader },
   ) {
     this.#start = start;
+    this.#steps = start.steps;
     this.#startedAt = startedAt;
     this.#pool = engine.pool;
     this.#run = engine.run;
@@ -85,14 +84,12 @@ export class EngineProgress implements ProgressSource {
     );
     this.#countedAt = now();
     this.#countingMs = this.#countedAt - at;
-    const steps = new Map<string, Counted>();
-    for (const { step, status: of, jobs } of rows) {
-      const name = bucketOf(of);
-      if (name === undefined) continue;
-      const before = steps.get(step) ?? none;
-      steps.set(step, { ...before, [name]: before[name] + jobs });
-    }
-    this.#steps = steps;
+    this.#steps = this.#start.steps.map(({ name, isText, total, counts: { skipped, blocked } }) => {
+      const own = rows.filter(({ step, status: of }) => step === name && of !== 'pending');
+      const counts = Object.fromEntries(own.map(({ status: of, jobs }) => [of, jobs]));
+      const now = { name, isText, counts: { ...noCounts, ...counts, skipped, blocked } };
+      return total === undefined ? now : { ...now, total };
+    });
   }
 
   /** Said once when workers are there that were waited for. */
@@ -107,12 +104,8 @@ export class EngineProgress implements ProgressSource {
   }
 
   /** The jobs of each step, over all workers. */
-  counts(): readonly StepBefore[] {
-    return this.#start.steps.map(({ name, isText, total, skipped, blocked }) => {
-      const { done, failed, inDoubt } = this.#steps.get(name) ?? none;
-      const counts = { name, isText, skipped, blocked, done, failed, inDoubt };
-      return total === undefined ? counts : { ...counts, total };
-    });
+  get steps(): readonly StepNow[] {
+    return this.#steps;
   }
 
   take(event: RunEvent): void {
@@ -122,24 +115,19 @@ export class EngineProgress implements ProgressSource {
   }
 
   progress(now: number): Progress {
-    const steps = this.#start.steps.map((start): StepProgress => {
-      const { name, total, skipped, blocked } = start;
-      const counts = this.#steps.get(name) ?? none;
-      return { name, skipped, blocked, ...counts, ...(total === undefined ? {} : { total }) };
-    });
+    const steps = this.#steps.map(progressOf);
     const open = this.#open(steps);
     const perMinute = this.#perMinute();
     const cost = Math.max(0, (this.#totals?.cost ?? 0) - this.#start.earlier.cost);
-    const tasks = steps.reduce((sum, { active }) => sum + active, 0);
     const isStopping = this.#isStopping || (this.#status !== undefined && this.#status.state !== 'open');
     return {
       name: this.#start.name,
       startedAt: Math.min(now, this.#startedAt),
       steps,
       open,
-      tasks,
-      downloads: 0,
-      texts: 0,
+      tasks: inFlight(this.#steps, false),
+      downloads: this.#steps.reduce((sum, { counts }) => sum + counts.saving, 0),
+      texts: inFlight(this.#steps, true),
       ...(open > 0 && perMinute > 0 ? { leftMs: (open / perMinute) * 60_000 } : {}),
       ...(cost > 0 ? { cost } : {}),
       earlier: this.#start.earlier,
@@ -176,20 +164,5 @@ export class EngineProgress implements ProgressSource {
       return { notice: 'no worker is at work: promptpress worker --engine … starts one' };
     const workers = `${this.#workers} ${this.#workers === 1 ? 'worker' : 'workers'}`;
     return { notice: `${workers}, ${waiting} ${waiting === 1 ? 'slice' : 'slices'} left` };
-  }
-}
-
-function bucketOf(status: string): keyof Counted | undefined {
-  switch (status) {
-    case 'done':
-      return 'done';
-    case 'failed':
-      return 'failed';
-    case 'in-doubt':
-      return 'inDoubt';
-    case 'pending':
-      return undefined;
-    default:
-      return 'active';
   }
 }

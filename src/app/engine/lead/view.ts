@@ -53,7 +53,7 @@ export async function openView(
     if (JSON.stringify(totals) !== JSON.stringify(seen.totals)) metrics.progress();
     seen.totals = totals;
     seen.workersStatus = await readWorkers(engine.pool, run, spec.service.id);
-    metrics.begin({ steps: model.counts() });
+    metrics.begin(model);
   };
   metrics?.begin(start);
   const stopLooking = every(engine.clock, EngineProgress.everyMs, look);

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { EngineProgress } from '../../../../src/app/engine/lead/progress.ts';
 import { engineReader } from '../../../../src/engine/state/reader.ts';
-import { runStart } from '../../../cli/terminal/progress/start-rig.ts';
+import { RunMetrics } from '../../../../src/report/metrics/run-metrics.ts';
+import { runStart, stepStart } from '../../../cli/terminal/progress/start-rig.ts';
 import { noEnginePool } from '../../../rig/engine/no-pool.ts';
+import { parseExposition, valueOf } from '../../../rig/exposition.ts';
 
 it('says once when the first workers join a run that has waited for them', async () => {
   let workers = 0;
@@ -43,4 +45,32 @@ it('says nothing of workers that were there from the start', async () => {
   const progress = new EngineProgress(runStart(), 0, { pool, run: 1, reader: engineReader(pool, 1) });
   await progress.look(() => 1000);
   expect(progress.joined()).toBeUndefined();
+});
+
+it('tells tasks, texts and downloads of all workers apart', async () => {
+  const rows = [
+    ['grid', 'running', 3],
+    ['grid', 'saving', 2],
+    ['grid', 'pending', 9],
+    ['say', 'submitting', 4],
+    ['say', 'done', 5],
+  ].map(([step, status, jobs]) => ({ step, status, jobs }));
+  const pool = noEnginePool((text) => (text.includes('GROUP BY step, status') ? rows : []));
+  const steps = [stepStart('grid'), stepStart('say', { isText: true, counts: { skipped: 1 } })];
+  const progress = new EngineProgress(runStart(steps), 0, { pool, run: 1, reader: engineReader(pool, 1) });
+  await progress.look(() => 1000);
+  expect(progress.progress(1000)).toMatchObject({
+    tasks: 3,
+    texts: 4,
+    downloads: 2,
+    steps: [
+      { name: 'grid', active: 5, done: 0 },
+      { name: 'say', active: 4, done: 5, skipped: 1 },
+    ],
+  });
+  const metrics = new RunMetrics({ pipeline: 'foxes', version: '1', startedAt: 0 });
+  metrics.begin(progress);
+  const text = parseExposition(metrics.text(undefined));
+  expect(valueOf(text, 'promptpress_tasks_in_flight')).toBe(3);
+  expect(valueOf(text, 'promptpress_jobs', { step: 'say', status: 'submitting' })).toBe(4);
 });

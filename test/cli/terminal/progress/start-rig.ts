@@ -1,20 +1,19 @@
 import type { Progress, ProgressStart, StepProgress } from '../../../../src/app/progress/model.ts';
 import type { StepStart } from '../../../../src/app/progress/step-start.ts';
+import { noCounts } from '../../../../src/results/run-ledger.ts';
 
 /** A step before a run, of which a test says what matters to it. */
-export const stepStart = (name: string, counts: Partial<StepStart> = {}): StepStart => ({
-  name,
-  isText: false,
-  done: 0,
-  failed: 0,
-  inDoubt: 0,
-  skipped: 0,
-  blocked: 0,
-  left: (counts.total ?? 0) - (counts.done ?? 0) - (counts.failed ?? 0) - (counts.inDoubt ?? 0),
-  jobsPerSlot: 1,
-  work: [],
-  ...counts,
-});
+export function stepStart(
+  name: string,
+  {
+    counts: some = {},
+    ...more
+  }: Partial<Omit<StepStart, 'counts'>> & { readonly counts?: Partial<StepStart['counts']> } = {},
+): StepStart {
+  const counts = { ...noCounts, ...some };
+  const left = (more.total ?? 0) - counts.done - counts.failed - counts['in-doubt'];
+  return { name, isText: false, counts, left, jobsPerSlot: 1, work: [], ...more };
+}
 
 /** A run before it begins. */
 export const runStart = (

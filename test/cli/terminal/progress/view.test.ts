@@ -38,7 +38,7 @@ const move = (
 
 describe('ProgressModel', () => {
   it('counts jobs by step, tasks in flight, cost and the pace of the last minute', () => {
-    const steps = [stepStart('grid', { total: 4, done: 1 }), stepStart('more')];
+    const steps = [stepStart('grid', { total: 4, counts: { done: 1 } }), stepStart('more')];
     const model = new ProgressModel(runStart(steps), start);
     move(model, 'grid', undefined, 'submitting', start);
     move(model, 'grid', 'submitting', 'running', start + 100);
@@ -114,7 +114,10 @@ describe('ProgressModel', () => {
   });
 
   it('takes a failed job that is tried again back', () => {
-    const model = new ProgressModel(runStart([stepStart('grid', { total: 1, failed: 1 })]), start);
+    const model = new ProgressModel(
+      runStart([stepStart('grid', { total: 1, counts: { failed: 1 } })]),
+      start,
+    );
     move(model, 'grid', 'failed', 'pending', start);
     move(model, 'grid', 'pending', 'submitting', start);
     expect(model.progress(start).steps[0]).toMatchObject({ failed: 0, active: 1 });
