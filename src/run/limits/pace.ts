@@ -7,8 +7,8 @@ const mostTraces = 256;
 const mostTimes = 4096;
 /** How long a refusal takes, until one has come, ms. */
 const firstRefusalMs = 100;
-/** While everything is refused, the service is asked again after this part of the time since it served. */
-const restPart = 1 / 3;
+/** While everything is refused, the service is asked again after this part of the time since it served; sooner where no limit of rate explains that. */
+const restPart = { unknown: 1 / 3, known: 1 / 10 } as const;
 /** After so many served requests without a lesson, a refusal shows that the service has changed. */
 const calmRequests = 40;
 /** The odds of an explanation that replaces another one; of one found after a rest; and while refusals come by chance, when many are looked for. */
@@ -74,6 +74,7 @@ interface Rest {
 export class Pace {
   readonly #retry: RetrySettings;
   readonly #inherited: FoundPace;
+  readonly #rate: keyof typeof restPart;
   #traces: Trace[] = [];
   /** When the requests that were not refused left. */
   #times: number[] = [];
@@ -99,9 +100,10 @@ export class Pace {
   /** Served since the last lesson. */
   #calm = 0;
 
-  /** @param inherited what an earlier run found */
-  constructor(retry: RetrySettings, inherited: FoundPace = {}) {
+  /** @param inherited what an earlier run found, @param rate `known`: requests leave within the limit of the service, so it refuses them for something else */
+  constructor(retry: RetrySettings, inherited: FoundPace = {}, rate: keyof typeof restPart = 'unknown') {
     this.#retry = retry;
+    this.#rate = rate;
     this.#inherited = inherited;
     this.#gate = new Gate(inherited);
   }
@@ -262,7 +264,11 @@ export class Pace {
   }
 
   #restOn(rest: Rest, waitMs: number | undefined, now: number): void {
-    const longer = Math.max(this.#retry.baseMs, this.#gate.spacing, (now - rest.since) * restPart);
+    const longer = Math.max(
+      this.#retry.baseMs,
+      this.#gate.spacing,
+      (now - rest.since) * restPart[this.#rate],
+    );
     const ms = Math.max(waitMs ?? 0, Math.min(this.#retry.capMs, longer));
     this.#rest = { ...rest, until: now + ms, probe: undefined, isLong: true };
   }

@@ -23,6 +23,16 @@ const servingMs = 60_000;
 /** No lane rests for longer than this, whatever the service asks for: a longer rest would stall all other work. */
 const longestRestMs = 3_600_000;
 
+/** What is known of a lane beforehand. */
+interface KnownOfLane {
+  /** What an earlier run found. */
+  readonly found?: FoundPace | undefined;
+  /** Estimated tokens of a text call. */
+  readonly tokens?: ((job: Job) => number) | undefined;
+  /** Its requests leave within a limit of rate that the user gave. */
+  readonly isRateKnown?: boolean;
+}
+
 /** Requests that are refused, rest and find their pace together: the text calls of one kind, or all requests of another route. */
 export class Lane {
   readonly route: Route;
@@ -47,21 +57,19 @@ export class Lane {
   #refusals = 0;
   #unclear = 0;
 
-  /** @param found what an earlier run found, @param tokens estimated tokens of a text call */
   constructor(
     route: Route,
     name: string,
     queue: PriorityQueue,
     retry: RetrySettings,
-    found?: FoundPace,
-    tokens: (job: Job) => number = () => 0,
+    { found, tokens = () => 0, isRateKnown = false }: KnownOfLane = {},
   ) {
     this.route = route;
     this.name = name;
     this.queue = queue;
     this.#retry = retry;
     this.#tokens = tokens;
-    this.pace = new Pace(retry, found);
+    this.pace = new Pace(retry, found, isRateKnown ? 'known' : 'unknown');
   }
 
   /** True where its pace allows a request now. */

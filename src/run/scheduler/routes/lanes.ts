@@ -67,10 +67,12 @@ export class RouteLanes {
     this.#shared = shared;
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };
+    const isRateKnown = rate !== undefined;
     const isFair = name === 'poll' || name === 'download';
     this.#newLane = (kind) => {
       const queue = new PriorityQueue(jobs, isFair, turns, () => lane.isProbed);
-      const lane: Lane = new Lane(name, kind, queue, retry, inherited(kind), tokens);
+      const found = inherited(kind);
+      const lane: Lane = new Lane(name, kind, queue, retry, { found, tokens, isRateKnown });
       return lane;
     };
   }

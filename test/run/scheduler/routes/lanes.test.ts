@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Rate } from '../../../../src/pipeline/pipeline.ts';
 import type { JobRecord } from '../../../../src/plan/job.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
@@ -184,6 +185,24 @@ describe('lanes of texts', () => {
     expect([routes.next('text', 100), routes.nextAt(100)]).toEqual([undefined, 5000]);
     lane.queue.leave();
     expect(routes.next('text', 100)).toBe(lane);
+  });
+
+  it('ask a service that refuses everything more often where their rate is known: it is not exceeded', () => {
+    const asked = (rate: Rate | undefined): number => {
+      const lanes = new RouteLanes('text', { ...noKnown, rate }, retry, new Map());
+      const lane = lanes.lane();
+      let count = 0;
+      for (let now = 0; now < 60_000; now += 100) {
+        if (!lane.maySend(now) || lanes.knownAt() > now) continue;
+        lanes.onSent(undefined, 'k', now);
+        lanes.note(lanes.onResult('k', now + 100).lane, { kind: 'throttled', reason: '429' }, now + 100, 'k');
+        count += 1;
+      }
+      return count;
+    };
+    const few = asked(undefined);
+    expect(few).toBeLessThan(20);
+    expect(asked({ count: 100, perMs: 60_000 })).toBeGreaterThan(1.5 * few);
   });
 
   it('are a thousand at most, and one more for all others', () => {
