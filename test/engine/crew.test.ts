@@ -7,13 +7,13 @@ import { engineError } from '../../src/engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { engineSchema } from '../../src/engine/schema.ts';
-import { runStatus } from '../../src/engine/slices/runs.ts';
+import { runStatus, stopRun } from '../../src/engine/slices/runs.ts';
 import { redoOrders } from '../../src/engine/state/redos.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
 import { type Engine, workOn } from '../../src/engine/worker.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Clock } from '../../src/run/clock.ts';
-import type { RunListener } from '../../src/run/events.ts';
+import { maxDurationCode, type RunListener } from '../../src/run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
 import type { TextService } from '../../src/service/text-service.ts';
@@ -254,6 +254,42 @@ steps:
     expect(service.submits.length).toBe(cells.length);
   },
 );
+
+it.runIf(hasPostgres)('a run is whole where its last worker did the rest before it left', async () => {
+  const { plan } = await planOf(`name: last
+matrix: { n: { from: 1, to: 4 } }
+steps:
+  grid: { imagine: "picture {{ n }}" }
+`);
+  const pool: EnginePool = {
+    ...engine.pool,
+    query: async (text, values) => {
+      // The moment between the look at the slices and the look at the workers.
+      if (text.includes('AS live '))
+        await engine.pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', values);
+      const found = await engine.pool.query<never>(text, values);
+      if (text.includes('INSERT INTO promptpress.slices'))
+        await stopRun(engine.pool, run, 1, { kind: 'budget', code: maxDurationCode, message: 'too long' });
+      return found;
+    },
+  };
+  const run = await registerRun(pool, 'last');
+  const led = await lead(
+    { address: parseEngineAddress(engine.database.url), pool, clock: wallClock },
+    {
+      run,
+      name: 'last',
+      spec: 'last',
+      queue: new LeaseQueue(pool, { worker: 'last', leaseMs: 3000 }),
+      cells: () => plan.matrix.cells(),
+      size: 4,
+      slots: 12,
+      patienceMs: 60_000,
+    },
+    never,
+  );
+  expect(led).toEqual({ end: { kind: 'complete' } });
+});
 
 it.runIf(hasPostgres)('failures count over all workers, and time from the beginning of the run', async () => {
   const { plan } = await planOf(`name: ends
