@@ -3,7 +3,7 @@ import type { Effect } from '../../../../src/run/scheduler/commit.ts';
 import { answered } from '../../../rig/driven-service.ts';
 import type { Row } from '../../../rig/fenced/fenced-state.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
+import { endsOf, onlySubmit, slicesRig, submits, type TestWorker } from './slices-rig.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
@@ -166,25 +166,37 @@ describe('a slice that is lost', () => {
     expect(record()?.status).toBe('pending');
   });
 
-  it('takes back no submission for the first answer to a dialog, which counted none', async () => {
+  it('takes back no submission for the first answer to a dialog, which counted none, and that of a further one', async () => {
     const { worker, cells, state } = await slicesRig(zoom);
-    const one = worker();
-    const held = one.begin(1, cells[0]);
     const gateway = new ScriptedGateway();
-    const answers = ({ commit }: ReturnType<typeof one.take>): boolean =>
+    const answers = ({ commit }: ReturnType<TestWorker['take']>): boolean =>
       commit.effects.some(({ send }) => send.kind === 'modal');
-    let taken = one.take();
-    for (let turns = 0; turns < 100 && !answers(taken); turns += 1) {
-      const { effects } = one.answered(taken, state.commit(taken.request));
-      for (const effect of effects) one.input(one.carryOut(effect, gateway).input);
-      one.now = Math.max(one.now, one.scheduler.nextWakeAt() ?? 0);
-      one.input({ type: 'tick' });
-      taken = one.take();
-    }
-    expect([answers(taken), gateway.submits.length, one.scheduler.submits]).toEqual([true, 3, 3]);
-    one.input({ type: 'lost', hold: held });
-    expect(one.answered(taken, state.commit(taken.request)).effects).toEqual([]);
-    expect(one.scheduler.submits).toBe(3);
+    /** A worker whose answer to the dialog is about to leave: one that was left in doubt is sent again. */
+    const answering = () => {
+      const one = worker(undefined, { inDoubt: 'retry' });
+      const { left, ...hold } = one.claim(1, ...state.rows.keys());
+      one.give({ ...hold, left }, cells[0]);
+      let taken = one.take();
+      for (let turns = 0; turns < 100 && !answers(taken); turns += 1) {
+        const { effects } = one.answered(taken, state.commit(taken.request));
+        for (const effect of effects) one.input(one.carryOut(effect, gateway).input);
+        one.now = Math.max(one.now, one.scheduler.nextWakeAt() ?? 0);
+        one.input({ type: 'tick' });
+        taken = one.take();
+      }
+      expect(answers(taken)).toBe(true);
+      const lose = (): number => {
+        one.input({ type: 'lost', hold });
+        expect(one.answered(taken, state.commit(taken.request)).effects).toEqual([]);
+        return one.scheduler.submits;
+      };
+      return { submits: one.scheduler.submits, lose };
+    };
+    const first = answering();
+    // Its intent is durable: whether it left nobody knows.
+    expect([gateway.submits.length, first.submits, first.lose()]).toEqual([3, 3, 3]);
+    const further = answering();
+    expect([further.submits, further.lose()]).toEqual([1, 0]);
   });
 
   /** One call at a time: none leaves while another is under way, or any tokens count. */
