@@ -95,6 +95,16 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
 
         expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 3 });
         expect(worker.get('a')).toEqual(done);
+        // The end of the earlier holding comes late: what this one needs stays.
+        const released = vi.spyOn(worker, 'release');
+        source.end({ slice: 1, epoch: 1 }, 'lost');
+        expect(released).not.toHaveBeenCalled();
+        await source.close();
+        // Given back without a delay: it is somebody else's at once.
+        expect(await new LeaseQueue(pool, { worker: 'another', leaseMs }).take(run)).toEqual({
+          run,
+          slice: 1,
+        });
       } finally {
         await source.close();
         await session.end();
