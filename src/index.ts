@@ -18,7 +18,7 @@ import { host } from './cli/adapters/host.ts';
  *
  * @param pipeline path of its file, or its text and the folder where its tables, images and runs lie
  * @returns what came of it, whether complete, interrupted or out of budget
- * @throws PromptpressError for what is refused, before anything is sent; the signal's reason where it was aborted before
+ * @throws PromptpressError for what is refused, before anything is sent; the signal's reason where it was aborted before the run began
  */
 export const runPipeline = (pipeline: string | PipelineText, options?: RunOptions): Promise<FinishedRun> =>
   library.runPipeline(host, pipeline, options);

@@ -60,7 +60,10 @@ export type FilterValue = string | number | boolean;
 
 /** How a pipeline is run. */
 export interface RunOptions extends PipelineOptions {
-  /** Ends the run as Ctrl-C does: nothing new is started, what is in flight is settled, and the summary says `interrupted`. */
+  /**
+   * Ends the run as Ctrl-C does: nothing new is started, what is in flight is settled, and the summary says `interrupted`. Aborted before the
+   * run has begun, its reason is thrown.
+   */
   readonly signal?: AbortSignal;
   /** Told of everything that happens, in order; where it throws, the run is ended in the same way, and its error thrown. */
   readonly onEvent?: (event: RunEvent) => void;
@@ -137,6 +140,7 @@ export async function runPipeline(
     const context = contextOf(host, options, redactor, drain, tell);
     const flags = flagsOf(options);
     const opened = await openRun(pipeline, flags, context);
+    signal?.throwIfAborted();
     const silent = { onWork: () => {}, warn: (text: string) => context.io.err(text), tell: () => {} };
     const summary = await runOpened(opened, flags, context, silent, localRunner);
     if (summary === undefined) throw new Error('Internal error: nobody goes on with a run of a library.');

@@ -57,7 +57,7 @@ async function begin(
   const { read, service, flags, interrupts, output, disposables, context } = opening;
   const opened = (await openFinished(read, run, held, flags, context.redactor)) ?? {
     known: undefined,
-    begun: await openRunSession(read, run, held, context),
+    begun: await openRunSession(read, run, held, interrupts.drain, context),
   };
   const { begun } = opened;
   const { state } = begun;

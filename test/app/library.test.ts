@@ -131,6 +131,24 @@ describe('runPipeline', () => {
     await expect(runPipeline(limited, { ...there(), signal: stop.signal })).rejects.toThrow('aborted');
   });
 
+  it('throws the reason of a signal that is aborted before the run has begun, and begins nothing', async () => {
+    const reason = new Error('enough');
+    const rows = Array.from({ length: 20_000 }, (_, row) => `${row}`).join('\n');
+    await writeFile(join(folder.path, 'rows.csv'), `animal\n${rows}\n`);
+    const table = { ...given(), text: text().replace('animal: [fox, owl]', 'rows: rows.csv') };
+    for (const wait of [() => Promise.resolve(), () => new Promise((resolve) => setImmediate(resolve))]) {
+      const stop = new AbortController();
+      const run = runPipeline(table, { ...there(), signal: stop.signal });
+      await wait();
+      stop.abort(reason);
+      await expect(run).rejects.toBe(reason);
+    }
+    await expect(runPipeline(given(), { ...there(), signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(existsSync(join(folder.path, 'runs/notes/run.json'))).toBe(false);
+    expect(service.requests).toEqual([]);
+    expect((await runPipeline(given(), there())).summary).toMatchObject({ slots: { done: 2 } });
+  });
+
   it('is ended by a listener that throws, whose error it throws', async () => {
     const error = new Error('a mistake of the program');
     const onEvent = (): never => {

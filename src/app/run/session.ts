@@ -141,12 +141,14 @@ export async function holdDirectory(
  * Opens a held run directory for a run. The facts of the last run are replaced only when everything about this one is known to be
  * right.
  *
+ * @param signal until then nothing is begun: its reason is thrown
  * @throws StateError, CliError, Reported
  */
 export async function openRunSession(
   { pipeline, path, files }: ReadPipeline,
   run: RunOpening,
   held: HeldDirectory,
+  signal: AbortSignal,
   context: Context,
 ): Promise<RunSession> {
   const { service, selection } = run;
@@ -159,11 +161,13 @@ export async function openRunSession(
     files: keptFiles(tables, directory, files),
     serviceId,
     images,
+    signal,
   });
   if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
   await checkSelection(plan, selection);
   checkChosen(plan, await plan.matrix.chosen(selection));
+  signal.throwIfAborted();
 
   const identity = { file: path, text: pipeline.source.text };
   const facts = await beginRun(
