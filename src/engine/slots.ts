@@ -1,10 +1,10 @@
-import type { Rooms, SharedLimits } from '../run/ports.ts';
+import type { SharedLimits, TaskSlots } from '../run/ports.ts';
 
 /** The tasks that one process may have in flight, over all runs that it works on. */
 export class WorkerSlots {
   readonly #most: number;
   /** What each run has in flight, and what tells it that there is more room. */
-  readonly #runs = new Map<Rooms, { used: number; readonly onMore: Set<() => void> }>();
+  readonly #runs = new Map<TaskSlots, { used: number; readonly onMore: Set<() => void> }>();
 
   /** @param most absent: as many as the limits of each run leave it */
   constructor(most = Number.POSITIVE_INFINITY) {
@@ -52,12 +52,12 @@ export class WorkerSlots {
   }
 
   /** A run has nothing in flight any more. */
-  leave(rooms: Rooms): void {
+  leave(rooms: TaskSlots): void {
     this.#runs.delete(rooms);
     this.#tellOthers(rooms);
   }
 
-  #tellOthers(rooms: Rooms): void {
+  #tellOthers(rooms: TaskSlots): void {
     if (this.#most === Number.POSITIVE_INFINITY) return;
     for (const [other, { onMore }] of this.#runs)
       if (other !== rooms) for (const listener of onMore) listener();

@@ -161,7 +161,7 @@ export interface JobOrigin {
 }
 
 /** Submissions of a job that may have been paid, and may have made a task: no response came, or an unclear one. */
-export interface DoubtfulSubmits {
+export interface UnconfirmedSubmits {
   /** How many, over the job's life; never 0. They are among its `attempts`. */
   readonly count: number;
   /** What they may have cost beside the job's `cost`. Absent: unknown (no price is given), which is not 0. */
@@ -254,9 +254,9 @@ export interface JobRecord {
   /** Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
   /** Absent: none. */
-  readonly doubtful?: DoubtfulSubmits;
+  readonly doubtful?: UnconfirmedSubmits;
   /** What its request that is under way may use: what a killed run has left without an answer may have been paid. Absent: nothing that is known. */
-  readonly reserve?: Pick<DoubtfulSubmits, 'cost' | 'tokens'>;
+  readonly reserve?: Pick<UnconfirmedSubmits, 'cost' | 'tokens'>;
   /** Who may still send the last submission though the slice was taken over: until that is over, nobody submits this again. Absent: nobody. */
   readonly sender?: string;
   /**

@@ -152,7 +152,7 @@ export interface TokenSendTimes {
 }
 
 /** How many tasks this run may have in flight. The number may change while the run lasts. */
-export interface Rooms {
+export interface TaskSlots {
   readonly granted: number;
   /** The run has so many tasks in flight. */
   note?(tasks: number): void;
@@ -228,7 +228,7 @@ export interface SharedClosings {
 export interface SharedLimits {
   readonly sendTimes?: Readonly<Partial<Record<Route, SendTimes>>>;
   readonly tokens?: TokenSendTimes;
-  readonly rooms?: Rooms;
+  readonly rooms?: TaskSlots;
   readonly allowance?: Allowance;
   /** Routes on which the service has served a request of anybody who shares these limits. */
   readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };

@@ -1,4 +1,4 @@
-import type { AssumedTokens, Attempt, DoubtfulSubmits, JobRecord, JobStatus } from '../plan/job.ts';
+import type { AssumedTokens, Attempt, JobRecord, JobStatus, UnconfirmedSubmits } from '../plan/job.ts';
 import { addUsage } from '../plan/usage.ts';
 
 /**
@@ -83,9 +83,9 @@ const sum = (a: number | undefined, b: number | undefined): number | undefined =
 
 /** Since when a job waits for an answer is what its own record says. */
 function doubts(
-  own: DoubtfulSubmits | undefined,
-  other: DoubtfulSubmits | undefined,
-): DoubtfulSubmits | undefined {
+  own: UnconfirmedSubmits | undefined,
+  other: UnconfirmedSubmits | undefined,
+): UnconfirmedSubmits | undefined {
   if (other === undefined) return own;
   const cost = sum(own?.cost, other.cost);
   const tokens = sum(own?.tokens, other.tokens);

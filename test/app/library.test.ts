@@ -143,7 +143,9 @@ describe('runPipeline', () => {
       stop.abort(reason);
       await expect(run).rejects.toBe(reason);
     }
-    await expect(runPipeline(given(), { ...there(), signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(runPipeline(given(), { ...there(), signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
     expect(existsSync(join(folder.path, 'runs/notes/run.json'))).toBe(false);
     expect(service.requests).toEqual([]);
     expect((await runPipeline(given(), there())).summary).toMatchObject({ slots: { done: 2 } });

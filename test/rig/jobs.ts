@@ -80,7 +80,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     overtakenAt: () => undefined,
     speed: 'fast',
     searches: false,
-    doubtSearchInMs: undefined,
+    unconfirmedSearchInMs: undefined,
     retryInDoubt: false,
     price: () => undefined,
     replyPrice: () => undefined,

@@ -1,8 +1,8 @@
 /** What one room of `src` may import from the other rooms. */
 export interface Room {
-  /** Rooms, folders or files whose values and types the room may import: `plan`, `state/sqlite`, `state/store.ts`. */
+  /** TaskSlots, folders or files whose values and types the room may import: `plan`, `state/sqlite`, `state/store.ts`. */
   readonly imports: readonly string[];
-  /** Rooms, folders or files of which the room may import types only. */
+  /** TaskSlots, folders or files of which the room may import types only. */
   readonly types?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../run/clock.ts';
-import type { Rooms } from '../../run/ports.ts';
+import type { TaskSlots } from '../../run/ports.ts';
 import { Share, type ShareAsk, type SharePart } from './share.ts';
 
 /** A worker that had room and nothing for it wants none for so long, ms: others may have a use for it. */
@@ -19,7 +19,7 @@ interface TasksAsk extends Partial<ShareAsk> {
  * The tasks that this worker may have in flight. It wants one more than it uses, all while it uses all that it has, and none while it holds no
  * slice. Of room that nobody wants it has one, so that it may take a slice.
  */
-export class TaskShare extends Share implements Rooms {
+export class TaskShare extends Share implements TaskSlots {
   readonly #clock: Clock;
   readonly #wake: () => void;
   #used = 0;

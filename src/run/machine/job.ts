@@ -31,7 +31,7 @@ export type SaveSource =
   | { readonly isText: true };
 
 /** What a job wants next. The scheduler grants the want when limits allow, and reports the result. */
-export type Want =
+export type NextRequest =
   /** Room for a task on the service. */
   | { readonly kind: 'room' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
@@ -48,7 +48,7 @@ export type Want =
   | { readonly kind: 'cut' }
   /** A turn on the text route; the intent is recorded when it is granted. */
   | { readonly kind: 'ask' }
-  | { readonly kind: 'wait'; readonly until: number; readonly next: Want }
+  | { readonly kind: 'wait'; readonly until: number; readonly next: NextRequest }
   /** The result of a request that is under way. */
   | { readonly kind: 'answer' }
   /** Settled. */
@@ -69,7 +69,7 @@ export interface Job {
   /** The slice for which it is carried out. Absent: a run on one machine. */
   readonly hold?: Hold;
   readonly record: JobRecord;
-  readonly want: Want;
+  readonly want: NextRequest;
   /** Operations from the root of its chain; a finished round of function calls counts as one. */
   readonly depth: number;
   /** Task whose button is pressed. */
@@ -232,7 +232,7 @@ export interface JobContext {
   /** Submissions carry tags, and the gateway is not known to list no tasks. */
   readonly searches: boolean;
   /** In how many ms the task of a job that is put in doubt now is searched for (`--in-doubt find`); undefined: not in this run. */
-  readonly doubtSearchInMs: number | undefined;
+  readonly unconfirmedSearchInMs: number | undefined;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** Cost of one reply to a text call, where known. */
@@ -300,7 +300,7 @@ export const isParked = ({ want }: Pick<Job, 'want'>): boolean =>
   want.kind === 'wait' && want.until === Number.POSITIVE_INFINITY;
 
 /** True while a job takes up room for a task on the service: from the grant of room until its task ends. */
-export function holdsRoom(job: Job): boolean {
+export function takesTaskSlot(job: Job): boolean {
   const { want, record } = job;
   if (want.kind === 'room' || restsOutside(job) || isTextRequest(record.request)) return false;
   if (job.lost === 'gone') return false;

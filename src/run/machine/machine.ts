@@ -17,7 +17,7 @@ import {
   submitNow,
   submitUnread,
   submitUnsent,
-  withFirstWant,
+  withFirstRequest,
 } from './submit.ts';
 import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
@@ -186,7 +186,7 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'room':
       // The button of a deferred click was read before; `submitNow` reads an old one again.
       return {
-        job: job.fresh === undefined ? withFirstWant(job, context) : { ...job, want: { kind: 'submit' } },
+        job: job.fresh === undefined ? withFirstRequest(job, context) : { ...job, want: { kind: 'submit' } },
       };
     case 'submit':
       return submitNow(job, context);

@@ -3,7 +3,7 @@ import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
+import { become, holdName, type Job, type JobContext, type JobStep, type NextRequest } from './job.ts';
 import { mustAskWhose, sameMomentMs } from './ownership.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
@@ -77,7 +77,7 @@ const failUnanswered = (job: Job, now: number): JobStep =>
   );
 
 /** The first want of a job with an open modal: to confirm it, or to poll whether a confirm arrived or the modal is still open. */
-export function firstModalWant(record: JobRecord, mayBeGone?: Job['mayBeGone']): Want {
+export function firstModalRequest(record: JobRecord, mayBeGone?: Job['mayBeGone']): NextRequest {
   const { taskId, sent } = modalOf(record);
   return sent === 0 && mayBeGone === undefined ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
 }
@@ -181,7 +181,7 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
 export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (isRunStopping(failure)) return modalUnsent(job, context);
   const unsent = revertModal(job);
-  return retryUnread(unsent, failure, { status: 'modal', next: firstModalWant(unsent.record) }, context);
+  return retryUnread(unsent, failure, { status: 'modal', next: firstModalRequest(unsent.record) }, context);
 }
 
 /** A confirm that was not accepted counts as not sent: it goes back to the queue, where the route's pause holds it. */
@@ -195,7 +195,7 @@ function deferModal(job: Job, error: JobError, atLeastMs: number | undefined, co
     modalOf(starved.record).sent > 0
       ? pollModal(starved, why, starved.record.tries, context)
       : settle(starved, 'failed', why, context.now);
-  const next: Want = { kind: 'modal' };
+  const next: NextRequest = { kind: 'modal' };
   return defer(revertModal(job), { route: 'submit', error, atLeastMs, next, onStarved }, context);
 }
 
@@ -215,7 +215,7 @@ function retryModal(job: Job, failure: ServiceFailure, context: JobContext): Job
     modalOf(unsent.record).sent > 0
       ? onNoResponse(job, failure, context)
       : settle(unsent, 'failed', afterAll(error, tries), context.now, { tries: 0 });
-  const retry = { error, atLeastMs: failure.retryAfterMs, next: firstModalWant(unsent.record) };
+  const retry = { error, atLeastMs: failure.retryAfterMs, next: firstModalRequest(unsent.record) };
   return retryLater(unsent, { status: 'modal', ...retry, onExhausted }, context);
 }
 
@@ -235,7 +235,7 @@ const costsNothing = 'Running again only checks whether it arrived, which costs 
 function pollModal(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
   const record = become(job.record, 'submitting', { error, tries });
   const polling: Job = { ...job, record, misses: 0, pollUntil: context.now + modalLag.ms };
-  return restAfter(1, polling, { next: firstModalWant(record) }, context);
+  return restAfter(1, polling, { next: firstModalRequest(record) }, context);
 }
 
 /** The error of a modal whose confirm was under way when a run ended, and whose task has not moved on. */

@@ -122,7 +122,7 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
       ? 'what the service shows of it does not say whose it is'
       : `what the service shows of it says that it is that of job ${owner.key}`;
   const others = rivals.map(({ key }) => key).join(', ');
-  const doubted = doubtedBy(record, task, context);
+  const doubted = unconfirmedBy(record, task, context);
   const known = become(record, record.status, {
     shared: doubted.length === 0 ? record.shared : { taskId: task.id, jobs: doubted },
   });
@@ -134,7 +134,7 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
 }
 
 /** Keys of the other jobs that have the result of this task by now, though it is not known to be theirs. */
-export function doubtedBy(record: JobRecord, task: Task, context: JobContext): readonly string[] {
+export function unconfirmedBy(record: JobRecord, task: Task, context: JobContext): readonly string[] {
   if (record.claimed || task.state === 'unfinished') return [];
   const rivals = rivalsOf(record, context);
   const held = rivals.filter(

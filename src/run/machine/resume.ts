@@ -7,10 +7,10 @@ import { begunFrom, type Lineage } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { RunSettings } from '../ports.ts';
 import { become, type Job, newJob } from './job.ts';
-import { canConfirm, firstModalWant, interruptedModal, isConfirmSent } from './modal.ts';
+import { canConfirm, firstModalRequest, interruptedModal, isConfirmSent } from './modal.ts';
 import { redoneOnce } from './redo.ts';
 import { addUnanswered, closeUnanswered, interruptedSubmit, lostCall } from './retry/in-doubt.ts';
-import { wantFile, wantFresh } from './save.ts';
+import { fileRequest, freshRequest } from './save.ts';
 import { requeue, submissionName } from './text-call.ts';
 import { attemptOf } from './transition.ts';
 
@@ -141,10 +141,10 @@ export function adopt(record: JobRecord, depth: number, parentTaskId: string | u
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
-  if (record.status === 'saving') return { ...job, want: wantFile(job) };
+  if (record.status === 'saving') return { ...job, want: fileRequest(job) };
   // An open modal waits for room: nobody has begun it in this run, and its answer makes it a task in flight.
   const isConfirming = record.modal !== undefined && record.status === 'submitting';
-  return isConfirming ? { ...job, want: firstModalWant(record) } : job;
+  return isConfirming ? { ...job, want: firstModalRequest(record) } : job;
 }
 
 /**
@@ -224,7 +224,7 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
 function saveAgain(record: JobRecord, depth: number): Job {
   const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
   // Its old links are most likely gone by now (gateway 4.7).
-  return { ...job, want: wantFresh(job) };
+  return { ...job, want: freshRequest(job) };
 }
 
 /** Polls once for a lost confirm: if it arrived, its task shows that sooner or later, and a poll costs nothing (gateway 4.6). */

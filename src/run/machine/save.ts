@@ -9,10 +9,10 @@ import {
   type Job,
   type JobContext,
   type JobStep,
+  type NextRequest,
   type RecordChanges,
   type SavedResult,
   type SaveSource,
-  type Want,
 } from './job.ts';
 import { defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
@@ -57,7 +57,7 @@ export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
 export const isText = ({ prompts = [] }: TaskResult): boolean => prompts.length > 0;
 
 /** The want of a job in `saving`: the first missing file, or first a link to it; then the frames of a grid. */
-export function wantFile({ record }: Pick<Job, 'record'>): Want {
+export function fileRequest({ record }: Pick<Job, 'record'>): NextRequest {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
   const frame = nextFrame(record);
@@ -68,8 +68,8 @@ export function wantFile({ record }: Pick<Job, 'record'>): Want {
 }
 
 /** Wants fresh links, from a new fetch of the task (gateway 4.7). Texts need no link. */
-export function wantFresh(job: Pick<Job, 'record'>): Want {
-  const want = wantFile(job);
+export function freshRequest(job: Pick<Job, 'record'>): NextRequest {
+  const want = fileRequest(job);
   return want.kind === 'save' && 'isText' in want.source ? want : wantLink(job);
 }
 
@@ -85,14 +85,14 @@ function nextFrame({ split, frames, former, artifacts, result }: JobRecord): Sav
   return url === undefined ? undefined : { kind: 'save', source: { url, media: 'image' }, output: at + 2 };
 }
 
-type SaveWant = Extract<Want, { readonly kind: 'save' }>;
+type SaveWant = Extract<NextRequest, { readonly kind: 'save' }>;
 
 /** A frame was saved, or given up: the next one follows, or the cut, or none. */
 function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): JobStep {
   const { record } = job;
   const next = become(record, 'saving', changes);
   const isOpen = nextFrame(next) !== undefined || wantsCut(next);
-  if (isOpen) return { job: { ...job, misses: 0, record: next, want: wantFile({ record: next }) } };
+  if (isOpen) return { job: { ...job, misses: 0, record: next, want: fileRequest({ record: next }) } };
   const done = become(next, 'done', { finishedAt: record.finishedAt ?? now, error: undefined });
   return { job: { ...job, record: done, want: { kind: 'nothing' } } };
 }
@@ -117,7 +117,7 @@ function orCut(job: Job, step: JobStep, context: JobContext): JobStep {
   return frameSettled(job, { frames: { files: record.frames?.files ?? [], error } }, context);
 }
 
-function wantLink({ record: { taskId } }: Pick<Job, 'record'>): Want {
+function wantLink({ record: { taskId } }: Pick<Job, 'record'>): NextRequest {
   if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
   return { kind: 'fetch', taskId, why: 'link' };
 }
@@ -141,7 +141,7 @@ function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext):
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
   }
   const linked: Job = { ...job, record: become(record, 'saving', { result }) };
-  return { job: { ...linked, want: wantFile(linked) } };
+  return { job: { ...linked, want: fileRequest(linked) } };
 }
 
 /** A gateway refreshes its copy of a task every 15 s, also one behind another (gateway 3.5): twice that, and as much again. */
@@ -187,7 +187,7 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
       misses: 0,
       record: become(record, 'saving', { artifacts, error: undefined }),
     };
-    return { job: { ...next, want: wantFile(next) } };
+    return { job: { ...next, want: fileRequest(next) } };
   }
   // Frames of another file are none of this one.
   const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
@@ -195,7 +195,7 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
   const saving = become(done, 'saving');
   if (!wantsCut(done) && nextFrame(done) === undefined)
     return { job: { ...job, record: done, want: { kind: 'nothing' } } };
-  return { job: { ...job, misses: 0, record: saving, want: wantFile({ record: saving }) } };
+  return { job: { ...job, misses: 0, record: saving, want: fileRequest({ record: saving }) } };
 }
 
 function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobStep {
@@ -206,16 +206,16 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
       return settle(job, 'failed', error, context.now);
     case 'stop':
       // Not the job's fault: the job stays in `saving` until the run ends.
-      return { job: { ...job, want: { kind: 'wait', until: context.now, next: wantFile(job) } } };
+      return { job: { ...job, want: { kind: 'wait', until: context.now, next: fileRequest(job) } } };
     case 'throttle':
       // The server of the link throttles. Where it serves other links meanwhile, the fault is this link's own.
-      return defer(job, { route: 'download', error, atLeastMs, next: wantFile(job) }, context);
+      return defer(job, { route: 'download', error, atLeastMs, next: fileRequest(job) }, context);
     case 'fresh-link':
-      return retrySave(job, { error, atLeastMs, next: wantFresh(job) }, context);
+      return retrySave(job, { error, atLeastMs, next: freshRequest(job) }, context);
     case 'retry': {
       // One failure may be chance. After another the link may be unreachable from here, and the service may give a better
       // one (gateway 4.7).
-      const next = job.misses === 0 ? wantFile(job) : wantFresh(job);
+      const next = job.misses === 0 ? fileRequest(job) : freshRequest(job);
       return retrySave(job, { error, atLeastMs, next }, context);
     }
   }

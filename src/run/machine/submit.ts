@@ -4,8 +4,8 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, holdName, type Job, type JobContext, type JobStep, type Want } from './job.ts';
-import { firstModalWant, modalOpened } from './modal.ts';
+import { become, holdName, type Job, type JobContext, type JobStep, type NextRequest } from './job.ts';
+import { firstModalRequest, modalOpened } from './modal.ts';
 import { withExisting } from './ownership.ts';
 import { buttonError, pressError } from './retry/button-error.ts';
 import {
@@ -41,10 +41,10 @@ import { attemptOf, rest, settle } from './transition.ts';
  * The want of a job that has room: its turn to submit. A click first checks its mask, if any, then reads the parent's buttons. A job
  * past its deadline polls its task a last time.
  */
-export function firstWant(job: Job): Want {
+export function firstRequest(job: Job): NextRequest {
   const { taskId } = job.record;
   if (job.lastPoll && taskId !== undefined) return { kind: 'fetch', taskId, why: 'poll' };
-  if (job.record.modal !== undefined) return firstModalWant(job.record, job.mayBeGone);
+  if (job.record.modal !== undefined) return firstModalRequest(job.record, job.mayBeGone);
   const { request } = job.record;
   if (request.press === undefined) return { kind: 'submit' };
   if (request.mask !== undefined && !job.masked) return { kind: 'mask' };
@@ -53,9 +53,9 @@ export function firstWant(job: Job): Want {
   return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
 }
 
-/** A job that has room, with its {@link firstWant}. A click whose button was shown a moment ago need not read it. */
-export function withFirstWant(job: Job, { buttonsOf }: JobContext): Job {
-  const want = firstWant(job);
+/** A job that has room, with its {@link firstRequest}. A click whose button was shown a moment ago need not read it. */
+export function withFirstRequest(job: Job, { buttonsOf }: JobContext): Job {
+  const want = firstRequest(job);
   const { request } = job.record;
   if (request.press === undefined || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
   const reading = buttonsOf(want.taskId);
@@ -80,7 +80,7 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
       ? rest(job, 0, { kind: 'mask' }, context.now)
       : retryUnread(job, failure, { status: 'pending', next: { kind: 'mask' } }, context);
   const masked: Job = { ...job, masked: true };
-  return { job: withFirstWant(masked, context) };
+  return { job: withFirstRequest(masked, context) };
 }
 
 /** The parent's task was read: finds the button to press. */
@@ -110,7 +110,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
         },
         now,
       );
-    return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(job.record, 0), firstWant(job), now);
+    return rest({ ...job, misses: job.misses + 1 }, context.pollInMs(job.record, 0), firstRequest(job), now);
   }
   const found = findButton(request.press, task.buttons);
   if (found.kind === 'one') {
@@ -144,7 +144,7 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
   if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
-  if (needsButtonReading(job, now)) return { job: { ...job, want: firstWant(job) } };
+  if (needsButtonReading(job, now)) return { job: { ...job, want: firstRequest(job) } };
   const begun = job.lineage === undefined ? job.record : begunFrom(job.record, job.lineage);
   const record = become(begun, 'submitting', {
     attempts: begun.attempts + 1,

@@ -12,7 +12,7 @@ import {
   type Job,
   type JobContext,
   type JobStep,
-  type Want,
+  type NextRequest,
 } from './job.ts';
 import { replacing } from './redo.ts';
 import { lostCall, mayHaveMade } from './retry/in-doubt.ts';
@@ -253,7 +253,7 @@ function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobS
 }
 
 /** A new want each time: its identity marks the job's place in the queue. */
-const ask = (): Want => ({ kind: 'ask' });
+const ask = (): NextRequest => ({ kind: 'ask' });
 
 function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobError] {
   switch (result.kind) {

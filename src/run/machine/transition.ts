@@ -1,5 +1,5 @@
 import type { Attempt, JobError, JobRecord } from '../../plan/job.ts';
-import { become, type Job, type JobStep, type RecordChanges, type Want } from './job.ts';
+import { become, type Job, type JobStep, type NextRequest, type RecordChanges } from './job.ts';
 
 /**
  * Ends a job in failure or in doubt. While one of its submissions may have made an unknown task, the job does not fail but is in
@@ -45,6 +45,6 @@ export const attemptOf = (
 });
 
 /** Lets a job rest; `next` is its want after that. */
-export function rest(job: Job, ms: number, next: Want, now: number): JobStep {
+export function rest(job: Job, ms: number, next: NextRequest, now: number): JobStep {
   return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
 }

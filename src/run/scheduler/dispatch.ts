@@ -1,12 +1,12 @@
 import type { Route, RunEnd } from '../events.ts';
 import type { Job } from '../machine/job.ts';
 import { isPoll, pollBatch } from './batch-poll.ts';
-import { isDoubtSearch, searchDoubts } from './doubt-search.ts';
 import { drain } from './drain.ts';
 import { advance } from './job-runner.ts';
 import { hasDueCells } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { lookAgainAt, lookDueAt } from './state/wake.ts';
+import { isUnconfirmedSearch, searchUnconfirmed } from './unconfirmed-search.ts';
 
 /** The job whose turn it is, or why the run must end because the price of the next request may not be spent. */
 export type DispatchChoice =
@@ -20,7 +20,7 @@ export function dispatch(state: SchedulerState): void {
     if (choice === undefined) return;
     if ('end' in choice) drain(state, choice.end);
     else if (choice.isOverdue) lookAtOverdue(state, choice.job);
-    else if (isDoubtSearch(choice.job)) searchDoubts(state, choice.job);
+    else if (isUnconfirmedSearch(choice.job)) searchUnconfirmed(state, choice.job);
     else if (state.pollsBatches && isPoll(choice.job)) pollBatch(state, choice.job);
     else advance(state, choice.job, { type: 'granted' });
   }

@@ -1,6 +1,6 @@
 import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { Job } from '../machine/job.ts';
-import { wantFresh } from '../machine/save.ts';
+import { freshRequest } from '../machine/save.ts';
 import type { RunInput } from './commit.ts';
 import { halt } from './drain.ts';
 import { placeJob } from './place-job.ts';
@@ -46,7 +46,11 @@ export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, fai
   const { key } = before.record;
   const mayPass = failure.class === 'retry' || failure.class === 'throttle';
   const until = jobs.isShut && mayPass ? now + options.settings.retry.capMs : Number.POSITIVE_INFINITY;
-  placeJob(state, before, { ...before, misses: 0, want: { kind: 'wait', until, next: wantFresh(before) } });
+  placeJob(state, before, {
+    ...before,
+    misses: 0,
+    want: { kind: 'wait', until, next: freshRequest(before) },
+  });
   if (Number.isFinite(until) || state.jobs.get(key) === undefined) return;
   awaitVerdict(state, kinds.downloads, key, { failed, wasPutBack: false });
 }

@@ -2,7 +2,7 @@ import { isJobKey } from '../../plan/key.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext } from '../machine/job.ts';
 import { mostListed } from '../machine/search/listing.ts';
-import { doubtSearch } from '../machine/search/search.ts';
+import { unconfirmedSearch } from '../machine/search/search.ts';
 import { noTally } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
@@ -40,7 +40,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     speed: settings.speed,
     retryInDoubt: settings.inDoubt === 'retry',
     searches,
-    doubtSearchInMs: doubtSearchInMs(state),
+    unconfirmedSearchInMs: unconfirmedSearchInMs(state),
     price: costModel.price,
     replyPrice: costModel.answerPrice,
     assumedUsage: costModel.usage,
@@ -64,7 +64,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
   };
 }
 
-function doubtSearchInMs({
+function unconfirmedSearchInMs({
   options,
   searches,
   lifecycle,
@@ -73,7 +73,10 @@ function doubtSearchInMs({
 }: SchedulerState): number | undefined {
   if (options.settings.findInDoubt !== true || !searches || lifecycle.isEnding) return undefined;
   const { searchedAt, isUnderWay } = doubtSearches;
-  return Math.max(doubtSearch.afterMs, (isUnderWay ? now : searchedAt) + doubtSearch.everyMs - now);
+  return Math.max(
+    unconfirmedSearch.afterMs,
+    (isUnderWay ? now : searchedAt) + unconfirmedSearch.everyMs - now,
+  );
 }
 
 /** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */

@@ -4,7 +4,7 @@ import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
 import { type FetchReason, heldAs, type Job, type JobEvent, type SeenTask } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
-import { doubtedBy } from '../machine/ownership.ts';
+import { unconfirmedBy } from '../machine/ownership.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
 import { bannedPrompt, jobError } from '../machine/retry/service-failure.ts';
 import { hasNoListing } from '../machine/search/listing.ts';
@@ -112,7 +112,7 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
   owners.shown(task);
   if (why !== 'poll' || (task.state !== 'success' && task.state !== 'failure')) return;
   ended.note(record, now);
-  const doubted = doubtedBy(record, task, jobContext(state, job));
+  const doubted = unconfirmedBy(record, task, jobContext(state, job));
   if (doubted.length === 0) return;
   outbox.emit({
     type: 'run:notice',

@@ -1,5 +1,5 @@
 import { isTextRequest } from '../../plan/job-request.ts';
-import type { Job, Want } from '../machine/job.ts';
+import type { Job, NextRequest } from '../machine/job.ts';
 import { hasItsTurn } from '../machine/retry/button-freshness.ts';
 import { deferralCount } from '../machine/retry/deferrals.ts';
 
@@ -14,7 +14,7 @@ type Rank = readonly [tries: number, depth: number, cell: number, turn: number];
 interface Place {
   readonly key: string;
   /** The want of this place; the place is void once the job has another want object. */
-  readonly want: Want;
+  readonly want: NextRequest;
   /** The smallest rank goes first, compared number by number. */
   readonly rank: Rank;
   /** True once its job has had its turn. */
@@ -154,7 +154,7 @@ export function compareRanks(a: Rank, b: Rank, by: 1 | -1 = -1): number {
 interface Due {
   readonly at: number;
   readonly key: string;
-  readonly want: Want;
+  readonly want: NextRequest;
 }
 
 /** Jobs that wait for a moment. */

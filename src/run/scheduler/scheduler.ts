@@ -13,7 +13,6 @@ import { admitCells } from './cell-admission.ts';
 import { closeAsOthers, closedEnd, leftWork } from './closed-kinds.ts';
 import { isPaid, type RunCommit, type RunInput, routeOf, withoutOthers } from './commit.ts';
 import { dispatch } from './dispatch.ts';
-import { onDoubtsSearched } from './doubt-search.ts';
 import { drain, halt } from './drain.ts';
 import { noteSaved } from './failed-files.ts';
 import { advance } from './job-runner.ts';
@@ -30,6 +29,7 @@ import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, canOpenCell, hasDueCells, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
 import { durationEnd, nextWakeAt, noteSleep } from './state/wake.ts';
+import { onUnconfirmedSearched } from './unconfirmed-search.ts';
 
 const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] };
 
@@ -239,7 +239,7 @@ function accept(state: SchedulerState, input: RunInput): void {
       return onResult(state, input);
     case 'searched':
       onResult(state, input);
-      return onDoubtsSearched(state, input);
+      return onUnconfirmedSearched(state, input);
     case 'listed':
       return onBatchPolled(state, input);
     case 'cut':

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { byStatus, readManifest } from '../../rig/manifest.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { type EngineRig, startEngine } from './engine-rig.ts';
 
 const good = '{ generate: { model: text-pro, prompt: "Say {{ n }}" } }';
 const pipeline = (name: string, cells: number, other: string): string => `name: ${name}
@@ -17,21 +17,21 @@ const chat = '{ chat: { model: text-pro, prompt: "Say {{ n }}" } }';
 const forbidden = { status: 403, body: { error: { message: 'not for you' } } };
 
 describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () => {
-  let crew: Crew;
+  let rig: EngineRig;
   let engine: readonly string[];
   beforeAll(async () => {
     const script = () => ({ status: 'FAILURE', failReason: '[Missing Access] of this account' });
-    crew = await startCrew(undefined, { script });
-    engine = ['--engine', crew.database.url];
+    rig = await startEngine(undefined, { script });
+    engine = ['--engine', rig.database.url];
   });
-  afterAll(() => crew[Symbol.asyncDispose]());
+  afterAll(() => rig[Symbol.asyncDispose]());
 
   const statusesOf = async (name: string, step: string) => {
-    const rows = await readManifest(crew.at('runs', name, 'manifest.csv'));
+    const rows = await readManifest(rig.at('runs', name, 'manifest.csv'));
     return byStatus(rows.filter((row) => row['step'] === step));
   };
-  const start = (name: string) => crew.start(['worker', '--name', name, ...engine]);
-  const end = async ({ interrupt, done, err }: ReturnType<Crew['start']>): Promise<string> => {
+  const start = (name: string) => rig.start(['worker', '--name', name, ...engine]);
+  const end = async ({ interrupt, done, err }: ReturnType<EngineRig['start']>): Promise<string> => {
     interrupt();
     expect(await done, err()).toBe(0);
     return err();
@@ -42,7 +42,7 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
       .poll(
         () =>
           asked(
-            crew.database.url,
+            rig.database.url,
             `SELECT count(*)::int AS n FROM promptpress.facts JOIN promptpress.runs USING (run)
              WHERE runs.name = '${name}' AND facts.name LIKE 'kind.closed %'`,
           ),
@@ -54,7 +54,7 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
       .poll(
         () =>
           asked(
-            crew.database.url,
+            rig.database.url,
             `SELECT count(*)::int AS n FROM promptpress.jobs JOIN promptpress.runs USING (run)
              WHERE runs.name = '${name}' AND jobs.status = 'submitting' AND jobs.doc ~ '"kind":"(chat|imagine)"'`,
           ),
@@ -75,15 +75,15 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
   ] as const)(
     'is asked for by no other worker, and all else is done by all of them: %s',
     async (name, route, other, code, words) => {
-      await crew.write(`${name}.yaml`, pipeline(name, 400, other));
-      const refusal = crew.service.fault('chat', forbidden);
-      const held = crew.service.fault('generate', { hang: 'before' }, { skip: 4 });
-      const before = crew.service.count(route);
-      const run = crew.start(['run', `${name}.yaml`, '--no-work', ...engine]);
+      await rig.write(`${name}.yaml`, pipeline(name, 400, other));
+      const refusal = rig.service.fault('chat', forbidden);
+      const held = rig.service.fault('generate', { hang: 'before' }, { skip: 4 });
+      const before = rig.service.count(route);
+      const run = rig.start(['run', `${name}.yaml`, '--no-work', ...engine]);
       const first = start('w1');
       await closed(name);
       const others = start('w2');
-      const askedByFirst = crew.service.count(route);
+      const askedByFirst = rig.service.count(route);
       // As many as one worker has under way at most, and one of the other.
       await held.hit(33);
       held.release();
@@ -94,7 +94,7 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
       expect(run.err()).toContain(words);
       const said = [await end(first), await end(others)];
       for (const err of said) expect(err).toMatch(/; [1-9]\d* submissions of this worker/);
-      expect(crew.service.count(route) - askedByFirst).toBe(0);
+      expect(rig.service.count(route) - askedByFirst).toBe(0);
       expect(askedByFirst - before).toBeLessThan(20 + 32);
       expect(await statusesOf(name, 'good')).toEqual({ done: 400 });
       const { failed = 0, pending = 0 } = await statusesOf(name, 'other');
@@ -104,22 +104,22 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
   );
 
   it('has left its rows to the next run, which does them once they are served', async () => {
-    await crew.write('later.yaml', pipeline('later', 60, chat));
-    const refusal = crew.service.fault('chat', forbidden);
-    const first = await crew.pp('run', 'later.yaml', ...engine);
+    await rig.write('later.yaml', pipeline('later', 60, chat));
+    const refusal = rig.service.fault('chat', forbidden);
+    const first = await rig.pp('run', 'later.yaml', ...engine);
     expect(first.code, first.err).toBe(3);
     expect(await statusesOf('later', 'other')).toEqual({ pending: 60 });
     expect(first.err).toMatch(/\d+ jobs of text-pro \(chat\) wait for a later run/);
     refusal.remove();
-    const next = await crew.pp('run', 'later.yaml', ...engine);
+    const next = await rig.pp('run', 'later.yaml', ...engine);
     expect(next.code, next.err).toBe(0);
     expect(await statusesOf('later', 'other')).toEqual({ done: 60 });
   }, 60_000);
 
   it('leaves the rows of a few refusals too, where a worker was served none', async () => {
-    await crew.write('few.yaml', pipeline('few', 6, chat));
-    const refusal = crew.service.fault('chat', forbidden);
-    const run = await crew.pp('run', 'few.yaml', ...engine);
+    await rig.write('few.yaml', pipeline('few', 6, chat));
+    const refusal = rig.service.fault('chat', forbidden);
+    const run = await rig.pp('run', 'few.yaml', ...engine);
     refusal.remove();
     expect(run.code, run.err).toBe(3);
     expect([await statusesOf('few', 'good'), await statusesOf('few', 'other')]).toEqual([

@@ -5,7 +5,7 @@ import { promptpress, type Said } from '../../cli/test-io.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import { type Greeter, startGreeter } from '../../rig/postgres/greeter.ts';
 import { hasPostgres, testDatabase } from '../../rig/postgres.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { type EngineRig, startEngine } from './engine-rig.ts';
 
 const pipeline = `name: foxes
 matrix: { rows: rows.csv }
@@ -17,26 +17,26 @@ steps:
 `;
 
 describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () => {
-  let crew: Crew;
+  let rig: EngineRig;
   let evil: Greeter;
   let key: string;
   beforeAll(async () => {
-    crew = await startCrew();
+    rig = await startEngine();
     evil = await startGreeter();
-    const engine = ['--engine', crew.database.url];
-    await mkdir(crew.at('.git'));
-    await crew.write('foxes.yaml', pipeline);
-    await crew.write('rows.csv', 'animal\nfox\n');
+    const engine = ['--engine', rig.database.url];
+    await mkdir(rig.at('.git'));
+    await rig.write('foxes.yaml', pipeline);
+    await rig.write('rows.csv', 'animal\nfox\n');
     for (const more of [['--only', 'grid'], ['--detach']]) {
-      const { code, err } = await crew.pp('run', 'foxes.yaml', '--queue', 'lease', ...engine, ...more);
+      const { code, err } = await rig.pp('run', 'foxes.yaml', '--queue', 'lease', ...engine, ...more);
       if (code !== 0) throw new Error(err);
     }
-    const [job] = await asked<{ key: string }>(crew.database.url, 'SELECT key FROM promptpress.jobs');
+    const [job] = await asked<{ key: string }>(rig.database.url, 'SELECT key FROM promptpress.jobs');
     key = job?.key ?? '';
   }, 120_000);
   afterAll(async () => {
     await evil[Symbol.asyncDispose]();
-    await crew[Symbol.asyncDispose]();
+    await rig[Symbol.asyncDispose]();
   });
 
   /** Carries a command out on a copy of the engine, after a stranger has changed rows of it. */
@@ -46,11 +46,11 @@ describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () =>
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ): Promise<Said> => {
-    await using database = await testDatabase(new URL(crew.database.url).pathname.slice(1));
+    await using database = await testDatabase(new URL(rig.database.url).pathname.slice(1));
     await database.query(change, values);
     return await promptpress(
       args.map((word) => word.replace('ENGINE', database.url).replace('KEY', key)),
-      { cwd: crew.at(), env: { ...crew.env, ...env } },
+      { cwd: rig.at(), env: { ...rig.env, ...env } },
     );
   };
 
@@ -114,10 +114,10 @@ describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () =>
     ['a place that is none', `runs SET spec = jsonb_set(spec::jsonb, '{place,path}', $1)::text`, '7'],
     ['limits that are none', `runs SET spec = jsonb_set(spec::jsonb, '{settings,limits}', $1)::text`, '{}'],
   ])('is refused by a worker where it holds %s', async (_, change, value) => {
-    const before = crew.service.requests.length;
+    const before = rig.service.requests.length;
     const { code, err } = await said(`UPDATE promptpress.${change}`, [value], working);
     expect([code, err]).toEqual([0, expect.stringContaining('foxes: not taken on.')]);
-    expect(crew.service.requests.length).toBe(before);
+    expect(rig.service.requests.length).toBe(before);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { engineSchema } from '../../../src/engine/schema.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { type EngineRig, startEngine } from './engine-rig.ts';
 
 const pictures = 6;
 const tasks = 2;
@@ -15,7 +15,7 @@ steps: { grid: { imagine: "picture {{ n }}" } }
 `;
 
 /** All that lies on the engine, but what notes who was there. */
-async function lying({ database: { url } }: Crew): Promise<unknown> {
+async function lying({ database: { url } }: EngineRig): Promise<unknown> {
   const of = (text: string): Promise<unknown[]> => asked(url, text);
   return {
     version: await of('SELECT version FROM promptpress.schema_version'),
@@ -30,13 +30,13 @@ async function lying({ database: { url } }: Crew): Promise<unknown> {
 it.skipIf(!hasPostgres)(
   'an engine of another release is left alone by all commands, and goes on with its own',
   async () => {
-    await using crew = await startCrew();
-    const { url } = crew.database;
+    await using rig = await startEngine();
+    const { url } = rig.database;
     const engine = ['--engine', url];
     const run = ['run', 'pictures.yaml', ...engine, '--queue', 'lease'];
-    await crew.write('pictures.yaml', pipeline);
-    expect((await crew.pp(...run, '--max-submits', String(tasks))).code).toBe(4);
-    expect(crew.service.count('imagine')).toBe(tasks);
+    await rig.write('pictures.yaml', pipeline);
+    expect((await rig.pp(...run, '--max-submits', String(tasks))).code).toBe(4);
+    expect(rig.service.count('imagine')).toBe(tasks);
 
     const { version } = engineSchema;
     for (const [other, said, hint] of [
@@ -52,7 +52,7 @@ it.skipIf(!hasPostgres)(
       ],
     ] as const) {
       await asked(url, 'UPDATE promptpress.schema_version SET version = $1', [other]);
-      const before = await lying(crew);
+      const before = await lying(rig);
       for (const command of [
         ['worker', ...engine],
         ['worker', ...engine, '--once'],
@@ -60,21 +60,21 @@ it.skipIf(!hasPostgres)(
         ['resolve', 'abcdef12', `${url}#pictures`, '--drop'],
         run,
       ]) {
-        const { code, err } = await crew.pp(...command);
+        const { code, err } = await rig.pp(...command);
         expect([command[0], code, err]).toEqual([command[0], 2, expect.stringContaining(said)]);
         expect(err).toContain(hint);
       }
-      expect(await lying(crew)).toEqual(before);
-      expect(crew.service.count('imagine')).toBe(tasks);
+      expect(await lying(rig)).toEqual(before);
+      expect(rig.service.count('imagine')).toBe(tasks);
     }
 
     await asked(url, 'UPDATE promptpress.schema_version SET version = $1', [version]);
-    const again = await crew.pp(...run);
+    const again = await rig.pp(...run);
     expect(again.code, again.err).toBe(0);
-    expect((await crew.rows('runs/pictures')).map(({ status }) => status)).toEqual(
+    expect((await rig.rows('runs/pictures')).map(({ status }) => status)).toEqual(
       Array(pictures).fill('done'),
     );
-    expect(crew.service.count('imagine')).toBe(pictures);
+    expect(rig.service.count('imagine')).toBe(pictures);
   },
   60_000,
 );

@@ -6,7 +6,7 @@ import { engineSchema } from '../../../src/engine/schema.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import type { PostgresServer } from '../../rig/postgres/server.ts';
 import { hasOwnPostgres, ownServer } from '../../rig/postgres.ts';
-import { type Crew, startCrew } from './crew-rig.ts';
+import { type EngineRig, startEngine } from './engine-rig.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -32,11 +32,11 @@ steps: { grid: { imagine: "picture {{ n }}" } }
 
 /** A run on a database of its own, whose user is no superuser. */
 class Outage implements AsyncDisposable {
-  readonly crew: Crew;
+  readonly rig: EngineRig;
   readonly name: string;
 
-  private constructor(crew: Crew, name: string) {
-    this.crew = crew;
+  private constructor(rig: EngineRig, name: string) {
+    this.rig = rig;
     this.name = name;
   }
 
@@ -47,21 +47,21 @@ class Outage implements AsyncDisposable {
     const url = new URL(server.url(name));
     url.username = name;
     url.password = 'the-right-one';
-    const crew = await startCrew({ url: url.href, [Symbol.asyncDispose]: () => Promise.resolve() });
-    await crew.write('pictures.yaml', pipeline);
-    return new Outage(crew, name);
+    const rig = await startEngine({ url: url.href, [Symbol.asyncDispose]: () => Promise.resolve() });
+    await rig.write('pictures.yaml', pipeline);
+    return new Outage(rig, name);
   }
 
   /** A leader that works, too. */
-  run(...args: readonly string[]): ReturnType<Crew['start']> {
-    const { url } = this.crew.database;
+  run(...args: readonly string[]): ReturnType<EngineRig['start']> {
+    const { url } = this.rig.database;
     const flags = ['--queue', 'lease', '--lease', '1s', '--slots', String(tasks)];
-    return this.crew.start(['run', 'pictures.yaml', '--engine', url, ...flags, ...args]);
+    return this.rig.start(['run', 'pictures.yaml', '--engine', url, ...flags, ...args]);
   }
 
-  worker(...args: readonly string[]): ReturnType<Crew['start']> {
-    const { url } = this.crew.database;
-    return this.crew.start(['worker', '--name', 'w1', '--engine', url, '--lease', '1s', ...args]);
+  worker(...args: readonly string[]): ReturnType<EngineRig['start']> {
+    const { url } = this.rig.database;
+    return this.rig.start(['worker', '--name', 'w1', '--engine', url, '--lease', '1s', ...args]);
   }
 
   /** As the superuser; all other connections to the database end then. */
@@ -74,12 +74,12 @@ class Outage implements AsyncDisposable {
   }
 
   get submitted(): number {
-    return this.crew.service.count('imagine');
+    return this.rig.service.count('imagine');
   }
 
   /** What there is in the end, and how much was paid for it. */
   async end() {
-    const rows = await this.crew.rows('runs/pictures');
+    const rows = await this.rig.rows('runs/pictures');
     return { rows: rows.map(({ status }) => status), submitted: this.submitted };
   }
 
@@ -90,7 +90,7 @@ class Outage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.crew[Symbol.asyncDispose]();
+    await this.rig[Symbol.asyncDispose]();
   }
 }
 
@@ -105,7 +105,7 @@ async function through(
   { begin, end }: { readonly begin: () => Promise<unknown>; readonly end: () => Promise<unknown> },
   words: string,
 ) {
-  const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+  const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
   const leading = outage.run();
   await held.hit(tasks);
   await begin();
@@ -142,14 +142,14 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
 
   it('is put back in an older state: nothing more is sent, the run ends, and goes on with the tasks of the gateway', async () => {
     await using outage = await Outage.begin();
-    const { crew } = outage;
+    const { rig } = outage;
     const counted = (): number =>
       Math.max(
         ...countNames
-          .map((name) => crew.at('runs/pictures', name))
+          .map((name) => rig.at('runs/pictures', name))
           .map((file) => (existsSync(file) ? Number(readFileSync(file, 'latin1')) : 0)),
       );
-    const held = crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const held = rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
     await held.hit(tasks);
@@ -157,7 +157,7 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     await server.crash();
     const putBack = await server.backup();
     await server.start();
-    const heldAgain = crew.service.fault('imagine', { hang: 'after' });
+    const heldAgain = rig.service.fault('imagine', { hang: 'after' });
     held.remove();
     held.release();
     await heldAgain.hit(tasks);
@@ -224,7 +224,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
 
   it('refuses the password: run and worker end, and the same command goes on', async () => {
     await using outage = await Outage.begin();
-    const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
     await expect.poll(() => worker.err(), patience).toContain('taken on');
@@ -247,7 +247,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
 
   it('was changed by another release: run and worker end, and the same command goes on', async () => {
     await using outage = await Outage.begin();
-    const held = outage.crew.service.fault('imagine', { hang: 'after' }, afterFirst);
+    const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
     await expect.poll(() => worker.err(), patience).toContain('taken on');

@@ -5,7 +5,7 @@ import { promptpress, type Said } from '../../cli/test-io.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { startFakeS3 } from '../../rig/s3/fake-s3.ts';
-import { crewOfBlock } from './crew-rig.ts';
+import { engineOfBlock } from './engine-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -20,33 +20,33 @@ interface Mark {
 }
 
 describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   const markOf = async (folder: string): Promise<Mark> =>
-    JSON.parse(await readFile(crew.at(folder, 'engine.json'), 'utf8')) as Mark;
+    JSON.parse(await readFile(rig.at(folder, 'engine.json'), 'utf8')) as Mark;
   const filesIn = async (folder: string): Promise<readonly string[]> => {
-    const entries = await readdir(crew.at(folder, 'images'), { recursive: true, withFileTypes: true });
+    const entries = await readdir(rig.at(folder, 'images'), { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name).slice(crew.at(folder).length + 1))
+      .map(({ parentPath, name }) => join(parentPath, name).slice(rig.at(folder).length + 1))
       .toSorted();
   };
   const contents = async (folder: string): Promise<readonly string[]> =>
     await Promise.all(
-      (await filesIn(folder)).map(async (name) => (await readFile(crew.at(folder, name))).toString('base64')),
+      (await filesIn(folder)).map(async (name) => (await readFile(rig.at(folder, name))).toString('base64')),
     );
   const run = (name: string, ...words: readonly string[]): Promise<Said> =>
-    crew.pp('run', `${name}.yaml`, ...crew.lease, ...words);
+    rig.pp('run', `${name}.yaml`, ...rig.lease, ...words);
   const begun = async (name: string, ...words: readonly string[]): Promise<void> => {
-    await crew.write(`${name}.yaml`, pipeline(name));
+    await rig.write(`${name}.yaml`, pipeline(name));
     const said = await run(name, '--out', `${name}-first`, ...words);
     expect(said.code, said.err).toBe(0);
   };
 
   it('is no folder without its mark, also where it lies at the same path of the same machine', async () => {
     await begun('again');
-    await rm(crew.at('again-first'), { recursive: true });
-    await mkdir(crew.at('again-first'));
+    await rm(rig.at('again-first'), { recursive: true });
+    await mkdir(rig.at('again-first'));
     const said = await run('again', '--out', 'again-first');
     expect([said.code, said.err]).toEqual([
       2,
@@ -54,14 +54,14 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     ]);
     // What it says to do where there is no backup.
     const [, mark = ''] = /write (\{.*\}) into/.exec(said.err) ?? [];
-    await crew.write('again-first/engine.json', mark);
+    await rig.write('again-first/engine.json', mark);
     expect((await run('again', '--out', 'again-first')).code).toBe(0);
   });
 
   describe('with --move-out', () => {
     it('is another folder once all is there, and what it has left is refused from then on', async () => {
       await begun('moved');
-      const submits = crew.service.count('imagine');
+      const submits = rig.service.count('imagine');
       const before = await markOf('moved-first');
       const said = await run('moved', '--out', 'moved-second', '--move-out');
       expect([said.code, said.err]).toEqual([
@@ -69,7 +69,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
         expect.stringMatching(/Copied 3 files \(\d+\.\d MB\)\. The results lie in /),
       ]);
       expect(await contents('moved-second')).toEqual(await contents('moved-first'));
-      expect(await crew.rows('moved-second')).toEqual(await crew.rows('moved-first'));
+      expect(await rig.rows('moved-second')).toEqual(await rig.rows('moved-first'));
       expect(await markOf('moved-first')).toEqual(before);
       expect((await markOf('moved-second')).place).not.toBe(before.place);
       const old = await run('moved', '--out', 'moved-first');
@@ -83,23 +83,23 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
         Math.max(
           ...(await Promise.all(
             (
-              await readdir(crew.at(folder))
+              await readdir(rig.at(folder))
             )
               .filter((name) => name.startsWith('submissions-'))
-              .map(async (name) => Number(await readFile(crew.at(folder, name), 'utf8'))),
+              .map(async (name) => Number(await readFile(rig.at(folder, name), 'utf8'))),
           )),
         );
       expect(await counts('moved-second')).toBe(3);
-      expect(crew.service.count('imagine')).toBe(submits);
+      expect(rig.service.count('imagine')).toBe(submits);
     });
 
     it('stays where it is while a file is not whole there, and goes on with what is left', async () => {
       await begun('torn');
       const before = await markOf('torn-first');
       const [lost = '', changed = ''] = await filesIn('torn-first');
-      await rename(crew.at('torn-first', lost), crew.at('lost.png'));
-      const bytes = await readFile(crew.at('torn-first', changed));
-      await writeFile(crew.at('torn-first', changed), bytes.toReversed());
+      await rename(rig.at('torn-first', lost), rig.at('lost.png'));
+      const bytes = await readFile(rig.at('torn-first', changed));
+      await writeFile(rig.at('torn-first', changed), bytes.toReversed());
       const words = ['--out', 'torn-second', '--move-out'];
       const refused = await run('torn', ...words);
       expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('2 files are missing in ')]);
@@ -108,8 +108,8 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       // The run is where it was, and its own command goes on there.
       expect((await run('torn', '--out', 'torn-first')).code).toBe(0);
       expect(await markOf('torn-first')).toEqual(before);
-      await rename(crew.at('lost.png'), crew.at('torn-first', lost));
-      await writeFile(crew.at('torn-first', changed), bytes);
+      await rename(rig.at('lost.png'), rig.at('torn-first', lost));
+      await writeFile(rig.at('torn-first', changed), bytes);
       const said = await run('torn', ...words);
       expect([said.code, said.err]).toEqual([
         0,
@@ -120,12 +120,12 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
 
     it('is a bucket, another one, and a folder again', async () => {
       await using fake = await startFakeS3();
-      const env = { ...crew.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
-      const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: crew.at(), env });
+      const env = { ...rig.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
+      const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: rig.at(), env });
       const move = (out: string): Promise<Said> =>
-        pp('run', 'far.yaml', ...crew.lease, '--out', out, '--move-out', '--trust-directory');
+        pp('run', 'far.yaml', ...rig.lease, '--out', out, '--move-out', '--trust-directory');
       await begun('far');
-      const submits = crew.service.count('imagine');
+      const submits = rig.service.count('imagine');
       const images = await filesIn('far-first');
       const kept = (prefix: string): readonly string[] =>
         [...fake.objects.keys()]
@@ -151,55 +151,55 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       const back = await move('far-first');
       expect([back.code, back.err]).toEqual([0, expect.stringContaining('3 were there already')]);
       expect(kept('one')).toEqual(images);
-      const { code, out } = await pp('verify', `${crew.database.url}#far`);
+      const { code, out } = await pp('verify', `${rig.database.url}#far`);
       expect([code, out]).toEqual([0, expect.stringContaining('3 files')]);
-      expect(crew.service.count('imagine')).toBe(submits);
+      expect(rig.service.count('imagine')).toBe(submits);
     });
 
     it('is left as it was where it was killed before the last step, or is another folder', async () => {
       await using fake = await startFakeS3();
-      const env = { ...crew.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
-      const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: crew.at(), env });
-      await crew.write('killed.yaml', pipeline('killed'));
-      const bucket = ['run', 'killed.yaml', ...crew.lease, '--out', `s3://${fake.bucket}/killed`];
+      const env = { ...rig.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
+      const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: rig.at(), env });
+      await rig.write('killed.yaml', pipeline('killed'));
+      const bucket = ['run', 'killed.yaml', ...rig.lease, '--out', `s3://${fake.bucket}/killed`];
       expect((await pp(...bucket)).code).toBe(0);
       const facts = await asked<{ name: string; value: string }>(
-        crew.database.url,
+        rig.database.url,
         `SELECT f.name, value FROM promptpress.facts f JOIN promptpress.runs r USING (run) WHERE r.name = 'killed' AND f.name LIKE 'artifacts.%'`,
       );
-      expect((await pp('run', 'killed.yaml', ...crew.lease, '--out', 'runs/killed', '--move-out')).code).toBe(
+      expect((await pp('run', 'killed.yaml', ...rig.lease, '--out', 'runs/killed', '--move-out')).code).toBe(
         0,
       );
       const { place } = await markOf('runs/killed');
       // As it was behind the mark, and before the facts.
       for (const { name, value } of [
         ...facts,
-        { name: 'artifacts.moving', value: JSON.stringify({ id: place, to: crew.at('runs/killed') }) },
+        { name: 'artifacts.moving', value: JSON.stringify({ id: place, to: rig.at('runs/killed') }) },
       ])
         await asked(
-          crew.database.url,
+          rig.database.url,
           `INSERT INTO promptpress.facts SELECT run, $1, $2 FROM promptpress.runs WHERE name = 'killed'
            ON CONFLICT (run, name) DO UPDATE SET value = excluded.value`,
           [name, value],
         );
       const plain = await pp(...bucket);
       expect(plain.code, plain.err).toBe(0);
-      const said = await pp('run', 'killed.yaml', ...crew.lease, '--out', 'runs/killed', '--move-out');
+      const said = await pp('run', 'killed.yaml', ...rig.lease, '--out', 'runs/killed', '--move-out');
       expect([said.code, said.err]).toEqual([0, expect.stringContaining('3 were there already')]);
       expect((await markOf('runs/killed')).place).toBe(place);
     });
 
     it('is not moved while workers are at work, and its run is left to them', async () => {
       await begun('busy');
-      await crew.write('busy.yaml', pipeline('busy').replace('hare', 'hare, crow'));
+      await rig.write('busy.yaml', pipeline('busy').replace('hare', 'hare, crow'));
       expect((await run('busy', '--out', 'busy-first', '--detach')).code).toBe(0);
-      const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-      const worker = crew.start(['worker', '--once', ...crew.lease]);
+      const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
+      const worker = rig.start(['worker', '--once', ...rig.lease]);
       await hanging.hit(1);
       const refused = await run('busy', '--out', 'busy-second', '--move-out');
       expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('1 worker is at work on ')]);
       expect(refused.err).toContain('promptpress stop ');
-      await expect(readdir(crew.at('busy-second'))).rejects.toThrow('ENOENT');
+      await expect(readdir(rig.at('busy-second'))).rejects.toThrow('ENOENT');
       hanging.release();
       expect(await worker.done).toBe(0);
       const said = await run('busy', '--out', 'busy-second', '--move-out');
@@ -207,9 +207,9 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     });
 
     it('is for runs on an engine, and says what to do with a run directory', async () => {
-      const said = await crew.pp('run', 'moved.yaml', '--out', 'x', '--move-out');
+      const said = await rig.pp('run', 'moved.yaml', '--out', 'x', '--move-out');
       expect([said.code, said.err]).toEqual([2, expect.stringContaining('mv runs/foxes')]);
-      const nowhere = await crew.pp('run', 'moved.yaml', ...crew.lease, '--move-out');
+      const nowhere = await rig.pp('run', 'moved.yaml', ...rig.lease, '--move-out');
       expect([nowhere.code, nowhere.err]).toEqual([
         2,
         expect.stringContaining('--move-out goes together with --out'),
@@ -218,20 +218,20 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
   });
 
   it('is known by its mark to a worker that has it under another path', async () => {
-    await crew.write('shared.yaml', pipeline('shared'));
+    await rig.write('shared.yaml', pipeline('shared'));
     expect((await run('shared', '--out', 'here', '--detach')).code).toBe(0);
-    await rename(crew.at('here'), crew.at('mounted'));
+    await rename(rig.at('here'), rig.at('mounted'));
     const mark = await markOf('mounted');
     await begun('other');
     const other = await markOf('other-first');
-    const wrong = await crew.pp('worker', '--once', '--out', 'other-first', ...crew.lease);
+    const wrong = await rig.pp('worker', '--once', '--out', 'other-first', ...rig.lease);
     expect(wrong.err).toContain(`with the mark ${mark.place}`);
     expect(wrong.err).toContain(`other-first has the mark ${other.place}, of ${other.engine}`);
     expect(wrong.err).toContain('name it as this machine has it with --out DIR');
-    const said = await crew.pp('worker', '--once', '--out', 'other-first', '--out', 'mounted', ...crew.lease);
+    const said = await rig.pp('worker', '--once', '--out', 'other-first', '--out', 'mounted', ...rig.lease);
     expect([said.code, said.err]).toEqual([0, expect.stringContaining('shared: taken on.')]);
     expect(await filesIn('mounted')).toHaveLength(3);
-    expect((await readdir(crew.at('mounted'))).some((name) => name.startsWith('submissions-'))).toBe(true);
-    await expect(readdir(crew.at('here'))).rejects.toThrow('ENOENT');
+    expect((await readdir(rig.at('mounted'))).some((name) => name.startsWith('submissions-'))).toBe(true);
+    await expect(readdir(rig.at('here'))).rejects.toThrow('ENOENT');
   });
 });

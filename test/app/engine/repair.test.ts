@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { startFakeS3 } from '../../rig/s3/fake-s3.ts';
-import { crewOfBlock } from './crew-rig.ts';
+import { engineOfBlock } from './engine-rig.ts';
 
 const pipeline = (name: string, animals = 'fox, owl, hare'): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -13,33 +13,33 @@ steps:
 `;
 
 describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   const pp = (more: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Said> =>
     promptpress(args, {
-      cwd: crew.at(),
-      env: { ...crew.env, PROMPTPRESS_ENGINE: crew.database.url, ...more },
+      cwd: rig.at(),
+      env: { ...rig.env, PROMPTPRESS_ENGINE: rig.database.url, ...more },
     });
   const imagesOf = async (folder: string): Promise<readonly string[]> =>
-    (await readdir(crew.at(folder, 'images'), { recursive: true }))
+    (await readdir(rig.at(folder, 'images'), { recursive: true }))
       .filter((name) => name.endsWith('.png'))
       .map((name) => `${folder}/images/${name}`)
       .toSorted();
   const begun = async (name: string): Promise<void> => {
-    await crew.write(`${name}.yaml`, pipeline(name));
+    await rig.write(`${name}.yaml`, pipeline(name));
     const said = await pp({}, 'run', `${name}.yaml`, '--queue', 'lease', '--out', name);
     expect(said.code, said.err).toBe(0);
   };
 
   it('downloads missing and changed files again, submits nothing, and leaves the run as it was', async () => {
     await begun('mended');
-    const submits = crew.service.count('imagine');
+    const submits = rig.service.count('imagine');
     const [missing = '', changed = ''] = await imagesOf('mended');
-    const before = await crew.rows('mended');
-    const bytes = await readFile(crew.at(missing));
-    await unlink(crew.at(missing));
-    await writeFile(crew.at(changed), 'other');
-    await rm(crew.at('mended/manifest.csv'));
+    const before = await rig.rows('mended');
+    const bytes = await readFile(rig.at(missing));
+    await unlink(rig.at(missing));
+    await writeFile(rig.at(changed), 'other');
+    await rm(rig.at('mended/manifest.csv'));
     const seen = await pp({}, 'verify', 'mended.yaml');
     expect([seen.code, seen.out]).toEqual([
       1,
@@ -52,9 +52,9 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
       0,
       expect.stringMatching(/^3 faults mended\.\n.*all as the state says\.\n$/),
     ]);
-    expect((await readFile(crew.at(missing))).equals(bytes)).toBe(true);
-    expect(await crew.rows('mended')).toEqual(before);
-    expect(crew.service.count('imagine')).toBe(submits);
+    expect((await readFile(rig.at(missing))).equals(bytes)).toBe(true);
+    expect(await rig.rows('mended')).toEqual(before);
+    expect(rig.service.count('imagine')).toBe(submits);
     const again = await pp({}, 'run', 'mended.yaml', '--queue', 'lease', '--out', 'mended');
     expect([again.code, again.err]).toEqual([0, expect.stringContaining('0 submissions in this run')]);
   });
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
   it('does so in a bucket, and writes the manifest there', async () => {
     await using fake = await startFakeS3();
     const env = { ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
-    await crew.write('far.yaml', pipeline('far'));
+    await rig.write('far.yaml', pipeline('far'));
     const out = ['--out', `s3://${fake.bucket}/far`];
     expect((await pp(env, 'run', 'far.yaml', '--queue', 'lease', ...out)).code).toBe(0);
     const keys = [...fake.objects.keys()].toSorted();
@@ -76,29 +76,29 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
   it('is refused while the run is on, or is led elsewhere, and takes the pipeline from the user alone', async () => {
     await begun('busy');
     const [missing = ''] = await imagesOf('busy');
-    await unlink(crew.at(missing));
-    const engine = `${crew.database.url}#busy`;
+    await unlink(rig.at(missing));
+    const engine = `${rig.database.url}#busy`;
     const unnamed = await pp({}, 'verify', engine, '--repair');
     expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('takes its pipeline file')]);
-    await crew.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow'));
-    const words = ['run', 'busy.yaml', '--queue', 'lease', '--out', 'busy', '--engine', crew.database.url];
-    const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-    const lead = crew.start(words);
+    await rig.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow'));
+    const words = ['run', 'busy.yaml', '--queue', 'lease', '--out', 'busy', '--engine', rig.database.url];
+    const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const lead = rig.start(words);
     await hanging.hit(1);
     const led = await pp({}, 'verify', 'busy.yaml', '--repair');
     expect([led.code, led.err]).toEqual([75, expect.stringContaining('Another process leads the run busy')]);
     lead.interrupt();
     hanging.release();
     expect(await lead.done).toBe(130);
-    await crew.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow, elk'));
+    await rig.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow, elk'));
     expect((await pp({}, ...words, '--detach')).code).toBe(0);
     const open = await pp({}, 'verify', 'busy.yaml', '--repair');
     expect([open.code, open.err]).toEqual([75, expect.stringContaining('is not over')]);
-    expect((await pp({}, 'ls', crew.database.url)).out).toContain('registered');
+    expect((await pp({}, 'ls', rig.database.url)).out).toContain('registered');
     expect((await pp({}, 'stop', engine)).code).toBe(0);
-    const submits = crew.service.count('imagine');
+    const submits = rig.service.count('imagine');
     const said = await pp({}, 'verify', 'busy.yaml', '--repair');
     expect([said.code, said.out]).toEqual([0, expect.stringContaining('2 faults mended.')]);
-    expect(crew.service.count('imagine')).toBe(submits);
+    expect(rig.service.count('imagine')).toBe(submits);
   });
 });

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
-import { crewOfBlock, startCrew } from './crew-rig.ts';
+import { engineOfBlock, startEngine } from './engine-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -30,36 +30,36 @@ async function fitting(command: 'ls' | 'status' | 'run-registered', { out }: Sai
 }
 
 describe.skipIf(!hasPostgres)('a run on an engine', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   /** What `ls` and `status` say of it, as JSON and in words. */
   async function stageOf(name: string): Promise<readonly unknown[]> {
-    const { runs } = (await fitting('ls', await crew.pp('ls', crew.database.url, '--json'))) as {
+    const { runs } = (await fitting('ls', await rig.pp('ls', rig.database.url, '--json'))) as {
       readonly runs: readonly Listed[];
     };
     const found = runs.find(({ directory }) => directory.endsWith(`#${name}`));
-    const place = `${crew.database.url}#${name}`;
-    const { stage } = (await fitting('status', await crew.pp('status', place, '--json'))) as {
+    const place = `${rig.database.url}#${name}`;
+    const { stage } = (await fitting('status', await rig.pp('status', place, '--json'))) as {
       stage?: { readonly state: string; readonly workers: number };
     };
-    const words = (await crew.pp('status', place)).out.split('\n').slice(0, 2).join('\n');
+    const words = (await rig.pp('status', place)).out.split('\n').slice(0, 2).join('\n');
     return [found?.state, found?.workers, stage?.state, stage?.workers, words];
   }
 
   it('keeps its results in one folder, known by its mark and not by its path', async () => {
-    await crew.write('placed.yaml', pipeline('placed'));
-    const { code } = await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'first');
+    await rig.write('placed.yaml', pipeline('placed'));
+    const { code } = await rig.pp('run', 'placed.yaml', ...rig.lease, '--out', 'first');
     expect(code).toBe(0);
-    const other = await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'second');
+    const other = await rig.pp('run', 'placed.yaml', ...rig.lease, '--out', 'second');
     expect(other.code).toBe(2);
     expect(other.err).toContain('is another folder');
-    await rename(crew.at('first'), crew.at('moved'));
-    expect((await crew.pp('run', 'placed.yaml', ...crew.lease, '--out', 'moved')).code).toBe(0);
+    await rename(rig.at('first'), rig.at('moved'));
+    expect((await rig.pp('run', 'placed.yaml', ...rig.lease, '--out', 'moved')).code).toBe(0);
   });
 
   it('is registered, running, then complete, and says what to do', async () => {
-    await crew.write('staged.yaml', pipeline('staged'));
-    const registered = await crew.pp('run', 'staged.yaml', ...crew.lease, '--detach', '--json');
+    await rig.write('staged.yaml', pipeline('staged'));
+    const registered = await rig.pp('run', 'staged.yaml', ...rig.lease, '--detach', '--json');
     expect(registered.code).toBe(0);
     expect(await fitting('run-registered', registered)).toMatchObject({
       pipeline: 'staged',
@@ -75,8 +75,8 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
         /: registered for .*\n {2}No worker has begun; start one: promptpress worker --engine/,
       ),
     ]);
-    const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-    const worker = crew.start(['worker', '--once', ...crew.lease]);
+    const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const worker = rig.start(['worker', '--once', ...rig.lease]);
     await hanging.hit(1);
     expect(await stageOf('staged')).toEqual([
       'running',
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       1,
       expect.stringMatching(/: running for .* \(1 worker\)\n.* --watch shows it/),
     ]);
-    expect((await crew.pp('ls', crew.database.url)).out).toContain('running (1 worker)');
+    expect((await rig.pp('ls', rig.database.url)).out).toContain('running (1 worker)');
     hanging.release();
     expect(await worker.done).toBe(0);
     // Nobody led it to its end.
@@ -96,16 +96,16 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       0,
       expect.stringMatching(/: complete\n.*its command, given again, writes the manifest/),
     ]);
-    const ended = await crew.pp('run', 'staged.yaml', ...crew.lease);
+    const ended = await rig.pp('run', 'staged.yaml', ...rig.lease);
     expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('2 done')]);
     expect((await stageOf('staged')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
   });
 
   it('waits for workers where its last one has gone', async () => {
-    await crew.write('left.yaml', pipeline('left'));
-    await crew.pp('run', 'left.yaml', ...crew.lease, '--detach');
-    const hanging = crew.service.fault('imagine', { hang: 'before' }, { times: 1 });
-    const worker = crew.start(['worker', ...crew.lease]);
+    await rig.write('left.yaml', pipeline('left'));
+    await rig.pp('run', 'left.yaml', ...rig.lease, '--detach');
+    const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
+    const worker = rig.start(['worker', ...rig.lease]);
     await hanging.hit(1);
     worker.interrupt();
     hanging.release();
@@ -119,34 +119,34 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
   });
 
   it('that is complete is led without workers to its end at once', async () => {
-    await crew.write('over.yaml', pipeline('over'));
-    expect((await crew.pp('run', 'over.yaml', ...crew.lease)).code).toBe(0);
-    const submits = crew.service.count('imagine');
-    const again = await crew.pp('run', 'over.yaml', ...crew.lease, '--no-work');
+    await rig.write('over.yaml', pipeline('over'));
+    expect((await rig.pp('run', 'over.yaml', ...rig.lease)).code).toBe(0);
+    const submits = rig.service.count('imagine');
+    const again = await rig.pp('run', 'over.yaml', ...rig.lease, '--no-work');
     expect([again.code, again.err]).toEqual([0, expect.stringContaining('0 submissions in this run')]);
-    expect(crew.service.count('imagine')).toBe(submits);
+    expect(rig.service.count('imagine')).toBe(submits);
     expect((await stageOf('over')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
   });
 
   it('is made anew in its folder once it was removed', async () => {
-    await crew.write('gone.yaml', pipeline('gone'));
-    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
-    const place = `${crew.database.url}#gone`;
-    const mark = await readFile(crew.at('runs/gone/engine.json'), 'utf8');
-    expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
-    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
+    await rig.write('gone.yaml', pipeline('gone'));
+    expect((await rig.pp('run', 'gone.yaml', ...rig.lease)).code).toBe(0);
+    const place = `${rig.database.url}#gone`;
+    const mark = await readFile(rig.at('runs/gone/engine.json'), 'utf8');
+    expect((await rig.pp('rm', place, '--yes')).code).toBe(0);
+    expect((await rig.pp('run', 'gone.yaml', ...rig.lease)).code).toBe(0);
     // A folder that another machine removed the run of is told from one of another run, and leaves none behind.
-    expect((await crew.pp('rm', place, '--yes')).code).toBe(0);
-    await writeFile(crew.at('runs/gone/engine.json'), mark);
-    const refused = await crew.pp('run', 'gone.yaml', ...crew.lease);
+    expect((await rig.pp('rm', place, '--yes')).code).toBe(0);
+    await writeFile(rig.at('runs/gone/engine.json'), mark);
+    const refused = await rig.pp('run', 'gone.yaml', ...rig.lease);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('does not have any more')]);
-    expect((await crew.pp('ls', crew.database.url)).out).not.toContain('#gone');
-    await rm(crew.at('runs/gone/engine.json'));
-    expect((await crew.pp('run', 'gone.yaml', ...crew.lease)).code).toBe(0);
+    expect((await rig.pp('ls', rig.database.url)).out).not.toContain('#gone');
+    await rm(rig.at('runs/gone/engine.json'));
+    expect((await rig.pp('run', 'gone.yaml', ...rig.lease)).code).toBe(0);
   });
 
   it('is missed aloud by a worker that is not to wait for one', async () => {
-    await using fresh = await startCrew();
+    await using fresh = await startEngine();
     const words = ['worker', '--once', '--name', 'one', '--engine', fresh.database.url];
     const empty = await fresh.pp(...words);
     expect([empty.code, empty.err]).toEqual([0, expect.stringMatching(/one: The engine .* holds no run\./)]);
@@ -157,9 +157,9 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
   });
 
   it('is not what a rehearsal is, though the environment names an engine', async () => {
-    await crew.write('staged.yaml', pipeline('staged'));
-    const env = { ...crew.env, PROMPTPRESS_ENGINE: crew.database.url };
-    const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: crew.at(), env });
+    await rig.write('staged.yaml', pipeline('staged'));
+    const env = { ...rig.env, PROMPTPRESS_ENGINE: rig.database.url };
+    const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: rig.at(), env });
     expect([said.code, said.err]).toEqual([2, expect.stringContaining('a rehearsal is for this machine')]);
   });
 });

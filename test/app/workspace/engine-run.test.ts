@@ -95,10 +95,10 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const [people, alsoPeople] = await both('status', 'RUN');
     expect(alsoPeople).toEqual(people);
     const [directory, engine] = (await both('status', 'RUN', '--json')).map(({ out }) => JSON.parse(out));
-    const { engine: crew, ...rest } = engine;
+    const { engine: workers, ...rest } = engine;
     expect(rest).toEqual(directory);
-    expect(crew).toMatchObject({ state: 'ended', led: false, workers: [], takeovers: 0 });
-    expect(crew.slices).toEqual({ waiting: 1, held: 0, done: 0, fed: false });
+    expect(workers).toMatchObject({ state: 'ended', led: false, workers: [], takeovers: 0 });
+    expect(workers.slices).toEqual({ waiting: 1, held: 0, done: 0, fed: false });
   });
 
   it('has the same manifest, data set and faults', async () => {

@@ -7,7 +7,7 @@ import { addSlices, openSession, registerRun, takeSlice } from '../../../src/eng
 import { openEngineStore } from '../../../src/engine/state/store.ts';
 import { jobRecord } from '../../state/records.ts';
 import type { Bench } from '../comparison.ts';
-import { type BenchEngine, withEngine } from './crew.ts';
+import { type BenchEngine, withEngine } from './workers.ts';
 
 const commitsOfEach = 400;
 const recordsOfTurn = 4;

@@ -1,7 +1,7 @@
 import { type MeasuredProcess, startQuickService } from '../../rig/measured.ts';
 import type { Bench } from '../comparison.ts';
 import { runPipeline } from '../service-run.ts';
-import { type BenchEngine, type CrewTook, runCrew, withEngine } from './crew.ts';
+import { type BenchEngine, runWorkers, type WorkersTook, withEngine } from './workers.ts';
 
 const texts = 10_000;
 /** As many cells as show what a process takes for itself: to load its code, to wait for a run. */
@@ -38,7 +38,7 @@ const workerCpu: Bench = {
           measure: () =>
             cpuOfCell(async (cells) => {
               const pipeline = textPipeline(cells);
-              const { workers } = await runCrew(engine, { pipeline, service: service.url, workers: 1 });
+              const { workers } = await runWorkers(engine, { pipeline, service: service.url, workers: 1 });
               const [worker] = workers;
               if (worker === undefined) throw new Error('no worker');
               return worker;
@@ -65,14 +65,14 @@ steps:
   grid: { imagine: "fox {{ n }}", keep: false }
 `;
 
-/** Cells a second while a crew is full: from the first submission to the last. */
-async function crewOf(
+/** Cells a second while all workers are busy: from the first submission to the last. */
+async function paceOf(
   engine: BenchEngine,
   workers: number,
-): Promise<{ readonly pace: number; readonly took: CrewTook }> {
+): Promise<{ readonly pace: number; readonly took: WorkersTook }> {
   const service = await startQuickService({ taskMs: 1000 });
   try {
-    const took = await runCrew(engine, {
+    const took = await runWorkers(engine, {
       pipeline: taskPipeline,
       service: service.url,
       workers,
@@ -88,12 +88,12 @@ async function crewOf(
   }
 }
 
-const sumCpu = ({ workers }: CrewTook): number => workers.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+const sumCpu = ({ workers }: WorkersTook): number => workers.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 
 const side = (workers: number, engine: BenchEngine, figure: 'pace' | 'engine') => ({
   name: workers === 1 ? '1 worker' : `${workers} workers`,
   measure: async () => {
-    const { pace, took } = await crewOf(engine, workers);
+    const { pace, took } = await paceOf(engine, workers);
     return { value: figure === 'pace' ? pace : (took.engineCpuMs * 1000) / cells, cpuMs: sumCpu(took) };
   },
 });

@@ -11,7 +11,7 @@ import { engineSchema } from '../../../src/engine/schema.ts';
 import { registerRun } from '../../../src/engine/state/slices.ts';
 import { workOn } from '../../../src/engine/worker.ts';
 import { stepsForRun } from '../../../src/run/run-plan.ts';
-import { portsOf } from '../../rig/engine/crew-ports.ts';
+import { portsOf } from '../../rig/engine/worker-ports.ts';
 import { ScriptedGateway } from '../../rig/gateway/scripted-gateway.ts';
 import { planOf } from '../../rig/plan.ts';
 import { asked } from '../../rig/postgres/asked.ts';

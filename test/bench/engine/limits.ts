@@ -6,10 +6,10 @@ import { startQuickService } from '../../rig/measured.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
 import type { Bench } from '../comparison.ts';
 import { mostInWindow } from '../known-limits.ts';
-import { type BenchEngine, type CrewWork, runCrew, withEngine } from './crew.ts';
+import { type BenchEngine, runWorkers, type WorkersWork, withEngine } from './workers.ts';
 
 /** How many workers share a limit. */
-const crews = [1, 2, 4, 8];
+const sizes = [1, 2, 4, 8];
 
 /** After this time a worker that has begun is no slower than later, ms: until then its code is loaded and compiled. */
 const warmMs = 2000;
@@ -37,11 +37,11 @@ export function steadyUse(sent: readonly (readonly number[])[], { count, perMs }
 /** Carries a pipeline out by several workers. @returns when the submissions and text calls of each left it, ms, by one clock */
 async function sentBy(
   engine: BenchEngine,
-  work: Pick<CrewWork, 'pipeline' | 'service' | 'workers'>,
+  work: Pick<WorkersWork, 'pipeline' | 'service' | 'workers'>,
 ): Promise<readonly (readonly number[])[]> {
   await using folder = await temporaryFolder();
   const stamps = (worker: number): string => join(folder.path, `stamps-${worker}.json`);
-  await runCrew(engine, {
+  await runWorkers(engine, {
     ...work,
     env: (worker) => ({
       NODE_OPTIONS: `--import=${new URL('../scripts/stamp-sends.mjs', import.meta.url).href}`,
@@ -116,7 +116,7 @@ const once = <Found>(
 };
 
 function rates(name: string, limit: string, rate: Rate, calls: number, least: number) {
-  const rows = crews.flatMap((workers): [string, Bench][] => {
+  const rows = sizes.flatMap((workers): [string, Bench][] => {
     const sent = once((engine) => sentTogether(engine, workers, limit, calls));
     const asks = `text: ${limit} shared by ${workers} workers on PostgreSQL, stamped at send`;
     return [
@@ -224,7 +224,7 @@ export function mostTasks(tasks: readonly QuickTaskTimes[]): number {
 }
 
 const tasksInFlight = Object.fromEntries(
-  crews.flatMap((workers): [string, Bench][] => {
+  sizes.flatMap((workers): [string, Bench][] => {
     const worked = once((engine) => workedTogether(engine, workers));
     const asks = `${atOnce} tasks in flight, ${taskMs / 1000} s each, shared by ${workers} workers on PostgreSQL`;
     return [

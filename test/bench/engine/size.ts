@@ -6,7 +6,7 @@ import { type RunningCli, startCli, temporaryFolder } from '../../rig/cli.ts';
 import { type QuickService, serviceEnv, startQuickService } from '../../rig/measured.ts';
 import { asked } from '../../rig/postgres/asked.ts';
 import type { Bench, Comparison } from '../comparison.ts';
-import { type BenchEngine, withEngine } from './crew.ts';
+import { type BenchEngine, withEngine } from './workers.ts';
 
 const cells = 10_000_000;
 /** Cells that a worker carries out. */

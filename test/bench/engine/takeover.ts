@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { type RunningCli, startCli, temporaryFolder } from '../../rig/cli.ts';
 import { serviceEnv, startQuickService } from '../../rig/measured.ts';
 import type { Bench } from '../comparison.ts';
-import { type BenchEngine, withEngine } from './crew.ts';
+import { type BenchEngine, withEngine } from './workers.ts';
 
 const leaseMs = 3000;
 /** How often a worker looks for slices whose lease is over: for those of silent workers, and BullMQ for what is not kept. */

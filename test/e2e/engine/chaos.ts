@@ -31,7 +31,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     /** Of the first round; each further one has the next. Default: the one behind those of the totals. */
     seed: { type: 'string' },
-    /** Several, with commas, in turn: all of them with one crew, then with the next. */
+    /** Several, with commas, in turn: all of them with one number of workers, then with the next. */
     queue: { type: 'string', default: 'lease' },
     /** Processes that work, the coordinator of every second round among them. Several, with commas, in turn. */
     workers: { type: 'string', default: '3' },
@@ -67,7 +67,7 @@ const queues = values.queue.split(',').map((given) => {
   if (queue === undefined) throw new Error('--queue is lease, bullmq or redis, or several of them.');
   return queue;
 });
-const crews = values.workers.split(',').map(Number);
+const sizes = values.workers.split(',').map(Number);
 const numbers = Number(values.numbers);
 const faults = Number(values.faults);
 const kinds = values.kinds.split(',');
@@ -107,8 +107,8 @@ async function side(): Promise<void> {
     const options: RoundOptions = {
       seed,
       queue: queues[at % queues.length] ?? 'lease',
-      // Once round the queues with one crew, then with the next: each queue comes to each crew.
-      workers: crews[Math.floor(at / queues.length) % crews.length] ?? 3,
+      // Once round the queues with one number of workers, then with the next: each queue comes to each number.
+      workers: sizes[Math.floor(at / queues.length) % sizes.length] ?? 3,
       faults,
       numbers,
       leaseMs,

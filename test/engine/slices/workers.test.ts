@@ -14,7 +14,7 @@ interface Step {
 
 const stepsOf = (step: Step): readonly Step[] => [step, ...(step.Plans ?? []).flatMap(stepsOf)];
 
-describe.skipIf(!hasPostgres)('the crew of a run', () => {
+describe.skipIf(!hasPostgres)('the workers of a run', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
-import { firstWant, maskChecked, onSubmitResult, submitNow } from '../../../src/run/machine/submit.ts';
+import { firstRequest, maskChecked, onSubmitResult, submitNow } from '../../../src/run/machine/submit.ts';
 import type { Task } from '../../../src/service/image-service.ts';
 import { clickRecord, context, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
@@ -38,12 +38,12 @@ describe('what a job wants once it has room', () => {
       { kind: 'submit' },
     ],
   ])('is %s', (_what, from, want) => {
-    expect(firstWant(from)).toEqual(want);
+    expect(firstRequest(from)).toEqual(want);
   });
 
   it('is a task to press: a click without one is a bug', () => {
     const { parentTaskId: _, ...orphan } = job(clickRecord());
-    expect(() => firstWant(orphan)).toThrow(/^Internal error: /);
+    expect(() => firstRequest(orphan)).toThrow(/^Internal error: /);
   });
 });
 

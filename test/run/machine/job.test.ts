@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { JobStatus } from '../../../src/plan/job.ts';
-import { become, holdsRoom, newJob, restsOutside, type Want } from '../../../src/run/machine/job.ts';
+import {
+  become,
+  type NextRequest,
+  newJob,
+  restsOutside,
+  takesTaskSlot,
+} from '../../../src/run/machine/job.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 
-const wait = (next: Want): Want => ({ kind: 'wait', until: epoch, next });
-const submit: Want = { kind: 'submit' };
+const wait = (next: NextRequest): NextRequest => ({ kind: 'wait', until: epoch, next });
+const submit: NextRequest = { kind: 'submit' };
 
 it('a new job wants room for its task, or its turn to ask', () => {
   expect(newJob(imagineRecord(), 2, undefined)).toStrictEqual({
@@ -28,17 +34,17 @@ describe('room for a task on the service', () => {
     ['failed', false],
     ['in-doubt', false],
   ])('is taken up by a job that is %s: %s', (status, holds) => {
-    expect(holdsRoom(job(imagineRecord({ status }), { want: submit }))).toBe(holds);
-    expect(holdsRoom(job(textRecord({ status }), { want: submit }))).toBe(false);
+    expect(takesTaskSlot(job(imagineRecord({ status }), { want: submit }))).toBe(holds);
+    expect(takesTaskSlot(job(textRecord({ status }), { want: submit }))).toBe(false);
   });
 
-  it.each<[string, Want, boolean]>([
+  it.each<[string, NextRequest, boolean]>([
     ['room', { kind: 'room' }, false],
     ['room after a rest', wait({ kind: 'room' }), false],
     ['its turn after a rest', wait(submit), true],
     ['its answer', { kind: 'answer' }, true],
   ])('is not taken up before it is given: by a job that wants %s', (_what, want, holds) => {
-    expect(holdsRoom(job(imagineRecord(), { want }))).toBe(holds);
+    expect(takesTaskSlot(job(imagineRecord(), { want }))).toBe(holds);
   });
 
   it('is what a job rests outside of until it wants it again', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { adviceFor } from '../../../src/report/text/job/advice.ts';
-import { holdsRoom, type Job } from '../../../src/run/machine/job.ts';
+import { type Job, takesTaskSlot } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
 import { upscaledButtons } from '../../rig/fake-task.ts';
@@ -29,7 +29,11 @@ const broken = { code: 'disk.io', class: 'retry', message: 'It was not read.' } 
 describe('a click with a mask', () => {
   it('makes the mask before any request or record, then reads its buttons and is sent', () => {
     const { job: checking, send } = granted(granted(job(region())).job);
-    expect([send, checking.want, holdsRoom(checking)]).toEqual([{ kind: 'mask' }, { kind: 'answer' }, true]);
+    expect([send, checking.want, takesTaskSlot(checking)]).toEqual([
+      { kind: 'mask' },
+      { kind: 'answer' },
+      true,
+    ]);
     expect(checking.record).toEqual(region());
     const fits = step(checking, { type: 'masked' }, context()).job;
     expect([fits.record, fits.want]).toEqual([region(), { kind: 'fetch', taskId: 'T1', why: 'parent' }]);

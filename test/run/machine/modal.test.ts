@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { adviceFor } from '../../../src/report/text/job/advice.ts';
-import { holdsRoom } from '../../../src/run/machine/job.ts';
+import { takesTaskSlot } from '../../../src/run/machine/job.ts';
 import { adopt, retryOf } from '../../../src/run/machine/resume.ts';
 import { failure } from '../../rig/failure.ts';
 import type { GatewayScript } from '../../rig/gateway/scripted-gateway.ts';
@@ -25,7 +25,7 @@ describe('a click that opens a modal', () => {
       modal: { taskId: 'M1', sent: 0 },
       attempts: 1,
     });
-    expect([send, holdsRoom(next)]).toEqual([undefined, true]);
+    expect([send, takesTaskSlot(next)]).toEqual([undefined, true]);
     expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
   });
 
@@ -37,7 +37,11 @@ describe('a click that opens a modal', () => {
     );
     // Left open by an earlier run, it takes up no room before its turn for that has come.
     const { job: roomed } = after(open, { type: 'granted' });
-    expect([holdsRoom(open), holdsRoom(roomed), roomed.want]).toEqual([false, true, { kind: 'modal' }]);
+    expect([takesTaskSlot(open), takesTaskSlot(roomed), roomed.want]).toEqual([
+      false,
+      true,
+      { kind: 'modal' },
+    ]);
     const { job: next, send } = after(roomed, { type: 'granted' }, { now: epoch + 9_000_000 });
     expect(send).toEqual({ kind: 'modal' });
     expect(next.record).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import type { FetchReason, Job, JobContext, JobEvent, Want } from '../../../src/run/machine/job.ts';
+import type { FetchReason, Job, JobContext, JobEvent, NextRequest } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { adopt } from '../../../src/run/machine/resume.ts';
 import type { Task } from '../../../src/service/image-service.ts';
@@ -92,7 +92,7 @@ describe('a finished task without a link to its image', () => {
 describe('an impossible event is a bug', () => {
   const bug = /^Internal error: /;
   const stepping = (from: Job, event: JobEvent) => () => step(from, event, context());
-  const wanting = (want: Want): Job => job(imagineRecord(), { want });
+  const wanting = (want: NextRequest): Job => job(imagineRecord(), { want });
   const poll = (why: FetchReason): JobEvent => ({
     type: 'fetched',
     why,
@@ -103,7 +103,7 @@ describe('an impossible event is a bug', () => {
     { kind: 'nothing' },
     { kind: 'answer' },
     { kind: 'wait', until: epoch, next: { kind: 'room' } },
-  ] satisfies Want[])('a grant to a job that wants $kind', (want) => {
+  ] satisfies NextRequest[])('a grant to a job that wants $kind', (want) => {
     expect(stepping(wanting(want), { type: 'granted' })).toThrow(bug);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { TextCandidate } from '../../../src/plan/job-request.ts';
-import { lacksResult, resultOf, wantFile, wantFresh } from '../../../src/run/machine/save.ts';
+import { fileRequest, freshRequest, lacksResult, resultOf } from '../../../src/run/machine/save.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
 
@@ -60,35 +60,35 @@ describe('the next file of a job that is saved', () => {
       kind: 'video',
       result: { buttons: [], imageUrl: 'https://i/1', videoUrls: videos },
     });
-    expect(wantFile({ record })).toEqual(save('https://v/1', 'video', 1));
+    expect(fileRequest({ record })).toEqual(save('https://v/1', 'video', 1));
     const next = { record: { ...record, artifacts: [artifact(1), artifact(2)] } };
-    expect(wantFile(next)).toEqual(save('https://v/3', 'video', 3));
-    expect(wantFresh(next)).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    expect(fileRequest(next)).toEqual(save('https://v/3', 'video', 3));
+    expect(freshRequest(next)).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
   });
 
   it('is the image where there is no video, and a link where there is nothing', () => {
-    expect(wantFile({ record: saving({ result: { buttons: [], imageUrl: 'https://i/1' } }) })).toEqual(
+    expect(fileRequest({ record: saving({ result: { buttons: [], imageUrl: 'https://i/1' } }) })).toEqual(
       save('https://i/1', 'image', 1),
     );
     const link = { kind: 'fetch', taskId: 'T9', why: 'link' };
     expect([
-      wantFile({ record: saving({ result: { buttons: [] } }) }),
-      wantFile({ record: saving({}) }),
+      fileRequest({ record: saving({ result: { buttons: [] } }) }),
+      fileRequest({ record: saving({}) }),
     ]).toEqual([link, link]);
-    expect(() => wantFile({ record: imagineRecord({ status: 'saving' }) })).toThrow('Internal error');
+    expect(() => fileRequest({ record: imagineRecord({ status: 'saving' }) })).toThrow('Internal error');
   });
 
   const none = { kind: 'save', source: { isText: true }, output: 1 };
 
   it('is none where the result is prompts, which needs no link', () => {
     const record = saving({ kind: 'describe', result: { buttons: [], prompts: ['one', 'two'] } });
-    expect([wantFile({ record }), wantFresh({ record })]).toEqual([none, none]);
+    expect([fileRequest({ record }), freshRequest({ record })]).toEqual([none, none]);
   });
 
   it('is none where the result is a reply, left by a release that wrote its texts', () => {
     const candidates: readonly TextCandidate[] = [{ text: 'Hi.', isJson: false, parts: [] }];
     const record = textRecord({ status: 'saving', text: { candidates } });
-    expect([wantFile({ record }), wantFresh({ record })]).toEqual([none, none]);
+    expect([fileRequest({ record }), freshRequest({ record })]).toEqual([none, none]);
   });
 });
 

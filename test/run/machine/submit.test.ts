@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsRoom, type Job } from '../../../src/run/machine/job.ts';
+import { type Job, takesTaskSlot } from '../../../src/run/machine/job.ts';
 import { step } from '../../../src/run/machine/machine.ts';
 import { failure } from '../../rig/failure.ts';
 import { context, epoch } from '../../rig/jobs.ts';
@@ -40,7 +40,7 @@ describe('the result of a submission', () => {
     const { job: next } = submitted({ kind: 'queue-full', code: 23, message: 'full' });
     expect(next.record).toMatchObject({ status: 'pending', attempts: 0, tries: 0 });
     // Nothing of it is on the service, and others may have better luck.
-    expect(holdsRoom(next)).toBe(false);
+    expect(takesTaskSlot(next)).toBe(false);
     expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
   });
 

@@ -129,7 +129,7 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'connection refused': (from) => transition(from).submitted(failure('connection.refused', 'unsent')),
   'run must stop': (from) => transition(from).submitted(failure('service.unauthorized', 'stop')),
   'no answer': (from) => transition(from).submitted(lost),
-  'no answer (--in-doubt find)': (from) => transition(from, { doubtSearchInMs: 5000 }).submitted(lost),
+  'no answer (--in-doubt find)': (from) => transition(from, { unconfirmedSearchInMs: 5000 }).submitted(lost),
   'no answer (--in-doubt retry)': (from) => transition(from, { retryInDoubt: true }).submitted(lost),
   500: (from) => transition(from).submitted(unanswered(500)),
   503: (from) => transition(from).submitted(unanswered(503)),

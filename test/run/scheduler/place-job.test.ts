@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { become, type Job, type Want } from '../../../src/run/machine/job.ts';
+import { become, type Job, type NextRequest } from '../../../src/run/machine/job.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
@@ -15,12 +15,12 @@ import { eventsOf, jobOf, paidKeys, schedulerRig } from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
 const why = { code: 'service.unavailable', message: 'later' };
-const rest = (next: Want['kind'] & ('room' | 'submit'), ms = 5000): Want => ({
+const rest = (next: NextRequest['kind'] & ('room' | 'submit'), ms = 5000): NextRequest => ({
   kind: 'wait',
   until: epoch + ms,
   next: { kind: next },
 });
-const answer: Want = { kind: 'answer' };
+const answer: NextRequest = { kind: 'answer' };
 const done = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
   imagineRecord({ key, status: 'done', taskId: 'P1', result: { buttons: gridButtons(1) }, ...changes });
 
@@ -88,7 +88,7 @@ describe('a job that is placed', () => {
     expect(state.budget.submits).toBe(1);
   });
 
-  it.each<[string, Partial<JobRecord>, Want, readonly object[]]>([
+  it.each<[string, Partial<JobRecord>, NextRequest, readonly object[]]>([
     ['rests after a failed try', { error: why }, rest('submit'), [{ inMs: 4000, error: why }]],
     ['rests, and nothing failed', {}, rest('submit'), []],
     ['is polled later', { status: 'running', taskId: 'T', error: why }, rest('submit'), []],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Job, Want } from '../../../src/run/machine/job.ts';
+import type { Job, NextRequest } from '../../../src/run/machine/job.ts';
 import { DelayedQueue, Heap, PriorityQueue } from '../../../src/run/scheduler/queues.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 
@@ -186,7 +186,7 @@ describe('a place in the queue', () => {
 });
 
 describe('jobs that wait for a moment', () => {
-  const want: Want = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
+  const want: NextRequest = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
   const delayed = (...moments: readonly number[]) => {
     const jobs = moments.map((at, index) => ({ at, job: wanting(`k${index}`, { want: { ...want } }) }));
     const active = new Map(jobs.map(({ job: one }) => [one.record.key, one]));

@@ -20,7 +20,7 @@ import { inputsOf } from '../place.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
 import { type BegunOnEngine, sliceSize } from './begin.ts';
-import { findOnEngine, watchDoubts } from './find.ts';
+import { findOnEngine, watchUnconfirmed } from './find.ts';
 import type { OpeningOnEngine } from './hold.ts';
 import { openView, type SeenOnEngine } from './view.ts';
 
@@ -104,7 +104,7 @@ async function leadToEnd(
   const works = !flags['no-work'] && !flags.detach;
   const endSearches =
     flags['in-doubt'] === 'find' && !flags.detach
-      ? watchDoubts(
+      ? watchUnconfirmed(
           async () => (await begun.state.reader.totals()).jobs['in-doubt'],
           async () => {
             const found = await findOnEngine(begun, opening);

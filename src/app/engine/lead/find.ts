@@ -78,7 +78,7 @@ export async function continueOlder(
  * @param inDoubt how many jobs are in doubt
  * @returns ends the watch, once a search that is under way is over
  */
-export function watchDoubts(
+export function watchUnconfirmed(
   inDoubt: () => Promise<number>,
   search: () => Promise<unknown>,
   clock: Pick<Clock, 'now' | 'at'>,

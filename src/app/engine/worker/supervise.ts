@@ -193,7 +193,7 @@ export class WorkerLoop {
         folders,
       },
       this.#interrupts,
-      this.#hearing(name),
+      this.#listenerOf(name),
       this.#context,
     );
     this.#say(`${name}: ${endWords(report.end)}; ${report.submits} submissions of this worker.`);
@@ -201,7 +201,7 @@ export class WorkerLoop {
   }
 
   /** Says while the place of its files is away, and once of each run that files of it are wrong here: in its manifest they are failures like others. */
-  #hearing(name: string): RunListener {
+  #listenerOf(name: string): RunListener {
     let hasSaid = false;
     return (event) => {
       this.#listener(event);

@@ -22,8 +22,8 @@ export interface MergedRun extends MergeSource {
   readonly text: string;
   /** Of the pipeline's file. */
   readonly path: string;
-  /** {@link witnessOf} the state when it was opened. */
-  readonly witness: string;
+  /** {@link versionOf} the state when it was opened. */
+  readonly version: string;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function openMergedRun(
       'Only directories with jobs of one and the same service can be merged.',
     );
   const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
-  return { directory, name, reader, artifacts, facts, text, path, witness: await witnessOf(reader) };
+  return { directory, name, reader, artifacts, facts, text, path, version: await versionOf(reader) };
 }
 
 /**
@@ -95,9 +95,9 @@ function differenceOf(a: MergedRun, b: MergedRun): string | undefined {
 }
 
 /** Refuses what was read from a directory in which a run began meanwhile. @throws StateError */
-export async function refuseChanged({ directory, name, reader, witness }: MergedRun): Promise<void> {
+export async function refuseChanged({ directory, name, reader, version }: MergedRun): Promise<void> {
   refuseHeld(directory, name);
-  if ((await witnessOf(reader)) === witness) return;
+  if ((await versionOf(reader)) === version) return;
   throw new StateError('state.locked', `A run has changed ${name} while it was merged. Nothing was made.`, {
     hint: 'Give the same command again.',
   });
@@ -112,7 +112,7 @@ function refuseHeld(directory: string, name: string): void {
 }
 
 /** Differs where a run has begun, or has changed a job. */
-async function witnessOf(reader: MergedRun['reader']): Promise<string> {
+async function versionOf(reader: MergedRun['reader']): Promise<string> {
   const facts = await Promise.all([invocationFact, 'run.last'].map((name) => reader.fact(name)));
   return JSON.stringify([
     await reader.totals(),

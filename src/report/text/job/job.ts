@@ -5,10 +5,10 @@ import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
   type Attempt,
   artifactsOf,
-  type DoubtfulSubmits,
   type JobRecord,
   knownCost,
   needsOf,
+  type UnconfirmedSubmits,
 } from '../../../plan/job.ts';
 import type { JobRequest, ReplyPlace } from '../../../plan/job-request.ts';
 import { isOutdated, parentTaskOf } from '../../../plan/resolve/lineage.ts';
@@ -124,7 +124,7 @@ function lineageReport(record: JobRecord, lookup: RecordLookup): LineageReport {
   };
 }
 
-const doubtfulOf = ({ count, cost }: DoubtfulSubmits): Pick<DoubtfulSubmits, 'count' | 'cost'> => ({
+const doubtfulOf = ({ count, cost }: UnconfirmedSubmits): Pick<UnconfirmedSubmits, 'count' | 'cost'> => ({
   count,
   ...(cost === undefined ? {} : { cost }),
 });

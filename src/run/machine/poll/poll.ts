@@ -10,7 +10,7 @@ import { replacing } from '../redo.ts';
 import { judgeTaskFailure, unmatchedAdvice, unmatchedCode } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
-import { isText, lacksResult, resultOf, wantFile } from '../save.ts';
+import { fileRequest, isText, lacksResult, resultOf } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 import { watchedOn } from './watch.ts';
 
@@ -87,7 +87,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
         misses: 0,
         record: become(record, 'saving', { result, error: undefined, ...fresh }),
       };
-      return { job: { ...saving, want: wantFile(saving) } };
+      return { job: { ...saving, want: fileRequest(saving) } };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isInterrupted } from '../../../plan/estimate/revival.ts';
-import type { DoubtfulSubmits, JobError, JobRecord } from '../../../plan/job.ts';
+import type { JobError, JobRecord, UnconfirmedSubmits } from '../../../plan/job.ts';
 import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
 import { become, type JobContext, type JobStep } from '../job.ts';
@@ -47,7 +47,7 @@ export function withoutOne({
   count = 0,
   cost,
   tokens,
-}: Partial<DoubtfulSubmits>): DoubtfulSubmits | undefined {
+}: Partial<UnconfirmedSubmits>): UnconfirmedSubmits | undefined {
   const left = count - 1;
   if (left <= 0) return undefined;
   return {

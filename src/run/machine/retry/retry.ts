@@ -2,7 +2,7 @@ import type { SaveFailure } from '../../../artifacts/writer.ts';
 import type { JobError, JobRecord, JobStatus } from '../../../plan/job.ts';
 import type { ServiceFailure } from '../../../service/result.ts';
 import type { Route } from '../../events.ts';
-import { become, type Job, type JobContext, type JobStep, type Want } from '../job.ts';
+import { become, type Job, type JobContext, type JobStep, type NextRequest } from '../job.ts';
 import { rest, settle } from '../transition.ts';
 import { backoffMs } from './backoff.ts';
 import { deferralCount, isStarved, starvedError, withDeferral } from './deferrals.ts';
@@ -31,7 +31,7 @@ interface Retry {
   /** The wait that the service asks for, ms: the next try is not sooner. */
   readonly atLeastMs?: number | undefined;
   /** The want after the rest. */
-  readonly next: Want;
+  readonly next: NextRequest;
 }
 
 interface Deferral extends Retry {
@@ -91,7 +91,7 @@ export function retryUnread(
 export function retryFetch(
   job: Job,
   failure: ServiceFailure,
-  next: Want,
+  next: NextRequest,
   context: JobContext,
   onGivenUp = (why: JobError): JobStep => settle(job, 'failed', why, context.now),
 ): JobStep {
@@ -104,7 +104,12 @@ export function retryFetch(
 }
 
 /** Rests before the next read of a task, ever longer. */
-export function fetchLater(job: Job, failure: ServiceFailure, next: Want, context: JobContext): JobStep {
+export function fetchLater(
+  job: Job,
+  failure: ServiceFailure,
+  next: NextRequest,
+  context: JobContext,
+): JobStep {
   const misses = job.misses + Number(countsAsMiss(failure));
   const times = Math.max(1, misses, deferralCount(job, 'poll'));
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);

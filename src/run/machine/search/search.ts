@@ -1,7 +1,7 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 import type { ServiceResult } from '../../../service/result.ts';
-import { type Job, type JobContext, type JobStep, type Want } from '../job.ts';
+import { type Job, type JobContext, type JobStep, type NextRequest } from '../job.ts';
 import { withAdoptedTask } from '../poll/poll.ts';
 import { retryFetch } from '../retry/retry.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
@@ -14,7 +14,7 @@ import { unusedTask } from './own-tasks.ts';
  */
 
 /** A new want each time: its identity marks the job's place in the queue. */
-const search = (): Want => ({ kind: 'search' });
+const search = (): NextRequest => ({ kind: 'search' });
 
 /** True while a task may exist that was not searched for since the last submission that may have made one. */
 export const mustSearch = (
@@ -23,21 +23,25 @@ export const mustSearch = (
 ): boolean => searches && modal === undefined && doubtful?.since !== undefined && searched !== doubtful.count;
 
 /** So long after a job was put in doubt its task is searched for, ms: a list may lag behind; and so far apart searches are at least. */
-export const doubtSearch = { afterMs: 5000, everyMs: 30_000 } as const;
+export const unconfirmedSearch = { afterMs: 5000, everyMs: 30_000 } as const;
 
 /**
  * A job that is put in doubt waits until its task was searched for (`--in-doubt find`): gateways list their newest tasks only, and the next run
  * may come too late. It is in doubt meanwhile, and stays so where nothing is found.
  */
-export function searchedInDoubt(step: JobStep, before: Job, { doubtSearchInMs, now }: JobContext): JobStep {
+export function searchedInDoubt(
+  step: JobStep,
+  before: Job,
+  { unconfirmedSearchInMs, now }: JobContext,
+): JobStep {
   const { record, want } = step.job;
   const isNew = record.status === 'in-doubt' && before.record.status !== 'in-doubt';
-  if (!isNew || want.kind !== 'nothing' || doubtSearchInMs === undefined) return step;
-  return { ...step, ...rest(step.job, doubtSearchInMs, search(), now) };
+  if (!isNew || want.kind !== 'nothing' || unconfirmedSearchInMs === undefined) return step;
+  return { ...step, ...rest(step.job, unconfirmedSearchInMs, search(), now) };
 }
 
 /** The want before a further submission: a search, where one is due, or room again, behind jobs that were tried less often. */
-export const beforeSubmitting = (job: Job, context: JobContext): Want =>
+export const beforeSubmitting = (job: Job, context: JobContext): NextRequest =>
   mustSearch(job, context) ? search() : { kind: 'room' };
 
 /**

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Route } from '../../events.ts';
 import type { Sent } from '../../limits/even-send-times.ts';
 import { type LearnedLimits, noLimits } from '../../limits/learned-limits.ts';
-import { holdsRoom, isParked, type Job, restsOutside } from '../../machine/job.ts';
+import { isParked, type Job, restsOutside, takesTaskSlot } from '../../machine/job.ts';
 import { sameMomentMs } from '../../machine/ownership.ts';
 import {
   hasItsTurn,
@@ -12,7 +12,7 @@ import {
   needsButtonReading,
 } from '../../machine/retry/button-freshness.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
-import type { Rooms, RunSettings, SharedLimits } from '../../ports.ts';
+import type { RunSettings, SharedLimits, TaskSlots } from '../../ports.ts';
 import { DelayedQueue, PriorityQueue } from '../queues.ts';
 import { type Load, Routes } from '../routes/routes.ts';
 import { FileTroubles, filesInVain } from './file-troubles.ts';
@@ -22,7 +22,7 @@ import { OverdueTasks } from './overdue-tasks.ts';
 export class ActiveJobs implements Load {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
-  readonly #granted: Rooms;
+  readonly #granted: TaskSlots;
   /** Jobs that wait for room for a task. */
   readonly #rooms = new PriorityQueue(
     this.#jobs,
@@ -341,16 +341,16 @@ export class ActiveJobs implements Load {
       if (job.record.status === 'saving') this.#saving += by;
       return;
     }
-    if (holdsRoom(job)) this.#tasksWithin += by;
-    if (holdsRoom(job) && isOnService(job.record)) this.#held += by;
-    if (holdsRoom(job) && job.lost !== undefined) this.#lost += by;
-    if (holdsRoom(job) && job.record.status === 'modal') this.#open += by;
+    if (takesTaskSlot(job)) this.#tasksWithin += by;
+    if (takesTaskSlot(job) && isOnService(job.record)) this.#held += by;
+    if (takesTaskSlot(job) && job.lost !== undefined) this.#lost += by;
+    if (takesTaskSlot(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;
     if (!isTextRequest(job.record.request) && job.record.status !== 'saving') this.#images += by;
     if (isReadingAgain(job)) this.#reading += by;
     if (keepsSlot(job)) this.#kept += by;
     const isAgain = isDeferred(job) || isTried(job);
-    if (holdsRoom(job) && !isAgain && job.lost === undefined) this.#beginning += by;
+    if (takesTaskSlot(job) && !isAgain && job.lost === undefined) this.#beginning += by;
     if (job.want.kind === 'room' && isTried(job) && !isDeferred(job)) this.#tried += by;
     const isText = isTextRequest(job.record.request);
     const isOutside = isAgain || restsOutside(job);

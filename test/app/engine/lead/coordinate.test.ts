@@ -2,14 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { type Crew, startCrew } from '../crew-rig.ts';
+import { type EngineRig, startEngine } from '../engine-rig.ts';
 
-let crew: Crew;
+let rig: EngineRig;
 beforeAll(async () => {
-  if (hasPostgres) crew = await startCrew();
+  if (hasPostgres) rig = await startEngine();
 });
 afterAll(async () => {
-  if (hasPostgres) await crew[Symbol.asyncDispose]();
+  if (hasPostgres) await rig[Symbol.asyncDispose]();
 });
 
 const foxes = `name: foxes
@@ -27,19 +27,19 @@ steps:
 `;
 
 it.runIf(hasPostgres)('a run on an engine leaves the manifest of a run on one machine', async () => {
-  await crew.write('foxes.yaml', foxes);
-  const local = await crew.pp('run', 'foxes.yaml', '--out', 'local');
+  await rig.write('foxes.yaml', foxes);
+  const local = await rig.pp('run', 'foxes.yaml', '--out', 'local');
   expect(local.code, local.err).toBe(0);
-  const shared = await crew.pp('run', 'foxes.yaml', '--out', 'shared', '--engine', crew.database.url);
+  const shared = await rig.pp('run', 'foxes.yaml', '--out', 'shared', '--engine', rig.database.url);
   expect(shared.code, shared.err).toBe(0);
-  expect(await crew.rows('shared')).toEqual(await crew.rows('local'));
+  expect(await rig.rows('shared')).toEqual(await rig.rows('local'));
 });
 
 it.runIf(hasPostgres)(
   'a worker that has no table carries out the run of one that only leads it',
   async () => {
-    await crew.write('animals.csv', 'animal,"at, place"\nfox,snow\nowl,dusk\n');
-    await crew.write(
+    await rig.write('animals.csv', 'animal,"at, place"\nfox,snow\nowl,dusk\n');
+    await rig.write(
       'table.yaml',
       `name: table
 poll: { min: 20ms, max: 100ms }
@@ -47,56 +47,56 @@ matrix: { rows: animals.csv }
 steps: { grid: { imagine: "{{ animal }}" } }
 `,
     );
-    const engine = ['--engine', crew.database.url] as const;
-    const leading = crew.start(['run', 'table.yaml', '--no-work', '--queue', 'lease', ...engine]);
-    const elsewhere = crew.at('elsewhere');
+    const engine = ['--engine', rig.database.url] as const;
+    const leading = rig.start(['run', 'table.yaml', '--no-work', '--queue', 'lease', ...engine]);
+    const elsewhere = rig.at('elsewhere');
     await mkdir(elsewhere);
-    const working = crew.start(['worker', '--name', 'w1', ...engine], { folder: elsewhere });
+    const working = rig.start(['worker', '--name', 'w1', ...engine], { folder: elsewhere });
     expect(await leading.done, leading.err()).toBe(0);
     working.interrupt('SIGTERM');
     expect(await working.done, working.err()).toBe(0);
     expect(working.err()).toContain('w1: table: taken on.');
-    expect(
-      (await crew.rows('runs/table')).map(({ status, file_name }) => [status, file_name !== '']),
-    ).toEqual([
-      ['done', true],
-      ['done', true],
-    ]);
+    expect((await rig.rows('runs/table')).map(({ status, file_name }) => [status, file_name !== ''])).toEqual(
+      [
+        ['done', true],
+        ['done', true],
+      ],
+    );
   },
 );
 
 it.runIf(hasPostgres)(
   'a detached run is carried out by its workers, and the same command ends it',
   async () => {
-    await crew.write('later.yaml', foxes.replace('name: foxes', 'name: later'));
-    const engine = ['--engine', crew.database.url] as const;
-    const detached = await crew.pp('run', 'later.yaml', '--detach', ...engine);
+    await rig.write('later.yaml', foxes.replace('name: foxes', 'name: later'));
+    const engine = ['--engine', rig.database.url] as const;
+    const detached = await rig.pp('run', 'later.yaml', '--detach', ...engine);
     expect(detached.code, detached.err).toBe(0);
     expect(detached.err).toContain('Registered: 6 cells.');
     expect(detached.err).not.toContain('password');
-    const worker = await crew.pp('worker', '--once', ...engine);
+    const worker = await rig.pp('worker', '--once', ...engine);
     expect(worker.code, worker.err).toBe(0);
-    const submitted = crew.service.requests.length;
-    const ended = await crew.pp('run', 'later.yaml', ...engine);
+    const submitted = rig.service.requests.length;
+    const ended = await rig.pp('run', 'later.yaml', ...engine);
     expect(ended.code, ended.err).toBe(0);
-    expect(crew.service.requests.slice(submitted).filter(({ route }) => route === 'imagine')).toEqual([]);
-    expect(await crew.rows('runs/later')).toHaveLength(18);
-    const local = await crew.pp('run', 'later.yaml');
+    expect(rig.service.requests.slice(submitted).filter(({ route }) => route === 'imagine')).toEqual([]);
+    expect(await rig.rows('runs/later')).toHaveLength(18);
+    const local = await rig.pp('run', 'later.yaml');
     expect(local.code).toBe(2);
     expect(local.err).toContain('holds the files of a run on an engine');
   },
 );
 
 it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', async () => {
-  await crew.write('stopped.yaml', foxes.replace('name: foxes', 'name: stopped'));
-  const engine = ['--engine', crew.database.url] as const;
+  await rig.write('stopped.yaml', foxes.replace('name: foxes', 'name: stopped'));
+  const engine = ['--engine', rig.database.url] as const;
   // Until a submission is answered the others wait for it.
-  const held = crew.service.fault('imagine', { hang: 'after' }, { skip: 1 });
-  const leading = crew.start(['run', 'stopped.yaml', '--no-work', ...engine]);
-  const working = crew.start(['worker', '--name', 'w2', ...engine]);
+  const held = rig.service.fault('imagine', { hang: 'after' }, { skip: 1 });
+  const leading = rig.start(['run', 'stopped.yaml', '--no-work', ...engine]);
+  const working = rig.start(['worker', '--name', 'w2', ...engine]);
   await held.hit(5);
   // Three for each process.
-  const { database } = crew;
+  const { database } = rig;
   const connected = await asked<{ name: string; count: number }>(
     database.url,
     `SELECT application_name AS name, count(*)::int AS count FROM pg_stat_activity
@@ -112,7 +112,7 @@ it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', 
   held.release();
   expect(await leading.done, leading.err()).toBe(130);
   // What was in flight is settled; how much more began before the worker heard of the end is its affair.
-  const rows = await crew.rows('runs/stopped');
+  const rows = await rig.rows('runs/stopped');
   expect(
     rows.filter(({ step, branch }) => step === 'grid' && branch === '').map(({ status }) => status),
   ).toEqual(Array(6).fill('done'));
@@ -125,7 +125,7 @@ it.runIf(hasPostgres).each([
   [['--sandbox'], 'promptpress: --sandbox does not go together with --engine.'],
   [['--new-service'], 'promptpress: --new-service does not go together with --engine.'],
 ])('refuses %s', async (flags, message) => {
-  await crew.write('foxes.yaml', foxes);
-  const { code, err } = await crew.pp('run', 'foxes.yaml', '--engine', crew.database.url, ...flags);
+  await rig.write('foxes.yaml', foxes);
+  const { code, err } = await rig.pp('run', 'foxes.yaml', '--engine', rig.database.url, ...flags);
   expect([code, err.split('\n')[0]]).toEqual([2, message]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { watchDoubts } from '../../../../src/app/engine/lead/find.ts';
+import { watchUnconfirmed } from '../../../../src/app/engine/lead/find.ts';
 
 /** A clock whose one alarm is rung by the test. */
 function ringing() {
@@ -32,7 +32,7 @@ it('the tasks of jobs in doubt are searched whenever more are in doubt, and not 
       ? Promise.reject(next ?? new Error('x'))
       : Promise.resolve(next);
   };
-  const end = watchDoubts(inDoubt, () => Promise.resolve(searchedAt.push(counts.length)), clock, 5000);
+  const end = watchUnconfirmed(inDoubt, () => Promise.resolve(searchedAt.push(counts.length)), clock, 5000);
   await clock.ring();
   while (counts.length > 0) await clock.ring();
   // When 5 were in doubt, and when 4 were after 3.

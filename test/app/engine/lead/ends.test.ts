@@ -7,7 +7,7 @@ import { parseExposition, valueOf } from '../../../rig/exposition.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
 import { startFakeS3 } from '../../../rig/s3/fake-s3.ts';
-import { type Crew, crewOfBlock } from '../crew-rig.ts';
+import { type EngineRig, engineOfBlock } from '../engine-rig.ts';
 
 const pipeline = (name: string, grid = '{ imagine: "{{ animal }}" }', more = ''): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -20,14 +20,14 @@ steps:
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   it('finds the manifest in the bucket that its workers have written to', async () => {
     await using fake = await startFakeS3();
-    await crew.write('bucket.yaml', pipeline('bucket'));
-    const env = { ...crew.env, ...fake.env };
-    const words = ['run', 'bucket.yaml', '--out', 's3://pictures/sets/foxes', ...crew.lease];
-    const { code, err } = await promptpress(words, { cwd: crew.at(), env });
+    await rig.write('bucket.yaml', pipeline('bucket'));
+    const env = { ...rig.env, ...fake.env };
+    const words = ['run', 'bucket.yaml', '--out', 's3://pictures/sets/foxes', ...rig.lease];
+    const { code, err } = await promptpress(words, { cwd: rig.at(), env });
     expect(code, err).toBe(0);
     const manifest = fake.objects.get('sets/foxes/manifest.csv')?.content.toString() ?? '';
     const files = [...manifest.matchAll(/^images\/[^,]+/gm)].map(([file]) => `sets/foxes/${file}`);
@@ -37,21 +37,21 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   });
 
   it('has settled the doubts whose tasks were found', async () => {
-    await crew.write('found.yaml', pipeline('found'));
-    crew.service.fault('imagine', { reset: 'after' }, { times: 1 });
-    expect((await crew.pp('run', 'found.yaml', ...crew.lease)).code).toBe(5);
-    const submits = crew.service.count('imagine');
-    const { code, err } = await crew.pp('run', 'found.yaml', ...crew.lease, '--in-doubt', 'find');
+    await rig.write('found.yaml', pipeline('found'));
+    rig.service.fault('imagine', { reset: 'after' }, { times: 1 });
+    expect((await rig.pp('run', 'found.yaml', ...rig.lease)).code).toBe(5);
+    const submits = rig.service.count('imagine');
+    const { code, err } = await rig.pp('run', 'found.yaml', ...rig.lease, '--in-doubt', 'find');
     expect(code, err).toBe(0);
     expect(err).toContain('of 1 job in doubt 1 had a task');
-    expect(crew.service.count('imagine')).toBe(submits);
+    expect(rig.service.count('imagine')).toBe(submits);
   });
 
   it('leaves metrics of the workers and their slices', async () => {
-    await crew.write('measured.yaml', pipeline('measured', undefined, 'budget: { submits: 50 }\n'));
-    const run = await crew.pp('run', 'measured.yaml', ...crew.lease, '--metrics-file', 'm.prom');
+    await rig.write('measured.yaml', pipeline('measured', undefined, 'budget: { submits: 50 }\n'));
+    const run = await rig.pp('run', 'measured.yaml', ...rig.lease, '--metrics-file', 'm.prom');
     expect(run.code, run.err).toBe(0);
-    const metrics = parseExposition(await readFile(crew.at('m.prom'), 'utf8'));
+    const metrics = parseExposition(await readFile(rig.at('m.prom'), 'utf8'));
     const of = (name: string, labels = {}): unknown =>
       valueOf(metrics, `promptpress_${name}`, { pipeline: 'measured', ...labels });
     expect([of('slices', { state: 'done' }), of('slices_waiting'), of('takeovers_total')]).toEqual([2, 0, 0]);
@@ -62,36 +62,36 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   });
 
   it('is that of its longest duration, for what was not begun by then', async () => {
-    await crew.write('long.yaml', pipeline('long', undefined, 'limits: { tasks: 1 }\n'));
-    const hanging = crew.service.fault('imagine', { hang: 'after' }, { times: 1 });
-    const run = crew.start(['run', 'long.yaml', ...crew.lease, '--max-duration', '3s']);
+    await rig.write('long.yaml', pipeline('long', undefined, 'limits: { tasks: 1 }\n'));
+    const hanging = rig.service.fault('imagine', { hang: 'after' }, { times: 1 });
+    const run = rig.start(['run', 'long.yaml', ...rig.lease, '--max-duration', '3s']);
     await hanging.hit(1);
     await expect
-      .poll(() => asked(crew.database.url, `SELECT state FROM promptpress.runs WHERE name = 'long'`), {
+      .poll(() => asked(rig.database.url, `SELECT state FROM promptpress.runs WHERE name = 'long'`), {
         timeout: 20_000,
       })
       .toEqual([{ state: 'stopping' }]);
     hanging.release();
     expect(await run.done, run.err()).toBe(4);
-    expect(new Set((await crew.rows('runs/long')).map(({ status }) => status))).toEqual(
+    expect(new Set((await rig.rows('runs/long')).map(({ status }) => status))).toEqual(
       new Set(['done', 'pending']),
     );
   });
 
   it('says how many jobs were not made again, and how many grids were cut', async () => {
     const made = await (async () => {
-      await crew.write('again.yaml', pipeline('again', '{ imagine: "{{ animal }}", grid: split }'));
-      const run = await crew.pp('run', 'again.yaml', ...crew.lease, '--json');
+      await rig.write('again.yaml', pipeline('again', '{ imagine: "{{ animal }}", grid: split }'));
+      const run = await rig.pp('run', 'again.yaml', ...rig.lease, '--json');
       expect(run.code, run.err).toBe(0);
       return JSON.parse(run.out) as { readonly gridsCut?: number };
     })();
     expect(made.gridsCut).toBe(2);
     const [row] = await asked<{ key: string }>(
-      crew.database.url,
+      rig.database.url,
       `SELECT key FROM promptpress.jobs JOIN promptpress.runs USING (run) WHERE name = 'again' LIMIT 1`,
     );
-    crew.service.fault('imagine', { status: 400, body: { code: 4, description: 'no' } }, { times: 1 });
-    const redone = await crew.pp('run', 'again.yaml', ...crew.lease, '--json', '--redo', row?.key ?? '');
+    rig.service.fault('imagine', { status: 400, body: { code: 4, description: 'no' } }, { times: 1 });
+    const redone = await rig.pp('run', 'again.yaml', ...rig.lease, '--json', '--redo', row?.key ?? '');
     expect(redone.code, redone.err).toBe(1);
     expect(JSON.parse(redone.out)).toMatchObject({ redosFailed: 1 });
     expect(redone.err).toContain('1 not made again (--redo)');
@@ -100,8 +100,8 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   it('leaves nothing half in the bucket where uploads of its workers break', async () => {
     await using fake = await startFakeS3();
     const animals = ['fox', 'owl', 'lynx', 'hare', 'mole', 'crow', 'newt', 'boar'];
-    await crew.write('torn.yaml', pipeline('torn').replace('[fox, owl]', `[${animals.join(', ')}]`));
-    const before = crew.service.count('imagine');
+    await rig.write('torn.yaml', pipeline('torn').replace('[fox, owl]', `[${animals.join(', ')}]`));
+    const before = rig.service.count('imagine');
     let release = (): void => undefined;
     const until = new Promise<void>((resolve) => {
       release = resolve;
@@ -121,24 +121,24 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
       return uploads.next().value;
     };
     const env = fake.env;
-    const worker = (name: string): ReturnType<Crew['start']> =>
-      crew.start(['worker', '--name', name, '--slots', '2', '--lease', '1s', ...crew.engine], { env });
+    const worker = (name: string): ReturnType<EngineRig['start']> =>
+      rig.start(['worker', '--name', name, '--slots', '2', '--lease', '1s', ...rig.engine], { env });
     const run = [
       'run',
       'torn.yaml',
-      ...crew.lease,
+      ...rig.lease,
       '--no-work',
       '--lease',
       '1s',
       '--out',
       's3://pictures/torn',
     ];
-    const leading = crew.start(run, { env });
+    const leading = rig.start(run, { env });
     const leaving = [worker('w1'), worker('w2')];
     const paid = `SELECT status FROM promptpress.jobs JOIN promptpress.runs USING (run)
       WHERE name = 'torn' AND status IN ('saving', 'done') ORDER BY status`;
     const statuses = [...animals.slice(1).map(() => ({ status: 'done' })), { status: 'saving' }];
-    await expect.poll(() => asked(crew.database.url, paid), { timeout: 30_000 }).toEqual(statuses);
+    await expect.poll(() => asked(rig.database.url, paid), { timeout: 30_000 }).toEqual(statuses);
     for (const { interrupt, done } of leaving) {
       interrupt();
       interrupt();
@@ -150,7 +150,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     last.interrupt();
     await last.done;
     expect(uploads.next().done).toBe(true);
-    expect(crew.service.count('imagine') - before).toBe(animals.length);
+    expect(rig.service.count('imagine') - before).toBe(animals.length);
     expect(fake.uploads).toEqual([]);
     const text = fake.objects.get('torn/manifest.csv')?.content ?? Buffer.alloc(0);
     const rows = parse<Record<string, string>>(text, { columns: true });

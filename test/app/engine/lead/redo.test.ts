@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { crewOfBlock } from '../crew-rig.ts';
+import { engineOfBlock } from '../engine-rig.ts';
 
 const pipeline = `name: anew
 poll: { min: 20ms, max: 100ms }
@@ -11,24 +11,24 @@ steps: { grid: { imagine: "{{ animal }}" } }
 `;
 
 describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   it('is continued by later runs until it is closed, and each of its jobs is paid anew once', async () => {
-    await crew.write('anew.yaml', pipeline);
+    await rig.write('anew.yaml', pipeline);
     const run = async (...flags: readonly string[]) => {
-      const { out, err } = await crew.pp('run', 'anew.yaml', ...crew.lease, '--json', ...flags);
+      const { out, err } = await rig.pp('run', 'anew.yaml', ...rig.lease, '--json', ...flags);
       const { submits, redo } = JSON.parse(out) as { submits: number; redo?: Record<string, number> };
       return { submits, redo, err };
     };
     expect((await run()).submits).toBe(3);
     const rows = await asked<{ key: string }>(
-      crew.database.url,
+      rig.database.url,
       'SELECT key FROM promptpress.jobs ORDER BY key',
     );
-    await crew.write('jobs.txt', rows.map(({ key }) => key).join('\n'));
+    await rig.write('jobs.txt', rows.map(({ key }) => key).join('\n'));
     const first = await run('--redo-jobs', 'jobs.txt', '--max-submits', '1');
     expect([first.submits, first.redo]).toEqual([1, { waiting: 2, begun: 0, made: 1, closed: 0 }]);
-    const plan = await crew.pp('plan', 'anew.yaml', '--engine', crew.database.url, '--json');
+    const plan = await rig.pp('plan', 'anew.yaml', '--engine', rig.database.url, '--json');
     expect(JSON.parse(plan.out)).toMatchObject({ total: { submits: 2 }, redo: { waiting: 2, made: 1 } });
     const second = await run();
     expect([second.submits, second.redo]).toEqual([2, { waiting: 0, begun: 0, made: 0, closed: 3 }]);
@@ -36,13 +36,13 @@ describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => 
     expect([third.submits, third.redo]).toEqual([0, undefined]);
     expect(third.err).toContain('all 3 jobs were made anew already');
     expect((await run('--redo-jobs', 'jobs.txt', '--redo-again')).submits).toBe(3);
-    expect(crew.service.count('imagine')).toBe(9);
+    expect(rig.service.count('imagine')).toBe(9);
   });
 
   it('is dropped only once no worker can go on with it', async () => {
-    const { url } = crew.database;
+    const { url } = rig.database;
     const anew = (...flags: readonly string[]) =>
-      crew.pp('run', 'anew.yaml', '--engine', url, '--queue', 'lease', '--detach', ...flags);
+      rig.pp('run', 'anew.yaml', '--engine', url, '--queue', 'lease', '--detach', ...flags);
     await anew('--redo-jobs', 'jobs.txt', '--redo-again');
     await asked(
       url,

@@ -8,7 +8,7 @@ import { makePng } from '../../../rig/png.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
 import { startFakeS3 } from '../../../rig/s3/fake-s3.ts';
-import { type Crew, startCrew } from '../crew-rig.ts';
+import { type EngineRig, startEngine } from '../engine-rig.ts';
 
 const ours = makePng(1);
 const theirs = makePng(2);
@@ -24,14 +24,14 @@ const pick = `
   pick: { generate: { model: text-pro, prompt: "pick {{ n }}" } }`;
 
 describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () => {
-  let crew: Crew;
+  let rig: EngineRig;
   let engine: readonly string[];
   /** The images that the service was shown. */
   const shown: Buffer[] = [];
   /** Called while an image is looked at. */
   let onLook: () => void = () => undefined;
   beforeAll(async () => {
-    crew = await startCrew(undefined, {
+    rig = await startEngine(undefined, {
       text: {
         says: ({ text, images }) => {
           shown.push(...images.map(({ bytes }) => bytes));
@@ -40,12 +40,12 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
         },
       },
     });
-    engine = ['--engine', crew.database.url, '--queue', 'lease'];
-    await mkdir(crew.at('elsewhere'));
-    await writeFile(crew.at('pic.png'), ours);
+    engine = ['--engine', rig.database.url, '--queue', 'lease'];
+    await mkdir(rig.at('elsewhere'));
+    await writeFile(rig.at('pic.png'), ours);
   });
   afterAll(async () => {
-    await crew[Symbol.asyncDispose]();
+    await rig[Symbol.asyncDispose]();
   });
 
   const status = async (name: string) => {
@@ -53,18 +53,18 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     const check = new Ajv2020({ strict: false, validateFormats: false }).compile(
       JSON.parse(await readFile(file, 'utf8')) as object,
     );
-    const { out } = await crew.pp('status', `${crew.database.url}#${name}`, '--json');
+    const { out } = await rig.pp('status', `${rig.database.url}#${name}`, '--json');
     const said = JSON.parse(out) as { engine?: { lacks?: readonly unknown[] } };
     expect(check(said), JSON.stringify(check.errors)).toBe(true);
     return said.engine;
   };
   const worker = (name: string, env: Readonly<Record<string, string>> = {}) =>
-    crew.start(['worker', '--engine', crew.database.url, '--name', name], {
-      folder: crew.at('elsewhere'),
+    rig.start(['worker', '--engine', rig.database.url, '--name', name], {
+      folder: rig.at('elsewhere'),
       env,
     });
   const statuses = async (name: string): Promise<readonly (string | undefined)[]> =>
-    (await crew.rows(`runs/${name}`)).map((row) => row['status']);
+    (await rig.rows(`runs/${name}`)).map((row) => row['status']);
 
   it.each([
     ['another one', 'other', theirs, ''],
@@ -73,19 +73,19 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     'are copied into the folder of the run for a worker that has %s, until the run ends',
     async (_words, name, own, ask) => {
       shown.length = 0;
-      if (own !== undefined) await writeFile(crew.at('elsewhere/pic.png'), own);
-      await crew.write(`${name}.yaml`, pipeline(name, ask));
-      const lead = crew.start(['run', `${name}.yaml`, '--no-work', ...engine]);
+      if (own !== undefined) await writeFile(rig.at('elsewhere/pic.png'), own);
+      await rig.write(`${name}.yaml`, pipeline(name, ask));
+      const lead = rig.start(['run', `${name}.yaml`, '--no-work', ...engine]);
       const lacking = worker(`${name}-worker`);
       const copies: Promise<unknown>[] = [];
-      onLook = () => copies.push(readdir(crew.at('runs', name, 'inputs')));
+      onLook = () => copies.push(readdir(rig.at('runs', name, 'inputs')));
       expect(await lead.done, lead.err()).toBe(0);
       lacking.interrupt();
       await lacking.done;
-      await rm(crew.at('elsewhere/pic.png'), { force: true });
+      await rm(rig.at('elsewhere/pic.png'), { force: true });
       expect(shown).toEqual([ours, ours, ours]);
       expect(await Promise.all(copies)).toEqual(copies.map(() => [`${sha256}.image`]));
-      expect(await readdir(crew.at('runs', name, 'inputs'))).toEqual([]);
+      expect(await readdir(rig.at('runs', name, 'inputs'))).toEqual([]);
       expect(lacking.err()).toMatch(/"pic.png" is not on this machine as the run has it/);
       const done = ask === '' ? ['done', 'done', 'done'] : Array.from({ length: 6 }, () => 'done');
       expect(await statuses(name)).toEqual(done);
@@ -96,17 +96,17 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     await using fake = await startFakeS3();
     const env = { ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: 's3://pictures' };
     const pp = (...args: readonly string[]): Promise<Said> =>
-      promptpress(args, { cwd: crew.at(), env: { ...crew.env, ...env } });
-    await crew.write('remote.yaml', pipeline('remote'));
+      promptpress(args, { cwd: rig.at(), env: { ...rig.env, ...env } });
+    await rig.write('remote.yaml', pipeline('remote'));
     shown.length = 0;
     const found: Promise<unknown>[] = [];
-    const place = `${crew.database.url}#remote`;
+    const place = `${rig.database.url}#remote`;
     onLook = () => {
       if (found.length > 0) return;
       found.push(Promise.resolve([...fake.objects.keys()].filter((key) => key.includes('inputs/'))));
       found.push(pp('verify', place).then(({ out }) => out.includes('inputs/')));
     };
-    const lead = crew.start(['run', 'remote.yaml', '--no-work', '--out', 's3://pictures/remote', ...engine], {
+    const lead = rig.start(['run', 'remote.yaml', '--no-work', '--out', 's3://pictures/remote', ...engine], {
       env,
     });
     const lacking = worker('remote-worker', env);
@@ -124,19 +124,19 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     const name = 'nobody';
     onLook = () => undefined;
     shown.length = 0;
-    await crew.write(`${name}.yaml`, `retry: { patience: 4s }\n${pipeline(name)}`);
-    const lead = crew.start(['run', `${name}.yaml`, '--no-work', ...engine]);
+    await rig.write(`${name}.yaml`, `retry: { patience: 4s }\n${pipeline(name)}`);
+    const lead = rig.start(['run', `${name}.yaml`, '--no-work', ...engine]);
     await expect
-      .poll(() => asked(crew.database.url, `SELECT FROM promptpress.runs WHERE name = '${name}' AND fed`), {
+      .poll(() => asked(rig.database.url, `SELECT FROM promptpress.runs WHERE name = '${name}' AND fed`), {
         timeout: 20_000,
       })
       .toHaveLength(1);
-    await rm(crew.at('pic.png'));
+    await rm(rig.at('pic.png'));
     const lacking = worker('poor');
     await expect
       .poll(async () => (await status(name))?.lacks, { timeout: 20_000 })
       .toEqual([{ worker: 'poor', path: 'pic.png', sha256, slices: 3 }]);
-    expect((await crew.pp('status', `${crew.database.url}#${name}`)).out).toContain(
+    expect((await rig.pp('status', `${rig.database.url}#${name}`)).out).toContain(
       `  lacks        poor: "pic.png" (SHA-256 ${sha256.slice(0, 12)}), 3 slices`,
     );
     expect(await lead.done).toBe(3);
@@ -148,8 +148,8 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     await lacking.done;
     expect(await statuses(name)).toEqual(['pending', 'pending', 'pending']);
     expect(shown).toEqual([]);
-    await writeFile(crew.at('pic.png'), ours);
-    expect((await crew.pp('run', `${name}.yaml`, ...engine)).code).toBe(0);
+    await writeFile(rig.at('pic.png'), ours);
+    expect((await rig.pp('run', `${name}.yaml`, ...engine)).code).toBe(0);
     expect(await statuses(name)).toEqual(['done', 'done', 'done']);
   });
 });

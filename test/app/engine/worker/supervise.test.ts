@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { engineSchema } from '../../../../src/engine/schema.ts';
 import { asked } from '../../../rig/postgres/asked.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { crewOfBlock } from '../crew-rig.ts';
+import { engineOfBlock } from '../engine-rig.ts';
 
 const pipeline = (name: string): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -13,18 +13,18 @@ steps:
 `;
 
 describe.skipIf(!hasPostgres)('a worker', () => {
-  const crew = crewOfBlock();
+  const rig = engineOfBlock();
 
   const detached = async (name: string): Promise<void> => {
-    await crew.write(`${name}.yaml`, pipeline(name));
-    const said = await crew.pp('run', `${name}.yaml`, '--detach', '--queue', 'lease', ...crew.engine);
+    await rig.write(`${name}.yaml`, pipeline(name));
+    const said = await rig.pp('run', `${name}.yaml`, '--detach', '--queue', 'lease', ...rig.engine);
     expect(said.code, said.err).toBe(0);
   };
 
   it('has no more tasks in flight than its slots, in all runs together', async () => {
     await detached('first');
     await detached('second');
-    const worker = await crew.pp(
+    const worker = await rig.pp(
       'worker',
       '--once',
       '--slots',
@@ -33,23 +33,23 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       'a/b',
       '--log-level',
       'info',
-      ...crew.engine,
+      ...rig.engine,
     );
     expect([worker.code, worker.err]).toEqual([0, expect.stringContaining('first: taken on.')]);
     expect(worker.err).toContain('second: taken on.');
-    expect(crew.service.count('imagine')).toBe(6);
-    expect(crew.service.peak.tasks).toBe(1);
-    const log = await readFile(crew.at('worker-a_b.log'), 'utf8');
+    expect(rig.service.count('imagine')).toBe(6);
+    expect(rig.service.peak.tasks).toBe(1);
+    const log = await readFile(rig.at('worker-a_b.log'), 'utf8');
     expect(log).toMatch(/^\{"level":"info"/);
-    expect(log).not.toContain('the-key-of-the-crew');
+    expect(log).not.toContain('the-key-of-the-workers');
   });
 
   it('takes no run on that another release has begun, nor one that is damaged, and says so', async () => {
     await detached('other');
     const set = (spec: string): Promise<unknown> =>
-      asked(crew.database.url, `UPDATE promptpress.runs SET spec = $1 WHERE name = 'other'`, [spec]);
+      asked(rig.database.url, `UPDATE promptpress.runs SET spec = $1 WHERE name = 'other'`, [spec]);
     const [row] = await asked<{ spec: string }>(
-      crew.database.url,
+      rig.database.url,
       `SELECT spec FROM promptpress.runs WHERE name = 'other'`,
     );
     const whole = JSON.parse(row?.spec ?? '') as Readonly<Record<string, unknown>>;
@@ -65,28 +65,28 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       ],
     ] as const) {
       await set(spec);
-      const said = await crew.pp('worker', '--once', '--name', 'w1', ...crew.engine);
+      const said = await rig.pp('worker', '--once', '--name', 'w1', ...rig.engine);
       expect([said.code, said.err]).toEqual([
         0,
         expect.stringContaining(`w1: other: not taken on. ${words}`),
       ]);
       expect(said.err.match(/not taken on/g)).toHaveLength(1);
     }
-    await asked(crew.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
+    await asked(rig.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
   });
 
   it('ends where what is wrong with the engine does not pass', async () => {
     await detached('changed');
-    const hanging = crew.service.fault('imagine', { hang: 'after' });
-    const worker = crew.start(['worker', ...crew.engine]);
+    const hanging = rig.service.fault('imagine', { hang: 'after' });
+    const worker = rig.start(['worker', ...rig.engine]);
     await hanging.hit(1);
-    await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = 99');
+    await asked(rig.database.url, 'UPDATE promptpress.schema_version SET version = 99');
     hanging.release();
     try {
       expect(await worker.done).toBe(74);
       expect(worker.err()).toContain('version 99');
     } finally {
-      await asked(crew.database.url, 'UPDATE promptpress.schema_version SET version = $1', [
+      await asked(rig.database.url, 'UPDATE promptpress.schema_version SET version = $1', [
         engineSchema.version,
       ]);
     }

@@ -5,7 +5,7 @@ import { beginSession } from '../../../../src/engine/slices/session.ts';
 import type { Said } from '../../../cli/test-io.ts';
 import { openEngineAt } from '../../../rig/engine/copied-run.ts';
 import { hasPostgres } from '../../../rig/postgres.ts';
-import { type Crew, startCrew } from '../../engine/crew-rig.ts';
+import { type EngineRig, startEngine } from '../../engine/engine-rig.ts';
 
 const pipeline = (name: string, ...animals: readonly string[]): string => `name: ${name}
 poll: { min: 20ms, max: 100ms }
@@ -16,21 +16,21 @@ steps:
 `;
 
 describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
-  let crew: Crew;
+  let rig: EngineRig;
   let pool: EnginePool;
   let engine: readonly string[];
   let shown: string;
   beforeAll(async () => {
-    crew = await startCrew();
-    pool = await openEngineAt(crew.database.url);
-    engine = ['--engine', crew.database.url, '--queue', 'lease'];
-    const address = new URL(crew.database.url);
+    rig = await startEngine();
+    pool = await openEngineAt(rig.database.url);
+    engine = ['--engine', rig.database.url, '--queue', 'lease'];
+    const address = new URL(rig.database.url);
     address.password = '';
     shown = address.href;
   });
   afterAll(async () => {
     await pool.close();
-    await crew[Symbol.asyncDispose]();
+    await rig[Symbol.asyncDispose]();
   });
 
   /** Keys of the jobs of a run by their prompts. */
@@ -50,9 +50,9 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     (await pool.query<{ status: string }>('SELECT status FROM promptpress.jobs WHERE key = $1', [key]))
       .rows[0]?.status ?? 'none';
   const taskOf = (prompt: string): string =>
-    [...crew.service.tasks].find(([, task]) => task.prompt === prompt)?.[0] ?? '';
+    [...rig.service.tasks].find(([, task]) => task.prompt === prompt)?.[0] ?? '';
   const submitsOf = (prompt: string): number =>
-    crew.service.requests.filter(({ body }) => body?.['prompt'] === prompt).length;
+    rig.service.requests.filter(({ body }) => body?.['prompt'] === prompt).length;
   /** Leaves a job as whoever takes its slice over does: the former holder may be sending it still. */
   async function sentBy(key: string, sender: string): Promise<void> {
     const { rows } = await pool.query<{ doc: string }>('SELECT doc FROM promptpress.jobs WHERE key = $1', [
@@ -62,19 +62,19 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     await pool.query('UPDATE promptpress.jobs SET sender = $2, doc = $3 WHERE key = $1', [key, sender, doc]);
   }
   const resolve = (name: string, key: string | undefined, ...flags: readonly string[]): Promise<Said> =>
-    crew.pp('resolve', key ?? '', `${crew.database.url}#${name}`, ...flags);
+    rig.pp('resolve', key ?? '', `${rig.database.url}#${name}`, ...flags);
 
   /** Of the run "settled": its jobs by their prompts, and the prompts of those in doubt. */
   let settled: Readonly<Record<string, string>> = {};
   let doubtful: readonly string[] = [];
 
   it('is settled by the user, each way', async () => {
-    await crew.write('settled.yaml', pipeline('settled', 'fox', 'owl', 'hare', 'lynx'));
-    crew.service.fault('imagine', { reset: 'after' }, { times: 3 });
-    const first = await crew.pp('run', 'settled.yaml', ...engine);
+    await rig.write('settled.yaml', pipeline('settled', 'fox', 'owl', 'hare', 'lynx'));
+    rig.service.fault('imagine', { reset: 'after' }, { times: 3 });
+    const first = await rig.pp('run', 'settled.yaml', ...engine);
     expect(first.code, first.err).toBe(5);
     settled = await keysOf('settled');
-    doubtful = (await crew.rows('runs/settled'))
+    doubtful = (await rig.rows('runs/settled'))
       .filter(({ status }) => status === 'in-doubt')
       .map(({ prompt }) => prompt ?? '');
     expect(doubtful).toHaveLength(3);
@@ -85,20 +85,18 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect(adopted.out).toContain(`promptpress run settled.yaml --engine '${shown}#settled'`);
     expect((await resolve('settled', settled[b], '--drop')).out).toContain('given up: failed (job.dropped)');
     expect((await resolve('settled', settled[c], '--retry')).out).toContain('waits for its turn again');
-    expect(JSON.parse((await crew.pp('status', `${crew.database.url}#settled`, '--json')).out)).toMatchObject(
-      {
-        jobs: { 'in-doubt': 0, running: 1, failed: 1, pending: 1, done: 1 },
-      },
-    );
+    expect(JSON.parse((await rig.pp('status', `${rig.database.url}#settled`, '--json')).out)).toMatchObject({
+      jobs: { 'in-doubt': 0, running: 1, failed: 1, pending: 1, done: 1 },
+    });
     const again = await resolve('settled', settled[a], '--retry');
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('is not in doubt, but running')]);
-    const other = await crew.pp('resolve', settled[b] ?? '', `${crew.database.url}#settled`, '--retry');
+    const other = await rig.pp('resolve', settled[b] ?? '', `${rig.database.url}#settled`, '--retry');
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('is not in doubt, but failed')]);
   });
 
   it('goes its way with the next run', async () => {
     const [a = '', b = '', c = ''] = doubtful;
-    const second = await crew.pp('run', 'settled.yaml', ...engine);
+    const second = await rig.pp('run', 'settled.yaml', ...engine);
     expect(second.code, second.err).toBe(1);
     expect([a, b, c].map(submitsOf)).toEqual([1, 1, 2]);
     expect(await Promise.all([a, b, c].map((prompt) => statusOf(settled[prompt])))).toEqual([
@@ -106,7 +104,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
       'failed',
       'done',
     ]);
-    const told = await crew.pp('show', settled[a] ?? '', `${crew.database.url}#settled`, '--json');
+    const told = await rig.pp('show', settled[a] ?? '', `${rig.database.url}#settled`, '--json');
     expect(JSON.parse(told.out)).toMatchObject({
       history: expect.arrayContaining([
         expect.objectContaining({ outcome: 'user.adopted', taskId: taskOf(a) }),
@@ -115,16 +113,16 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
   });
 
   it('is polled by a worker that is at work, within the same run', async () => {
-    await crew.write('beside.yaml', pipeline('beside', 'newt', 'toad'));
+    await rig.write('beside.yaml', pipeline('beside', 'newt', 'toad'));
     const isNewt = ({ body }: { readonly body: Readonly<Record<string, unknown>> | undefined }): boolean =>
       body?.['prompt'] === 'newt';
-    crew.service.fault('imagine', { reset: 'after' }, { times: 1, match: isNewt });
-    const hanging = crew.service.fault(
+    rig.service.fault('imagine', { reset: 'after' }, { times: 1, match: isNewt });
+    const hanging = rig.service.fault(
       'imagine',
       { hang: 'after' },
       { times: 1, match: (request) => !isNewt(request) },
     );
-    const run = crew.start(['run', 'beside.yaml', ...engine]);
+    const run = rig.start(['run', 'beside.yaml', ...engine]);
     await hanging.hit(1);
     await expect
       .poll(async () => await statusOf((await keysOf('beside'))['newt']), { timeout: 20_000 })
@@ -143,16 +141,16 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
   });
 
   it('is waited for by a run that begins soon after its worker was killed, and submitted again where that is wanted', async () => {
-    await crew.write('soon.yaml', pipeline('soon', 'perch'));
-    crew.service.fault('imagine', { reset: 'after' }, { times: 1 });
-    expect((await crew.pp('run', 'soon.yaml', ...engine)).code).toBe(5);
+    await rig.write('soon.yaml', pipeline('soon', 'perch'));
+    rig.service.fault('imagine', { reset: 'after' }, { times: 1 });
+    expect((await rig.pp('run', 'soon.yaml', ...engine)).code).toBe(5);
     const key = (await keysOf('soon'))['perch'] ?? '';
     const { rows } = await pool.query<{ session: number }>(
       `INSERT INTO promptpress.sessions (name, run, lease_ms, seen)
        SELECT 'w7', run, 400, clock_timestamp() - interval '9 s' FROM promptpress.runs WHERE name = 'soon' RETURNING session::float8 AS session`,
     );
     await sentBy(key, `${rows[0]?.session}/1/99`);
-    const run = await crew.pp('run', 'soon.yaml', ...engine, '--lease', '400ms', '--in-doubt', 'retry');
+    const run = await rig.pp('run', 'soon.yaml', ...engine, '--lease', '400ms', '--in-doubt', 'retry');
     expect(run.code, run.err).toBe(0);
     expect(run.err).toContain('1 job may have been on its way when w7 ended without a word.');
     expect(run.err).toContain('nothing has been heard of that worker for 1 s');
@@ -160,9 +158,9 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
   });
 
   it('is left alone while a worker may be sending it, and waits for one that was killed', async () => {
-    await crew.write('killed.yaml', pipeline('killed', 'eel', 'pike'));
-    crew.service.fault('imagine', { reset: 'after' }, { times: 2 });
-    expect((await crew.pp('run', 'killed.yaml', ...engine)).code).toBe(5);
+    await rig.write('killed.yaml', pipeline('killed', 'eel', 'pike'));
+    rig.service.fault('imagine', { reset: 'after' }, { times: 2 });
+    expect((await rig.pp('run', 'killed.yaml', ...engine)).code).toBe(5);
     const keys = await keysOf('killed');
     const { rows } = await pool.query<{ run: number }>(
       `SELECT run FROM promptpress.runs WHERE name = 'killed'`,
@@ -187,7 +185,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     await pool.query("UPDATE promptpress.sessions SET seen = seen - interval '10 s' WHERE session = $1", [
       former.session,
     ]);
-    const stopped = crew.start(['resolve', keys['eel'] ?? '', `${crew.database.url}#killed`, '--retry']);
+    const stopped = rig.start(['resolve', keys['eel'] ?? '', `${rig.database.url}#killed`, '--retry']);
     await expect
       .poll(() => stopped.err(), { timeout: 10_000 })
       .toContain('Once nothing is heard of it for 1 s');
@@ -196,7 +194,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect(await statusOf(keys['eel'])).toBe('in-doubt');
     const waited = await resolve('killed', keys['eel'], '--retry');
     expect([waited.code, waited.out]).toEqual([0, expect.stringContaining('waits for its turn again')]);
-    expect((await crew.pp('run', 'killed.yaml', ...engine)).code).toBe(0);
+    expect((await rig.pp('run', 'killed.yaml', ...engine)).code).toBe(0);
     expect([submitsOf('eel'), submitsOf('pike')]).toEqual([2, 1]);
   });
 });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { LearnedLimits } from '../../../../src/run/limits/learned-limits.ts';
-import { type Deferrals, holdsRoom, type Job, type Want } from '../../../../src/run/machine/job.ts';
+import {
+  type Deferrals,
+  type Job,
+  type NextRequest,
+  takesTaskSlot,
+} from '../../../../src/run/machine/job.ts';
 import { freshMs } from '../../../../src/run/machine/retry/button-freshness.ts';
 import type { RunSettings, SharedLimits } from '../../../../src/run/ports.ts';
 import { ActiveJobs } from '../../../../src/run/scheduler/state/active-jobs.ts';
@@ -20,16 +25,16 @@ const once: Deferrals = {
   before: { served: 0, firsts: 0, firstsServed: 0 },
   served: 0,
 };
-const answer: Want = { kind: 'answer' };
-const rest = (next: Want): Want => ({ kind: 'wait', until: epoch + 5000, next });
+const answer: NextRequest = { kind: 'answer' };
+const rest = (next: NextRequest): NextRequest => ({ kind: 'wait', until: epoch + 5000, next });
 const button = { customId: 'c', label: 'U1', emoji: '' };
 
 const running = (key: string): Job => job(imagineRecord({ key, status: 'running' }), { want: answer });
 const saving = (key: string): Job => job(imagineRecord({ key, status: 'saving' }), { want: answer });
 const submitting = (key: string): Job => job(imagineRecord({ key, status: 'submitting' }), { want: answer });
-const modal = (key: string, want: Want = { kind: 'modal' }): Job =>
+const modal = (key: string, want: NextRequest = { kind: 'modal' }): Job =>
   job(clickRecord({ key, status: 'modal', modal: { taskId: 'M', sent: 0 } }), { want });
-const queued = (key: string, want: Want = { kind: 'submit' }): Job =>
+const queued = (key: string, want: NextRequest = { kind: 'submit' }): Job =>
   job(imagineRecord({ key }), { want: { ...want } });
 const click = (key: string, changes: Partial<Job> = {}): Job =>
   job(clickRecord({ key }), {
@@ -78,7 +83,7 @@ describe('room for tasks', () => {
       [1, 1, 1],
       [0, 0, 1],
     ]);
-    expect(seen.map(([rooming]) => rooming)).toEqual(life.map((one) => Number(holdsRoom(one))));
+    expect(seen.map(([rooming]) => rooming)).toEqual(life.map((one) => Number(takesTaskSlot(one))));
   });
 
   it('is free again once a job leaves', () => {
@@ -243,7 +248,7 @@ describe('the next job that gets room', () => {
 
 describe('a want', () => {
   const source = { isText: true } as const;
-  it.each<[string, Want, 'submit' | 'poll' | 'download' | 'text']>([
+  it.each<[string, NextRequest, 'submit' | 'poll' | 'download' | 'text']>([
     ['a submission', { kind: 'submit' }, 'submit'],
     ['a confirm', { kind: 'modal' }, 'submit'],
     ['a fetch', { kind: 'fetch', taskId: 'T', why: 'poll' }, 'poll'],

@@ -15,7 +15,7 @@ export interface BenchEngine {
   cpuMs(): number;
 }
 
-export interface CrewWork {
+export interface WorkersWork {
   readonly pipeline: string;
   /** Where the gateway is. */
   readonly service: string;
@@ -27,7 +27,7 @@ export interface CrewWork {
 }
 
 /** What the processes of a run took. */
-export interface CrewTook {
+export interface WorkersTook {
   readonly coordinator: MeasuredProcess;
   readonly workers: readonly MeasuredProcess[];
   /** CPU time of the server meanwhile, ms. */
@@ -93,7 +93,7 @@ export async function withEngine(
 let runs = 0;
 
 /** Carries a pipeline out by workers, each a process of its own beside that of `run --no-work`. */
-export async function runCrew(engine: BenchEngine, work: CrewWork): Promise<CrewTook> {
+export async function runWorkers(engine: BenchEngine, work: WorkersWork): Promise<WorkersTook> {
   await using folder = await temporaryFolder();
   const { path: cwd } = folder;
   await writeFile(join(cwd, 'pipeline.yaml'), work.pipeline);

@@ -17,7 +17,7 @@ import { maxDurationCode, type RunListener } from '../../src/run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../src/run/ports.ts';
 import { stepsForRun } from '../../src/run/run-plan.ts';
 import type { TextService } from '../../src/service/text-service.ts';
-import { portsOf } from '../rig/engine/crew-ports.ts';
+import { portsOf } from '../rig/engine/worker-ports.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { planOf } from '../rig/plan.ts';
 import { hasPostgres } from '../rig/postgres.ts';
@@ -43,7 +43,7 @@ interface Changes {
   readonly listener?: RunListener;
 }
 
-async function crew(
+async function byWorkers(
   name: string,
   plan: Plan,
   workers: number,
@@ -121,13 +121,13 @@ async function crew(
 }
 
 it.runIf(hasPostgres)('two workers carry out a run by slices, each job once', async () => {
-  const { plan, cells } = await planOf(`name: crew
+  const { plan, cells } = await planOf(`name: several
 matrix: { n: { from: 1, to: 40 } }
 steps:
   grid: { imagine: "picture {{ n }}", path: U1 }
   one: { imagine: "the same for all" }
 `);
-  const { led, service, run } = await crew('crew', plan, 2, 4);
+  const { led, service, run } = await byWorkers('several', plan, 2, 4);
   expect(led).toEqual({ end: { kind: 'complete' } });
   const { rows } = await engine.pool.query<{ status: string; count: number }>(
     'SELECT status, count(*)::int AS count FROM promptpress.jobs WHERE run = $1 GROUP BY status',
@@ -152,13 +152,13 @@ steps:
   grid: { imagine: "picture {{ n }}" }
 `);
     const drain = new AbortController();
-    const stopped = crew('stopped', plan, 2, 4, { ...never, drain: drain.signal }, (submits) => {
+    const stopped = byWorkers('stopped', plan, 2, 4, { ...never, drain: drain.signal }, (submits) => {
       if (submits === 8) drain.abort();
     });
     const first = await stopped;
     expect(first.led).toEqual({ end: { kind: 'interrupted', forced: false } });
     expect(first.service.submits.length).toBeLessThan(cells.length);
-    const second = await crew('stopped', plan, 2, 4);
+    const second = await byWorkers('stopped', plan, 2, 4);
     expect(second.led).toEqual({ end: { kind: 'complete' } });
     expect(first.service.submits.length + second.service.submits.length).toBe(cells.length);
   },
@@ -186,7 +186,7 @@ steps:
       },
     };
     const budget = { tokens: 20_500 };
-    const { led } = await crew('tokens', plan, 2, 8, never, undefined, { text, budget });
+    const { led } = await byWorkers('tokens', plan, 2, 8, never, undefined, { text, budget });
     expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
     expect(calls).toBeLessThanOrEqual(20);
     expect(calls).toBeGreaterThan(15);
@@ -212,7 +212,7 @@ steps:
       return Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) });
     },
   };
-  const { led } = await crew('lines', plan, 2, 3, never, undefined, { text, makesTasks: false });
+  const { led } = await byWorkers('lines', plan, 2, 3, never, undefined, { text, makesTasks: false });
   expect(led).toEqual({ end: { kind: 'complete' } });
   expect(calls).toBe(6);
 });
@@ -241,7 +241,7 @@ steps:
     };
     // One task at a time takes 30 ms at least: not nearly all are sent in one and a half leases.
     const limits = { tasks: 1, requests: 4 };
-    const working = crew('silent', plan, 1, 24, never, note, { pool, leaseMs: 300, limits });
+    const working = byWorkers('silent', plan, 1, 24, never, note, { pool, leaseMs: 300, limits });
     await expect.poll(() => submits.length, { timeout: 20_000 }).toBeGreaterThan(0);
     await expect
       .poll(() => wallClock.now() - (submits.at(-1) ?? 0), { timeout: 20_000, interval: 50 })
@@ -304,7 +304,7 @@ steps:
   const others = `INSERT INTO promptpress.totals (run, slice, status, code, failures)
     SELECT run, 0, '', '', 6 FROM promptpress.runs WHERE name = $1`;
   const limits = { tasks: 1, requests: 4 };
-  const failed = await crew('failures', plan, 1, 4, never, during('failures', others), {
+  const failed = await byWorkers('failures', plan, 1, 4, never, during('failures', others), {
     maxFailures: 6,
     limits,
   });
@@ -320,7 +320,7 @@ steps:
     },
   };
   const bounds = { maxDurationMs: 1_800_000, limits, pool: late };
-  const lasted = await crew('lasted', plan, 1, 4, never, undefined, bounds);
+  const lasted = await byWorkers('lasted', plan, 1, 4, never, undefined, bounds);
   expect(lasted.led).toMatchObject({ end: { kind: 'budget', code: 'run.max-duration' } });
 });
 
@@ -337,7 +337,7 @@ steps:
       if (count === 2) void engine.pool.query('UPDATE promptpress.schema_version SET version = 99');
     };
     const limits = { tasks: 1, requests: 4 };
-    await expect(crew('changed', plan, 2, 4, never, change, { pool, limits })).rejects.toMatchObject({
+    await expect(byWorkers('changed', plan, 2, 4, never, change, { pool, limits })).rejects.toMatchObject({
       code: 'engine.lost',
       message: expect.stringContaining('version 99') as string,
     });
@@ -355,7 +355,10 @@ steps:
     ...noText.text,
     ask: () => Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) }),
   };
-  const { run } = await crew('redos', plan, 1, 3, never, undefined, { text: answered, makesTasks: false });
+  const { run } = await byWorkers('redos', plan, 1, 3, never, undefined, {
+    text: answered,
+    makesTasks: false,
+  });
   const { rows } = await engine.pool.query<{ key: string }>(
     'SELECT key FROM promptpress.jobs WHERE run = $1',
     [run],
@@ -391,7 +394,7 @@ steps:
   };
   const pool = { ...engine.pool, query };
   const more = { text, makesTasks: false, leaseMs: 60_000, listener, pool, clock };
-  expect((await crew('redos', plan, 1, 3, never, undefined, more)).led).toEqual({
+  expect((await byWorkers('redos', plan, 1, 3, never, undefined, more)).led).toEqual({
     end: { kind: 'complete' },
   });
   expect(await runStatus(engine.pool, run)).toMatchObject({ redosFailed: 3 });

@@ -1,5 +1,5 @@
 import type { Job } from '../machine/job.ts';
-import { doubtSearch } from '../machine/search/search.ts';
+import { unconfirmedSearch } from '../machine/search/search.ts';
 import { rest } from '../machine/transition.ts';
 import type { RunInput } from './commit.ts';
 import { advance } from './job-runner.ts';
@@ -8,17 +8,17 @@ import { deferred } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** True for a job in doubt whose task is to be searched for now. */
-export const isDoubtSearch = ({ record, want }: Job): boolean =>
+export const isUnconfirmedSearch = ({ record, want }: Job): boolean =>
   want.kind === 'search' && record.status === 'in-doubt';
 
 /** Searches with one list for the tasks of all jobs in doubt whose time has come; never two at once, nor two soon after one another. */
-export function searchDoubts(state: SchedulerState, first: Job): void {
+export function searchUnconfirmed(state: SchedulerState, first: Job): void {
   const { doubtSearches, jobs, routes, outbox, now } = state;
   const { searchedAt, isUnderWay } = doubtSearches;
-  const inMs = isUnderWay ? doubtSearch.everyMs : searchedAt + doubtSearch.everyMs - now;
+  const inMs = isUnderWay ? unconfirmedSearch.everyMs : searchedAt + unconfirmedSearch.everyMs - now;
   if (inMs > 0) return placeJob(state, first, rest(first, inMs, { kind: 'search' }, now).job);
   state.doubtSearches = { searchedAt: now, isUnderWay: true };
-  const all = [...jobs.all()].filter(isDoubtSearch);
+  const all = [...jobs.all()].filter(isUnconfirmedSearch);
   for (const job of all) placeJob(state, job, { ...job, want: { kind: 'answer' } });
   const beside = all.flatMap(({ record }) => (record.key === first.record.key ? [] : [record]));
   routes.onSent('poll', now, first.record.key);
@@ -26,7 +26,7 @@ export function searchDoubts(state: SchedulerState, first: Job): void {
 }
 
 /** The list for jobs in doubt came: those beside the first one learn what it says of them. */
-export function onDoubtsSearched(
+export function onUnconfirmedSearched(
   state: SchedulerState,
   { beside }: Extract<RunInput, { type: 'searched' }>,
 ): void {

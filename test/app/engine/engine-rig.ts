@@ -9,7 +9,7 @@ import { type FakeService, type FakeServiceOptions, startFakeService } from '../
 import { type TestDatabase, testDatabase } from '../../rig/postgres.ts';
 
 /** An engine, a service and a folder for the commands of a test file. */
-export interface Crew extends AsyncDisposable {
+export interface EngineRig extends AsyncDisposable {
   readonly database: Pick<TestDatabase, 'url'>;
   readonly service: FakeService;
   /** Flags that name the engine. */
@@ -47,30 +47,30 @@ const volatile = [
   'text',
 ];
 
-/** A crew from before the first test of a block until after the last one. */
-export function crewOfBlock(gateway?: FakeServiceOptions): Crew {
-  let crew: Crew | undefined;
+/** An engine from before the first test of a block until after the last one. */
+export function engineOfBlock(gateway?: FakeServiceOptions): EngineRig {
+  let rig: EngineRig | undefined;
   beforeAll(async () => {
-    crew = await startCrew(undefined, gateway);
+    rig = await startEngine(undefined, gateway);
   });
   afterAll(async () => {
-    await crew?.[Symbol.asyncDispose]();
+    await rig?.[Symbol.asyncDispose]();
   });
-  return new Proxy({} as Crew, { get: (_, name) => crew?.[name as keyof Crew] });
+  return new Proxy({} as EngineRig, { get: (_, name) => rig?.[name as keyof EngineRig] });
 }
 
 /** @param given default: a database of its own on the server of all tests */
-export async function startCrew(
+export async function startEngine(
   given?: Pick<TestDatabase, 'url'> & AsyncDisposable,
   gateway: FakeServiceOptions = {},
-): Promise<Crew> {
+): Promise<EngineRig> {
   const database = given ?? (await testDatabase());
   const cwd = await mkdtemp(join(tmpdir(), 'promptpress-'));
-  const service = await startFakeService({ apiKey: 'the-key-of-the-crew', ...gateway });
+  const service = await startFakeService({ apiKey: 'the-key-of-the-workers', ...gateway });
   const env = {
     HOME: cwd,
     PROMPTPRESS_BASE_URL: service.url,
-    PROMPTPRESS_API_KEY: 'the-key-of-the-crew',
+    PROMPTPRESS_API_KEY: 'the-key-of-the-workers',
   };
   const at = (...names: readonly string[]): string => join(cwd, ...names);
   const engine = ['--engine', database.url];
