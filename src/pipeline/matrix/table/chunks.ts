@@ -63,11 +63,8 @@ export async function* tableSections(
 
 /** The error of a record that is longer than {@link tableLimits} allows. */
 export function tooLong(line: number): TableError {
-  return new TableError(
-    'table.too-long',
-    `The record that begins on line ${line} is longer than ${tableLimits.recordBytes} bytes; the file may not be the kind of table its name says.`,
-    { line },
-  );
+  const message = `The record that begins on line ${line} is longer than ${tableLimits.recordBytes} bytes; the file may not be the kind of table its name says.`;
+  return new TableError('table.too-long', message, line);
 }
 
 /** The file's bytes without a byte order mark, in small pieces of bounded size. */
@@ -92,19 +89,14 @@ async function* chunks(files: FilePort, file: string): AsyncGenerator<Uint8Array
   } catch (error) {
     if (error instanceof TableError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TableError(
-      'table.unreadable',
-      `The table cannot be read: ${reason}.`,
-      { line: 1 },
-      { cause: error },
-    );
+    throw new TableError('table.unreadable', `The table cannot be read: ${reason}.`, 1, { cause: error });
   }
 }
 
 function withoutMark(bytes: Buffer): Buffer {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bytes.subarray(3);
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    throw new TableError('table.encoding', 'The table is UTF-16; save it as UTF-8.', { line: 1 });
+    throw new TableError('table.encoding', 'The table is UTF-16; save it as UTF-8.', 1);
   }
   return bytes;
 }
@@ -122,7 +114,7 @@ export function checkUtf8(bytes: Buffer, line: number): Buffer {
     from = stop;
     at++;
   }
-  throw new TableError('table.encoding', `Line ${at} is not UTF-8; save the table as UTF-8.`, { line: at });
+  throw new TableError('table.encoding', `Line ${at} is not UTF-8; save the table as UTF-8.`, at);
 }
 
 function countLines(bytes: Buffer): number {

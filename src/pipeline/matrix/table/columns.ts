@@ -9,31 +9,25 @@ import type { TableRow } from './table.ts';
  */
 export function checkColumns(written: readonly string[], line: number): readonly string[] {
   if (written.length > tableLimits.columns) {
-    throw new TableError(
-      'table.too-many',
-      `The table has ${written.length} columns; at most ${tableLimits.columns} are read.`,
-      { line },
-    );
+    const message = `The table has ${written.length} columns; at most ${tableLimits.columns} are read.`;
+    throw new TableError('table.too-many', message, line);
   }
   const seen = new Set<string>();
   return written.map((text, index) => {
     const name = text.trim();
     if (name === '') {
-      throw new TableError('table.empty-column', `Column ${index + 1} has no name; give it one.`, { line });
+      throw new TableError('table.empty-column', `Column ${index + 1} has no name; give it one.`, line);
     }
     if (name === '__proto__' || /\p{Cc}/u.test(name)) {
-      throw new TableError(
-        'table.column-name',
-        `Column ${index + 1} is named ${JSON.stringify(name)}, which cannot be a variable${name.includes('\r') ? ' (does the file end its lines with a bare carriage return?)' : ''}; rename it.`,
-        { line },
-      );
+      const returns = name.includes('\r')
+        ? ' (does the file end its lines with a bare carriage return?)'
+        : '';
+      const message = `Column ${index + 1} is named ${JSON.stringify(name)}, which cannot be a variable${returns}; rename it.`;
+      throw new TableError('table.column-name', message, line);
     }
     if (seen.has(name)) {
-      throw new TableError(
-        'table.duplicate-column',
-        `The column "${name}" is there twice; rename or remove one.`,
-        { line },
-      );
+      const message = `The column "${name}" is there twice; rename or remove one.`;
+      throw new TableError('table.duplicate-column', message, line);
     }
     seen.add(name);
     return name;
@@ -75,11 +69,8 @@ export function checkSeparator(
   const save = `Save the table with ${wanted} between the fields.`;
   const named =
     found === ';' || found === '|' ? save : `${save} Or name it .${found === ',' ? 'csv' : 'tsv'}.`;
-  throw new TableError(
-    'table.separator',
-    `The header has ${separators[found]} in place of ${wanted}, so that it is a single column.`,
-    { line, sourceLine: header, hint: named },
-  );
+  const message = `The header has ${separators[found]} in place of ${wanted}, so that it is a single column.`;
+  throw new TableError('table.separator', message, { line, sourceLine: header, hint: named });
 }
 
 function spacesForTabs(header: string, line: number): TableError {
@@ -102,11 +93,9 @@ export function textRow(
   more: { readonly hint: string | (() => string); readonly sourceLine: () => string },
 ): TableRow {
   if (fields.length !== columns.length) {
-    throw new TableError(
-      'table.columns',
-      `The row on line ${line} has ${fields.length} field${fields.length === 1 ? '' : 's'}, the header has ${columns.length}.`,
-      { line, sourceLine: more.sourceLine(), hint: typeof more.hint === 'string' ? more.hint : more.hint() },
-    );
+    const message = `The row on line ${line} has ${fields.length} field${fields.length === 1 ? '' : 's'}, the header has ${columns.length}.`;
+    const hint = typeof more.hint === 'string' ? more.hint : more.hint();
+    throw new TableError('table.columns', message, { line, sourceLine: more.sourceLine(), hint });
   }
   const values: Record<string, string> = {};
   for (let index = 0; index < fields.length; index++)
@@ -139,11 +128,9 @@ export class OwnColumns {
     if (extra !== undefined) {
       const near = nearest(extra, this.#columns);
       const otherwise = `The first row names all columns: write ${JSON.stringify(extra)}: null there.`;
-      throw new TableError(
-        'table.columns',
-        `The row on line ${line} has "${extra}", which the first row does not have.`,
-        { line, sourceLine, hint: near === undefined ? otherwise : `Did you mean "${near}"? ${otherwise}` },
-      );
+      const hint = near === undefined ? otherwise : `Did you mean "${near}"? ${otherwise}`;
+      const message = `The row on line ${line} has "${extra}", which the first row does not have.`;
+      throw new TableError('table.columns', message, { line, sourceLine, hint });
     }
     if (names.length === this.#columns.length) return { line, values };
     return { line, values: { ...Object.fromEntries(this.#columns.map((name) => [name, null])), ...values } };
@@ -151,14 +138,10 @@ export class OwnColumns {
 }
 
 function firstColumns(names: readonly string[], line: number): readonly string[] {
-  if (names.length === 0)
-    throw new TableError('table.empty-column', 'The first row has no members.', { line });
+  if (names.length === 0) throw new TableError('table.empty-column', 'The first row has no members.', line);
   const columns = checkColumns(names, line);
   const padded = names.find((name, index) => name !== columns[index]);
   if (padded === undefined) return columns;
-  throw new TableError(
-    'table.column-name',
-    `The name ${JSON.stringify(padded)} has white space around it; remove it.`,
-    { line },
-  );
+  const message = `The name ${JSON.stringify(padded)} has white space around it; remove it.`;
+  throw new TableError('table.column-name', message, line);
 }

@@ -1,9 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import type { FilePort } from '../../files.ts';
 import { type TableSection, tableSections, tooLong } from './chunks.ts';
 import { checkColumns, checkSeparator, textRow } from './columns.ts';
-import { type BadRows, TableError } from './error.ts';
-import type { TableBatch } from './table.ts';
+import { TableError } from './error.ts';
+import type { BatchReader } from './table.ts';
 
 interface CsvRecord {
   readonly fields: readonly string[];
@@ -20,11 +19,7 @@ const common = {
  * Reads RFC 4180 with `,` between fields: quoted fields may hold line ends, a quote is doubled, lines end with LF
  * or CRLF, blank lines are skipped, every value is text exactly as it stands.
  */
-export async function* csvBatches(
-  files: FilePort,
-  file: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
+export const csvBatches: BatchReader = async function* (files, file, bad) {
   let columns: readonly string[] | undefined;
   for await (const section of tableSections(files, file, true)) {
     let holdsHeader = false;
@@ -48,7 +43,7 @@ export async function* csvBatches(
     });
     yield { columns, rows };
   }
-}
+};
 
 const hint = 'A field with a comma in it is put in double quotes: "a fox, in snow".';
 
@@ -138,7 +133,7 @@ function parseSection<T>(section: TableSection, run: () => T): T {
     if (!(error instanceof CsvError)) throw error;
     if (section.cut && error.code === 'CSV_QUOTE_NOT_CLOSED') throw tooLong(section.line);
     const line = errorLine(section, error);
-    throw new TableError('table.syntax', csvError(error.code, line), { line }, { cause: error });
+    throw new TableError('table.syntax', csvError(error.code, line), line, { cause: error });
   }
 }
 

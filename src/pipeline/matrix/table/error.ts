@@ -25,8 +25,10 @@ export class TableError extends Error {
   /** The rows behind the last of {@link others} were not read. */
   unread = false;
 
-  constructor(code: TableErrorCode, message: string, place: TablePlace, options?: ErrorOptions) {
+  /** @param at a line where no more is known */
+  constructor(code: TableErrorCode, message: string, at: TablePlace | number, options?: ErrorOptions) {
     super(cutText(message), options);
+    const place = typeof at === 'number' ? { line: at } : at;
     this.name = 'TableError';
     this.code = code;
     this.line = place.line;

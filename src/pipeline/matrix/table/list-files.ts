@@ -107,30 +107,29 @@ class Walk {
     this.#found.push(this.#shown(way));
     if (this.#found.length <= tableLimits.files) return;
     const message = `These are more than ${tableLimits.files} files; list them in a table.`;
-    throw new TableError('table.too-many', message, { line: 1 });
+    throw new TableError('table.too-many', message, 1);
   }
 
   #count(): void {
     this.#searched += 1;
     if (this.#searched <= tableLimits.searched) return;
     const message = `More than ${tableLimits.searched} files and folders would have to be searched; name a folder nearer by.`;
-    throw new TableError('table.too-many', message, { line: 1 });
+    throw new TableError('table.too-many', message, 1);
   }
 
   async #follow(target: string, way: string): Promise<'file' | 'folder' | 'other' | undefined> {
     const facts = await this.#folders.facts(target);
     if (facts === undefined && way !== '') {
       const message = `"${this.#shown(way)}" is a link that leads nowhere.`;
-      throw new TableError('table.unreadable', message, { line: 1 });
+      throw new TableError('table.unreadable', message, 1);
     }
     const place = facts === undefined ? 'inside' : placeOf(this.#folders.root, facts.realPath);
     if (place === 'inside') return facts?.kind;
-    if (place === 'git') {
-      const message = `"${this.#shown(way)}" lies in a folder of git, which no pipeline may read.`;
-      throw new TableError('table.outside', message, { line: 1 });
-    }
-    const message = `"${this.#shown(way)}" lies outside the folder that this pipeline may read, which is ${this.#folders.root}; --files-root names another.`;
-    throw new TableError('table.outside', message, { line: 1 });
+    const why =
+      place === 'git'
+        ? 'in a folder of git, which no pipeline may read.'
+        : `outside the folder that this pipeline may read, which is ${this.#folders.root}; --files-root names another.`;
+    throw new TableError('table.outside', `"${this.#shown(way)}" lies ${why}`, 1);
   }
 }
 

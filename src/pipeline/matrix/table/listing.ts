@@ -1,21 +1,12 @@
-import type { FilePort } from '../../files.ts';
-import type { BadRows } from './error.ts';
-import { jsonlBatches } from './json/lines.ts';
-import type { TableBatch } from './table.ts';
+import { jsonlBatches } from './json/batches.ts';
+import type { BatchReader } from './table.ts';
 
 /** Reads a listing: its files are the rows. @throws TableError */
-export const listingBatches = (
-  files: FilePort,
-  listing: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> =>
-  jsonlBatches(
-    {
-      root: files.root,
-      read: (name) => files.list(name),
-      list: (name) => files.list(name),
-      facts: (file) => files.facts(file),
-    },
+export const listingBatches: BatchReader = (files, listing, bad) => {
+  const list = (name: string): AsyncIterable<Uint8Array> => files.list(name);
+  return jsonlBatches(
+    { root: files.root, read: list, list, facts: (file) => files.facts(file) },
     listing,
     bad,
   );
+};

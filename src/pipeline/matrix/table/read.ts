@@ -2,10 +2,9 @@ import type { FilePort } from '../../files.ts';
 import { sectionLines, tableSections } from './chunks.ts';
 import { checkColumns, checkSeparator, textRow } from './columns.ts';
 import { BadRows, TableError } from './error.ts';
-import { jsonBatches } from './json/array.ts';
-import { jsonlBatches } from './json/lines.ts';
+import { jsonBatches, jsonlBatches } from './json/batches.ts';
 import { listingBatches } from './listing.ts';
-import type { TableBatch, TableFormat, TableRow } from './table.ts';
+import type { BatchReader, TableBatch, TableFormat, TableRow } from './table.ts';
 import { yamlBatches } from './yaml.ts';
 
 /**
@@ -39,8 +38,8 @@ export async function* tableBatches(
     rows += batch.rows.length;
     yield batch;
   }
-  if (columns === undefined) throw new TableError('table.empty', 'The table is empty.', { line: 1 });
-  if (rows === 0) throw new TableError('table.empty', 'The table has a header and no rows.', { line: 1 });
+  if (columns === undefined) throw new TableError('table.empty', 'The table is empty.', 1);
+  if (rows === 0) throw new TableError('table.empty', 'The table has a header and no rows.', 1);
 }
 
 /**
@@ -55,7 +54,7 @@ export async function tableColumns(
   format: TableFormat,
 ): Promise<readonly string[]> {
   for await (const { columns } of goodBatches(files, file, format)) return columns;
-  throw new TableError('table.empty', 'The table is empty.', { line: 1 });
+  throw new TableError('table.empty', 'The table is empty.', 1);
 }
 
 /** The batches before the first row that is wrong. The table is then read on only to find the other wrong rows. */
@@ -66,7 +65,7 @@ async function* goodBatches(
 ): AsyncGenerator<TableBatch, void, undefined> {
   const bad = new BadRows();
   try {
-    for await (const batch of batches(files, file, format, bad)) if (!bad.any) yield batch;
+    for await (const batch of readers[format](files, file, bad)) if (!bad.any) yield batch;
   } catch (error) {
     throw error instanceof TableError ? (bad.error(error) ?? error) : error;
   }
@@ -74,37 +73,11 @@ async function* goodBatches(
   if (error !== undefined) throw error;
 }
 
-function batches(
-  files: FilePort,
-  file: string,
-  format: TableFormat,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
-  switch (format) {
-    case 'csv':
-      return csvTable(files, file, bad);
-    case 'tsv':
-      return tsvBatches(files, file, bad);
-    case 'jsonl':
-      return jsonlBatches(files, file, bad);
-    case 'json':
-      return jsonBatches(files, file, bad);
-    case 'yaml':
-      return yamlBatches(files, file, bad);
-    case 'files':
-      return listingBatches(files, file, bad);
-  }
-}
-
 /** Most pipelines have no CSV, and what reads it is a tenth of what they load. */
-async function* csvTable(
-  files: FilePort,
-  file: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
+const csvTable: BatchReader = async function* (files, file, bad) {
   const { csvBatches } = await import('./csv.ts');
   yield* csvBatches(files, file, bad);
-}
+};
 
 /**
  * Reads tab-separated text: a line is a row and a tab ends a field, always, so that no quote can swallow a row.
@@ -112,11 +85,7 @@ async function* csvTable(
  * a field that is quoted from end to end, each quote inside it doubled, is what spreadsheets write, and is
  * unquoted. A value that really has quotes around it is written `"""so"""`. Blank lines are skipped.
  */
-async function* tsvBatches(
-  files: FilePort,
-  file: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
+const tsvBatches: BatchReader = async function* (files, file, bad) {
   let columns: readonly string[] | undefined;
   for await (const section of tableSections(files, file, false)) {
     const rows: TableRow[] = [];
@@ -134,7 +103,7 @@ async function* tsvBatches(
     }
     if (columns !== undefined) yield { columns, rows };
   }
-}
+};
 
 const hint = 'Tabs separate fields: a field cannot hold a tab or a line end.';
 
@@ -145,3 +114,12 @@ function unquote(field: string): string {
     ? field.slice(1, -1).replaceAll('""', '"')
     : field;
 }
+
+const readers: Readonly<Record<TableFormat, BatchReader>> = {
+  csv: csvTable,
+  tsv: tsvBatches,
+  jsonl: jsonlBatches,
+  json: jsonBatches,
+  yaml: yamlBatches,
+  files: listingBatches,
+};

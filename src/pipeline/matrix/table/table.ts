@@ -1,4 +1,6 @@
+import type { FilePort } from '../../files.ts';
 import type { Value } from '../../values/value.ts';
+import type { BadRows } from './error.ts';
 
 /** How a table is written; `files` are the files of a folder. */
 export type TableFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'yaml' | 'files';
@@ -15,3 +17,10 @@ export interface TableBatch {
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
 }
+
+/** Reads the rows of a table of one format, in file order. @throws TableError */
+export type BatchReader = (
+  files: FilePort,
+  file: string,
+  bad: BadRows,
+) => AsyncGenerator<TableBatch, void, undefined>;

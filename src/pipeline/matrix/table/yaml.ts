@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
+import type { TableErrorCode } from '../../diagnostics/codes.ts';
 import type { FilePort } from '../../files.ts';
 import { isMapping, type Value, WrittenNumber } from '../../values/value.ts';
 import { isMergeKey } from '../../yaml/merge.ts';
@@ -6,22 +7,18 @@ import { composeTokens, readTokens } from '../../yaml/tokens.ts';
 import { pieces } from './chunks.ts';
 import { OwnColumns } from './columns.ts';
 import { type BadRows, TableError, tableLimits } from './error.ts';
-import type { TableBatch, TableRow } from './table.ts';
+import type { BatchReader, TableRow } from './table.ts';
 
 /**
  * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
  * as they are used. Tags are refused. The first row names the columns; another row may lack some of
  * them, which are then null.
  */
-export async function* yamlBatches(
-  files: FilePort,
-  file: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
+export const yamlBatches: BatchReader = async function* (files, file, bad) {
   const reader = new YamlTable(await wholeText(files, file));
   const rows = reader.rows(bad);
   if (reader.columns.columns !== undefined) yield { columns: reader.columns.columns, rows };
-}
+};
 
 async function wholeText(files: FilePort, file: string): Promise<string> {
   const parts: Buffer[] = [];
@@ -29,23 +26,16 @@ async function wholeText(files: FilePort, file: string): Promise<string> {
   for await (const piece of pieces(files, file)) {
     bytes += piece.length;
     if (bytes > tableLimits.yamlBytes) {
-      throw new TableError(
-        'table.too-long',
-        `A YAML table may have ${tableLimits.yamlBytes} bytes; use CSV or JSONL for more.`,
-        { line: 1 },
-      );
+      const message = `A YAML table may have ${tableLimits.yamlBytes} bytes; use CSV or JSONL for more.`;
+      throw new TableError('table.too-long', message, 1);
     }
     parts.push(piece);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
   } catch (error) {
-    throw new TableError(
-      'table.encoding',
-      'The table is not UTF-8; save it as UTF-8.',
-      { line: 1 },
-      { cause: error },
-    );
+    const message = 'The table is not UTF-8; save it as UTF-8.';
+    throw new TableError('table.encoding', message, 1, { cause: error });
   }
 }
 
@@ -82,11 +72,8 @@ class YamlTable {
     if (!isSeq(list))
       throw this.#wrong('table.not-object', 'The table is not a YAML list of mappings.', list);
     if (list.items.length > tableLimits.yamlRows) {
-      throw this.#wrong(
-        'table.too-many',
-        `A YAML table may have ${tableLimits.yamlRows} rows, this one has ${list.items.length}; use CSV or JSONL for more.`,
-        list.items[tableLimits.yamlRows] as Node,
-      );
+      const message = `A YAML table may have ${tableLimits.yamlRows} rows, this one has ${list.items.length}; use CSV or JSONL for more.`;
+      throw this.#wrong('table.too-many', message, list.items[tableLimits.yamlRows] as Node);
     }
     this.#untagged(list);
     return list.items.flatMap((item) => bad.row(() => this.#row(item as Node)) ?? []);
@@ -105,11 +92,8 @@ class YamlTable {
 
   #value(node: Node | null): Value {
     if (++this.#values > tableLimits.yamlValues) {
-      throw new TableError(
-        'table.too-many',
-        `The table has more than ${tableLimits.yamlValues} values with its aliases written out.`,
-        node === null ? { line: 1 } : this.#place(node),
-      );
+      const message = `The table has more than ${tableLimits.yamlValues} values with its aliases written out.`;
+      throw new TableError('table.too-many', message, node === null ? 1 : this.#place(node));
     }
     if (node === null) return null;
     if (isAlias(node)) return this.#alias(node.source, node);
@@ -186,23 +170,16 @@ class YamlTable {
     const { tag, range } = node;
     // The composer gives plain nodes their default tag only when the text has one.
     if (tag !== undefined) {
-      throw this.#error(
-        'table.syntax',
-        `The tag ${tag} is not supported in a table; remove it.`,
-        range?.[0] ?? 0,
-      );
+      const message = `The tag ${tag} is not supported in a table; remove it.`;
+      throw this.#error('table.syntax', message, range?.[0] ?? 0);
     }
   }
 
-  #wrong(
-    code: 'table.syntax' | 'table.not-object' | 'table.column-name' | 'table.too-many',
-    message: string,
-    node: Node,
-  ) {
+  #wrong(code: TableErrorCode, message: string, node: Node): TableError {
     return this.#error(code, message, node.range?.[0] ?? 0);
   }
 
-  #error(code: ConstructorParameters<typeof TableError>[0], message: string, offset: number): TableError {
+  #error(code: TableErrorCode, message: string, offset: number): TableError {
     return new TableError(code, message, this.#at(offset));
   }
 

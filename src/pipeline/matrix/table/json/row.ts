@@ -16,21 +16,13 @@ export function jsonRow(row: RowText, own: OwnColumns): TableRow {
   const { line } = row;
   const value = parseRow(row);
   if (!isMapping(value)) {
-    throw new TableError(
-      'table.not-object',
-      `Line ${line} is JSON, but not an object such as {"scene": "…"}.`,
-      {
-        ...placeIn(row, 0),
-        ...(Array.isArray(value)
-          ? { hint: 'A list of objects is a table in a file with the ending .json.' }
-          : {}),
-      },
-    );
+    const message = `Line ${line} is JSON, but not an object such as {"scene": "…"}.`;
+    const hint = 'A list of objects is a table in a file with the ending .json.';
+    const place = placeIn(row, 0);
+    throw new TableError('table.not-object', message, Array.isArray(value) ? { ...place, hint } : place);
   }
   if (isDeeperThan(tableLimits.depth, value)) {
-    throw new TableError('table.syntax', `Line ${line} is nested more than ${tableLimits.depth} deep.`, {
-      line,
-    });
+    throw new TableError('table.syntax', `Line ${line} is nested more than ${tableLimits.depth} deep.`, line);
   }
   return own.row(value, line, placeIn(row, 0).sourceLine);
 }
@@ -68,17 +60,14 @@ function parseRow(row: RowText): Value {
       onDuplicateKey({ key, position }) {
         // The position of the name, after its quote.
         const place = placeIn(row, Math.max(0, position - 1));
-        throw new TableError(
-          'table.duplicate-column',
-          `On line ${place.line} the member "${key}" is there twice.`,
-          place,
-        );
+        const message = `On line ${place.line} the member "${key}" is there twice.`;
+        throw new TableError('table.duplicate-column', message, place);
       },
     }) as Value;
   } catch (error) {
     if (error instanceof TableError) throw error;
     if (error instanceof RangeError) {
-      throw new TableError('table.syntax', `Line ${line} is nested too deeply.`, { line }, { cause: error });
+      throw new TableError('table.syntax', `Line ${line} is nested too deeply.`, line, { cause: error });
     }
     if (!(error instanceof SyntaxError)) throw error;
     const at = /position (\d+)/.exec(error.message)?.[1];
@@ -108,9 +97,8 @@ function refuseProto(row: RowText): void {
     // Not JSON: the parser that follows says where.
   }
   if (found) {
-    throw new TableError('table.column-name', `On line ${line} a member is named "__proto__"; rename it.`, {
-      ...placeIn(row, 0),
-    });
+    const message = `On line ${line} a member is named "__proto__"; rename it.`;
+    throw new TableError('table.column-name', message, placeIn(row, 0));
   }
 }
 

@@ -1,33 +1,47 @@
-import type { FilePort } from '../../../files.ts';
-import { checkUtf8, pieces, tooLong } from '../chunks.ts';
+import { checkUtf8, pieces, sectionLines, type TableSection, tableSections, tooLong } from '../chunks.ts';
 import { OwnColumns } from '../columns.ts';
 import { type BadRows, TableError, tableLimits } from '../error.ts';
-import type { TableBatch, TableRow } from '../table.ts';
+import type { BatchReader, TableBatch, TableRow } from '../table.ts';
 import { jsonRow, type RowText } from './row.ts';
 
 /**
  * Reads a JSON list of objects, of any length: memory holds one object. Numbers render as they are written. The first row names
  * the columns; another row may lack some of them, which are then null.
  */
-export async function* jsonBatches(
-  files: FilePort,
-  file: string,
-  bad: BadRows,
-): AsyncGenerator<TableBatch, void, undefined> {
+export const jsonBatches: BatchReader = async function* (files, file, bad) {
   const own = new OwnColumns();
   const items = new Items();
-  for await (const piece of pieces(files, file)) {
-    const rows: TableRow[] = [];
-    for (const item of items.read(piece)) {
-      const known = own.columns !== undefined;
-      const row = bad.row(() => jsonRow(item, own));
-      if (row !== undefined) rows.push(row);
-      if (!known && own.columns !== undefined) yield { columns: own.columns, rows: [] };
-    }
-    if (own.columns !== undefined) yield { columns: own.columns, rows };
-  }
+  for await (const piece of pieces(files, file)) yield* batchesOf(items.read(piece), own, bad);
   items.end();
+};
+
+/**
+ * Reads one JSON object per line. Values may nest; numbers render as they are written, so that an id beyond 2^53
+ * survives. Columns are as those of a JSON list. Blank lines are skipped.
+ */
+export const jsonlBatches: BatchReader = async function* (files, file, bad) {
+  const own = new OwnColumns();
+  for await (const section of tableSections(files, file, false)) yield* batchesOf(linesOf(section), own, bad);
+};
+
+function* linesOf(section: TableSection): Generator<RowText, void, undefined> {
+  for (const line of sectionLines(section)) if (line.text.trim() !== '') yield { ...line, column: 1 };
 }
+
+/** One batch for the columns as soon as they are known, and one for all rows. */
+function* batchesOf(texts: Iterable<RowText>, own: OwnColumns, bad: BadRows): Generator<TableBatch> {
+  const rows: TableRow[] = [];
+  for (const text of texts) {
+    const isKnown = own.columns !== undefined;
+    const row = bad.row(() => jsonRow(text, own));
+    if (row !== undefined) rows.push(row);
+    if (!isKnown && own.columns !== undefined) yield { columns: own.columns, rows: [] };
+  }
+  if (own.columns !== undefined) yield { columns: own.columns, rows };
+}
+
+const form = '[{ … }, { … }]';
+const noComma = 'No comma stands before the first or behind the last object.';
 
 const code = (char: string): number => char.charCodeAt(0);
 const [open, close, comma, quote, backslash] = ['[', ']', ',', '"', '\\'].map(code);
@@ -77,7 +91,7 @@ class Items {
   /** @throws TableError where the text ended before its list */
   end(): void {
     if (this.#place === 'behind') return;
-    if (this.#place === 'before') throw new TableError('table.empty', 'The table is empty.', { line: 1 });
+    if (this.#place === 'before') throw new TableError('table.empty', 'The table is empty.', 1);
     throw this.#error('The list is never closed.', 'It ends with ].');
   }
 
@@ -89,34 +103,24 @@ class Items {
         this.#place = 'start';
         return false;
       case 'behind':
-        throw this.#error(
-          'Something stands behind the end of the list.',
-          'A table is one list: [{ … }, { … }].',
-        );
+        throw this.#error('Something stands behind the end of the list.', `A table is one list: ${form}.`);
       default:
         if (byte === close && this.#place === 'start') {
           this.#place = 'behind';
           return false;
         }
-        if (byte === comma || byte === close)
-          throw this.#error(
-            'An object is missing here.',
-            'No comma stands before the first or behind the last object.',
-          );
+        if (byte === comma || byte === close) throw this.#error('An object is missing here.', noComma);
         this.#begin(byte);
         return true;
     }
   }
 
   #noList(byte: number): TableError {
-    const hint =
-      byte === openBrace
-        ? 'A table is a list of objects: [{ … }, { … }]. Remove the object around the list; a file with an object on each line is named .jsonl.'
-        : 'A table is a list of objects: [{ … }, { … }].';
-    return new TableError('table.not-object', 'The table is not a JSON list of objects.', {
-      line: this.#line,
-      hint,
-    });
+    const rule = `A table is a list of objects: ${form}.`;
+    const around = 'Remove the object around the list; a file with an object on each line is named .jsonl.';
+    const hint = byte === openBrace ? `${rule} ${around}` : rule;
+    const message = 'The table is not a JSON list of objects.';
+    return new TableError('table.not-object', message, { line: this.#line, hint });
   }
 
   #begin(byte: number): void {
