@@ -37,6 +37,16 @@ export const adding = (...more: readonly string[]): Correction => ({
   },
 });
 
+/** Another word in the place of one, wherever it stands behind the name of the command. */
+export const exchangingWord = (
+  word: string,
+  by: string,
+  kind: Correction['kind'] = 'mended',
+): Correction => ({
+  kind,
+  words: (words) => words.map((one, at) => (at > 0 && one === word ? by : one)),
+});
+
 /** Other words in the place of one. @param index behind the name of the command */
 export const exchanging = (
   index: number,

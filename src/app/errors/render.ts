@@ -127,36 +127,18 @@ export const failureText = (message: string, hint?: string): string =>
 /** Names of files and arguments stand in messages, and may hold what a terminal would obey. */
 const lines = (text: string): string => text.split('\n').map(printable).join('\n');
 
+const usageCodes: ReadonlySet<string> = new Set(
+  (
+    'state.foreign state.version state.network state.schema ' +
+    'directory.link directory.kind directory.system directory.stranger directory.tracked directory.foreign ' +
+    'engine.address engine.tls engine.password engine.database engine.rights engine.pooler ' +
+    'engine.version engine.standby engine.durability engine.encoding engine.empty engine.schema'
+  ).split(' '),
+);
+
 function stateExitCode(code: string): number {
-  switch (code) {
-    case 'state.locked':
-      return exitCodes.locked;
-    case 'state.foreign':
-    case 'state.version':
-    case 'state.network':
-    case 'state.schema':
-    case 'directory.link':
-    case 'directory.kind':
-    case 'directory.system':
-    case 'directory.stranger':
-    case 'directory.tracked':
-    case 'directory.foreign':
-    case 'engine.address':
-    case 'engine.tls':
-    case 'engine.password':
-    case 'engine.database':
-    case 'engine.rights':
-    case 'engine.pooler':
-    case 'engine.version':
-    case 'engine.standby':
-    case 'engine.durability':
-    case 'engine.encoding':
-    case 'engine.empty':
-    case 'engine.schema':
-      return exitCodes.usage;
-    default:
-      return exitCodes.disk;
-  }
+  if (code === 'state.locked') return exitCodes.locked;
+  return usageCodes.has(code) ? exitCodes.usage : exitCodes.disk;
 }
 
 function isDiskError(error: unknown): error is NodeJS.ErrnoException {

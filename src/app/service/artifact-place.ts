@@ -119,6 +119,13 @@ export async function refuseOtherPlace(
   );
 }
 
+/** @throws CliError (exit 2) where what a state remembers is no place */
+function addressIn(directory: string, url: string): S3Address {
+  const address = readS3Address(url);
+  if (typeof address !== 'string') return address;
+  throw usageError(`The state of ${directory} names ${url} as the place of its files. ${address}`);
+}
+
 /**
  * Opens the artifacts of a run directory to read or to keep in order. `disposables` closes them.
  *
@@ -133,9 +140,7 @@ export async function openArtifactsOf(
 ): Promise<ArtifactPlace> {
   const remembered = await rememberedPlace(state);
   if (remembered === undefined) return inFolder(directory, disposables);
-  const address = readS3Address(remembered);
-  if (typeof address === 'string')
-    throw usageError(`The state of ${directory} names ${remembered} as the place of its files. ${address}`);
+  const address = addressIn(directory, remembered);
   const client = await openClient(address, `the state of ${directory}`, signal, disposables, context);
   return await inBucket(client, directory, disposables);
 }
@@ -168,9 +173,7 @@ export async function takePlace(
   const url = wanted === undefined ? remembered : shownS3Address(wanted);
   if (url === undefined) return inFolder(directory, disposables, isShared);
   if (url !== remembered) await refuseMove(directory, url, remembered, state);
-  const address = readS3Address(url);
-  if (typeof address === 'string')
-    throw usageError(`The state of ${directory} names ${url} as the place of its files. ${address}`);
+  const address = addressIn(directory, url);
   const namedBy = wanted === undefined ? `the state of ${directory}` : undefined;
   const client = await openClient(address, namedBy, signal, disposables, context);
   // Durable before the place is taken in its name.

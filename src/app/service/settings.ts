@@ -207,11 +207,9 @@ function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor
   const { preset, own } = pipeline.service.names;
   const settled = Object.entries(own).map(([name, text]) => {
     const field = `service.names.${name}`;
-    const isOpen = openNames.some((open) => open === name);
-    return [
-      name,
-      isOpen ? fillIn(text, field, { env, pipeline }).text : secretly(text, field, pipeline, env, redactor),
-    ];
+    const { text: filled, values } = fillIn(text, field, { env, pipeline });
+    if (!openNames.some((open) => open === name)) for (const value of values) redactor.add(value);
+    return [name, filled];
   });
   const names = resolveNames(preset, Object.fromEntries(settled) as Record<string, string>);
   if (names.ok) return names.value;
@@ -219,18 +217,6 @@ function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor
     names.error.map(({ message }) => message).join(' '),
     `See service.names of ${pipeline.source.file}.`,
   );
-}
-
-function secretly(
-  text: string,
-  field: string,
-  pipeline: ServicePart,
-  env: Environment,
-  redactor: Redactor,
-): string {
-  const { text: filled, values } = fillIn(text, field, { env, pipeline });
-  for (const value of values) redactor.add(value);
-  return filled;
 }
 
 /** A text of the service block with its variables filled in. */

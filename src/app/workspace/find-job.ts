@@ -6,7 +6,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { adding, type Correction, writing } from '../errors/correction.ts';
+import { adding, exchangingWord, writing } from '../errors/correction.ts';
 import type { Io } from '../output/io.ts';
 import { checkRunDirectory } from './checks/directory.ts';
 import { readJobFile } from './checks/job-file.ts';
@@ -83,7 +83,7 @@ function noSuchJob(named: string, [known]: readonly string[]): Error {
   return usageError(
     message,
     'The column "job" of manifest.csv has the keys, in the run directory; the beginning of one is enough.',
-    known === undefined ? undefined : exchangingJob(named, known.slice(0, shownLength), 'example'),
+    known === undefined ? undefined : exchangingWord(named, known.slice(0, shownLength), 'example'),
   );
 }
 
@@ -95,14 +95,9 @@ const severalJobs = (named: string, found: readonly string[]): Error => {
   return usageError(
     `Several jobs have keys that begin with "${named}": ${found.slice(0, mostListed).join(', ')}${more}`,
     'Give more of the key.',
-    exchangingJob(named, found[0] ?? named, 'example'),
+    exchangingWord(named, found[0] ?? named, 'example'),
   );
 };
-
-const exchangingJob = (named: string, key: string, kind: Correction['kind']): Correction => ({
-  kind,
-  words: (words) => words.map((word, at) => (at > 0 && word === named ? key : word)),
-});
 
 /** A job that the user named, and the run directory it is in. */
 export interface JobTarget extends RunTarget {

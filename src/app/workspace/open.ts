@@ -11,7 +11,7 @@ import type { StateChanges } from '../../state/sqlite/changes.ts';
 import { openStateForReading } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { adding, type Correction, without, writing } from '../errors/correction.ts';
+import { adding, exchangingWord, without, writing } from '../errors/correction.ts';
 import { refuseOtherPlace } from '../service/artifact-place.ts';
 import { engineVariable, givenEngine, isEngineWord } from '../service/engine/connect.ts';
 import type { DirectoryUse } from '../service/engine/directory.ts';
@@ -176,11 +176,6 @@ async function noRun(
     isFile ? undefined : writing('ls'),
   );
 }
-
-const exchangingWord = (word: string, by: string): Correction => ({
-  kind: 'mended',
-  words: (words) => words.map((one, at) => (at > 0 && one === word ? by : one)),
-});
 
 async function directoryOf(
   target: string,

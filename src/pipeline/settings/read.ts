@@ -1,12 +1,4 @@
-import type {
-  Budget,
-  Limits,
-  NamesSetting,
-  Pipeline,
-  RetrySettings,
-  ServiceBlock,
-  Speed,
-} from '../pipeline.ts';
+import type { Limits, NamesSetting, Pipeline, RetrySettings, ServiceBlock, Speed } from '../pipeline.ts';
 import type { PipelineFile } from '../schema/pipeline-file.generated.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { durationMs, rate } from './units.ts';
@@ -73,7 +65,7 @@ export function settingsOf(file: PipelineFile): Settings {
       maxMs: durationMs(file.poll?.max ?? defaults.poll.max),
       list: file.poll?.list ?? defaults.poll.list,
     },
-    budget: budgetOf(file.budget),
+    budget: file.budget ?? {},
     prices: file.prices ?? {},
     models: file.models ?? {},
     keepReplies: file.keepReplies ?? defaults.keepReplies,
@@ -132,14 +124,5 @@ function retryOf(block: PipelineFile['retry'] = {}): RetrySettings {
     permanent: (block.permanent ?? defaults.retry.permanent).map(reasonMatch),
     transient: (block.transient ?? defaults.retry.transient).map(reasonMatch),
     ...(block.quota !== undefined && { quota: block.quota }),
-  };
-}
-
-function budgetOf(block: PipelineFile['budget'] = {}): Budget {
-  return {
-    ...(block.submits === undefined ? {} : { submits: block.submits }),
-    ...(block.tokens === undefined ? {} : { tokens: block.tokens }),
-    ...(block.cost === undefined ? {} : { cost: block.cost }),
-    ...(block.ask === undefined ? {} : { ask: block.ask }),
   };
 }

@@ -316,16 +316,9 @@ function isQuery(value: unknown): value is IndexQuery {
 }
 
 /** Without what the wire does not name: equal questions are equal texts. */
-function known({ search, steps, statuses, errorCode, vars, sort, jobs }: IndexQuery): IndexQuery {
-  return {
-    ...(search === undefined ? {} : { search }),
-    ...(steps === undefined ? {} : { steps }),
-    ...(statuses === undefined ? {} : { statuses }),
-    ...(errorCode === undefined ? {} : { errorCode }),
-    ...(vars === undefined ? {} : { vars }),
-    ...(sort === undefined ? {} : { sort }),
-    ...(jobs === undefined ? {} : { jobs }),
-  };
+function known(query: IndexQuery): IndexQuery {
+  const names = ['search', 'steps', 'statuses', 'errorCode', 'vars', 'sort', 'jobs'] as const;
+  return Object.fromEntries(names.flatMap((name) => (name in query ? [[name, query[name]]] : [])));
 }
 
 interface PageFile {
