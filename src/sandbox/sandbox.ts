@@ -56,9 +56,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const start = Date.now() - performance.now();
   const now = options.now ?? (() => Math.floor(start + performance.now()));
   const seed = options.seed ?? 'sandbox';
-  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+  if (!/^[\x21-\x7e]+$/.test(options.apiKey))
     throw new RangeError('The key of the sandbox must be printable ASCII without spaces, and not empty.');
-  }
 
   const book: TaskBook =
     options.state === undefined ? new MemoryBook(settings.taskLimit) : new DiskBook(options.state);

@@ -160,9 +160,8 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   const settings = { ...defaultSettings, ...given };
   const check = (name: keyof SandboxSettings, low: number, high = Number.MAX_SAFE_INTEGER): void => {
     const value = settings[name] as number;
-    if (!(value >= low && value <= high)) {
+    if (!(value >= low && value <= high))
       throw new RangeError(`sandbox setting ${name}: expected a number from ${low} to ${high}, got ${value}`);
-    }
   };
   check('pace', 0);
   check('spread', 0, 1);

@@ -47,11 +47,7 @@ export function parseFault(text: string): ParsedFault {
         ? `no route stands before a colon: ${usage}`
         : `there is no such route: expected the route ${faultRoutes.join(', ')}; ${usage}`;
     const hint = `Routes: ${faultRoutes.join(', ')}.\nFaults: ${effectWords}.\nWhen: 10%, 0.1, every-5, first-3 or at-4; without it, always.`;
-    return {
-      ok: false,
-      error: `fault ${text}: ${problem}`,
-      ...(colon < 0 ? { hint } : {}),
-    };
+    return { ok: false, error: `fault ${text}: ${problem}`, ...(colon < 0 ? { hint } : {}) };
   }
 
   let rest = text.slice(colon + 1).trim();
@@ -77,9 +73,8 @@ export function parseFault(text: string): ParsedFault {
       `${effect.kind} is a fault of submissions: use submit, any, or one of ${submissionRoutes.join(', ')}`,
     );
   }
-  if (only !== undefined && only !== 'submit' && route !== only && route !== 'any') {
+  if (only !== undefined && only !== 'submit' && route !== only && route !== 'any')
     return fail(`${effect.kind} is a fault of ${only}: use ${only} or any`);
-  }
   return { ok: true, value: { route, effect, when, text } };
 }
 

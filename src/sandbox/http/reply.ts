@@ -111,9 +111,7 @@ export async function deliver(
     'x-request-id': requestId,
     ...reply.headers,
   });
-  if (reply.pieces !== undefined) {
-    return await deliverPieces(response, reply.pieces, manner, signal);
-  }
+  if (reply.pieces !== undefined) return await deliverPieces(response, reply.pieces, manner, signal);
   if (manner?.kind === 'truncate') {
     response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
     return undefined;

@@ -50,10 +50,7 @@ export function taskButtons(
     emoji: string,
     id: string,
     press: SandboxButton['press'],
-  ): SandboxButton => ({
-    wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
-    press,
-  });
+  ): SandboxButton => ({ wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 }, press });
   const solo = (label: string, emoji: string, id: string, press: PressAction): SandboxButton =>
     button(label, emoji, `${id}::${job}::SOLO`, press);
 
@@ -119,11 +116,7 @@ export function taskButtons(
       ? (['Upscale (2x)', 'Upscale (4x)'] as const)
       : (['Upscale (Subtle)', 'Upscale (Creative)'] as const);
   const upscales = [
-    solo(labels[0], 'upscale_1', `JOB::upsample_${first}::1`, {
-      kind: 'enlarge',
-      creative: false,
-      times: 2,
-    }),
+    solo(labels[0], 'upscale_1', `JOB::upsample_${first}::1`, { kind: 'enlarge', creative: false, times: 2 }),
     solo(labels[1], 'upscale_1', `JOB::upsample_${second}::1`, {
       kind: 'enlarge',
       creative: generation !== 'fifth',

@@ -243,11 +243,7 @@ function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
   const kept: ReplyPart[] = [];
   let tokens: ModalTokens = {};
   let left = room;
-  const end = (finish: ReplyFinish): Fitted => ({
-    parts: kept,
-    finish,
-    tokens,
-  });
+  const end = (finish: ReplyFinish): Fitted => ({ parts: kept, finish, tokens });
   for (const part of parts) {
     if (part.kind === 'text') {
       const stop = Math.min(

@@ -107,9 +107,8 @@ export function signatureError(turns: readonly AskTurn[]): string | undefined {
           `correctly, and missing thought_signature may lead to degraded model performance. Additional data, ${about}.`
         );
       }
-      if (part.signature !== callSignature(part.name, part.args)) {
+      if (part.signature !== callSignature(part.name, part.args))
         return `Thought signature is not valid. Additional data, ${about}.`;
-      }
     }
   }
   return undefined;

@@ -62,11 +62,7 @@ function streamReply(
     events,
     usage: whole,
     spoilt,
-  }: {
-    readonly events: readonly StreamEvent[];
-    readonly usage: Usage;
-    readonly spoilt: boolean;
-  },
+  }: { readonly events: readonly StreamEvent[]; readonly usage: Usage; readonly spoilt: boolean },
   manner: StreamManner,
   perToken: number,
 ): Pick<SandboxResponse, 'status' | 'type' | 'body' | 'pieces'> {

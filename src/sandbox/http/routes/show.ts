@@ -51,9 +51,8 @@ export async function respondToListByCondition(
   const ids = members.value['ids'] ?? [];
   const valid = Array.isArray(ids) && ids.every((id) => typeof id === 'string' || typeof id === 'number');
   if (!valid) return imageErrorResponse(parts, visit.requestId, 'ids: expected an array of task ids');
-  if (ids.length > longestList) {
+  if (ids.length > longestList)
     return imageErrorResponse(parts, visit.requestId, `ids: at most ${longestList}, got ${ids.length}`);
-  }
   const tasks = [...new Set(ids.map(String))].flatMap((id) => parts.book.get(id) ?? []);
   return jsonReply(
     200,
@@ -186,9 +185,7 @@ export async function respondToImage(
     if (film === undefined) return jsonReply(404, { error: 'image_not_found' });
     return { status: 200, type: 'image/webp', body: await studio.film(film) };
   }
-  if (status === 'SUCCESS') {
-    return await finished(parts, drawing, effects);
-  }
+  if (status === 'SUCCESS') return await finished(parts, drawing, effects);
   if (status === 'IN_PROGRESS' && !settings.quirks.has('no-previews')) {
     return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent) };
   }

@@ -37,9 +37,8 @@ export async function respondToSubmit(
   const members = await membersOf(parts, visit);
   if (!members.ok) return members.error;
   const strange = unknownAction(parts, route, members.value);
-  if (strange !== undefined) {
+  if (strange !== undefined)
     return imageErrorResponse(parts, visit.requestId, `unknown_action:${strange.slice(0, 200)}`);
-  }
   const asked = parts.settings.quirks.has('no-account-modes') ? undefined : filteredSpeed(members.value);
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
   let submission: Awaited<ReturnType<typeof submitted>>;

@@ -93,9 +93,8 @@ export class TaskDesk {
     if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
     const enableRemix = order.enableRemix && !settings.quirks.has('ignore-remix');
     const pressed = pressOn(parent, press);
-    if (pressed.modal === 'remix' && enableRemix && settings.quirks.has('no-remix')) {
+    if (pressed.modal === 'remix' && enableRemix && settings.quirks.has('no-remix'))
       return rejected(4, '当前账号不支持 remix，请开启 remix 功能');
-    }
     if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
     const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
     const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));

@@ -35,158 +35,94 @@ export interface Pressed {
   readonly modal: 'always' | 'remix' | 'never';
 }
 
+type Made = Pick<Pressed, 'drawing' | 'films' | 'prompts' | 'prompt'>;
+
+const pressed = (
+  action: TaskAction,
+  operation: OperationClass,
+  buttonSet: ButtonSet,
+  modal: Pressed['modal'],
+  made: Made,
+): Pressed => ({ action, operation, buttonSet, modal, ...made });
+
+const filmed = (films: readonly Film[]): Made => ({ drawing: posterOf(films), films });
+
 /** The operation behind a button, `answer` being what its modal was answered with. */
 export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalConfirm): Pressed {
   const words = confirm === undefined ? undefined : parsePrompt(confirm.prompt).text;
   const drawing = words === undefined ? parent.drawing : rewordedDrawing(parent.drawing, words);
   const prompt = confirm === undefined ? {} : { prompt: confirm.prompt };
-  const grid = parent.buttonSet === 'edited' ? 'edited' : 'grid';
+  const [frame] = parent.drawing.frames;
   switch (press.kind) {
-    case 'upscale':
-      return {
-        action: 'UPSCALE',
-        operation: 'upscale',
-        buttonSet: parent.buttonSet === 'edited' ? 'none' : 'single',
+    case 'upscale': {
+      const buttons = parent.buttonSet === 'edited' ? 'none' : 'single';
+      return pressed('UPSCALE', 'upscale', buttons, 'never', {
         drawing: upscaleDrawing(drawing, press.index),
-        modal: 'never',
-      };
-    case 'enlarge':
-      return {
-        action: 'UPSCALE_HD',
-        operation: 'enlarge',
-        buttonSet: 'enlarged',
-        drawing: enlargeDrawing(drawing, press.creative, press.times),
-        modal: 'never',
-      };
-    case 'variation':
-      return {
-        action: 'VARIATION',
-        operation: 'variation',
-        buttonSet: grid,
-        drawing: strongDrawing(drawing, press.index, 'variation'),
-        modal: 'remix',
-        ...prompt,
-      };
-    case 'vary':
-      return {
-        action: press.strong ? 'HIGH_VARIATION' : 'LOW_VARIATION',
-        operation: 'variation',
-        buttonSet: 'grid',
-        drawing: press.strong ? strongDrawing(drawing, 0, 'strong') : subtleDrawing(drawing),
-        modal: 'remix',
-        ...prompt,
-      };
-    case 'reroll':
-      return { ...rerolled(parent, confirm), modal: 'remix', ...prompt };
-    case 'zoom':
-      return {
-        action: 'ZOOM',
-        operation: 'outpaint',
-        buttonSet: 'grid',
-        drawing: zoomDrawing(drawing, press.factor),
-        modal: 'never',
-      };
-    case 'pan':
-      return {
-        action: 'PAN',
-        operation: 'outpaint',
-        buttonSet: 'grid',
-        // What stays in view stays as it is; other words make other surroundings.
-        drawing: panDrawing(parent.drawing, press.direction, words),
-        modal: 'remix',
-        ...prompt,
-      };
-    case 'inpaint':
-      return {
-        action: 'INPAINT',
-        operation: 'variation',
-        buttonSet: 'grid',
-        drawing:
-          confirm?.mask === undefined
-            ? parent.drawing
-            : repaintDrawing(parent.drawing, words ?? '', confirm.mask),
-        modal: 'always',
-        ...prompt,
-      };
-    case 'custom-zoom':
-      return {
-        action: 'CUSTOM_ZOOM',
-        operation: 'outpaint',
-        buttonSet: 'grid',
-        drawing: confirm === undefined ? parent.drawing : customZoomed(parent.drawing, confirm.prompt),
-        modal: 'always',
-        ...prompt,
-      };
-    case 'animate': {
-      const [frame] = parent.drawing.frames;
-      if (frame === undefined) throw new Error('Internal error: a drawing without frames');
-      const films = filmsOf(frame, {
-        motion: press.motion,
-        loop: false,
-        lines: 480,
-        count: 4,
-        words: words ?? '',
       });
-      return {
-        action: 'VIDEO',
-        operation: 'video',
-        buttonSet: 'films',
-        drawing: posterOf(films),
-        films,
-        modal: press.manual === true ? 'always' : 'remix',
-        ...prompt,
-      };
+    }
+    case 'enlarge': {
+      const larger = enlargeDrawing(drawing, press.creative, press.times);
+      return pressed('UPSCALE_HD', 'enlarge', 'enlarged', 'never', { drawing: larger });
+    }
+    case 'variation': {
+      const varied = strongDrawing(drawing, press.index, 'variation');
+      return pressed('VARIATION', 'variation', gridOf(parent), 'remix', { drawing: varied, ...prompt });
+    }
+    case 'vary': {
+      const action = press.strong ? 'HIGH_VARIATION' : 'LOW_VARIATION';
+      const varied = press.strong ? strongDrawing(drawing, 0, 'strong') : subtleDrawing(drawing);
+      return pressed(action, 'variation', 'grid', 'remix', { drawing: varied, ...prompt });
+    }
+    case 'reroll':
+      return { ...rerolled(parent, confirm), ...prompt };
+    case 'zoom':
+      return pressed('ZOOM', 'outpaint', 'grid', 'never', { drawing: zoomDrawing(drawing, press.factor) });
+    case 'pan': {
+      // What stays in view stays as it is; other words make other surroundings.
+      const panned = panDrawing(parent.drawing, press.direction, words);
+      return pressed('PAN', 'outpaint', 'grid', 'remix', { drawing: panned, ...prompt });
+    }
+    case 'inpaint': {
+      const { mask } = confirm ?? {};
+      const painted = mask === undefined ? parent.drawing : repaintDrawing(parent.drawing, words ?? '', mask);
+      return pressed('INPAINT', 'variation', 'grid', 'always', { drawing: painted, ...prompt });
+    }
+    case 'custom-zoom': {
+      const zoomed = confirm === undefined ? parent.drawing : customZoomed(parent.drawing, confirm.prompt);
+      return pressed('CUSTOM_ZOOM', 'outpaint', 'grid', 'always', { drawing: zoomed, ...prompt });
+    }
+    case 'animate': {
+      if (frame === undefined) throw new Error('Internal error: a drawing without frames');
+      const { motion } = press;
+      const films = filmsOf(frame, { motion, loop: false, lines: 480, count: 4, words: words ?? '' });
+      const modal = press.manual === true ? 'always' : 'remix';
+      return pressed('VIDEO', 'video', 'films', modal, { ...filmed(films), ...prompt });
     }
     case 'choose-film': {
       const films = (parent.films ?? []).slice(press.index, press.index + 1);
-      return {
-        action: 'UPSCALE',
-        operation: 'upscale',
-        buttonSet: 'film',
-        drawing: posterOf(films),
-        films,
-        modal: 'never',
-      };
+      return pressed('UPSCALE', 'upscale', 'film', 'never', filmed(films));
     }
     case 'extend': {
       const films = extendedFilms(parent.films?.[0], { motion: press.motion, count: 4, words: words ?? '' });
-      return {
-        action: 'VIDEO_EXTEND',
-        operation: 'video',
-        buttonSet: 'films',
-        drawing: posterOf(films),
-        films,
-        modal: 'remix',
-        ...prompt,
-      };
+      return pressed('VIDEO_EXTEND', 'video', 'films', 'remix', { ...filmed(films), ...prompt });
     }
     case 'imagine-prompt':
     case 'imagine-all': {
-      const index = press.kind === 'imagine-all' ? 0 : press.index;
-      const wanted = confirm?.prompt ?? parent.prompts?.[index] ?? '';
-      return {
-        action: 'IMAGINE',
-        operation: 'imagine',
-        buttonSet: 'grid',
-        drawing: imagineDrawing(parsePrompt(wanted)),
-        prompt: wanted,
-        modal: press.kind === 'imagine-all' ? 'never' : 'always',
-      };
+      const isAll = press.kind === 'imagine-all';
+      const wanted = confirm?.prompt ?? parent.prompts?.[isAll ? 0 : press.index] ?? '';
+      const made = { drawing: imagineDrawing(parsePrompt(wanted)), prompt: wanted };
+      return pressed('IMAGINE', 'imagine', 'grid', isAll ? 'never' : 'always', made);
     }
     case 'describe-again': {
-      const frame = parent.drawing.frames[0];
-      return {
-        action: 'DESCRIBE',
-        operation: 'describe',
-        buttonSet: 'described',
-        drawing: parent.drawing,
-        prompts: describedPrompts(frame?.text ?? '', frame?.aspect ?? 1, parent.prompts?.join() ?? ''),
-        prompt: '',
-        modal: 'never',
-      };
+      const before = parent.prompts?.join() ?? '';
+      const prompts = describedPrompts(frame?.text ?? '', frame?.aspect ?? 1, before);
+      const made = { drawing: parent.drawing, prompts, prompt: '' };
+      return pressed('DESCRIBE', 'describe', 'described', 'never', made);
     }
   }
 }
+
+const gridOf = ({ buttonSet }: StoredTask): ButtonSet => (buttonSet === 'edited' ? 'edited' : 'grid');
 
 /** The prompt that a modal proposes, and works with where it is answered with none. */
 export function proposedPrompt(parent: StoredTask, press: PressAction): string {
@@ -212,17 +148,13 @@ function customZoomed(drawing: Drawing, prompt: string): Drawing {
 }
 
 /** The parent's own work once more. */
-function rerolled(
-  parent: StoredTask,
-  confirm: ModalConfirm | undefined,
-): Pick<Pressed, 'action' | 'operation' | 'buttonSet' | 'drawing' | 'films'> {
+function rerolled(parent: StoredTask, confirm: ModalConfirm | undefined): Pressed {
   const { drawing, films } = parent;
   const [film] = films ?? [];
   if (films !== undefined && film !== undefined) {
-    const [shot] = film.shots.slice(-1);
     const again = films.map(({ shots }) => shots.map(({ seed }) => seed).join()).join();
     const shooting = {
-      motion: shot?.motion ?? 'low',
+      motion: film.shots.at(-1)?.motion ?? 'low',
       count: films.length,
       words: `${confirm?.prompt ?? ''} again ${again}`,
     };
@@ -230,25 +162,14 @@ function rerolled(
       film.shots.length > 1
         ? extendedFilms({ ...film, shots: film.shots.slice(0, -1) }, shooting)
         : filmsOf(film.frame, { ...shooting, loop: film.loop, lines: film.lines, end: film.end });
-    return {
-      action: 'REROLL',
-      operation: 'video',
-      buttonSet: 'films',
-      drawing: posterOf(fresh),
-      films: fresh,
-    };
+    return pressed('REROLL', 'video', 'films', 'remix', filmed(fresh));
   }
   const [frame] = drawing.frames;
   if (frame !== undefined && (frame.plate !== undefined || (frame.patches ?? []).length > 0)) {
-    const buttonSet = parent.buttonSet === 'edited' ? 'edited' : 'grid';
-    return { action: 'REROLL', operation: 'variation', buttonSet, drawing: rerollDrawing(drawing) };
+    return pressed('REROLL', 'variation', gridOf(parent), 'remix', { drawing: rerollDrawing(drawing) });
   }
   const again = drawing.frames.map(({ seed }) => seed).join();
   const images = frame?.tint === undefined ? undefined : { digests: [], tint: frame.tint };
-  return {
-    action: 'REROLL',
-    operation: 'imagine',
-    buttonSet: 'grid',
-    drawing: imagineDrawing(parsePrompt(confirm?.prompt ?? parent.prompt), images, again),
-  };
+  const fresh = imagineDrawing(parsePrompt(confirm?.prompt ?? parent.prompt), images, again);
+  return pressed('REROLL', 'imagine', 'grid', 'remix', { drawing: fresh });
 }

@@ -256,9 +256,7 @@ function chooseType(schema: Schema, random: Random): string {
   if (typeof type === 'string') return type.toLowerCase();
   const types = listOf(type).map((one) => String(one).toLowerCase());
   const some = types.filter((one) => one !== 'null');
-  if (some.length > 0) {
-    return types.includes('null') && random.chance(0.1) ? 'null' : random.pick(some);
-  }
+  if (some.length > 0) return types.includes('null') && random.chance(0.1) ? 'null' : random.pick(some);
   if (types.includes('null')) return 'null';
   const has = (...names: string[]): boolean => names.some((name) => schema[name] !== undefined);
   if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))

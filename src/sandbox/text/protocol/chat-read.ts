@@ -59,9 +59,8 @@ function chatAsk(body: Members, model: TextModel): ChatAsk {
   const stream = flag(body['stream'], 'stream');
   const options = body['stream_options'] ?? {};
   if (!isMembers(options)) throw new ChatError("Invalid type for 'stream_options': expected an object");
-  if (body['stream_options'] !== undefined && body['stream_options'] !== null && !stream) {
+  if (body['stream_options'] !== undefined && body['stream_options'] !== null && !stream)
     throw new ChatError("The 'stream_options' parameter is only allowed when 'stream' is enabled");
-  }
   const isFunctionCall = hasFunctions(body);
   const functions = isFunctionCall ? olderDeclarations(body['functions']) : declarations(body['tools']);
   const choice = isFunctionCall
@@ -121,9 +120,8 @@ function flag(value: unknown, name: string): boolean {
 function stopsOf(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const stops: unknown[] = Array.isArray(value) ? value : [value];
-  if (!stops.every((stop) => typeof stop === 'string') || stops.length > 4) {
+  if (!stops.every((stop) => typeof stop === 'string') || stops.length > 4)
     throw new ChatError("Invalid 'stop': expected a string or an array of at most 4 strings");
-  }
   return stops;
 }
 
@@ -160,9 +158,8 @@ function declarations(value: unknown): readonly FunctionDeclaration[] {
 }
 
 function declaration(own: unknown, where: string): FunctionDeclaration {
-  if (!isMembers(own) || typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
+  if (!isMembers(own) || typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name']))
     throw new ChatError(`Invalid '${where}': expected a function with a name of letters, digits, _ and -`);
-  }
   const { name, description, parameters } = own;
   return {
     name,
@@ -233,9 +230,8 @@ function jsonWish(format: unknown, messages: readonly unknown[]): JsonWish | und
       "Invalid 'response_format': expected text, json_object or json_schema with its schema",
     );
   }
-  if (typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name'])) {
+  if (typeof own['name'] !== 'string' || !/^[\w-]{1,64}$/.test(own['name']))
     throw new ChatError("Missing required parameter: 'response_format.json_schema.name'");
-  }
   return own['schema'] === undefined ? {} : { schema: own['schema'] };
 }
 
@@ -290,9 +286,8 @@ function readMessage(
   }
   const toolCalls = role === 'assistant' ? callsOf(message, where, calls) : [];
   const empty = message['content'] === undefined || message['content'] === null;
-  if (empty && toolCalls.length === 0 && role === 'user') {
+  if (empty && toolCalls.length === 0 && role === 'user')
     throw new ChatError(`Missing required parameter: '${where}.content'`);
-  }
   const parts = empty ? [] : contentParts(message['content'], where);
   turns.push({ role: role === 'assistant' ? 'model' : 'user', parts: [...parts, ...toolCalls] });
 }
@@ -310,9 +305,8 @@ function toolCallsOf(value: unknown, where: string, calls: Map<string, string>):
   return value.map((call: unknown, index) => {
     const at = `${where}.tool_calls[${index}]`;
     const { id, function: called } = isMembers(call) ? call : {};
-    if (typeof id !== 'string' || !isMembers(called) || typeof called['name'] !== 'string') {
+    if (typeof id !== 'string' || !isMembers(called) || typeof called['name'] !== 'string')
       throw new ChatError(`Invalid '${at}': expected an object with id and function`);
-    }
     calls.set(id, called['name']);
     return functionCallOf(called, `${at}.function`);
   });
@@ -332,9 +326,8 @@ function functionCallOf(called: unknown, at: string): Part {
 
 function contentParts(content: unknown, where: string): readonly Part[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
-  if (!Array.isArray(content)) {
+  if (!Array.isArray(content))
     throw new ChatError(`Invalid type for '${where}.content': expected a string or an array of objects`);
-  }
   return content.map((part: unknown, index): Part => {
     const at = `${where}.content[${index}]`;
     if (!isMembers(part)) throw new ChatError(`Invalid type for '${at}': expected an object`);

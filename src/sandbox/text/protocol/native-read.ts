@@ -156,31 +156,24 @@ function cacheError({ cachedContent }: NativeRequest): string | undefined {
 function contentsError({ contents = [], systemInstruction }: NativeRequest): string | undefined {
   if (contents.length === 0) return '* GenerateContentRequest.contents: contents is not specified';
   for (const [index, { role, parts = [] }] of contents.entries()) {
-    if (role !== undefined && !['user', 'model', 'function', ''].includes(role)) {
+    if (role !== undefined && !['user', 'model', 'function', ''].includes(role))
       return 'Please use a valid role: user, model.';
-    }
-    if (parts.length === 0) {
+    if (parts.length === 0)
       return `* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`;
-    }
     for (const [at, part] of parts.entries()) {
       const where = `* GenerateContentRequest.contents[${index}].parts[${at}]`;
-      if (dataMembers.every((name) => part[name] === undefined)) {
+      if (dataMembers.every((name) => part[name] === undefined))
         return `${where}.data: required oneof field 'data' must have one initialized field`;
-      }
-      if (part.inlineData !== undefined && (part.inlineData.mimeType ?? '') === '') {
+      if (part.inlineData !== undefined && (part.inlineData.mimeType ?? '') === '')
         return `${where}.inline_data.mime_type: must not be empty.`;
-      }
-      if ((part.functionCall ?? part.functionResponse)?.name === '') {
+      if ((part.functionCall ?? part.functionResponse)?.name === '')
         return `${where}.function_call.name: Name cannot be empty.`;
-      }
     }
   }
-  if (systemInstruction?.parts?.some(({ text }) => text === undefined)) {
+  if (systemInstruction?.parts?.some(({ text }) => text === undefined))
     return 'System instruction only supports text parts.';
-  }
-  if (contents.at(-1)?.role === 'model' && contents.length === 1) {
+  if (contents.at(-1)?.role === 'model' && contents.length === 1)
     return 'Please ensure that single turn requests end with a user role or the role field is empty.';
-  }
   return callOrderError(contents);
 }
 
@@ -229,9 +222,8 @@ function configError(config: Config, model: TextModel): string | undefined {
   if (hasSchema && mime !== 'application/json' && mime !== 'text/x.enum') {
     return "* GenerateContentRequest.generation_config: response_schema requires response_mime_type: 'application/json'.";
   }
-  if (config.responseSchema !== undefined && config.responseJsonSchema !== undefined) {
+  if (config.responseSchema !== undefined && config.responseJsonSchema !== undefined)
     return 'Only one of response_schema and response_json_schema may be set.';
-  }
   return (
     range('temperature', config.temperature, 0, 2) ??
     range('top_p', config.topP, 0, 1) ??
@@ -250,12 +242,10 @@ function configError(config: Config, model: TextModel): string | undefined {
 /** The parameter of the wrong generation, or a value that this model does not take (gateway 6.3). */
 function thinkingError({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
   const { thinkingLevel, thinkingBudget: budget } = thinkingConfig ?? {};
-  if (thinkingLevel !== undefined && budget !== undefined) {
+  if (thinkingLevel !== undefined && budget !== undefined)
     return 'You can only set only one of thinking budget and thinking level.';
-  }
-  if (thinkingLevel !== undefined && thinking.kind !== 'level') {
+  if (thinkingLevel !== undefined && thinking.kind !== 'level')
     return 'thinking_level is not supported by this model';
-  }
   if (budget === undefined) return undefined;
   switch (thinking.kind) {
     case 'level':
@@ -264,9 +254,8 @@ function thinkingError({ thinkingConfig }: Config, { thinking }: TextModel): str
       return budget === 0 ? undefined : 'Thinking is not enabled for this model';
     case 'budget':
       if (budget === -1) return undefined;
-      if (budget === 0) {
+      if (budget === 0)
         return thinking.canBeOff ? undefined : 'Budget 0 is invalid. This model only works in thinking mode.';
-      }
       return budget >= thinking.least && budget <= thinking.most
         ? undefined
         : `The thinking budget (${budget}) is invalid. Please choose a value between ${thinking.least} and ${thinking.most}.`;
@@ -286,9 +275,8 @@ function imageError(config: Config, model: TextModel): string | undefined {
   if (imageConfig.imageSize !== undefined && !['1K', '2K', '4K'].includes(imageConfig.imageSize)) {
     return '* GenerateContentRequest.generation_config.image_config.image_size: image_size must be one of 1K, 2K, 4K.';
   }
-  if (modalities.includes('IMAGE') && config.responseMimeType === 'application/json') {
+  if (modalities.includes('IMAGE') && config.responseMimeType === 'application/json')
     return 'JSON mode is not enabled for image output';
-  }
   return undefined;
 }
 
@@ -301,22 +289,19 @@ function toolError({ tools = [], toolConfig }: NativeRequest): string | undefine
         return `${where}.name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:) or dashes (-), with a maximum length of 128.`;
       }
       if (names.has(name)) return `${where}.name: Duplicate function declaration found: ${name}`;
-      if (parameters !== undefined && parametersJsonSchema !== undefined) {
+      if (parameters !== undefined && parametersJsonSchema !== undefined)
         return `${where}: only one of parameters and parameters_json_schema may be set.`;
-      }
       names.add(name);
     }
   }
   const { mode, allowedFunctionNames: allowed = [] } = toolConfig?.functionCallingConfig ?? {};
-  if (allowed.length > 0 && mode !== 'ANY' && mode !== 'VALIDATED') {
+  if (allowed.length > 0 && mode !== 'ANY' && mode !== 'VALIDATED')
     return 'Function calling config is set without ANY or VALIDATED mode, but allowed_function_names is set.';
-  }
   const unknown = allowed.find((name) => !names.has(name));
   if (unknown !== undefined) {
     return `* GenerateContentRequest.tool_config.function_calling_config.allowed_function_names: ${unknown} is not a declared function.`;
   }
-  if (mode === 'ANY' && names.size === 0) {
+  if (mode === 'ANY' && names.size === 0)
     return 'Function calling config is set without function_declarations.';
-  }
   return undefined;
 }

@@ -136,11 +136,7 @@ export interface StreamEvent {
 
 /** What a stream says in its middle that fails there (gateway 6.7). */
 const unavailable = {
-  error: {
-    code: 503,
-    message: 'The model is overloaded. Please try again later.',
-    status: 'UNAVAILABLE',
-  },
+  error: { code: 503, message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE' },
 };
 
 /** The events of a streamed answer (gateway 6.7). */

@@ -74,9 +74,8 @@ function ofLength(occasion: Occasion, length: WishedLength | undefined): string 
   const { random, prompt } = occasion;
   const next = sentences(occasion);
   const take = (count: number): string => Array.from({ length: count }, () => next()).join(' ');
-  if (length === undefined) {
+  if (length === undefined)
     return /^\s*(list|name)\b/i.test(prompt) ? items(occasion, 5) : take(random.int(2, 3));
-  }
   const count = Math.min(length.count, mostWords);
   switch (length.unit) {
     case 'sentence':
