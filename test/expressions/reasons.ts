@@ -55,7 +55,6 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
     "new RegExp(subject, 'g')": 'Proof: a literal of the sandbox, listed where it stands, to find all of it.',
   },
   'sandbox/text/json/pattern.ts': {
-    "new RegExp(`^(?:([0-9a-f]{${length}}))`, 'i')": 'Proof: no loop; the length is 2 or 4.',
     "new RegExp(source, 'u')": 'Bound: at most 2^26 steps for one text, else it is not matched.',
   },
   'sandbox/text/models.ts': {

@@ -5,6 +5,8 @@ import type { Film } from './film.ts';
 
 const four = [0, 1, 2, 3] as const;
 
+const gridOf = (frameOf: (index: number) => Frame): Drawing => ({ size: 'grid', frames: four.map(frameOf) });
+
 /** What image prompts bring to an imagine. */
 export interface ImagePrompts {
   /** Content hashes, in order. */
@@ -19,21 +21,18 @@ export function imagineDrawing(prompt: ParsedPrompt, images?: ImagePrompts, agai
     JSON.stringify([text, flags.seed ?? '', flags.version ?? '', flags.weird, images?.digests ?? [], again]),
   );
   const first = Math.floor(unitOf(`${root} pose`) * four.length);
-  return {
-    size: 'grid',
-    frames: four.map((index) => ({
-      text,
-      seed: digestOf(`${root} ${index}`),
-      nudges: [],
-      rings: [],
-      pose: (first + index) % four.length,
-      aspect: flags.aspect[0] / flags.aspect[1],
-      stylize: flags.stylize,
-      chaos: flags.chaos,
-      view: { x: 0, y: 0, zoom: 1 },
-      ...(images === undefined ? {} : { tint: images.tint }),
-    })),
-  };
+  return gridOf((index) => ({
+    text,
+    seed: digestOf(`${root} ${index}`),
+    nudges: [],
+    rings: [],
+    pose: (first + index) % four.length,
+    aspect: flags.aspect[0] / flags.aspect[1],
+    stylize: flags.stylize,
+    chaos: flags.chaos,
+    view: { x: 0, y: 0, zoom: 1 },
+    ...(images === undefined ? {} : { tint: images.tint }),
+  }));
 }
 
 /** A frame that shows images instead of a drawn world. `text` says in words what is on it. */
@@ -46,10 +45,7 @@ export function plateFrame(plate: Plate, text: string, seed: string, pose = 0): 
 /** The grid of a blend: four ways to mix the images. */
 export function blendDrawing(plate: Plate, text: string): Drawing {
   const root = digestOf(JSON.stringify(['blend', plate]));
-  return {
-    size: 'grid',
-    frames: four.map((index) => plateFrame(plate, text, digestOf(`${root} ${index}`), index)),
-  };
+  return gridOf((index) => plateFrame(plate, text, digestOf(`${root} ${index}`), index));
 }
 
 /** U1 to U4: the chosen frame and nothing else. */
@@ -67,24 +63,18 @@ export function enlargeDrawing(parent: Drawing, creative: boolean, times: 2 | 4 
 /** Vary (Subtle): four times the same scene with small changes. */
 export function subtleDrawing(parent: Drawing): Drawing {
   const frame = frameAt(parent, 0);
-  return {
-    size: 'grid',
-    frames: four.map((index) => ({ ...frame, nudges: [...frame.nudges, `subtle ${index}`] })),
-  };
+  return gridOf((index) => ({ ...frame, nudges: [...frame.nudges, `subtle ${index}`] }));
 }
 
 /** Vary (Strong) and V1 to V4: the same theme and pose, everything else composed again. */
 export function strongDrawing(parent: Drawing, index: number, manner: 'variation' | 'strong'): Drawing {
   const frame = frameAt(parent, index);
-  return {
-    size: 'grid',
-    frames: four.map((number) => {
-      const salt = `${frame.nudges.join()} ${manner} ${number}`;
-      // A variation keeps its frame's pose; a strong one keeps it once and leaves it in the other three.
-      const pose = manner === 'variation' ? frame.pose : (frame.pose + number) % four.length;
-      return reseeded({ ...frame, nudges: [], pose }, salt);
-    }),
-  };
+  return gridOf((number) => {
+    const salt = `${frame.nudges.join()} ${manner} ${number}`;
+    // A variation keeps its frame's pose; a strong one keeps it once and leaves it in the other three.
+    const pose = manner === 'variation' ? frame.pose : (frame.pose + number) % four.length;
+    return reseeded({ ...frame, nudges: [], pose }, salt);
+  });
 }
 
 /** A reroll of what does not come from a prompt alone: mixed images are mixed again, regions painted again. */
@@ -143,22 +133,19 @@ export type Region = Pick<Patch, 'bounds' | 'others'> & { readonly sha256: strin
 /** Vary (Region) and edits: four ways to paint the white of a mask again. */
 export function repaintDrawing(parent: Drawing, text: string, mask: Region): Drawing {
   const frame = frameAt(parent, 0);
-  return {
-    size: 'grid',
-    frames: four.map((index) => {
-      const patch: Patch = {
-        mask: mask.sha256,
-        bounds: mask.bounds,
-        ...(mask.others === undefined ? {} : { others: mask.others }),
-        view: frame.view,
-        aspect: frame.aspect,
-        text,
-        seed: digestOf(JSON.stringify([frame.seed, frame.nudges, text, mask.sha256, index])),
-        pose: (frame.pose + index) % four.length,
-      };
-      return { ...frame, patches: [...(frame.patches ?? []), patch] };
-    }),
-  };
+  return gridOf((index) => {
+    const patch: Patch = {
+      mask: mask.sha256,
+      bounds: mask.bounds,
+      ...(mask.others === undefined ? {} : { others: mask.others }),
+      view: frame.view,
+      aspect: frame.aspect,
+      text,
+      seed: digestOf(JSON.stringify([frame.seed, frame.nudges, text, mask.sha256, index])),
+      pose: (frame.pose + index) % four.length,
+    };
+    return { ...frame, patches: [...(frame.patches ?? []), patch] };
+  });
 }
 
 function moved(
@@ -169,17 +156,14 @@ function moved(
   const frame = frameAt(parent, 0);
   const after = change(frame);
   const shape = after.aspect === undefined || after.aspect === frame.aspect ? {} : { aspect: frame.aspect };
-  return {
-    size: 'grid',
-    frames: four.map((index) => ({
-      ...frame,
-      ...after,
-      rings: [
-        ...frame.rings.map((ring) => ('aspect' in shape ? { ...shape, ...ring } : ring)),
-        { view: frame.view, ...shape, seed: digestOf(`${frame.seed} ${how} ${index}`) },
-      ],
-    })),
-  };
+  return gridOf((index) => ({
+    ...frame,
+    ...after,
+    rings: [
+      ...frame.rings.map((ring) => ('aspect' in shape ? { ...shape, ...ring } : ring)),
+      { view: frame.view, ...shape, seed: digestOf(`${frame.seed} ${how} ${index}`) },
+    ],
+  }));
 }
 
 /** The frame, and the regions in it, composed again. What an image shows stays. */
@@ -213,15 +197,9 @@ interface Shooting {
 /** Films that begin with a frame. */
 export function filmsOf(
   frame: Frame,
-  {
-    motion,
-    count,
-    words,
-    loop,
-    lines,
-    end,
-  }: Shooting & Pick<Film, 'loop' | 'lines'> & { readonly end?: Frame | undefined },
+  shooting: Shooting & Pick<Film, 'loop' | 'lines'> & { readonly end?: Frame | undefined },
 ): readonly Film[] {
+  const { motion, count, words, loop, lines, end } = shooting;
   const root = digestOf(JSON.stringify([frame, end ?? null, motion, words, loop]));
   return Array.from({ length: count }, (_, index) => ({
     frame,

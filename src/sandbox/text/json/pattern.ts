@@ -1,11 +1,14 @@
 import type { Random } from '../../draw/canvas/random.ts';
 
-/** A part of a pattern that texts can be made from. */
-type Node =
-  | { readonly kind: 'set'; readonly characters: readonly string[] }
-  | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
-  | { readonly kind: 'choice'; readonly choices: readonly Node[] }
-  | { readonly kind: 'repeat'; readonly node: Node; readonly least: number; readonly most: number };
+/** Writes a text that a part of a pattern matches. */
+type Part = (writing: Writing) => string;
+
+/** A text in the making: how many repetitions it has beyond the least, and how many parts it may still have. */
+interface Writing {
+  readonly random: Random;
+  readonly extra: number;
+  left: number;
+}
 
 /** Most repetitions of one part. */
 const mostRepeats = 2_000;
@@ -22,7 +25,46 @@ const charactersBetween = (from: number, to: number): readonly string[] =>
 const printable = charactersBetween(0x20, 0x7e);
 const digits = charactersBetween(0x30, 0x39);
 const words = [...charactersBetween(0x61, 0x7a), ...charactersBetween(0x41, 0x5a), ...digits, '_'];
-const nothing: Node = { kind: 'sequence', nodes: [] };
+const without = (characters: readonly string[]): readonly string[] =>
+  printable.filter((one) => !characters.includes(one));
+const escapes = new Map<string, readonly string[]>([
+  ['d', digits],
+  ['D', without(digits)],
+  ['w', words],
+  ['W', without(words)],
+  ['s', [' ']],
+  ['S', printable.slice(1)],
+  ['b', []],
+  ['B', []],
+  ['n', ['\n']],
+  ['t', ['\t']],
+  ['r', ['\r']],
+]);
+
+const bounded =
+  (write: Part): Part =>
+  (writing) => {
+    writing.left -= 1;
+    return writing.left < 0 ? '' : write(writing);
+  };
+const setOf = (characters: readonly string[]): Part =>
+  bounded(({ random }) => (characters.length === 0 ? '' : random.pick(characters)));
+const sequenceOf = (parts: readonly Part[]): Part =>
+  bounded((writing) => parts.map((part) => part(writing)).join(''));
+const choiceOf = (choices: readonly Part[]): Part =>
+  bounded((writing) => writing.random.pick(choices)(writing));
+const nothing = sequenceOf([]);
+
+function repeated(part: Part, least: number, limit: number): Part {
+  return bounded((writing) => {
+    const { random, extra } = writing;
+    const most = Math.min(limit, least + extra, Math.max(least, mostRepeats));
+    const count = Math.min(random.int(Math.min(least + Math.floor(extra / 2), most), most), mostRepeats);
+    let text = '';
+    for (let made = 0; made < count && writing.left > 0; made += 1) text += part(writing);
+    return text;
+  });
+}
 
 /**
  * A text that a regular expression matches, of `extra` repetitions beyond the least where it leaves them open. Anchors and
@@ -30,33 +72,7 @@ const nothing: Node = { kind: 'sequence', nodes: [] };
  */
 export function textMatching(source: string, random: Random, extra: number): string | undefined {
   if (source.length > longestPattern) return undefined;
-  const reader = new PatternReader(source);
-  const node = reader.read();
-  return node === undefined ? undefined : write(node, random, extra, { parts: mostParts });
-}
-
-function write(node: Node, random: Random, extra: number, left: { parts: number }): string {
-  left.parts -= 1;
-  if (left.parts < 0) return '';
-  switch (node.kind) {
-    case 'set':
-      return node.characters.length === 0 ? '' : random.pick(node.characters);
-    case 'sequence':
-      return node.nodes.map((one) => write(one, random, extra, left)).join('');
-    case 'choice':
-      return write(random.pick(node.choices), random, extra, left);
-    case 'repeat': {
-      const most = Math.min(node.most, node.least + extra, Math.max(node.least, mostRepeats));
-      const count = Math.min(
-        random.int(Math.min(node.least + Math.floor(extra / 2), most), most),
-        mostRepeats,
-      );
-      let text = '';
-      for (let made = 0; made < count && left.parts > 0; made += 1)
-        text += write(node.node, random, extra, left);
-      return text;
-    }
-  }
+  return new PatternReader(source).read()?.({ random, extra, left: mostParts });
 }
 
 /** Reads the common part of ECMAScript's regular expressions. */
@@ -68,45 +84,45 @@ class PatternReader {
     this.#source = source;
   }
 
-  read(): Node | undefined {
+  read(): Part | undefined {
     const node = this.#choice();
     return this.#at === this.#source.length ? node : undefined;
   }
 
-  #choice(): Node {
+  #choice(): Part {
     const choices = [this.#sequence()];
     while (this.#take('|')) choices.push(this.#sequence());
-    return choices.length === 1 ? (choices[0] ?? nothing) : { kind: 'choice', choices };
+    return choices.length === 1 ? (choices[0] ?? nothing) : choiceOf(choices);
   }
 
-  #sequence(): Node {
-    const nodes: Node[] = [];
+  #sequence(): Part {
+    const parts: Part[] = [];
     while (this.#at < this.#source.length && !['|', ')'].includes(this.#peek())) {
-      nodes.push(this.#quantified(this.#atom()));
+      parts.push(this.#quantified(this.#atom()));
     }
-    return { kind: 'sequence', nodes };
+    return sequenceOf(parts);
   }
 
-  #atom(): Node {
+  #atom(): Part {
     const character = this.#next();
     switch (character) {
       case '^':
       case '$':
         return nothing;
       case '.':
-        return { kind: 'set', characters: printable };
+        return setOf(printable);
       case '(':
         return this.#group();
       case '[':
         return this.#class();
       case '\\':
-        return { kind: 'set', characters: this.#escape() };
+        return setOf(this.#escape());
       default:
-        return { kind: 'set', characters: [character] };
+        return setOf([character]);
     }
   }
 
-  #group(): Node {
+  #group(): Part {
     const [intro = ''] = /^\?(?:<?[=!]|:|<\w+>)/.exec(this.#source.slice(this.#at)) ?? [];
     this.#at += intro.length;
     const node = this.#choice();
@@ -114,7 +130,7 @@ class PatternReader {
     return /[=!]$/.test(intro) ? nothing : node;
   }
 
-  #class(): Node {
+  #class(): Part {
     const negated = this.#take('^');
     const characters = new Set<string>();
     while (this.#at < this.#source.length && this.#peek() !== ']') {
@@ -130,10 +146,7 @@ class PatternReader {
       }
     }
     this.#at += 1;
-    return {
-      kind: 'set',
-      characters: negated ? printable.filter((one) => !characters.has(one)) : [...characters],
-    };
+    return setOf(negated ? without([...characters]) : [...characters]);
   }
 
   #classMember(): readonly string[] {
@@ -143,42 +156,13 @@ class PatternReader {
 
   #escape(): readonly string[] {
     const character = this.#next();
-    switch (character) {
-      case 'd':
-        return digits;
-      case 'D':
-        return printable.filter((one) => !digits.includes(one));
-      case 'w':
-        return words;
-      case 'W':
-        return printable.filter((one) => !words.includes(one));
-      case 's':
-        return [' '];
-      case 'S':
-        return printable.slice(1);
-      case 'b':
-      case 'B':
-        return [];
-      case 'n':
-        return ['\n'];
-      case 't':
-        return ['\t'];
-      case 'r':
-        return ['\r'];
-      case 'p':
-        return this.#property();
-      case 'u':
-      case 'x': {
-        const length = character === 'u' ? 4 : 2;
-        const [all, hex] =
-          new RegExp(`^(?:([0-9a-f]{${length}}))`, 'i').exec(this.#source.slice(this.#at)) ?? [];
-        if (all === undefined || hex === undefined) return [character];
-        this.#at += all.length;
-        return [String.fromCodePoint(Number.parseInt(hex, 16))];
-      }
-      default:
-        return [character];
-    }
+    if (character === 'p') return this.#property();
+    const length = { u: 4, x: 2 }[character];
+    if (length === undefined) return escapes.get(character) ?? [character];
+    const hex = this.#source.slice(this.#at, this.#at + length);
+    if (!/^[0-9a-f]+$/i.test(hex) || hex.length < length) return [character];
+    this.#at += length;
+    return [String.fromCodePoint(Number.parseInt(hex, 16))];
   }
 
   /** Unicode properties by their commonest members. */
@@ -190,18 +174,16 @@ class PatternReader {
     return charactersBetween(0x61, 0x7a);
   }
 
-  #quantified(node: Node): Node {
+  #quantified(part: Part): Part {
     const rest = this.#source.slice(this.#at, this.#at + 24);
     const [all, sign, from, comma, to] = /^(?:([*+?])|\{(\d{1,6})(,?)(\d{0,6})\})\??/.exec(rest) ?? [];
-    if (all === undefined) return node;
+    if (all === undefined) return part;
     this.#at += all.length;
     const open = Number.POSITIVE_INFINITY;
-    if (sign !== undefined) {
-      return { kind: 'repeat', node, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : open };
-    }
+    if (sign !== undefined) return repeated(part, sign === '+' ? 1 : 0, sign === '?' ? 1 : open);
     const least = Number(from);
     const most = comma === '' ? least : to === '' ? open : Number(to);
-    return { kind: 'repeat', node, least, most };
+    return repeated(part, least, most);
   }
 
   #peek(ahead = 0): string {

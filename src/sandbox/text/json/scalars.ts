@@ -97,11 +97,7 @@ function usualRange(
   const about = `${name} ${description}`.toLowerCase();
   const [, from, to] = /\b(\d{1,6})\s*(?:to|-|–|\.\.)\s*(\d{1,6})\b/.exec(description) ?? [];
   if (from !== undefined && Number(from) < Number(to)) return [Number(from), Number(to)];
-  if (
-    /\b(best|worst|winner|winning|index|choice|chosen|pick(ed)?|frame|sharpest|selected|selection|option)\b/.test(
-      about,
-    )
-  ) {
+  if (chosen.test(about)) {
     const { low, high } = rangeOf(prompt, sights.length);
     return [low, high];
   }
@@ -110,9 +106,11 @@ function usualRange(
   if (/year/.test(about)) return [1990, 2026];
   if (/latitude|\blat\b/.test(about)) return [-60, 60];
   if (/longitude|\b(lng|lon)\b/.test(about)) return [-170, 170];
-  if (/count|number|amount|quantity/.test(about)) return [1, 9];
-  return [1, 100];
+  return /count|number|amount|quantity/.test(about) ? [1, 9] : [1, 100];
 }
+
+const chosen =
+  /\b(best|worst|winner|winning|index|choice|chosen|pick(ed)?|frame|sharpest|selected|selection|option)\b/;
 
 /** Longest text that a schema can ask for. */
 const longest = 100_000;
@@ -187,48 +185,34 @@ function textByName(about: string, name: string, occasion: Occasion): string {
   return saySentence(occasion);
 }
 
-/** A text of a format of JSON Schema or OpenAPI; undefined for one that asks for nothing in particular. */
-function textOfFormat(format: string, random: Random): string | undefined {
-  const two = (low: number, high: number): string => String(random.int(low, high)).padStart(2, '0');
-  const date = (): string => `20${two(20, 26)}-${two(1, 12)}-${two(1, 28)}`;
-  const time = (): string => `${two(0, 23)}:${two(0, 59)}:${two(0, 59)}Z`;
-  const host = (): string => `www.example.${random.pick(['org', 'com', 'net'])}`;
-  const hex = (): string => random.int(0, 0xffff).toString(16);
-  switch (format) {
-    case 'date-time':
-      return `${date()}T${time()}`;
-    case 'date':
-      return date();
-    case 'time':
-      return time();
-    case 'duration':
-      return `PT${random.int(1, 59)}M`;
-    case 'email':
-    case 'idn-email':
-      return `${random.pick(['ada', 'ben', 'cleo'])}${random.int(1, 99)}@example.org`;
-    case 'hostname':
-    case 'idn-hostname':
-      return host();
-    case 'ipv4':
-      return `192.0.2.${random.int(1, 254)}`;
-    case 'ipv6':
-      return `2001:db8:${hex()}:${hex()}::1`;
-    case 'uri':
-    case 'iri':
-    case 'url':
-      return `https://${host()}/${random.int(1, 999)}`;
-    case 'uri-reference':
-    case 'iri-reference':
-      return `/${random.int(1, 999)}`;
-    case 'uuid':
-      return uuidOf(`format ${random.int(0, 2 ** 31)} ${random.int(0, 2 ** 31)}`);
-    case 'json-pointer':
-      return `/${random.int(0, 9)}`;
-    case 'regex':
-      return '^[a-z]+$';
-    case 'byte':
-      return Buffer.from(`bytes ${random.int(0, 999)}`).toString('base64');
-    default:
-      return undefined;
-  }
-}
+const two = (random: Random, low: number, high: number): string =>
+  String(random.int(low, high)).padStart(2, '0');
+const dateOf = (random: Random): string =>
+  `20${two(random, 20, 26)}-${two(random, 1, 12)}-${two(random, 1, 28)}`;
+const timeOf = (random: Random): string =>
+  `${two(random, 0, 23)}:${two(random, 0, 59)}:${two(random, 0, 59)}Z`;
+const hostOf = (random: Random): string => `www.example.${random.pick(['org', 'com', 'net'])}`;
+const hexOf = (random: Random): string => random.int(0, 0xffff).toString(16);
+
+/** Texts of the formats of JSON Schema and OpenAPI; an `idn-` or `iri` one is as the plain one. */
+const formats = new Map<string, (random: Random) => string>([
+  ['date-time', (random) => `${dateOf(random)}T${timeOf(random)}`],
+  ['date', dateOf],
+  ['time', timeOf],
+  ['duration', (random) => `PT${random.int(1, 59)}M`],
+  ['email', (random) => `${random.pick(['ada', 'ben', 'cleo'])}${random.int(1, 99)}@example.org`],
+  ['hostname', hostOf],
+  ['ipv4', (random) => `192.0.2.${random.int(1, 254)}`],
+  ['ipv6', (random) => `2001:db8:${hexOf(random)}:${hexOf(random)}::1`],
+  ['uri', (random) => `https://${hostOf(random)}/${random.int(1, 999)}`],
+  ['url', (random) => `https://${hostOf(random)}/${random.int(1, 999)}`],
+  ['uri-reference', (random) => `/${random.int(1, 999)}`],
+  ['uuid', (random) => uuidOf(`format ${random.int(0, 2 ** 31)} ${random.int(0, 2 ** 31)}`)],
+  ['json-pointer', (random) => `/${random.int(0, 9)}`],
+  ['regex', () => '^[a-z]+$'],
+  ['byte', (random) => Buffer.from(`bytes ${random.int(0, 999)}`).toString('base64')],
+]);
+
+/** Undefined for a format that asks for nothing in particular. */
+const textOfFormat = (format: string, random: Random): string | undefined =>
+  formats.get(format.replace(/^idn-/, '').replace(/^iri/, 'uri'))?.(random);
