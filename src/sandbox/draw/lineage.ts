@@ -185,7 +185,6 @@ export function frameAt(parent: Drawing, index: number): Frame {
   return frame;
 }
 
-/** How films are made of a frame. */
 interface Shooting {
   readonly motion: 'low' | 'high';
   /** How many different ones. */

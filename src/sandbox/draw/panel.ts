@@ -110,7 +110,6 @@ async function paintPatch(
     .toBuffer();
 }
 
-/** A picture before it is painted over. */
 interface Under {
   readonly picture: Buffer;
   readonly opacity: Uint8Array;
@@ -233,7 +232,6 @@ async function filledIn(
     .toBuffer();
 }
 
-/** Each unknown cell takes the mean of its neighbours. */
 function spread(small: Float64Array, counts: Float64Array): void {
   for (let row = 0; row < cells; row += 1) {
     for (let column = 0; column < cells; column += 1) {

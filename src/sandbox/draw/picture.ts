@@ -4,7 +4,6 @@ import type { Drawing, Frame } from './canvas/drawing.ts';
 import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from './panel.ts';
 import type { ImageOf } from './plate.ts';
 
-/** Width and height in pixels. */
 interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -35,7 +34,6 @@ export function sizeOf(drawing: Drawing, pixels: number): Pixels {
     : { width, height };
 }
 
-/** How many times the sides of an image a drawing has. */
 const enlargedTimes: Readonly<Record<Drawing['size'], number>> = { grid: 1, whole: 1, large: 2, largest: 4 };
 
 /** Even numbers, so that a grid falls into four equal panels. */

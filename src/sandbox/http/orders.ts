@@ -198,7 +198,6 @@ async function imageOf(
   return read.ok ? read.value : wrong(read.error, true);
 }
 
-/** Most images of one body. */
 const mostImages = 5;
 
 /** Reads a list of data URIs, one after another. @throws OrderError */

@@ -88,7 +88,6 @@ export interface ResponsePiece {
   readonly usage?: Usage;
 }
 
-/** Pieces that a dripping answer is cut into. */
 const pieces = 10;
 
 /**

@@ -48,7 +48,6 @@ export type ButtonSet =
   | 'film'
   | 'none';
 
-/** A window that a click has opened. */
 interface OpenedModal {
   /** What was pressed on the parent. */
   readonly press: PressAction;

@@ -214,7 +214,6 @@ function thoughtTokens({ model, thinking }: Ask, random: Random): number {
   }
 }
 
-/** What is shown of the thoughts. */
 function thoughtSummary(prompt: string, random: Random): string {
   const words = subjectOf(prompt, 4);
   const about = words.length === 0 ? 'the request' : words.join(', ');
@@ -293,7 +292,6 @@ export interface TextMarks {
   readonly streamErrorMark: string;
 }
 
-/** Whether a text carries a mark. */
 const isMarked = (text: string, mark: string): boolean => mark !== '' && text.includes(mark);
 
 /** The text without any mark, so that answers do not repeat them. */
@@ -314,7 +312,6 @@ function withoutMarks(text: string, marks: TextMarks): string {
   return left;
 }
 
-/** What a request's own content counts. */
 function promptTokens(ask: Ask, seen: ReadonlyMap<Buffer, Sight>): ModalTokens {
   let sum: ModalTokens = { TEXT: countTokens(ask.system) };
   for (const { name, description, schema } of ask.functions) {

@@ -11,7 +11,6 @@ import { chatEvents, chatReply } from './protocol/chat-write.ts';
 import { readNative } from './protocol/native-read.ts';
 import { nativeEvents, nativeReply, type Stamp, type StreamEvent } from './protocol/native-write.ts';
 
-/** What the text desk knows of the service around it. */
 interface TextDeskParts {
   readonly settings: TextMarks & { readonly anyModel: boolean; readonly quirks: ReadonlySet<Quirk> };
   readonly names: { readonly searchTool: string; readonly mapsTool: string };
@@ -133,7 +132,6 @@ export class TextDesk {
   }
 }
 
-/** How an endpoint writes a reply. */
 interface Writing {
   whole(reply: ModelReply): unknown;
   events(reply: ModelReply, mishap: ModelReply['mishap']): readonly StreamEvent[];

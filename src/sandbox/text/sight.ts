@@ -14,7 +14,6 @@ export interface Sight {
   readonly subject: string;
 }
 
-/** Most pixels of an image that is shown. */
 const mostPixels = 64_000_000;
 const side = 32;
 
@@ -117,5 +116,4 @@ function subjectPhrase(prompt: string): string {
   return `${/^[aeiou]/i.test(first) ? 'an' : 'a'} ${phrase}`;
 }
 
-/** Characters. */
 const longestSubject = 80;

@@ -131,7 +131,6 @@ export function codeParts(prompt: string): readonly ReplyPart[] {
   ];
 }
 
-/** Most calls of one reply. */
 const mostCalls = 3;
 
 /** The functions that the model calls now; empty where it answers in text. */

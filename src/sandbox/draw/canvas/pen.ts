@@ -22,7 +22,6 @@ export type Fill =
 /** What a shape is of: styles treat the sky, the land and the subject differently. */
 type Role = 'sky' | 'light' | 'land' | 'subject' | 'detail' | 'air';
 
-/** A filled outline. */
 interface Area {
   readonly kind: 'area';
   readonly role: Role;
@@ -33,7 +32,6 @@ interface Area {
   readonly opacity: number;
 }
 
-/** A stroke. */
 interface Line {
   readonly kind: 'line';
   readonly role: Role;

@@ -37,7 +37,6 @@ export function drawThing(pen: Pen, thing: Thing, scene: Palette, random: Random
   }
 }
 
-/** A striped hot-air balloon. */
 function drawBalloon(pen: Pen, palette: Palette, random: Random): void {
   const colours = [palette.accent, lighter(palette.light, 0.1), mix(palette.accent, palette.sky[0], 0.6)];
   const first = random.int(0, 2);
@@ -56,7 +55,6 @@ function drawBalloon(pen: Pen, palette: Palette, random: Random): void {
 /** Where the edge between two of the seven gores runs, seen from the front. */
 const edgeOf = (index: number): number => Math.cos(Math.PI * (1 - index / 7)) * 150;
 
-/** The corners of an upright rectangle. */
 const boxPoints = (left: number, top: number, right: number, bottom: number): Point[] => [
   [left, top, 1],
   [right, top, 1],
@@ -64,7 +62,6 @@ const boxPoints = (left: number, top: number, right: number, bottom: number): Po
   [left, bottom, 1],
 ];
 
-/** A log cabin between two firs, smoke over it. */
 function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): void {
   drawFir(pen.at(-190, 10, 1.5), random, darker(palette.land[2], 0.1), snow);
   drawFir(pen.at(176, 16, 1.15), random, darker(palette.land[2], 0.2), snow);
@@ -93,7 +90,6 @@ function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): v
       );
 }
 
-/** A castle on its hill. */
 function drawCastle(pen: Pen, palette: Palette, random: Random): void {
   pen.area(
     '-330,60! -220,-10 -120,-50 0,-66 140,-44 240,0 340,60!',
@@ -188,7 +184,6 @@ function drawLighthouse(pen: Pen, palette: Palette): void {
 /** Half the tower's width at a height. */
 const halfAt = (y: number): number => 34 + ((y + 380) / 360) * 26;
 
-/** Flowers in a glazed vase. */
 function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
   const glaze = mix(palette.accent, palette.sky[0], 0.55);
   const petals = [
@@ -217,7 +212,6 @@ function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
   pen.area('-52,-120 -38,-126 -44,-50 -56,-40', '#ffffff', 0.35);
 }
 
-/** One great peak. */
 function drawMountain(pen: Pen, palette: Palette, random: Random): void {
   const stone = mix(palette.subject ?? palette.land[1], palette.sky[1], 0.18);
   const tilt = random.range(-60, 60);

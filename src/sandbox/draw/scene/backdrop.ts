@@ -16,7 +16,6 @@ import {
 import { drawBirch, drawFir, drawFlower, drawGrass, drawTree } from '../motif/plants.ts';
 import { drawMist, drawSky } from '../motif/sky.ts';
 
-/** The land that a subject stands in. */
 interface Backdrop {
   /** The ground in the foreground. */
   readonly ground: Ground;
@@ -190,7 +189,6 @@ export function drawForeground(
   }
 }
 
-/** Rows of grass that the first view shows, at most. */
 const firstRows = 4;
 
 /** By how much each row behind them is larger than the one before. */

@@ -14,7 +14,6 @@ import { drawThing } from '../motif/things.ts';
 /** How the four compositions of an animal frame it. */
 export const animalPoses = ['portrait', 'seated', 'wandering', 'resting'] as const;
 
-/** One of the four. */
 type AnimalPose = (typeof animalPoses)[number];
 
 /** Puts an animal into its scene. */

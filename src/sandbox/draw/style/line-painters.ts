@@ -1,7 +1,18 @@
 import { type Colour, colourOf, darker, lighter, lightness, mix, rgbOf } from '../canvas/colour.ts';
 import { type Fill, meanColour, type Shape, vertical } from '../canvas/pen.ts';
 import type { Sitting } from './painter.ts';
-import { brushed, fillBox, followed, layPaper, longerSide, num, pathOf, SvgWriter, unsteady } from './svg.ts';
+import {
+  brushed,
+  dotOf,
+  fillBox,
+  followed,
+  layPaper,
+  longerSide,
+  num,
+  pathOf,
+  SvgWriter,
+  unsteady,
+} from './svg.ts';
 
 const inkPaper = '#f4eddf';
 const ink = '#191820';
@@ -56,11 +67,7 @@ function splash(writer: SvgWriter, box: Sitting['box'], random: Sitting['random'
   for (let drop = 0; drop < 26; drop += 1) {
     const size = unit * (random.chance(0.15) ? random.range(3, 7) : random.range(0.8, 2.6));
     const [x, y] = [random.range(box.left, box.right), random.range(box.top, box.bottom)];
-    writer.fill(
-      `M${num(x - size)} ${num(y)}a${num(size)} ${num(size)} 0 1 0 ${num(2 * size)} 0a${num(size)} ${num(size)} 0 1 0 ${num(-2 * size)} 0Z`,
-      ink,
-      random.range(0.25, 0.7),
-    );
+    writer.fill(dotOf(x, y, size), ink, random.range(0.25, 0.7));
   }
   const [x, y] = [box.right - 96 * unit, box.bottom - 100 * unit];
   const side = 58 * unit;
@@ -170,7 +177,6 @@ function hatch(
 const woodcutPaper = '#f1e6cf';
 const cutInk = '#1b1719';
 
-/** Lines from top to bottom. */
 const cutLines = 104;
 
 /** A hand-coloured woodcut: flat tints, and cut lines that are thick where the scene is dark. */

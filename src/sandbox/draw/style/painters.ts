@@ -3,7 +3,17 @@ import { type Fill, meanColour, type Point, type Shape } from '../canvas/pen.ts'
 import type { Style } from '../canvas/theme.ts';
 import { paintInk, paintNeon, paintPencil, paintWoodcut } from './line-painters.ts';
 import type { Painter, Sitting } from './painter.ts';
-import { layPaper, leaveMargin, longerSide, num, pathOf, plainSvg, SvgWriter, unsteady } from './svg.ts';
+import {
+  dotOf,
+  layPaper,
+  leaveMargin,
+  longerSide,
+  num,
+  pathOf,
+  plainSvg,
+  SvgWriter,
+  unsteady,
+} from './svg.ts';
 
 const painters: Readonly<Record<Style, Painter>> = {
   /** Clean shapes with soft gradients: what a prompt without a medium gets. */
@@ -174,11 +184,7 @@ function paintWatercolour({ scene, box, name, random }: Sitting): string {
   for (let speck = 0; speck < 40; speck += 1) {
     const [x, y] = [hand.range(box.left, box.right), hand.range(box.top, box.bottom)];
     const size = hand.range(1, 4.5) * unit;
-    writer.fill(
-      `M${num(x - size)} ${num(y)}a${num(size)} ${num(size)} 0 1 0 ${num(2 * size)} 0a${num(size)} ${num(size)} 0 1 0 ${num(-2 * size)} 0Z`,
-      scene.mood.accent,
-      0.3,
-    );
+    writer.fill(dotOf(x, y, size), scene.mood.accent, 0.3);
   }
   leaveMargin(writer, box, whitePaper, random.fork('margin'));
   return writer.toString();
@@ -222,7 +228,6 @@ const moved = (points: readonly Point[], dx: number, dy: number): Point[] =>
 /** Paper lets nothing through, but what is meant as a veil stays one. */
 const solid = (shape: Shape): number => (shape.opacity > 0.6 ? 1 : shape.opacity);
 
-/** Colours that a picture may use. */
 const colourCount = 28;
 
 /** Pixel art: 80 rows of squares in a few colours. */

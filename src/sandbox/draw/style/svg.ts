@@ -9,6 +9,10 @@ export const fineness = 10;
 /** A length or coordinate in SVG units. */
 export const num = (value: number): string => String(Math.round(value * fineness));
 
+/** Path data of a circle. */
+export const dotOf = (x: number, y: number, radius: number): string =>
+  `M${num(x - radius)} ${num(y)}a${num(radius)} ${num(radius)} 0 1 0 ${num(2 * radius)} 0a${num(radius)} ${num(radius)} 0 1 0 ${num(-2 * radius)} 0Z`;
+
 /** Path data through the points: bends where a point is no corner. */
 export function pathOf(points: readonly Point[], closed: boolean): string {
   const count = points.length;
@@ -89,7 +93,6 @@ export function plainSvg(scene: Scene, name: string): string {
   return writer.toString();
 }
 
-/** Width and height of a shape's extent. */
 function extentOf(points: readonly Point[]): readonly [number, number] {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const [x, y] of points) {

@@ -46,7 +46,6 @@ export interface Endpoint {
   readonly stream?: boolean;
 }
 
-/** Routes that only clients of the midjourney-proxy family call. */
 const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
 
 /** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */

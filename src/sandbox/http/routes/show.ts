@@ -12,7 +12,6 @@ import { flatReply, jsonReply, type SandboxResponse } from '../reply.ts';
 import { hostOf, imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 
-/** Most tasks of one list. */
 const longestList = 1000;
 
 /** GET …/task/{id}/fetch. */
@@ -131,7 +130,6 @@ export function taskRecord(parts: ServiceParts, task: StoredTask, { request, eff
   );
 }
 
-/** The same link, expired. */
 function stale(link: WireLink, at: number): WireLink {
   const expired = (url: string): string => `${url.split('?', 1)[0]}?ex=${at - 1}`;
   return typeof link === 'string' ? expired(link) : { ...link, url: expired(link.url ?? '') };

@@ -25,7 +25,6 @@ export interface TaskBook {
   close(): void;
 }
 
-/** Bytes of images that a book in memory keeps. */
 const imageLimit = 256 * 1024 * 1024;
 
 /** A book in memory, bounded: beyond `limit` the oldest finished tasks are forgotten, then the oldest of all. */

@@ -186,7 +186,6 @@ function otherMembers(
   return members;
 }
 
-/** The schema of a member that is not named. */
 function otherSchema(schema: Schema, name: string): unknown {
   const { additionalProperties, patternProperties } = schema;
   for (const [pattern, one] of Object.entries(isSchema(patternProperties) ? patternProperties : {})) {
@@ -266,6 +265,5 @@ function chooseType(schema: Schema, random: Random): string {
   return 'string';
 }
 
-/** The members that are there. */
 const only = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

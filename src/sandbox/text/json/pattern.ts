@@ -10,13 +10,11 @@ interface Writing {
   left: number;
 }
 
-/** Most repetitions of one part. */
 const mostRepeats = 2_000;
 
 /** Parts of one text; repeats of repeats are cut off there. */
 const mostParts = 20_000;
 
-/** Longer patterns are not read. */
 const longestPattern = 1_000;
 
 const charactersBetween = (from: number, to: number): readonly string[] =>

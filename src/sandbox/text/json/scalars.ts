@@ -39,7 +39,6 @@ export function numberFor(
   return rounded >= low && rounded <= high ? rounded : Math.min(Math.max(value, low), high);
 }
 
-/** The next number that is more than a bound. */
 function above(bound: number, whole: boolean): number {
   if (!Number.isFinite(bound)) return bound;
   if (whole) return Math.floor(bound) + 1;
@@ -112,7 +111,6 @@ function usualRange(
 const chosen =
   /\b(best|worst|winner|winning|index|choice|chosen|pick(ed)?|frame|sharpest|selected|selection|option)\b/;
 
-/** Longest text that a schema can ask for. */
 const longest = 100_000;
 
 /** A text of a schema: of the kind that its name suggests where the schema leaves it open. */

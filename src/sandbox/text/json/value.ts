@@ -40,7 +40,6 @@ const ajv = new Ajv2020({
   code: { regExp: schemaPattern, optimize: false },
 });
 
-/** Says whether a value satisfies a schema. */
 type Check = (value: unknown) => boolean;
 
 /** The checks of the last schemas, the oldest first: a run asks for one schema again and again, and making a check takes milliseconds. */

@@ -18,9 +18,7 @@ export interface Message {
   readonly fields: () => Readonly<Record<string, Field>>;
 }
 
-/** Most violations that one reply names. */
 const mostErrors = 20;
-/** Deepest nesting of messages. */
 const deepest = 100;
 
 const package_ = 'type.googleapis.com/google.ai.generativelanguage.v1beta.';

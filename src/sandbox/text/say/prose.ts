@@ -159,7 +159,6 @@ const qualities = [
   'held by a steady light',
 ] as const;
 
-/** Two different qualities. */
 function two(random: Random): string {
   const first = random.int(0, qualities.length - 1);
   const second = (first + random.int(1, qualities.length - 1)) % qualities.length;
