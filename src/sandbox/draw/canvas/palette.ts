@@ -16,19 +16,6 @@ export interface Palette {
   readonly night: boolean;
 }
 
-/** The times and weathers that have colours of their own. */
-export type Mood =
-  | 'day'
-  | 'dawn'
-  | 'dusk'
-  | 'night'
-  | 'snow'
-  | 'mist'
-  | 'autumn'
-  | 'spring'
-  | 'storm'
-  | 'desert';
-
 /** Three colours of the sky, the light, four of the land, the accent. */
 const palette = (colours: string, night = false): Palette => {
   const [
@@ -45,7 +32,7 @@ const palette = (colours: string, night = false): Palette => {
   return { sky: [top, sky, low], light, land: [far, middle, near, front], accent, night };
 };
 
-const palettes: Readonly<Record<Mood, readonly Palette[]>> = {
+const palettes = {
   day: [
     palette('#3f8fc4 #8cc4dc #e6f1e4 #fff6d6 #8fb3b8 #5f9390 #3d7464 #28523f #e4572e'),
     palette('#5aa9c9 #a8d8dc #fbf3d9 #fff3c4 #a3c1ad #76a182 #4c7a58 #2f5540 #f2a541'),
@@ -90,6 +77,9 @@ const palettes: Readonly<Record<Mood, readonly Palette[]>> = {
     palette('#3b4f86 #c9829a #ffc98f #ffe9b8 #c98b7c #b5645a #834350 #4b2a3f #f6a13c'),
   ],
 };
+
+/** The times and weathers that have colours of their own. */
+export type Mood = keyof typeof palettes;
 
 /** The colours of a mood; a seed chooses among its variants. */
 export function paletteOf(mood: Mood, random: Random): Palette {
