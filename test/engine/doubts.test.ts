@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSharedJob, settleSharedJob } from '../../src/engine/doubts.ts';
+import { wallClock } from '../../src/cli/adapters/clock.ts';
+import { readSharedJob, settleSharedJob, unheardJobs } from '../../src/engine/doubts.ts';
 import { LateFacts } from '../../src/engine/slices/late-facts.ts';
+import { beginSession } from '../../src/engine/slices/session.ts';
 import { addSlices, takeSlice } from '../../src/engine/state/slices.ts';
+import { openEngineStore } from '../../src/engine/state/store.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { hasPostgres } from '../rig/postgres.ts';
 import { jobRecord } from '../state/records.ts';
@@ -102,6 +105,22 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect([await late.feed(), await waiting()]).toEqual([true, [3]]);
     await close(3, true);
     expect([await late.feed(), await waiting()]).toEqual([false, []]);
+  });
+
+  it('is told of as unheard only while its worker does not show itself', async () => {
+    const run = await engine.run(1);
+    const { pool } = engine;
+    const { session } = await beginSession({ pool, clock: wallClock }, run, { name: 'w', leaseMs: 30_000 });
+    await takeSlice(pool, run, 1, session);
+    const store = await openEngineStore(pool, { run, session, clock: wallClock });
+    await store.commit(turnOf(1, 1, [jobRecord('sent', 'submitting', { submittedAt: 17, attempts: 1 })]));
+    expect(await unheardJobs(pool, run)).toBeUndefined();
+    await pool.query("UPDATE promptpress.sessions SET seen = seen - interval '9 s' WHERE session = $1", [
+      session,
+    ]);
+    expect(await unheardJobs(pool, run)).toEqual({ jobs: 1, workers: ['w'], leaseMs: 30_000 });
+    await pool.query('UPDATE promptpress.sessions SET over = true WHERE session = $1', [session]);
+    expect(await unheardJobs(pool, run)).toBeUndefined();
   });
 
   it('that has a task is left to whoever takes the slice that it gets', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TokenShare } from '../../../src/engine/limits/rate-shares.ts';
 import { EngineLimits } from '../../../src/engine/limits/shared-limits.ts';
 import type { Limits, Rate } from '../../../src/pipeline/pipeline.ts';
 import type { SendTimes } from '../../../src/run/ports.ts';
@@ -326,4 +327,18 @@ describe('shares of a rate', () => {
     expect(Math.min(...had)).toBeGreaterThan(1);
     await stop(all);
   });
+});
+
+it('counts the tokens that a call took in place of those that were forecast, where that is known', async () => {
+  const share = new TokenShare({ count: 100, perMs: 60_000 }, time.clock(), () => undefined);
+  const used = (): number | undefined => share.ask(time.now).used;
+  share.take('a', 40, time.now);
+  share.take('b', 20, time.now);
+  expect(used()).toBe(60);
+  share.settle('a', 50);
+  share.settle('b', undefined);
+  share.settle('nobody', 30);
+  expect(used()).toBe(70);
+  await time.pass(70_000);
+  expect(used()).toBe(0);
 });

@@ -86,3 +86,15 @@ it('takes nothing for its own that it was given five seconds ago, whatever is an
   expect(allowance.onAnswer(left, null)).toBe(false);
   expect(refused()).toBe('wait');
 });
+
+it('reserves for a request of its own what it has reserved, also where it takes the slice again', () => {
+  const allowance = new RunAllowance({ cost: 10 }, new VirtualTime().clock(), () => undefined);
+  const sent = imagineRecord({ status: 'submitting', attempts: 1 });
+  allowance.note(imagineRecord({ status: 'pending', attempts: 0 }), sent, { cost: 2, tokens: 0 });
+  allowance.takeOver(sent, { cost: 2, tokens: 0 });
+  expect(allowance.chargeOf(sent)).toEqual({ cost: 2, tokens: 0 });
+  // Of a request that another worker has begun, what the database has counted.
+  const taken = { ...sent, key: 'another' };
+  allowance.takeOver(taken, { cost: 3, tokens: 7 });
+  expect(allowance.chargeOf(taken)).toEqual({ cost: 3, tokens: 7 });
+});

@@ -3,8 +3,9 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { Orphans } from '../../../src/engine/queue/orphans.ts';
 import { packCells } from '../../../src/engine/slices/cells.ts';
+import { endLacked, noteLacks, readLacks } from '../../../src/engine/slices/lacks.ts';
 import { LateFacts, noteLateFacts } from '../../../src/engine/slices/late-facts.ts';
-import { beginInvocation, endRun, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
+import { beginInvocation, closeRun, endRun, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
 import { beginSession, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { addSlices, takeSlice } from '../../../src/engine/state/slices.ts';
@@ -163,13 +164,50 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     const worker = await engine.worker(run);
     await takeSlice(pool, run, 1, worker.session, first.invocation);
     await worker.commit(turnOf(1, 1, [jobRecord('a', 'running', { taskId: '7', attempts: 1 })]));
+    expect(await new LeaseQueue(pool, { worker: 'dead', leaseMs }).take(run)).toEqual({ run, slice: 1 });
+    await noteLacks(pool, run, worker.session, 1, [{ path: 'a.png', sha256: 'aa' }]);
     await endRun(pool, run, first.invocation);
     const { invocation } = await beginInvocation(pool, run, { spec: 'two', epoch: 0, bounds: {} });
+    // Neither a lease of before nor what somebody lacked then keeps anybody from it.
+    expect(await readLacks(pool, run)).toEqual([]);
+    expect(await new LeaseQueue(pool, { worker: 'w', leaseMs }).take(run)).toEqual({ run, slice: 1 });
     const sent = turnOf(1, 1, [jobRecord('b', 'submitting', { attempts: 1 })]);
     expect(await worker.commit(sent)).toEqual({ refused: new Set(), lost: new Set([1]) });
     await stopRun(pool, run, first.invocation, { kind: 'interrupted', forced: false });
     await endRun(pool, run, first.invocation);
     expect(await runStatus(pool, run)).toMatchObject({ state: 'open', invocation, waiting: 1 });
+  });
+
+  it('keeps why a run was stopped where its lead closes it', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    const { invocation } = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
+    const end = { kind: 'budget', code: 'budget.cost', message: 'used up' } as const;
+    await stopRun(pool, run, invocation, end);
+    expect(await closeRun(pool, run, 0)).toBe(0);
+    expect(await runStatus(pool, run)).toMatchObject({ state: 'ended', end });
+  });
+
+  it('ends a run for want of a file only once every worker has lacked it for so long', async () => {
+    const { pool } = engine;
+    const run = await engine.run(1);
+    const begin = (name: string) => beginSession({ pool, clock: wallClock }, run, { name, leaseMs });
+    const [first, second] = [await begin('first'), await begin('second')];
+    const { invocation } = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
+    await addSlices(pool, run, [{ n: 2, cells: '' }]);
+    const file = { path: 'a.png', sha256: 'aa' };
+    const stateAfter = async (session: number): Promise<string | undefined> => {
+      await noteLacks(pool, run, session, 2, [file]);
+      const before = "UPDATE promptpress.lacks SET since = since - interval '61 s' WHERE session = $1";
+      await pool.query(before, [session]);
+      await endLacked(pool, run, invocation, 60_000);
+      return (await runStatus(pool, run))?.state;
+    };
+    expect(await stateAfter(first.session)).toBe('open');
+    await noteLacks(pool, run, second.session, 2, [file]);
+    await endLacked(pool, run, invocation, 60_000);
+    expect((await runStatus(pool, run))?.state).toBe('open');
+    expect(await stateAfter(second.session)).toBe('stopping');
   });
 
   it('is counted by its run: neither the workers of another one nor the slices that they have left', async () => {
@@ -184,6 +222,11 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
       "UPDATE promptpress.sessions SET started = started - interval '1 hour', seen = seen - interval '1 hour' WHERE session = $1",
       [dead.session],
     );
+    // Its own slices are no orphans, however long it could not show itself.
+    await takeSlice(pool, run, 1, own.session);
+    await pool.query("UPDATE promptpress.sessions SET seen = seen - interval '1 hour' WHERE session = $1", [
+      own.session,
+    ]);
     const orphans = new Orphans({ pool, run, session: own.session }, () => 0);
     await orphans.count();
     expect([orphans.areThere, await liveSessions(pool, run)]).toEqual([false, 1]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { beginInvocation, runStatus, tellWork } from '../../../src/engine/slices/runs.ts';
+import { beginInvocation, openRuns, runStatus, tellWork } from '../../../src/engine/slices/runs.ts';
 import { readWorkers, sliceCounts } from '../../../src/engine/slices/workers.ts';
 import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
@@ -42,6 +42,8 @@ describe.skipIf(!hasPostgres)('the workers of a run', () => {
       slices: { waiting: 299, held: 1, done: 150_000, fed: false },
       takeovers: 5,
     });
+    // One that was let go of waits, though its worker lives.
+    expect(await openRuns(pool)).toContainEqual(expect.objectContaining({ run, waiting: 299 }));
     const { rows } = await pool.query<{ 'QUERY PLAN': readonly [{ Plan: Step }] }>(
       `EXPLAIN (FORMAT JSON) ${sliceCounts}`.replaceAll('$1', String(run)),
     );

@@ -4,6 +4,7 @@ import { submittedBeside } from '../../../src/engine/state/reader.ts';
 import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
 import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
 import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
+import { textRecord } from '../../rig/jobs.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from './opened.ts';
@@ -51,6 +52,30 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     await other.commit(turnOf(2, 1, [got], { from: other, attempts: [{ key: 'b', ...accepted }] }));
     expect(await one.claims(mine)).toEqual({ keys: ['a', 'b'], mayGrow: false });
     expect([one.get('b'), one.get('root')?.key]).toEqual([got, 'root']);
+  });
+
+  it('leave a text to who asked for it until nothing more can be heard of it, and a task until nothing more is sent', async () => {
+    const { run, workers } = await working(1);
+    const [dead] = workers as [Worker];
+    const sent = { submittedAt: 17, submittedBy: '1/1', attempts: 1 };
+    const text = { ...textRecord(), ...sent, key: 'text', status: 'submitting' as const };
+    const image = jobRecord('image', 'submitting', sent);
+    await dead.commit(turnOf(1, 1, [text, image]));
+    const next = await engine.worker(run, { textMs: 20_000 });
+    await takeSlice(engine.pool, run, 1, next.session);
+    const senders = async (over: boolean, silentMs: number): Promise<readonly unknown[]> => {
+      await engine.pool.query(
+        `UPDATE promptpress.sessions SET over = $2, lease_ms = 10000, seen = clock_timestamp() - $3 * interval '1 ms' WHERE session = $1`,
+        [dead.session, over, silentMs],
+      );
+      const left = await next.left(1);
+      return ['text', 'image'].map((key) => left.find(({ record }) => record.key === key)?.sender);
+    };
+    const hold = `${dead.session}/1/1`;
+    expect(await senders(false, 3_600_000)).toEqual([hold, hold]);
+    // It may have sent for one and a half of its leases since it was seen, and a text takes 20 s at most.
+    expect(await senders(true, 34_000)).toEqual([hold, undefined]);
+    expect(await senders(true, 36_000)).toEqual([undefined, undefined]);
   });
 
   it('find who may get the id yet without a look at the rows that are put back', async () => {
