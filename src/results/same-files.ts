@@ -33,6 +33,8 @@ interface FirstJob {
 export class SameFiles {
   /** By SHA-256, the job that had it first; the longest unused goes first. */
   readonly #first = new Map<string, FirstJob>();
+  /** Goes on where it was: a new one passes over all that were deleted, one by one. */
+  readonly #oldest = this.#first.keys();
   readonly #found = new Map<string, { jobs: number; file: string; first: FirstJob; second: string }>();
   /** With a content that an earlier job has. */
   #jobs = 0;
@@ -45,8 +47,7 @@ export class SameFiles {
       const first = this.#first.get(sha256);
       this.#first.delete(sha256);
       this.#first.set(sha256, first ?? job);
-      const [oldest] = this.#first.size > mostRemembered ? this.#first.keys() : [];
-      if (oldest !== undefined) this.#first.delete(oldest);
+      if (this.#first.size > mostRemembered) this.#first.delete(this.#oldest.next().value ?? '');
       if (first === undefined) continue;
       job.isCounted = true;
       const found = this.#found.get(sha256);

@@ -44,4 +44,20 @@ describe('files of the same bytes', () => {
     for (let n = 0; n < 100_000; n += 1) same.add(job(`j${n}`, n % 5000 === 0 ? 'removed' : `s${n}`));
     expect(same.result()).toMatchObject({ jobs: 20, contents: 1, example: { jobs: 20, first: 'j0' } });
   });
+
+  it('are those of the last 32,768 contents, counted from where each was seen last', () => {
+    const same = new SameFiles();
+    let others = 0;
+    const add = (count: number): void => {
+      for (const end = others + count; others < end; others += 1) same.add(job(`j${others}`, `s${others}`));
+    };
+    same.add(job('a', 'x'));
+    for (const key of ['b', 'c']) {
+      add(32_767);
+      same.add(job(key, 'x'));
+    }
+    add(32_768);
+    same.add(job('d', 'x'));
+    expect(same.result()).toMatchObject({ jobs: 3, contents: 1, example: { first: 'a', second: 'b' } });
+  });
 });

@@ -5,7 +5,7 @@ import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
 import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError } from '../job.ts';
-import { inputsOf, type JobSpec } from '../job.ts';
+import { inputsOf } from '../job.ts';
 import type { Press } from '../job-request.ts';
 import { keyFromText, slotIdsOf } from '../key.ts';
 import { textPress } from '../request/click.ts';
@@ -256,18 +256,16 @@ class CellResolution {
     });
     const { prompt, suggested, known, failure } = rendered;
     const shortage = empty ?? rendered.shortage;
-    const reading: Reading = {
-      dependency,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(suggested === undefined ? {} : { suggested }),
-      ...(failure === undefined ? {} : { failure }),
-      ...(shortage === undefined ? {} : { shortage }),
-    };
+    const reading: { -readonly [Name in keyof Reading]: Reading[Name] } = { dependency };
+    if (prompt !== undefined) reading.prompt = prompt;
+    if (suggested !== undefined) reading.suggested = suggested;
+    if (failure !== undefined) reading.failure = failure;
+    if (shortage !== undefined) reading.shortage = shortage;
     if (keys === undefined || known === undefined) return reading;
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
     const reads = this.#redos.before(key, this.#reads(template, start));
-    const job: JobSpec = {
+    reading.job = {
       key,
       kind: template.kind,
       request,
@@ -276,10 +274,9 @@ class CellResolution {
       ...(template.request.call && { call: template.request.call }),
       ...(reads.length === 0 ? {} : { reads }),
     };
-    const complete: Reading = { ...reading, job };
     if (this.#isOwn(template, start))
-      this.#plan.known?.keep(this.#cell.number, template.index, complete, text.length);
-    return complete;
+      this.#plan.known?.keep(this.#cell.number, template.index, reading, text.length);
+    return reading;
   }
 
   /** What it asks for follows from the cell alone. */
