@@ -35,6 +35,7 @@ export class SettledRows {
   readonly text: RowText;
   readonly #plan: Plan;
   readonly #invocation: number;
+  readonly #isOrdered: (key: string) => boolean;
   /** The cell of each job's first row, settled or not, as far as cells were resolved. */
   readonly #first = new KeySet(true);
   /** Jobs that settled cells depend on. */
@@ -51,10 +52,18 @@ export class SettledRows {
   /**
    * @param file `manifest.csv`
    * @param invocation number of the run: a job that it has settled may still change
+   * @param isOrdered a job is to be made anew
    */
-  constructor(plan: Plan, text: RowText, file: string, invocation: number) {
+  constructor(
+    plan: Plan,
+    text: RowText,
+    file: string,
+    invocation: number,
+    isOrdered: (key: string) => boolean,
+  ) {
     this.#plan = plan;
     this.#invocation = invocation;
+    this.#isOrdered = isOrdered;
     this.text = text;
     const name = unfinishedName(file);
     try {
@@ -171,7 +180,7 @@ export class SettledRows {
     if ((status !== 'done' && status !== 'skipped') || !isFinal(slot)) return false;
     if (record === undefined) return true;
     const isOver = record.status === 'done' || record.status === 'failed';
-    return isOver && record.invocation !== this.#invocation;
+    return isOver && record.invocation !== this.#invocation && !this.#isOrdered(record.key);
   }
 
   /** Writes the rows of the settled cells that were resolved last. */

@@ -42,8 +42,10 @@ async function countingPlan(text = notes): Promise<{ plan: Plan; looks: Map<numb
   return { plan: { ...plan, resolve }, looks };
 }
 
-const settledRows = (plan: Plan): SettledRows =>
-  new SettledRows(plan, new RowText(plan.matrix.variables, {}), file(), invocation);
+const settledRows = (plan: Plan, ordered: ReadonlySet<string> = new Set()): SettledRows =>
+  new SettledRows(plan, new RowText(plan.matrix.variables, {}), file(), invocation, (key) =>
+    ordered.has(key),
+  );
 
 /** A finished job whose files are those of no other one. */
 const done = (slot: Slot): JobRecord => {
@@ -54,6 +56,14 @@ const done = (slot: Slot): JobRecord => {
 /** What a run makes of a slot. */
 const made = (slot: Slot, fails: boolean) => ({
   ...(fails ? failedRecord(slot, { code: 'task.failed', message: 'no' }) : done(slot)),
+  invocation,
+});
+
+/** The record of a job that was made anew. */
+const anew = (record: JobRecord): JobRecord => ({
+  ...record,
+  taskId: `${record.taskId}0`,
+  redone: { count: 1, first: {} },
   invocation,
 });
 
@@ -91,6 +101,27 @@ describe('rows of settled cells', () => {
     expect(readFileSync(file(), 'utf8')).toBe(text);
   });
 
+  it('are made beside cells in which a job is to be made anew', async () => {
+    const { plan, looks } = await countingPlan();
+    const store = memoryStore();
+    await finish(plan, store, { record: done });
+    const note = [...store.withStatus('done')].find(
+      ({ origin }) => origin.cell === 5 && origin.step === 'note' && origin.branch === '',
+    );
+    if (note === undefined) throw new Error('Nothing is done.');
+    const rows = settledRows(plan, new Set([note.key]));
+    looks.clear();
+    await admit(plan, rows, store);
+    rows.note([anew(note)]);
+    store.commit({ records: [anew(note)], attempts: [] });
+    const options = { plan, selection: {}, reader: store.reader, file: file() };
+    const written = await writeRunManifest({ ...options, settled: rows });
+    expect([...looks].filter(([, count]) => count > 1).map(([cell]) => cell)).toEqual([5]);
+    const text = readFileSync(file(), 'utf8');
+    expect(await writeManifest(options)).toEqual(written.totals);
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+  });
+
   it('are those of the state at the end, whatever a run does', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -103,8 +134,10 @@ describe('rows of settled cells', () => {
           /** The run puts this cell off, and comes to it last. */
           last: fc.option(fc.nat(8), { nil: undefined }),
           changes: fc.option(fc.nat(20), { nil: undefined }),
+          /** How many of the jobs that were done before are to be made anew, and are. */
+          redone: fc.nat(3),
         }),
-        async ({ seed, before, during, isSame, last, changes }) => {
+        async ({ seed, before, during, isSame, last, changes, redone }) => {
           const { plan } = await countingPlan();
           const store = memoryStore();
           const next = (): number => seed.next().value as number;
@@ -117,7 +150,9 @@ describe('rows of settled cells', () => {
               invocation: 1,
             }),
           });
-          const rows = settledRows(plan);
+          const finished = [...store.withStatus('done')];
+          const orders = finished.slice(pick(finished.length)).slice(0, redone);
+          const rows = settledRows(plan, new Set(orders.map(({ key }) => key)));
           const cells = await cellsOf(plan);
           const put = last === undefined ? undefined : cells[last];
           const order = [...cells.filter((cell) => cell !== put), ...(put === undefined ? [] : [put])];
@@ -135,6 +170,7 @@ describe('rows of settled cells', () => {
               record: (slot) => made(slot, next() % 5 === 0),
             },
           );
+          commit({ records: orders.map(anew), attempts: [] });
           const records = [...store.withStatus('done')];
           const record = changes === undefined ? undefined : records[changes % Math.max(1, records.length)];
           if (record !== undefined) commit({ records: [{ ...record, cost: 0.5 }], attempts: [] });
@@ -191,7 +227,7 @@ describe('rows of settled cells', () => {
     const store = memoryStore();
     await finish(plan, store);
     const text = new RowText(plan.matrix.variables, {});
-    const rows = new SettledRows(plan, text, join(folder, 'gone', 'manifest.csv'), invocation);
+    const rows = new SettledRows(plan, text, join(folder, 'gone', 'manifest.csv'), invocation, () => false);
     await admit(plan, rows, store);
     const { mine, whole } = await both(plan, rows, store);
     expect(mine).toEqual(whole);

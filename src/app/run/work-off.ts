@@ -10,7 +10,6 @@ import type { RunListener } from '../../run/events.ts';
 import type { RunReport, RunSettings } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { nextInvocation } from '../../run/run.ts';
-import { isOpenOrder } from '../../state/redo-order.ts';
 import { diskOf } from '../adapters/disk-room.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
@@ -55,7 +54,7 @@ export async function workOff(
     work.onWork();
   };
   context.io.boundHeapGrowth();
-  const settled = await settledRows(session, escapeFormulas, disposables, context);
+  const settled = settledRows(session, escapeFormulas, disposables, context);
   const report = await watched(session, settings, metrics, flags, disposables, context, (watch) =>
     execute(
       session,
@@ -145,17 +144,22 @@ async function watched(
   }
 }
 
-/** Where the rows of finished cells are taken as they are admitted; undefined: none is finished, or some are to be made anew. */
-async function settledRows(
+/** Where the rows of finished cells are taken as they are admitted; undefined: none is finished, or the plan is not run whole. */
+function settledRows(
   { plan, state, directory, selection }: RunSession,
   escapeFormulas: boolean,
   disposables: Disposables,
   { redactor }: Context,
-): Promise<SettledRows | undefined> {
+): SettledRows | undefined {
   if (isNarrowed(selection) || state.totals().jobs.done === 0) return undefined;
-  if (isOpenOrder(await state.reader.redos.counts())) return undefined;
   const text = new RowText(plan.matrix.variables, { redact: redactor.applyToData, escapeFormulas });
-  const rows = new SettledRows(plan, text, join(directory, runFiles.manifest), nextInvocation(state));
+  const rows = new SettledRows(
+    plan,
+    text,
+    join(directory, runFiles.manifest),
+    nextInvocation(state),
+    (key) => state.redos.of(key) !== undefined,
+  );
   disposables.add(() => rows.close());
   return rows;
 }
