@@ -5,8 +5,8 @@ export const variableOnly = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 const namedSecret =
   /((?:api[-_ ]?key|secret|password|passwd|authorization)[\w-]{0,32}["']?\s{0,32}[:=]\s{0,32})(?!["']?\$\{[A-Za-z_][A-Za-z0-9_]{0,64}\}["']?\s{0,32}(?:[,}#]|$))((?:(?:bearer|basic)\s{1,8})?(?:"[^"]*"?|'[^']*'?|[^\s,}]+))/gi;
 
-/** Keys of the usual form, wherever they stand; user and password of an address. */
-const shapedKey = /\bsk-[A-Za-z0-9_-]{12,}/g;
+/** Keys of the usual form, wherever they stand, but for words such as `desk-`; user and password of an address. */
+const shapedKey = /(?:\b|_)sk-[A-Za-z0-9_-]{12,}/g;
 const userOfAddress = /(:\/\/)([^/\s@"'{}]+)(?=@)/g;
 
 const stars = (text: string): string => text.replace(/\S/g, '*');

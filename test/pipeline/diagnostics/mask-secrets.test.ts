@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatDiagnostic } from '../../../src/pipeline/diagnostics/format.ts';
+import { maskSecrets } from '../../../src/pipeline/diagnostics/mask-secrets.ts';
 import { parse } from '../diagnose.ts';
 
 const key = 'q9Zk-3Xw_veryPrivate';
@@ -22,6 +23,11 @@ describe('a literal key', () => {
     ['in the address', `service: { baseUrl: "https://user:${key}@a.example" }`],
     ['in a header', `steps: { a: { imagine: x, kep: 1, extra: { Authorization: Bearer ${key} } } }`],
     ['in a value that a hint repeats', `matrix: { a: sk-${key} }`],
+    ['in a name that a hint repeats', `matrix: { grid_sk-${key}: 1, grid_sk-${key}: 2 }`],
+    [
+      'in a name that another is like',
+      `steps: { grid_sk-${key}: { imagine: x }, b: { from: grid_sk-${key}x, imagine: y } }`,
+    ],
     ['of the usual shape', `steps: { a: { imagine: x, kep: sk-${key} } }`],
   ])('is shown nowhere: %s', async (_how, text) => {
     const source = text.includes('steps:') ? `name: t\n${text}\n` : `name: t\n${text}\n${steps}`;
@@ -38,6 +44,14 @@ describe('a literal key', () => {
     const [found] = diagnostics;
     expect(found).toMatchObject({ code: 'service.literal-key', line: 2, column: 20, length: key.length });
     expect(found?.sourceLine).toBe(`service: { apiKey: ${'*'.repeat(key.length)}, speed: fast }`);
+  });
+
+  it('is not seen in a word that ends as it begins', () => {
+    for (const text of ['desk-with-a-lamp-on-it', 'task-of-the-first-night', '1sk-2345678901234'])
+      expect(maskSecrets(text)).toBe(text);
+    for (const before of ['', '-', '"', 'ä', ' '])
+      expect(maskSecrets(`${before}sk-${key}`)).toBe(before + '*'.repeat(key.length + 3));
+    expect(maskSecrets(`grid_sk-${key}`)).toBe(`grid${'*'.repeat(key.length + 4)}`);
   });
 
   it('is not seen in a variable', async () => {
