@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ButtonWord } from '../../src/pipeline/pipeline.ts';
-import { needsUpscale, plainLabel } from '../../src/pipeline/selectors/button-stage.ts';
+import {
+  needsUpscale,
+  plainLabel,
+  type Stage,
+  stageAfter,
+} from '../../src/pipeline/selectors/button-stage.ts';
 import { findButton, offered, wildcardBranch, wildcardMatches } from '../../src/plan/button-match.ts';
 import type { Button } from '../../src/plan/job.ts';
 import type { Press } from '../../src/plan/job-request.ts';
@@ -83,6 +88,17 @@ describe('findButton', () => {
       expect(needsUpscale({ kind: 'text', text: `🖌${offeredAs}` })).toBe(true);
     },
   );
+
+  test('needs an upscale where only a single image has the button, as far as its name says', () => {
+    const needs = (source: string): boolean => needsUpscale({ kind: 'pattern', source });
+    expect(['pan_left', 'Outpaint::', 'high_variation'].map(needs)).toEqual([true, true, true]);
+    // One that offers a choice may mean a button of a grid too.
+    expect(['pan_left|upsample', 'variation', 'upsample'].map(needs)).toEqual([false, false, false]);
+    const after = (word: ButtonWord, on: Stage): Stage => stageAfter({ kind: 'word', word }, on);
+    const stages = ['grid', 'single', 'unknown'] as const;
+    expect(stages.map((on) => after('reroll', on))).toEqual(['grid', 'unknown', 'unknown']);
+    expect(stages.map((on) => after('pan left', on))).toEqual(['grid', 'grid', 'grid']);
+  });
 
   test('finds an emoji where no label fits, with or without its variation selector', () => {
     expect(found([text('🖌️')], single('6.1'))).toBe('MJ::Inpaint::1');

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobStatus } from '../../src/plan/job.ts';
 import { combine, type KnownJob } from '../../src/upkeep/combine.ts';
@@ -37,6 +38,35 @@ describe('combine', () => {
       }
     },
   );
+
+  it('keeps whatever either of two knows of what was paid and is wanted, and the first of two that came equally far', () => {
+    const one = fc.record({
+      status: fc.constantFrom(...order),
+      attempts: fc.integer({ min: 1, max: 3 }),
+      keep: fc.boolean(),
+      split: fc.constantFrom(true, undefined),
+      partlyPriced: fc.constantFrom(true, undefined),
+    });
+    fc.assert(
+      fc.property(one, one, (first, second) => {
+        const strip = (facts: object) =>
+          Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+        const [a, b] = [first, second].map(({ status, ...more }) => known(status, strip(more)));
+        const { record, isSecond } = combine(a as KnownJob, b as KnownJob);
+        expect([record.attempts, record.cost]).toEqual([first.attempts + second.attempts, 1]);
+        const either = (name: 'keep' | 'split' | 'partlyPriced'): boolean =>
+          first[name] === true || second[name] === true;
+        expect([record.keep, record.split === true, record.partlyPriced === true]).toEqual([
+          either('keep'),
+          either('split'),
+          either('partlyPriced'),
+        ]);
+        const further = order.indexOf(second.status) - order.indexOf(first.status);
+        const isDone = first.status === 'done';
+        expect(isSecond).toBe(further < 0 || (further === 0 && !isDone && second.attempts > first.attempts));
+      }),
+    );
+  });
 
   it('takes the older of two results, and says that there are two', () => {
     const [a, b] = [known('done', { finishedAt: 20 }), known('done', { finishedAt: 10 })];

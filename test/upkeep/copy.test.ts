@@ -98,3 +98,35 @@ describe('copying the artifacts of a state', () => {
     expect(there).toEqual(lacking);
   });
 });
+
+it('leaves what is there as the state says, and copies what is not, whether a store notes hashes or not', async () => {
+  const [first = '', second = '', third = '', ...others] = files.keys();
+  const content = files.get(second) ?? Buffer.alloc(0);
+  // One that is whole, one of another length, one with other bytes of the same length; all others are not there.
+  const there = new Map([
+    [first, files.get(first) ?? Buffer.alloc(0)],
+    [second, Buffer.concat([content, content])],
+    [third, Buffer.from((files.get(third)?.toString() ?? '').toUpperCase())],
+  ]);
+  for (const notesHashes of [true, false]) {
+    const to = memoryArtifacts(new Map(there));
+    const noting: Pick<ArtifactStore, 'open' | 'put'> = {
+      put: (path) => to.put(path),
+      open: async (name) => {
+        const found = await to.open(name);
+        if (!found.ok) return found;
+        const { sha256: _, ...plain } = found;
+        const bytes = there.get(name) ?? Buffer.alloc(0);
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        return notesHashes ? { ...plain, sha256 } : plain;
+      },
+    };
+    const copied = await copyArtifacts(source, noting, state.reader, new AbortController().signal, () => {});
+    expect([notesHashes, copied.there, copied.files, copied.faults]).toEqual([
+      notesHashes,
+      1,
+      others.length + 2,
+      0,
+    ]);
+  }
+});

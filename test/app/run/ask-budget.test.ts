@@ -82,6 +82,13 @@ describe('a run that is estimated above budget.ask', () => {
   });
 });
 
+it('says with --quiet all that it says without, where it is refused', async () => {
+  const flags = ['--base-url', `${service.url}/v1`];
+  const said = await run(1, undefined, ...flags);
+  expect([said.code, said.err]).toEqual([2, expect.stringContaining('The base address ends in /v1')]);
+  expect(await run(1, undefined, '--quiet', ...flags)).toEqual(said);
+});
+
 it('asks nothing at the bound itself, of a part that costs less, or of a rehearsal', async () => {
   expect((await run(0.74, 'n', '--sandbox', '--limit', '1')).code).toBe(0);
   expect((await run(0.75, 'n', '--limit', '1')).code).toBe(0);

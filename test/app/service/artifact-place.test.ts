@@ -248,6 +248,20 @@ it('keeps the files of a run in one place, and two runs apart', async () => {
   expect([late.code, late.err]).toEqual([2, expect.stringContaining('another place')]);
 }, 120_000);
 
+it('ends with 74 where all is done and the bucket does not take the manifest; the next run brings it', async () => {
+  const opened = await open();
+  const { place, fake, say } = opened;
+  fake.fault = ({ method, key }) =>
+    method === 'PUT' && key.endsWith('/manifest.csv') ? { status: 403, code: 'AccessDenied' } : undefined;
+  const first = await say('run', 'killed.yaml', '--out', out, '--json');
+  expect([first.code, first.err]).toEqual([74, expect.stringContaining('manifest.csv')]);
+  expect(JSON.parse(first.out)).toMatchObject({ exitCode: 74, end: { kind: 'complete' } });
+  fake.fault = () => undefined;
+  expect((await say('run', 'killed.yaml')).code).toBe(0);
+  expect(place.service.submits.all).toHaveLength(4);
+  await checkBucket(opened, 6);
+}, 120_000);
+
 it('stops where the store takes no more, and goes on from there', async () => {
   const opened = await open();
   const { place, fake, say } = opened;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { followedAt } from '../../../src/app/service/downloads.ts';
+import { Disposables } from '../../../src/app/adapters/disposables.ts';
+import { followedAt, linkOptions } from '../../../src/app/service/downloads.ts';
 import type { ArtifactWriter } from '../../../src/artifacts/writer.ts';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { cutNowhere } from '../../rig/frames.ts';
 
 /** A writer that only notes which links it is asked to follow. */
@@ -25,6 +27,16 @@ function noting(): {
   };
   return { writer, links, closed: () => closed };
 }
+
+it('a download may take ten minutes, and as long as a request where that may take more', () => {
+  const totalOf = (requestMs: number): unknown => {
+    const mask = String;
+    const to = { baseUrl: 'https://x.test', requestMs, mask, dataMask: mask, clock: wallClock };
+    return linkOptions(to, { connections: 1, connectMs: 1 }, new Disposables()).timeouts;
+  };
+  expect(totalOf(30_000)).toEqual({ idleMs: 30_000, totalMs: 600_000 });
+  expect(totalOf(1_200_000)).toEqual({ idleMs: 1_200_000, totalMs: 1_200_000 });
+});
 
 describe('links of a sandbox that was started again', () => {
   it.each([

@@ -151,6 +151,26 @@ describe('a store that a file of variables names', () => {
     },
   );
 
+  it('is asked about for each of the keys: a yes to one says nothing of another', async () => {
+    const { url, seen } = await listener();
+    await writeEnv({ ...service, AWS_ENDPOINT_URL_S3: url });
+    const asked: string[] = [];
+    const { code } = await promptpress([...run, '--dotenv', '.env'], {
+      cwd,
+      env: { HOME: cwd, XDG_STATE_HOME: join(cwd, 'home'), ...keys },
+      now: Date.now,
+      answer: (question) => {
+        asked.push(question);
+        return asked.length === 1 ? 'y' : 'n';
+      },
+    });
+    expect([code, seen]).toEqual([2, []]);
+    expect(asked.map((question) => /\$(\w+) to /.exec(question)?.[1])).toEqual([
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_ACCESS_KEY_ID',
+    ]);
+  });
+
   it('gets the keys of its file, and no session token beside them', async () => {
     await using fake = await startFakeS3();
     await writeEnv({ ...service, ...fake.env });

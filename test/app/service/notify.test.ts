@@ -115,6 +115,22 @@ describe('notify', () => {
     expect([seen.length, failure]).toEqual([1, expect.stringContaining(String(status))]);
   });
 
+  it('tries no more where the wait for it would end behind half a minute', async () => {
+    const { seen, origin } = await receiver(503);
+    let now = 0;
+    // Each try takes twelve seconds.
+    const clock: Clock = {
+      now: () => now,
+      at: (atMs, call) => {
+        now = atMs + 12_000;
+        queueMicrotask(call);
+        return () => {};
+      },
+    };
+    await notify({ url: origin, origin }, {}, new Redactor(), { clock, env: {}, leave: never });
+    expect(seen).toHaveLength(3);
+  });
+
   it('tries again where nobody listens, and gives up', async () => {
     const { failure, waits } = await told('http://127.0.0.1:9/hook', {});
     expect(waits).toEqual([1000, 3000, 6000]);

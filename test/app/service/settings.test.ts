@@ -135,6 +135,8 @@ describe('which service a plan is for', () => {
   it('is known without a key, and without an address it says what is missing', async () => {
     const plain = await pipelineOf(`name: test\n${steps}`);
     expect(identifyService(plain, none, {})).toEqual({ missing: 'PROMPTPRESS_BASE_URL' });
+    const empty = { PROMPTPRESS_BASE_URL: '' };
+    expect(identifyService(plain, none, empty)).toEqual({ missing: 'PROMPTPRESS_BASE_URL' });
     expect(identifyService(plain, none, { PROMPTPRESS_BASE_URL: 'https://x.test/y' })).toEqual({
       id: 'https://x.test',
       origin: 'https://x.test',

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../../src/app/errors/cli-error.ts';
+import { adding, giving, revaluing, without } from '../../../src/app/errors/correction.ts';
 import { readArguments, repeated, toggle, valued } from '../../../src/cli/args/flags.ts';
 import { axisValue, duration, oneOf, shard, wholeNumber } from '../../../src/cli/args/values.ts';
 
@@ -84,6 +86,56 @@ describe('readArguments', () => {
     expect(refusal(() => readArguments(table, ['--limit', '-1'])).message).toContain('-1');
     expect(readArguments(table, ['--out', '-.5']).flags.out).toBe('-.5');
     expect(refusal(() => readArguments(table, ['--out', '-h'])).message).toContain('needs a value');
+  });
+});
+
+describe('a corrected command line', () => {
+  const words = fc
+    .record({
+      out: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
+      limit: fc.option(fc.constantFrom('3', '4'), { nil: undefined }),
+      isInline: fc.boolean(),
+      again: fc.boolean(),
+      operand: fc.boolean(),
+      behind: fc.boolean(),
+    })
+    .map(({ out, limit, isInline, again, operand, behind }) => {
+      const flag = (name: string, value: string | undefined): readonly string[] =>
+        value === undefined ? [] : isInline ? [`--${name}=${value}`] : [`--${name}`, value];
+      return [
+        'run',
+        ...flag('limit', limit),
+        ...(operand ? ['a.yaml'] : []),
+        ...flag('out', out),
+        ...(again ? ['--retry-failed'] : []),
+        ...(behind ? ['--', 'b.yaml'] : []),
+      ];
+    });
+  const read = (line: readonly string[] | undefined) => readArguments(table, line?.slice(1) ?? []);
+
+  it('differs in what was wrong, in whatever form that stands, and in nothing else', () => {
+    fc.assert(
+      fc.property(words, (line) => {
+        const before = read(line);
+        const changed = (limit: number | undefined, more: object = {}) => ({
+          ...before,
+          flags: { ...before.flags, limit, ...more },
+        });
+        expect(read(giving('--limit', '7').words(line))).toEqual(changed(7));
+        expect(read(without('--limit', true).words(line))).toEqual(changed(undefined));
+        const { limit } = before.flags;
+        expect(read(without('--retry-failed').words(line))).toEqual(
+          changed(limit, { 'retry-failed': false }),
+        );
+        expect(read(adding('--filter', 'a=1').words(line))).toEqual(
+          changed(limit, { filter: [{ axis: 'a', value: '1' }] }),
+        );
+        const revalued = revaluing('--limit', String(limit), ['8']).words(line);
+        expect(revalued === undefined ? undefined : read(revalued)).toEqual(
+          limit === undefined ? undefined : changed(8),
+        );
+      }),
+    );
   });
 });
 

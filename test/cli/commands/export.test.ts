@@ -222,6 +222,22 @@ describe('promptpress export', () => {
     expect((await pp(...again)).code).toBe(0);
   });
 
+  it('has a table with all its columns also where no result is chosen', async () => {
+    const none = ['--status', 'failed', '--no-files'];
+    for (const [format, file] of [
+      ['parquet', 'data-00000.parquet'],
+      ['jsonl', 'data.jsonl'],
+    ] as const) {
+      const { code, out } = await pp('export', 'run', '--format', format, ...none, '--to', `no-${format}`);
+      expect([code, out]).toEqual([0, expect.stringContaining('0 rows')]);
+      expect(await filesOf(`no-${format}`)).toContain(file);
+    }
+    const duck = await (await DuckDBInstance.create(':memory:')).connect();
+    const file = join(cwd, 'no-parquet/data-00000.parquet');
+    const read = await duck.runAndReadAll(`SELECT * FROM '${file}'`);
+    expect(read.columnNames()).toEqual(Object.keys(manifest[0] ?? {}));
+  });
+
   it('writes a text beside each image for kohya', async () => {
     await pp(
       'export',

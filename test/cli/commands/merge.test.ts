@@ -124,10 +124,22 @@ describe('merge', () => {
   it('counts a directory and its copy once', async () => {
     await writeFile(join(cwd, 'foxes.yaml'), file(2));
     await run('a');
-    await cp(join(cwd, 'a'), join(cwd, 'b'), { recursive: true });
+    // The driver for Node 20 removes the log of a closed database at any time.
+    const isKept = (path: string): boolean => !/-(?:wal|shm)$/.test(path);
+    await cp(join(cwd, 'a'), join(cwd, 'b'), { recursive: true, filter: isKept });
     const { code, out } = await say('merge', 'a', 'b', '--out', 'c');
     expect([code, out]).toEqual([0, expect.not.stringContaining('another result')]);
     expect(await rowsOf('c')).toEqual(await rowsOf('a'));
+    const histories = ['a', 'c'].map(async (directory) => {
+      const state = openStateForReading(join(cwd, directory));
+      const keys = (await state?.keysWithPrefix('', 100)) ?? [];
+      const found = await Promise.all(keys.toSorted().map(async (key) => await state?.attempts(key)));
+      await state?.close();
+      return found;
+    });
+    const [own, both] = await Promise.all(histories);
+    expect(own?.flat().length).toBeGreaterThan(0);
+    expect(both).toEqual(own);
   });
 
   it('continues behind the latest invocation of all parts, in whatever order they are named', async () => {

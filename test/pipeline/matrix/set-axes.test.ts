@@ -74,6 +74,8 @@ describe('axes that the user replaces', () => {
       include: [{ animal: 'owl' }, { animal: 'lynx' }],
     });
     expect((await matrixWith('seed={from: 2, to: 4, step: 2}')).exclude).toHaveLength(2);
+    const odd = await matrixWith('seed={from: 1, to: 9, step: 2}');
+    expect([odd.exclude, odd.include.length]).toEqual([[{ animal: 'fox', medium: { name: 'oil' } }], 2]);
   });
 
   it.each([

@@ -137,12 +137,29 @@ describe('a path', () => {
   });
 });
 
+test('a path may be as large as its bounds, and no larger', () => {
+  const code = (text: string): string | undefined => {
+    const read = parsePath(text, inText);
+    return read.ok ? undefined : read.error[0]?.code;
+  };
+  const fan = (size: number): string => Array.from({ length: size }, (_, at) => `B${at}`).join(', ');
+  const { segments, selectors, branches } = selectorLimits;
+  const rest = branches / selectors;
+  expect([code(fan(selectors)), code(fan(selectors + 1))]).toEqual([undefined, 'path.too-many']);
+  expect([code(`${fan(selectors)} → ${fan(rest)}`), code(`${fan(rest)} → ${fan(selectors)} → A, B`)]).toEqual(
+    [undefined, 'path.too-many'],
+  );
+  const chain = (size: number): string => Array.from({ length: size }, () => 'U1').join(' → ');
+  expect([code(chain(segments)), code(chain(segments + 1))]).toEqual([undefined, 'path.too-many']);
+});
+
 describe('an error in a path', () => {
   test.each([
     ['', [['path.empty', '']]],
     ['  ', [['path.empty', '  ']]],
     ['→ U1', [['path.dangling-arrow', '→']]],
     ['U1 ->', [['path.dangling-arrow', '->']]],
+    ['U1 → U2 ->', [['path.dangling-arrow', '->']]],
     ['U1 → → U2', [['path.empty', ' ']]],
     ['U1,,U2', [['path.empty', '']]],
     ['U1,', [['path.empty', '']]],

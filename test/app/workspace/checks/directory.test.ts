@@ -83,7 +83,7 @@ const hostile: readonly (readonly [string, string, Make, RegExp])[] = [
     [name, 'a link to a file', linkTo('outside/file'), /is a link/] as const,
     [name, 'a link that leads nowhere', linkTo('outside/new'), /is a link/] as const,
   ]),
-  ...['state.db', 'lock', 'lock.json', 'submissions', 'run.log'].flatMap((name) => [
+  ...['state.db', 'lock', 'lock.json', 'submissions', 'run.log', 'replies/00000.jsonl'].flatMap((name) => [
     [name, 'a second name of a file', (path: string) => linkSync(outside('file'), path), /2 names/] as const,
     [name, 'a pipe', makePipe, /neither a file nor a folder/] as const,
     [name, 'a folder', folder, /is a folder/] as const,
@@ -197,6 +197,16 @@ describe('a link on the way to the run directory', () => {
     for (const command of ['status', 'plan', 'manifest'])
       expect([command, (await pp(command, 'foxes.yaml')).code]).toEqual([command, 2]);
     expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
+  });
+
+  it('is refused where a link of the user leads to another one that git tracks', async () => {
+    git('init', '--quiet');
+    symlinkSync(outside(), work('place'));
+    git('add', 'place');
+    symlinkSync(work('place'), work('runs'));
+    const { code, err } = await pp('run', 'foxes.yaml');
+    expect([code, err]).toEqual([2, expect.stringContaining('place, a link on the way')]);
+    expect(existsSync(outside('foxes'))).toBe(false);
   });
 
   it.each([

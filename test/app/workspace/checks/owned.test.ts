@@ -23,6 +23,8 @@ describe('--out', () => {
     ['run.json.0a1b2c3d.part'],
     ['notes.txt'],
     ['lock.txt', 'run.log'],
+    ['run.log'],
+    ['lock', 'run.log'],
   ])(
     'into a folder that holds %s of somebody else is refused, and nothing there is touched',
     async (...names) => {

@@ -49,6 +49,9 @@ describe('manifest --spreadsheet FILE', () => {
 
     await mkdir(join(cwd, 'sheets.csv'));
     await writeFile(join(cwd, 'scenes.csv'), 'scene\nat dusk\n');
+    // What a copy begins with is not a copy yet.
+    await writeFile(join(cwd, 'empty.csv'), '');
+    await writeFile(join(cwd, 'start.csv'), '\ufefffile_name,cell');
     await symlink('sheet.csv', join(cwd, 'link.csv'));
     execFileSync('mkfifo', [join(cwd, 'pipe.csv')]);
     const before = await readdir(cwd);
@@ -60,6 +63,8 @@ describe('manifest --spreadsheet FILE', () => {
       ['foxes.xlsx', 'does not end in .csv'],
       ['none/sheet.csv', `there is no folder ${join(cwd, 'none')}.`],
       ['scenes.csv', 'is there already, and is no copy'],
+      ['empty.csv', 'is there already, and is no copy'],
+      ['start.csv', 'is there already, and is no copy'],
       ['link.csv', 'is there already, and is no copy'],
       ['pipe.csv', 'is there already, and is no copy'],
       ['', '--spreadsheet needs a value'],

@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { beginRun } from '../../../src/app/run/session.ts';
+import { memoryStore } from '../../rig/memory-store.ts';
+
+it('keeps the copies of the tables before until the run is on record, and removes no file of others', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'promptpress-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const [before, now] = ['a'.repeat(64), 'b'.repeat(64)];
+  await mkdir(join(directory, 'inputs'));
+  for (const name of [before, now, 'notes.txt']) await writeFile(join(directory, 'inputs', name), '');
+  const begin = async (isFull: boolean): Promise<string> => {
+    const store = memoryStore();
+    const state = {
+      ...store,
+      setFact: (name: string, value: string) => {
+        if (isFull && name === 'run.last') throw new Error('full');
+        store.setFact(name, value);
+      },
+    };
+    const tables = [{ file: '/p/t.csv', sha256: now, bytes: 1, copied: true }];
+    const identity = { file: '/p/a.yaml', text: 'name: a' };
+    const run = { identity, service: { id: 's' }, filesRoot: '/p', tables, selection: {} };
+    const held = { state, directory, startedAt: 1 };
+    return await beginRun(run, { source: {} } as never, held as never).then(
+      () => 'begun',
+      (error: unknown) => (error as Error).message,
+    );
+  };
+  expect([await begin(true), (await readdir(join(directory, 'inputs'))).sort()]).toEqual([
+    'full',
+    [before, now, 'notes.txt'],
+  ]);
+  expect([await begin(false), (await readdir(join(directory, 'inputs'))).sort()]).toEqual([
+    'begun',
+    [now, 'notes.txt'],
+  ]);
+});
