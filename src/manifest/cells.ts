@@ -34,12 +34,10 @@ export async function* narrowedCells(
   try {
     let chosen = (await chosenCells.next()).value;
     let reach: number | undefined;
-    let last = 0;
     while (chosen !== undefined || !roots.allPlaced) {
       if (roots.allPlaced && chosen !== undefined) {
         // Nothing is left to search for: only the chosen cells count.
-        if (chosen.number > last) group.push({ cell: chosen, chosen: true });
-        last = chosen.number;
+        group.push({ cell: chosen, chosen: true });
         chosen = (await chosenCells.next()).value;
       } else {
         if (chosen === undefined && reach === undefined) {
@@ -49,13 +47,12 @@ export async function* narrowedCells(
             group = [];
             continue;
           }
-          reach = Math.max(await roots.reach(), last);
+          reach = await roots.reach();
         }
         const cell = (await allCells.next()).value;
         if (cell === undefined || (reach !== undefined && cell.number > reach)) break;
         const isChosen = cell.number === chosen?.number;
         group.push({ cell, chosen: isChosen });
-        last = cell.number;
         if (isChosen) chosen = (await chosenCells.next()).value;
       }
       if (group.length < size) continue;
