@@ -47,6 +47,27 @@ describe.each(stores)('the orders of a state: %s', (_name, open) => {
     state.close();
   });
 
+  it('are over when they are cancelled: nothing is left of them, and nothing that was under way opens one again', async () => {
+    const state = open();
+    const { redos, reader } = state;
+    redos.add({ keys: ['a', 'b', 'c'], again: false });
+    const changes = new Map([['a', 'made'] as const, ['b', 'begun'] as const]);
+    state.commit({ records: [jobRecord('a', 'done')], attempts: [], redos: changes });
+    expect(redos.cancel()).toBe(2);
+    const none = { waiting: 0, begun: 0, made: 0 };
+    expect([await reader.redos.counts(), redos.close()]).toEqual([none, 0]);
+    // A submission that was reverted gives its turn back; there is no order any more.
+    for (const change of ['waiting', 'begun', 'made'] as const) {
+      state.commit({ records: [jobRecord('b', 'pending')], attempts: [], redos: new Map([['b', change]]) });
+      expect([redos.of('b'), redos.of('c'), await reader.redos.counts()]).toEqual([
+        undefined,
+        undefined,
+        none,
+      ]);
+    }
+    state.close();
+  });
+
   it('are closed where all their jobs are made, and no others', async () => {
     const jobs = fc.array(fc.constantFrom('waiting', 'begun', 'made'), { minLength: 1, maxLength: 3 });
     await fc.assert(

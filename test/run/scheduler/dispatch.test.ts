@@ -3,6 +3,7 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch, nextDispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain, halt } from '../../../src/run/scheduler/drain.ts';
 import { advance } from '../../../src/run/scheduler/job-runner.ts';
+import { park } from '../../../src/run/scheduler/place-job.ts';
 import { clickRecord, job } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
 import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
@@ -142,5 +143,21 @@ describe('dispatch', () => {
     // The cell takes the click up again, to press the task that is there now.
     expect(jobOf(state, keyOf(1, 'U1')).parentTaskId).not.toBe('old');
     expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
+  });
+});
+
+describe('a job that waits until its kind is served again', () => {
+  it('keeps no room for a task, and asks for room first once it goes on, however far it was', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1));
+    admitCells(state);
+    const key = keyOf(1);
+    for (const kind of ['room', 'submit'] as const) {
+      const job = { ...jobOf(state, key), want: { kind } };
+      state.jobs.put(job);
+      expect(state.jobs.tasksInFlight).toBe(kind === 'submit' ? 1 : 0);
+      park(state, state.kinds.find('submit', 'imagine'), job);
+      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+      expect(state.jobs.tasksInFlight).toBe(0);
+    }
   });
 });

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
 import { failure } from '../../rig/failure.ts';
 import { epoch } from '../../rig/jobs.ts';
 import { seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
 import { grid, type World, world } from '../../rig/world.ts';
+import { eventsOf, optionsOf } from './scheduler-rig.ts';
 
 const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...counts.values());
 
@@ -243,4 +245,26 @@ describe('dying at any turn', () => {
     disturbed.run({ settings: virtualSettings({ inDoubt: 'retry' }) });
     expect(results(disturbed)).toEqual(results(undisturbed));
   });
+});
+
+it('a run that has lasted as long as it may is not woken for that again while its tasks are finished', async () => {
+  const { options, cells } = await optionsOf(grid(2), { maxDurationMs: 1000 });
+  const scheduler = new Scheduler(options);
+  scheduler.handle({ type: 'cells', cells, last: true }, epoch);
+  const { effects } = scheduler.takeCommit();
+  scheduler.onDurable();
+  for (const { job } of effects)
+    scheduler.handle(
+      {
+        type: 'submitted',
+        key: job.record.key,
+        result: { ok: true, value: { kind: 'accepted', taskId: job.record.key, code: 1 } },
+      },
+      epoch + 10,
+    );
+  scheduler.handle({ type: 'tick' }, epoch + 1000);
+  expect(eventsOf(scheduler.takeCommit(), 'run:stopping')).toMatchObject([{ end: { kind: 'budget' } }]);
+  scheduler.onDurable();
+  expect(scheduler.tasks).toBe(2);
+  expect(scheduler.nextWakeAt()).toBeGreaterThan(epoch + 1000);
 });

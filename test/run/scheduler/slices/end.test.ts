@@ -109,4 +109,32 @@ steps:
     other.look(60_000);
     expect(endsOf(other.commitAll())).toEqual([]);
   });
+
+  it('is not said of one of which cells are left because the run ends early', async () => {
+    const { worker, cells } = await slicesRig(oneJob.replace('a picture"', 'a picture", path: U1'));
+    const one = worker();
+    one.begin(1, cells[0]);
+    const gateway = new ScriptedGateway();
+    const [submitted] = one.commitAll().effects;
+    if (submitted === undefined) throw new Error('Nothing was submitted.');
+    one.input({ type: 'drain', end: { kind: 'interrupted', forced: false } });
+    one.input(one.carryOut(submitted, gateway).input);
+    const events = one.finish(gateway);
+    expect(events).toContainEqual({ type: 'cell:left', cell: cells[0]?.number });
+    expect([endsOf({ events }), one.scheduler.held]).toEqual([[], { jobs: 0, cells: 0 }]);
+  });
+
+  it('keeps no run from its own end: nothing is waited for that others do', async () => {
+    const { worker, cells } = await slicesRig();
+    const [one, other] = [worker(), worker()];
+    one.begin(1, cells[0]);
+    onlySubmit(one.commitAll());
+    other.begin(2, cells[1]);
+    other.commitAll();
+    expect(other.scheduler.awaited).toHaveLength(1);
+    const end = { kind: 'interrupted', forced: false } as const;
+    other.input({ type: 'drain', end });
+    other.commitAll();
+    expect([other.scheduler.awaited, other.scheduler.ended]).toEqual([[], end]);
+  });
 });

@@ -94,6 +94,27 @@ describe('a slice that is lost', () => {
     expect(heard[0]).not.toHaveProperty('taskId');
   });
 
+  it('has no other end than its loss from then on, whatever was decided before', async () => {
+    for (let turns = 0, isDone = false; !isDone; turns += 1) {
+      const { worker, cells, record } = await slicesRig();
+      const one = worker();
+      const held = one.begin(1, cells[0]);
+      const gateway = new ScriptedGateway();
+      // Everything happens as in a run, up to the decision after this many commits.
+      for (let turn = 0; turn < turns; turn += 1) {
+        const { effects } = one.commit();
+        for (const effect of effects) one.input(one.carryOut(effect, gateway).input);
+        if (one.scheduler.hasDecided) continue;
+        one.now = Math.max(one.now, one.scheduler.nextWakeAt() ?? 0);
+        one.input({ type: 'tick' });
+      }
+      isDone = record()?.status === 'done' && !one.scheduler.hasDecided;
+      one.input({ type: 'lost', hold: held });
+      const ends = endsOf({ events: one.finish(gateway) });
+      expect(ends.filter((end) => end !== '1/1 lost')).toEqual([]);
+    }
+  });
+
   it('is over only once its request under way is heard', async () => {
     const { worker, cells, state } = await slicesRig();
     const one = worker();

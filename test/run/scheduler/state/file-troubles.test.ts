@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SaveFailure } from '../../../../src/artifacts/writer.ts';
+import { admitCells } from '../../../../src/run/scheduler/cell-admission.ts';
+import { noteSaved } from '../../../../src/run/scheduler/failed-files.ts';
 import { FileTroubles, filesInVain } from '../../../../src/run/scheduler/state/file-troubles.ts';
 import { epoch } from '../../../rig/jobs.ts';
+import { grid } from '../../../rig/world.ts';
+import { schedulerRig } from '../scheduler-rig.ts';
 
 const patienceMs = 600_000;
 const failure = (kind: SaveFailure['class']): SaveFailure => ({
@@ -63,4 +67,15 @@ describe('files that cannot be had', () => {
     const at = fail(files, many('permanent'), 5000);
     expect(files.end(epoch + at, patienceMs)).toMatchObject({ code: 'downloads.in-vain' });
   });
+});
+
+it('a file that comes says that others can be had: those that failed before it end no run', async () => {
+  const { state, keyOf } = await schedulerRig(grid(1));
+  admitCells(state);
+  const key = keyOf(1);
+  const failed = { ok: false, error: failure('permanent') } as const;
+  noteSaved(state, { type: 'saved', key, result: failed });
+  expect(state.jobs.files.isInVain).toBe(true);
+  noteSaved(state, { type: 'saved', key, result: { ok: true, value: undefined } });
+  expect(state.jobs.files.isInVain).toBe(false);
 });
