@@ -127,8 +127,14 @@ async function* chance(): AsyncGenerator<Line> {
 async function* limitOfRate(): AsyncGenerator<Line> {
   for (const [kind, limiter] of Object.entries(windows))
     for (const [name, rate] of Object.entries(rates))
-      for (const told of [undefined, 'requests', 'tokens'] as const) {
-        const isTold = told !== undefined;
+      for (const known of [
+        'not told',
+        'not told, limits ten times too high',
+        'requests',
+        'tokens',
+      ] as const) {
+        const isTold = known === 'requests' || known === 'tokens';
+        const isTooHigh = known === 'not told, limits ten times too high';
         const spacing = rate.perMs / rate.count;
         const from = Math.max(100 * spacing, 2 * minute);
         const untilMs = from + Math.max(200 * spacing, 5 * minute);
@@ -136,22 +142,24 @@ async function* limitOfRate(): AsyncGenerator<Line> {
           work: 'texts',
           jobs: Math.ceil((1.2 * untilMs) / spacing + rate.count),
           rules: () => [limited(limiter(rate), refusals['429'], isTold)],
-          ...(isTold && { server: { tells: tellsRate(rate, told) } }),
-          limits: { requests: 32 },
+          ...(isTold && { server: { tells: tellsRate(rate, known) } }),
+          limits: { requests: 32, ...(isTooHigh && { text: { ...rate, count: 10 * rate.count } }) },
           untilMs,
         });
         const usedBy = (server: PacedServer): number =>
           (servedIn(server, from, untilMs) * spacing) / (untilMs - from);
         const refusedBy = (server: PacedServer): number => refusedPart(paidIn(server, from));
+        // A limit that the user states wrongly costs refusals, but no pace.
+        const most = isTooHigh ? 0.2 : 0.05;
         const later = paidIn(run).filter(({ refusal }) => refusal !== undefined).length - 1;
         const used = usedBy(run);
         yield {
-          setting: `${kind} ${name}, ${isTold ? `told by headers, of ${told}` : 'not told'}`,
+          setting: `${kind} ${name}, ${isTold ? `told by headers, of ${known}` : known}`,
           run: `${percent(used)} of the limit, refused ${percent(refusedBy(run))}${isTold ? `, ${later} after the first` : ''}`,
           loop: `${percent(usedBy(loop))}, refused ${percent(refusedBy(loop))}`,
           ratio: used,
-          bound: isTold ? '≥ 0.95, none refused after the first' : '≥ 0.95, refused ≤ 5 %',
-          holds: used >= 0.95 && (isTold ? later <= 0 : refusedBy(run) <= 0.05),
+          bound: isTold ? '≥ 0.95, none refused after the first' : `≥ 0.95, refused ≤ ${percent(most)}`,
+          holds: used >= 0.95 && (isTold ? later <= 0 : refusedBy(run) <= most),
         };
       }
 }

@@ -7,8 +7,13 @@ const mostTraces = 256;
 const mostTimes = 4096;
 /** How long a refusal takes, until one has come, ms. */
 const firstRefusalMs = 100;
-/** While everything is refused, the service is asked again after this part of the time since it served; sooner where no limit of rate explains that. */
-const restPart = { unknown: 1 / 3, known: 1 / 10 } as const;
+/** While everything is refused, the service is asked again after this part of the time since it served. */
+const restPart = 1 / 3;
+/**
+ * The same in the first minute of a rest, where requests leave within a limit of rate that the user gave. It is no longer than a minute: a
+ * service that counts refused requests too, and serves less than that limit, needs a minute with few of them.
+ */
+const knownRate = { restPart: 1 / 10, forMs: 60_000 } as const;
 /** After so many served requests without a lesson, a refusal shows that the service has changed. */
 const calmRequests = 40;
 /** The odds of an explanation that replaces another one; of one found after a rest; and while refusals come by chance, when many are looked for. */
@@ -74,7 +79,7 @@ interface Rest {
 export class Pace {
   readonly #retry: RetrySettings;
   readonly #inherited: FoundPace;
-  readonly #rate: keyof typeof restPart;
+  readonly #isRateKnown: boolean;
   #traces: Trace[] = [];
   /** When the requests that were not refused left. */
   #times: number[] = [];
@@ -100,10 +105,10 @@ export class Pace {
   /** Served since the last lesson. */
   #calm = 0;
 
-  /** @param inherited what an earlier run found, @param rate `known`: requests leave within the limit of the service, so it refuses them for something else */
-  constructor(retry: RetrySettings, inherited: FoundPace = {}, rate: keyof typeof restPart = 'unknown') {
+  /** @param inherited what an earlier run found, @param isRateKnown requests leave within a limit of rate that the user gave */
+  constructor(retry: RetrySettings, inherited: FoundPace = {}, isRateKnown = false) {
     this.#retry = retry;
-    this.#rate = rate;
+    this.#isRateKnown = isRateKnown;
     this.#inherited = inherited;
     this.#gate = new Gate(inherited);
   }
@@ -264,11 +269,9 @@ export class Pace {
   }
 
   #restOn(rest: Rest, waitMs: number | undefined, now: number): void {
-    const longer = Math.max(
-      this.#retry.baseMs,
-      this.#gate.spacing,
-      (now - rest.since) * restPart[this.#rate],
-    );
+    const outageMs = now - rest.since;
+    const part = this.#isRateKnown && outageMs < knownRate.forMs ? knownRate.restPart : restPart;
+    const longer = Math.max(this.#retry.baseMs, this.#gate.spacing, outageMs * part);
     const ms = Math.max(waitMs ?? 0, Math.min(this.#retry.capMs, longer));
     this.#rest = { ...rest, until: now + ms, probe: undefined, isLong: true };
   }

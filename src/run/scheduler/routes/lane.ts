@@ -69,7 +69,7 @@ export class Lane {
     this.queue = queue;
     this.#retry = retry;
     this.#tokens = tokens;
-    this.pace = new Pace(retry, found, isRateKnown ? 'known' : 'unknown');
+    this.pace = new Pace(retry, found, isRateKnown);
   }
 
   /** True where its pace allows a request now. */
