@@ -22,6 +22,8 @@ interface Word extends Required<ToldLimit> {
   readonly windowMs: number;
   /** Nobody else draws on the limit. */
   readonly isOurs: boolean;
+  /** The part of what our own requests were thought to take that the service has counted: it may count input, or output, alone. */
+  readonly counted: number;
 }
 
 const minute = 60_000;
@@ -102,13 +104,14 @@ export class ToldPace {
       const before = this.#log.find(({ at: left }) => left > by.at - windowMs)?.before ?? by.left;
       const own = by.left[one.of] - before[one.of];
       const isOurs = own + one.remaining >= ourPart * one.limit;
+      const counted = one.of === 'tokens' ? Math.min(1, (one.limit - one.remaining) / Math.max(1, own)) : 1;
       const resetAt = by.at + one.resetMs;
-      this.#words.set(slot, { ...one, by, resetAt, leastMs, mostMs, windowMs, isOurs });
+      this.#words.set(slot, { ...one, by, resetAt, leastMs, mostMs, windowMs, isOurs, counted });
     }
   }
 
   #roomAt(
-    { of, limit, remaining, resetAt, by, windowMs, isOurs }: Word,
+    { of, limit, remaining, resetAt, by, windowMs, isOurs, counted }: Word,
     now: number,
     tokens: number,
   ): number {
@@ -117,7 +120,11 @@ export class ToldPace {
     if (now < resetAt) return fits ? now : resetAt;
     const isAsking = this.#underWay > 0 && (this.#log.at(-1)?.at ?? now) >= resetAt;
     if (!isOurs) return isAsking && !fits ? Number.POSITIVE_INFINITY : now;
-    const full = this.#log.findLast(({ before }) => this.#left[of] - before[of] + need > limit);
+    // A call that is thought to take more than there ever is, for one, would wait for all that left before it.
+    if (of === 'tokens' && this.#underWay === 0) return now;
+    const since = (before: number): number =>
+      this.#left[of] - Math.max(before, by.left[of]) + counted * Math.max(0, by.left[of] - before);
+    const full = this.#log.findLast(({ before }) => since(before[of]) + need > limit);
     return (full?.at ?? Number.NEGATIVE_INFINITY) + windowMs;
   }
 

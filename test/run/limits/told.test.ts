@@ -121,6 +121,24 @@ test.each(rates)('a limit of tokens that is told is used, and no call refused (%
   expect((servedIn(server, from, untilMs) * spacing) / (untilMs - from)).toBeGreaterThanOrEqual(0.95);
 });
 
+test.each([1400, 9000])(
+  'a limit that counts 100 tokens of a call is no limit of the %i that the call is thought to take',
+  (thought) => {
+    const pace = new ToldPace();
+    const limit = 8000;
+    let [rest, sent] = [limit, 0];
+    for (let now = 0; now < 10 * minute; now += second) {
+      rest = Math.min(limit, rest + (limit * second) / minute);
+      if (pace.nextAt(now, thought) > now) continue;
+      rest -= 100;
+      sent += 1;
+      const told = { of: 'tokens', limit, remaining: rest, resetMs: ((limit - rest) * minute) / limit } as const;
+      pace.onReply(pace.take(now, thought), [told], false, now);
+    }
+    expect(sent).toBe(600);
+  },
+);
+
 /** A pace whose first request left at 0 and was told this at 100. */
 function told(...limits: readonly ToldLimit[]): ToldPace {
   const pace = new ToldPace();
