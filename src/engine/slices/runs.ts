@@ -4,6 +4,7 @@ import { knownOfService } from '../limits/known-service.ts';
 import { type Bounds, openAllowance } from '../limits/run-allowance.ts';
 import { documentOf } from '../postgres/engine-error.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
+import { settledFact } from './late-facts.ts';
 import { isAlive, leadElsewhere } from './lead-hold.ts';
 
 /** How far a run is, as all of its processes see it. */
@@ -145,7 +146,7 @@ export async function beginInvocation(
     await connection.query('DELETE FROM promptpress.lacks WHERE run = $1', [run]);
     await connection.query(forgetClosedKinds, [run]);
     await connection.query(
-      `DELETE FROM promptpress.facts WHERE run = $1 AND starts_with(name, '${workFact} ')`,
+      `DELETE FROM promptpress.facts WHERE run = $1 AND (starts_with(name, '${workFact} ') OR name = '${settledFact}')`,
       [run],
     );
     await openAllowance(connection, run, bounds);
@@ -229,7 +230,7 @@ export async function tellWork(
        told AS (SELECT noted.work, was.work AS before FROM noted LEFT JOIN was ON true)
      UPDATE promptpress.runs SET redos_failed = redos_failed + ${more('redosFailed')}, grids_cut = grids_cut + ${more('gridsCut')},
        timed_out = timed_out + ${more('timedOutAgain')}
-     FROM told WHERE run = $1`,
+     FROM told WHERE run = $1 AND invocation = $2`,
     [run, invocation, `${workFact} ${invocation} ${session}`, JSON.stringify(done)],
   );
 }
