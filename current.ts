@@ -3,12 +3,15 @@
  * only what has changed; `--note` says that it is built.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-const stamp = join(root, 'dist/.sources');
+const dist = join(root, 'dist');
+const stamp = join(dist, '.sources');
+/** Before the hash of what a build has begun with: a build that is cut off has not built what the note says. */
+const begun = 'begun ';
 
 /** What the build reads: the lock file stands for the packages. */
 const read = [
@@ -37,9 +40,14 @@ function hashOfSources(): string {
   return hash.digest('hex');
 }
 
-if (process.argv.includes('--note')) writeFileSync(stamp, hashOfSources());
-else if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== hashOfSources()) {
-  // A build that is cut off has not built what the note says.
-  rmSync(stamp, { force: true });
-  process.exitCode = 1;
+const noted = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+// Of the sources as they were when the build began: what was changed meanwhile may not be in it.
+if (process.argv.includes('--note')) writeFileSync(stamp, noted.replace(begun, ''));
+else {
+  const hash = hashOfSources();
+  if (noted !== hash || !existsSync(join(dist, 'cli/main.js'))) {
+    mkdirSync(dist, { recursive: true });
+    writeFileSync(stamp, `${begun}${hash}`);
+    process.exitCode = 1;
+  }
 }
