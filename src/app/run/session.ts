@@ -165,8 +165,8 @@ export async function openRunSession(
   });
   if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
-  await checkSelection(plan, selection);
-  checkChosen(plan, await plan.matrix.chosen(selection));
+  await checkSelection(plan, selection, signal);
+  checkChosen(plan, await plan.matrix.chosen(selection, signal));
   signal.throwIfAborted();
 
   const identity = { file: path, text: pipeline.source.text };

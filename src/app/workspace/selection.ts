@@ -21,7 +21,7 @@ export const selectionOf = ({ limit, filter, shard, only }: SelectionFlags): Sel
  *
  * @throws CliError (exit 2) with what was probably meant; TableError where a table cannot be read again
  */
-export async function checkSelection(plan: Plan, selection: Selection): Promise<void> {
+export async function checkSelection(plan: Plan, selection: Selection, signal?: AbortSignal): Promise<void> {
   const steps = chosenSteps(plan, selection.only);
   if (!steps.ok) {
     const names = [...plan.slotGraph.steps.keys()];
@@ -57,7 +57,7 @@ export async function checkSelection(plan: Plan, selection: Selection): Promise<
           ),
     );
   }
-  const [unmatched] = await plan.matrix.unmatched(selection);
+  const [unmatched] = await plan.matrix.unmatched(selection, signal);
   if (unmatched !== undefined) throw unmatchedFilter(unmatched);
 }
 
