@@ -48,7 +48,8 @@ export async function progressStart(
   // Where slots are only multiplied, finished jobs are not subtracted: they are taken to be spread over all steps.
   const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
   const { jobs, shared, slots, skipped, blocked, invalid, waiting } = total;
-  const slotsPerJob = exact && jobs > 0 ? (jobs + shared) / jobs : 1;
+  // A slot that waits for a result is taken to become a job of its own.
+  const slotsPerJob = exact && jobs + waiting > 0 ? 1 + shared / (jobs + waiting) : 1;
   const isKnown = exact && waiting === 0 && steps.every(({ open }) => !open);
   return {
     planned: {
