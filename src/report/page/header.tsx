@@ -19,7 +19,7 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
       : [
           [
             `${planned.percent} %`,
-            `of ${planned.atMost ? 'at most ' : ''}${counted(planned.total, 'slot')}`,
+            `of the run's ${planned.atMost ? 'at most ' : ''}${counted(planned.total, 'slot')} settled`,
           ] as const,
         ]),
     ...(planned?.leftMs ? [[`about ${duration(planned.leftMs / 1000)}`, 'left'] as const] : []),
