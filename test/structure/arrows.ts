@@ -1,8 +1,8 @@
 /** What one room of `src` may import from the other rooms. */
 export interface Room {
-  /** TaskSlots, folders or files whose values and types the room may import: `plan`, `state/sqlite`, `state/store.ts`. */
+  /** Rooms, folders or files whose values and types the room may import: `plan`, `state/sqlite`, `state/store.ts`. */
   readonly imports: readonly string[];
-  /** TaskSlots, folders or files of which the room may import types only. */
+  /** Rooms, folders or files of which the room may import types only. */
   readonly types?: readonly string[];
 }
 

@@ -1,17 +1,17 @@
 import type { Room } from './arrows.ts';
 import { foldersOf, partingOf, type SourceTree } from './source-tree.ts';
 
-type TaskSlots = Readonly<Record<string, Room>>;
+type Rooms = Readonly<Record<string, Room>>;
 type Orders = Readonly<Record<string, readonly string[]>>;
 
 /** Whether a room may import a file of another room. */
-export function mayImport(rooms: TaskSlots, room: string, to: string, types: boolean): boolean {
+export function mayImport(rooms: Rooms, room: string, to: string, types: boolean): boolean {
   const { imports = [], types: typesOnly = [] } = rooms[room] ?? {};
   return [...imports, ...(types ? typesOnly : [])].some((each) => to === each || to.startsWith(`${each}/`));
 }
 
 /** Imports between rooms that the table does not allow, and rooms that it does not name. */
-export function refusedBetweenRooms(tree: SourceTree, rooms: TaskSlots): readonly string[] {
+export function refusedBetweenRooms(tree: SourceTree, rooms: Rooms): readonly string[] {
   const unnamed = subFolders(foldersOf(tree).get('')).filter((room) => rooms[room] === undefined);
   const refused = tree.flatMap(({ file, imports }) =>
     imports.flatMap(({ line, to, types }) => {
@@ -27,7 +27,7 @@ export function refusedBetweenRooms(tree: SourceTree, rooms: TaskSlots): readonl
   return [...unnamed.map((room) => `${room}/ is not in the table of rooms`), ...refused];
 }
 
-function ruleOf(rooms: TaskSlots, room: string): string {
+function ruleOf(rooms: Rooms, room: string): string {
   const { imports = [], types = [] } = rooms[room] ?? {};
   const all = [...imports, ...types.map((each) => `types of ${each}`)];
   return `${room} may import ${all.join(', ') || 'no other room'}`;
