@@ -117,7 +117,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
   }
 }
 
-/** How many jobs are left, which share of the plan is done, and the time left. */
+/** How many slots are left (jobs, where no plan is known), which share of the plan is done, and the time left. */
 function toDo(open: number, planned: ListedRun['planned']): string {
   const left = planned === undefined ? open : Math.max(open, planned.total - planned.settled);
   if (left === 0) return '';

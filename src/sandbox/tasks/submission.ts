@@ -41,9 +41,7 @@ export const rejectionTexts: Readonly<Record<number, string>> = {
   30: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。',
 };
 
-/** Submissions whose bodies have been checked and whose images have been read. */
-
-/** What every submission has. */
+/** What every submission has whose body has been checked and whose images have been read. */
 export interface CommonOrder {
   /** The caller's own tag. */
   readonly state: string;

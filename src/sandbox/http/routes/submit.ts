@@ -126,9 +126,7 @@ function outcomeOf(effects: readonly FaultEffect[]): TaskOutcome | undefined {
   return undefined;
 }
 
-/** What stands between a client and the service of the tasks, and has words of its own (gateway 3.3, 3.5). */
-
-/** The response of a fault to a checked submission, in place of the ordinary response. */
+/** The response of a fault to a checked submission, in place of the ordinary response (gateway 3.3, 3.5). */
 function struckBy(
   effects: readonly FaultEffect[],
 ): SubmitResponse | { readonly reply: SandboxResponse } | undefined {
