@@ -3,43 +3,43 @@ import type { DiagnosticCollector } from './diagnostics/collector.ts';
 import type { Position } from './diagnostics/diagnostic.ts';
 import type { Span } from './diagnostics/source.ts';
 
-/** What a file is, with links resolved. */
+/** Facts about a file, with links resolved. */
 export interface FileFacts {
   readonly kind: 'file' | 'folder' | 'other';
-  /** Absolute, links resolved. */
+  /** Absolute path with links resolved. */
   readonly realPath: string;
   readonly bytes: number;
 }
 
-/** The only way the pure rooms reach files that a pipeline names. */
+/** The port by which the pure rooms read files that a pipeline names. */
 export interface FilePort {
-  /** Real path of the folder that all files of a pipeline must lie in (`--files-root`). */
+  /** Real path of the folder that must contain all files of a pipeline (`--files-root`). */
   readonly root: string;
-  /** The file's bytes in chunks; a missing or unreadable file rejects. */
+  /** Reads a file in chunks; rejects if the file is missing or unreadable. */
   read(file: string): AsyncIterable<Uint8Array>;
   /**
-   * The files that a listing means (`listingName`), as the bytes of `listingText`: sorted by their whole path, by code unit.
-   * A folder that is not there holds none. Files that lead out of the root, and more files than
-   * `tableLimits.files`, are a TableError.
+   * Lists the files of a listing (`listingName`) as the bytes of `listingText`, sorted by path in code units. A missing folder yields no
+   * files.
+   * @throws TableError for files outside the root, and for more than `tableLimits.files`
    */
   list(listing: string): AsyncIterable<Uint8Array>;
-  /** Undefined when nothing is there. */
+  /** Returns undefined if there is no such file. */
   facts(file: string): Promise<FileFacts | undefined>;
 }
 
 /**
- * Where a file of a pipeline lies: `git` is inside the root, but in a folder that git uses for itself. Such a folder holds
- * addresses with passwords, and content that was never committed; a pipeline must not read it.
+ * Where a file of a pipeline is. `git` means inside the root, but in a folder of git's own: such a folder holds addresses with passwords
+ * and content that was never committed, so a pipeline must not read it.
  */
 export type FilePlace = 'inside' | 'outside' | 'git';
 
-/** Whether a file is a folder or lies below it; both are absolute, their links resolved. */
+/** Whether a file is a folder or lies below it; both paths are absolute, with links resolved. */
 export function isWithin(root: string, file: string): boolean {
   const way = path.relative(root, file);
   return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }
 
-/** @param root the folder that a pipeline's files must lie in. Both are absolute, their links resolved. */
+/** Returns where a file is. @param root the folder that must contain a pipeline's files. Both are absolute, with links resolved. */
 export function placeOf(root: string, file: string): FilePlace {
   if (!isWithin(root, file)) return 'outside';
   const names = path.relative(root, file).split(path.sep);
@@ -47,9 +47,8 @@ export function placeOf(root: string, file: string): FilePlace {
 }
 
 /**
- * True for each spelling by which a file system finds `.git`: in any case, with dots, blanks or a stream's name behind it
- * and by its short name (Windows), with characters that are not seen (macOS). As git's own `is_ntfs_dotgit` and
- * `is_hfs_dotgit` (path.c, utf8.c) have it.
+ * Whether a file system may read a name as `.git`: in any case, followed by dots, blanks or a stream's name, as its short name (Windows),
+ * with invisible characters (macOS). The rules are git's `is_ntfs_dotgit` and `is_hfs_dotgit` (path.c, utf8.c).
  */
 export function isGitName(name: string): boolean {
   const seen = name.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').toLowerCase();
@@ -57,7 +56,7 @@ export function isGitName(name: string): boolean {
   return start !== undefined && /^[. ]*(?::|$)/.test(seen.slice(start.length));
 }
 
-/** Checks that the files a pipeline names are there, are files, and lie where pipelines may read. */
+/** Checks that the files named by a pipeline exist, are files, and lie where pipelines may read. */
 export class FileCheck {
   readonly #files: FilePort;
   readonly #folder: string;
@@ -66,8 +65,8 @@ export class FileCheck {
   readonly #known = new Map<string, Promise<Verdict>>();
 
   /**
-   * @param folder absolute folder of the pipeline, which its paths are relative to
-   * @param nearest finds the file that a path most likely means under which there is none
+   * @param folder absolute folder of the pipeline; its paths are relative to it
+   * @param nearest finds the existing file that a wrong path most likely means
    */
   constructor(
     files: FilePort,
@@ -81,12 +80,12 @@ export class FileCheck {
     this.#collector = collector;
   }
 
-  /** The absolute path of a file that may be read; undefined when it may not, which is then reported. */
+  /** Returns the absolute path of a file that may be read; otherwise reports an error and returns undefined. */
   async check(declared: string, where: Span | Position): Promise<string | undefined> {
     return (await this.checkWithSize(declared, where))?.file;
   }
 
-  /** {@link check}, with the size of the file. @param meant what else the path may mean, for the hint where there is no file */
+  /** Like {@link check}, with the file's size. @param meant what else the path may mean, for the hint if the file is missing */
   async checkWithSize(
     declared: string,
     where: Span | Position,
@@ -140,7 +139,7 @@ export class FileCheck {
 }
 
 interface Verdict {
-  /** Of a file that may be read. */
+  /** Size of a file that may be read. */
   readonly bytes?: number;
   readonly wrong?: {
     readonly code: 'file.missing' | 'file.outside' | 'file.not-file';

@@ -1,30 +1,30 @@
-/** What the rooms know of a step kind beside how its request is written. */
+/** Facts about a step kind, apart from how its request is written. */
 interface KindFacts {
-  /** What a job of it asks the service for: a task of its own, a button of a task that is there, or an answer of a text model. */
+  /** What its jobs ask the service for: a new task, a button of an existing task, or an answer of a text model. */
   readonly asks: 'task' | 'button' | 'model';
-  /** The images that a task of its own begins from: any number, each that the file names, or as many as this. Absent: none, or see `asks`. */
+  /** Images that its tasks begin with: any number, all that the file names, or a range. Absent: none, or see `asks`. */
   readonly images?: 'any' | 'named' | { readonly least: number; readonly most: number };
   /**
-   * What later steps find there: a grid of four images, images, whatever the button makes, videos, prompts (whose buttons make images), a
-   * text, or a text with images where the model is asked for them.
+   * Result that later steps can read: a grid of four images, images, whatever the button makes, videos, prompts (whose buttons make
+   * images), a text, or a text with images if the model is asked for them.
    */
   readonly makes: 'grid' | 'images' | 'pressed' | 'videos' | 'prompts' | 'text' | 'text and images';
-  /** What a message suggests where the file has a bare value, which goes to `$`. Absent: a bare value is right. */
+  /** Suggested form for a bare value in the file, which replaces `$`. Absent: a bare value is correct. */
   readonly written?: string;
 }
 
 interface TextFacts extends KindFacts {
-  /** The protocol in which the model is asked: the native one, which knows turns, rounds and thinking, or that of chat completions. */
+  /** Protocol of the text call: native (with turns, rounds and thinking) or chat completions. */
   readonly speaks: 'native' | 'completions';
-  /** Where a request says of what type its reply is, and which types are JSON. */
+  /** Where a request gives the type of its reply, and which types are JSON. */
   readonly replyType: { readonly path: readonly string[]; readonly json: RegExp };
-  /** Where a request may say the schema of its reply; the first that is there holds. */
+  /** Where a request may give the schema of its reply; the first one present is used. */
   readonly schemas: readonly (readonly string[])[];
-  /** How JSON is asked for. */
+  /** How to ask for JSON, as a hint. */
   readonly jsonHint: string;
 }
 
-/** The kinds of steps that the language knows, in the order in which messages list them. `click` is also what each selector of a path presses. */
+/** The step kinds of the language, in the order in which messages list them. Each selector of a path is a `click` too. */
 const table = {
   imagine: { asks: 'task', images: 'any', makes: 'grid' },
   click: { asks: 'button', makes: 'pressed' },
@@ -64,36 +64,36 @@ type Asking<A extends KindFacts['asks']> = {
   [K in StepKind]: (typeof table)[K]['asks'] extends A ? K : never;
 }[StepKind];
 
-/** Kinds whose jobs begin a task of their own. */
+/** Kinds whose jobs begin a new task. */
 export type EntryKind = Asking<'task'>;
 
 /** Kinds whose jobs press a button. */
 export type PressKind = Asking<'button'>;
 
-/** Kinds whose jobs ask a text model. */
+/** Kinds whose jobs call a text model. */
 export type TextKind = Asking<'model'>;
 
-/** What is known of each kind. */
+/** Facts about each kind. */
 export const kinds: Readonly<Record<EntryKind | PressKind, KindFacts> & Record<TextKind, TextFacts>> = table;
 
 export const stepKinds = Object.keys(kinds) as readonly StepKind[];
 
-/** The kinds whose jobs ask the service for the same. */
+/** Returns the kinds whose jobs ask the service for the same thing. */
 export const kindsAsking = <A extends KindFacts['asks']>(what: A): readonly Asking<A>[] =>
   stepKinds.filter((kind): kind is Asking<A> => kinds[kind].asks === what);
 
-/** True for a word that is a step kind. */
+/** Whether a word is a step kind. */
 export const isStepKind = (word: string): word is StepKind => Object.hasOwn(kinds, word);
 
-/** True for the kinds whose jobs press a button. */
+/** Whether jobs of a kind press a button. */
 export const isPress = (kind: StepKind | undefined): kind is PressKind =>
   kind !== undefined && kinds[kind].asks === 'button';
 
-/** True for the kinds whose jobs ask a text model: they have no task, and their prices may be by tokens. */
+/** Whether jobs of a kind call a text model: they have no task, and their prices may be by tokens. */
 export const isTextKind = (kind: StepKind | undefined): kind is TextKind =>
   kind !== undefined && kinds[kind].asks === 'model';
 
-/** True for the kinds that make words, which no button of an image can be pressed under. */
+/** Whether a kind makes texts or prompts, so that no buttons of an image can be pressed below it. */
 export const makesWords = (kind: StepKind): boolean => kinds[kind].makes === 'prompts' || isTextKind(kind);
 
 const imageFields = ['prompt', 'button', 'task_id', 'image_url'];
@@ -109,13 +109,13 @@ const fieldsBy: Readonly<Record<KindFacts['makes'], readonly string[]>> = {
   'text and images': textFields,
 };
 
-/** Members of `steps.<name>` that a template may read. */
+/** Returns the members of `steps.<name>` that a template may read. */
 export const fieldsOf = (kind: StepKind): readonly string[] => fieldsBy[kinds[kind].makes];
 
-/** What `steps.<name>.usage` counts, in tokens (gateway 6.5): every count that there is, in the order in which they are shown. */
+/** The token counts of `steps.<name>.usage` (gateway 6.5), in the order in which they are shown. */
 export const tokenCounts = ['prompt', 'cached', 'candidates', 'thoughts', 'tool', 'other', 'total'] as const;
 
 export type TokenCount = (typeof tokenCounts)[number];
 
-/** Fields ({@link fieldsOf}) that are more than one text: a template may read a member of them. */
+/** Fields of {@link fieldsOf} with members that a template may read. */
 export const structuredFields: ReadonlySet<string> = new Set(['json', 'parts', 'usage', 'prompts']);

@@ -21,29 +21,29 @@ import { renderValue } from './values/value.ts';
 import { toJson } from './yaml/node.ts';
 import { readYaml } from './yaml/read.ts';
 
-/** A pipeline file as it was read. */
+/** The text of a pipeline file, and where it comes from. */
 export interface PipelineSource {
-  /** The path as the user gave it. */
+  /** Path as the user gave it. */
   readonly file: string;
-  /** The absolute folder of the file: its paths are relative to it. */
+  /** Absolute folder of the file; its paths are relative to it. */
   readonly folder: string;
   readonly text: string;
-  /** Axes of the matrix that the user replaces; absent: none. */
+  /** Axes of the matrix that the user replaces; absent if there are none. */
   readonly set?: readonly AxisSetting[];
 }
 
-/** What came of a file: a pipeline, unless some diagnostic is an error. */
+/** The result of parsing a file: a pipeline, unless a diagnostic is an error. */
 export interface ParsedPipeline {
   readonly pipeline?: Pipeline;
-  /** Every error, each once, in file order; errors in tables come last. */
+  /** All diagnostics, without duplicates, in file order; those of tables come last. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads and checks a pipeline: YAML, then the schema, then the rules between its parts. A later stage checks every part
- * that the earlier stages could read, so that one error does not hide others.
+ * Reads and checks a pipeline: YAML, then the schema, then the rules between its parts. Each stage checks every part that earlier stages
+ * could read, so that one error does not hide others.
  *
- * @param files reaches tables (their header) and looks at images and masks; nothing else is read
+ * @param files reads the headers of tables and checks images and masks; nothing else is read
  */
 export async function parsePipeline(source: PipelineSource, files: FilePort): Promise<ParsedPipeline> {
   const flags = (source.set ?? []).map(setFlagOf);
@@ -53,7 +53,7 @@ export async function parsePipeline(source: PipelineSource, files: FilePort): Pr
   return { ...(pipeline === undefined ? {} : { pipeline }), diagnostics };
 }
 
-/** {@link parsePipeline} into the caller's reports; undefined when they say that it failed. */
+/** Parses like {@link parsePipeline} and reports to the given collector; undefined if the file has errors. */
 export async function readPipeline(
   source: PipelineSource,
   files: FilePort,
@@ -89,9 +89,9 @@ export async function readPipeline(
 }
 
 /**
- * The path of the file in the same folder whose name is nearest to one that is not there; undefined where none is near.
+ * Returns the path of the file in the same folder with the name nearest to a missing one; undefined if none is near.
  *
- * @param folder absolute folder of the pipeline, which the path is relative to
+ * @param folder absolute folder of the pipeline; the path is relative to it
  */
 async function nearestFile(files: FilePort, folder: string, declared: string): Promise<string | undefined> {
   if (path.isAbsolute(declared) || /[*?[\]{}\\]/.test(declared)) return undefined;
@@ -103,7 +103,7 @@ async function nearestFile(files: FilePort, folder: string, declared: string): P
     for await (const { rows } of listingBatches(files, listingName(folder, `${prefix}*`), new BadRows()))
       for (const { values } of rows) names.push(path.posix.basename(renderValue(values['file'] ?? null)));
   } catch {
-    // A folder that cannot be listed offers nothing; that the file is missing is reported.
+    // An unreadable folder gives no suggestion; the missing file is reported anyway.
     return undefined;
   }
   const near = nearest(path.posix.basename(declared), names);

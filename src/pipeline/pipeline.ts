@@ -7,49 +7,48 @@ export type { StepKind };
 
 export type Speed = 'relax' | 'fast' | 'turbo';
 
-/** A rate, normalised: `60/min` is 60 per 60,000 ms. */
+/** A normalised rate: `60/min` is 60 per 60,000 ms. */
 export interface Rate {
   readonly count: number;
   readonly perMs: number;
 }
 
 /**
- * The words in which gateways of one family differ (gateway 1.2). A pipeline names a preset or gives
- * its own map; the service client turns it into addresses, headers and bodies.
+ * Names in which gateways of one family differ (gateway 1.2). A pipeline chooses a preset or gives its own map; the service client makes
+ * addresses, headers and bodies from it.
  */
 export interface NamesSetting {
   readonly preset: 'neutral' | 'midjourney-proxy';
-  /** Single names that replace the preset's. */
+  /** Names that replace those of the preset. */
   readonly own: Readonly<Record<string, string>>;
 }
 
 /**
- * The `service` block. Texts are as written, with `${VAR}` unresolved: the environment is read by the command
- * that runs, never by validation.
+ * The `service` block. Texts are as written, with `${VAR}` unresolved: a command that runs reads the environment, validation never does.
  */
 export interface ServiceBlock {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Part of every job key; by default the base address's origin. */
+  /** Id of the service, part of every job key; by default the origin of the base address. */
   readonly id?: string;
-  /** Absent: the speed that the gateway has by itself. */
+  /** Absent: the gateway's default speed. */
   readonly speed?: Speed;
-  /** How requests are given the key (gateway 1.4). */
+  /** How requests send the key (gateway 1.4). */
   readonly auth: 'bearer' | 'header' | 'raw' | 'none';
-  /** How buttons are pressed: by their customIds, or those of a grid by `submit/change` (gateway 2.4). */
+  /** How buttons are pressed: by customId, or those of a grid by `submit/change` (gateway 2.4). */
   readonly clicks: 'auto' | 'action' | 'change';
   /**
-   * Image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255 characters). The
-   * state shows which job a task belongs to. It is no part of a job's identity.
+   * Whether image submissions carry the job's key in `state`, which the task echoes (gateway 2.2: at most 255 characters), to show which
+   * job a task belongs to. Not part of a job's identity.
    */
   readonly tag: boolean;
   readonly names: NamesSetting;
 }
 
 export interface Limits {
-  /** Image tasks in flight on the service. */
+  /** Most image tasks in flight on the service. */
   readonly tasks: number;
-  /** HTTP requests in flight. */
+  /** Most HTTP requests in flight. */
   readonly requests: number;
   readonly submit?: Rate;
   readonly poll?: Rate;
@@ -58,62 +57,62 @@ export interface Limits {
   readonly tokens?: Rate;
 }
 
-/** One way to know a failed task's reason again (see `reasonMatches`). */
+/** A rule that recognises the reason of a failed task (see `reasonMatches`). */
 export type ReasonMatch =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'pattern'; readonly source: string };
 
-/** Durations in milliseconds. */
+/** Retry settings; durations are in milliseconds. */
 export interface RetrySettings {
   readonly attempts: number;
   readonly baseMs: number;
   readonly capMs: number;
   readonly resubmits: number;
   readonly ambiguous: 'retry' | 'hold';
-  /** The file itself says `ambiguous: retry`: so is met what a gateway reports of a broken connection behind it. */
+  /** Set if the file itself says `ambiguous: retry`. Then a gateway's report of a broken connection behind it is retried too. */
   readonly retriesAmbiguous?: true;
   readonly patienceMs: number;
-  /** New calls after a text reply that could not be used. */
+  /** Number of new calls after a text reply that could not be used. */
   readonly invalid: number;
-  /** Reasons of failed tasks that no new submission would change; looked through before `transient` and what is known. */
+  /** Reasons of failed tasks that no new submission would change; checked before `transient` and the known reasons. */
   readonly permanent: readonly ReasonMatch[];
-  /** Reasons of failed tasks that may pass; looked through before what is known. */
+  /** Reasons of failed tasks that may pass; checked before the known reasons. */
   readonly transient: readonly ReasonMatch[];
-  /** Words, codes and types of refusals that say that the quota is used up, beside those that are known. */
+  /** Words, codes and types of refusals that mean an exhausted quota, in addition to the known ones. */
   readonly quota?: readonly string[];
 }
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Timeouts {
-  /** One request of the image workflow, from connecting to the last byte. */
+  /** For one request of the image workflow, from connecting to the last byte. */
   readonly requestMs: number;
-  /** An image task, from the first sign of work to its end. */
+  /** For an image task, from the first sign of work to its end. */
   readonly taskMs: number;
-  /** The same before that, in the queue of the service. */
+  /** For an image task before that, in the queue of the service. */
   readonly queueMs: number;
-  /** A text call, from connecting to the last byte. */
+  /** For a text call, from connecting to the last byte. */
   readonly textMs: number;
-  /** Of a stream: until its first byte. */
+  /** For a stream, until its first byte. */
   readonly firstByteMs: number;
-  /** Of a text reply: the longest silence once it has begun. */
+  /** For a text reply, the longest silence once it has begun. */
   readonly idleMs: number;
 }
 
 /** How a text model takes its thinking parameter (gateway 6.3). */
 export type Thinking = 'level' | 'budget' | 'none';
 
-/** Which whole replies of text calls are kept; `failed`: those that are no usable result. */
+/** Which whole replies of text calls are kept; `failed` keeps unusable ones only. */
 export type KeepReplies = 'all' | 'failed' | 'none';
 
 export interface Budget {
   readonly submits?: number;
   readonly tokens?: number;
   readonly cost?: number;
-  /** A run that is estimated to cost more asks first. */
+  /** Cost estimate above which a run asks for confirmation. */
   readonly ask?: number;
 }
 
-/** Currency units per submission, or per million tokens for a text model. */
+/** Price in currency units per submission, or per million tokens of a text model. */
 export type Price = number | { readonly input: number; readonly output: number };
 
 export type Axis =
@@ -135,13 +134,13 @@ export type Axis =
       readonly kind: 'rows';
       /** Always `rows`. */
       readonly name: string;
-      /** The path as the pipeline gives it. */
+      /** Path as the pipeline gives it. */
       readonly declared: string;
-      /** Absolute path of the table; of `files` the listing that `FilePort.list` takes. */
+      /** Absolute path of the table, or for `files` the listing that `FilePort.list` takes. */
       readonly file: string;
-      /** `files`: a folder's files are the rows. */
+      /** Format of the table; with `files`, the files of a folder are the rows. */
       readonly format: 'csv' | 'tsv' | 'jsonl' | 'json' | 'yaml' | 'files';
-      /** Known at validation: the header of a CSV or TSV file, the keys of the first JSONL, JSON or YAML row, `file` and `name`. */
+      /** Column names, known at validation: the header of CSV or TSV, the keys of the first JSONL, JSON or YAML row, `file` and `name`. */
       readonly columns: readonly string[];
       readonly position: Position;
     };
@@ -160,94 +159,94 @@ export interface AxisSetting {
 }
 
 export interface MatrixSpec {
-  /** In written order, first slowest. Empty: one cell. */
+  /** Axes in written order, the slowest first. Without axes there is one cell. */
   readonly axes: readonly Axis[];
   readonly exclude: readonly PartialCell[];
   readonly include: readonly PartialCell[];
   readonly sample?: { readonly count: number; readonly seed: number };
   /** At least 1. */
   readonly repeat: number;
-  /** Every variable of the matrix in order: axis names, columns of `rows` at its place, names only an include has. */
+  /** All variables of the matrix in order: axis names, the columns of `rows` in place of it, names that only an include has. */
   readonly variables: readonly string[];
 }
 
-/** Words for buttons that carry no label (gateway 5). `prompt 1` is the first of a describe's suggestions. */
+/** Words for buttons without a label (gateway 5). `prompt 1` is the first suggestion of a describe. */
 export type ButtonWord =
   | 'reroll'
   | `pan ${'left' | 'right' | 'up' | 'down'}`
   | `prompt ${'1' | '2' | '3' | '4'}`;
 
-/** One way to find a button on a task. */
+/** A rule that finds a button on a task. */
 export type ButtonMatch =
   | { readonly kind: 'text'; readonly text: Template }
   | { readonly kind: 'pattern'; readonly source: string }
   | { readonly kind: 'word'; readonly word: ButtonWord }
   | { readonly kind: 'wildcard'; readonly source: string };
 
-/** What one branch presses: the first of its alternatives that the task offers. */
+/** The button that one branch presses: the first alternative that the task offers. */
 export interface Selector {
   readonly alternatives: readonly ButtonMatch[];
   readonly optional: boolean;
-  /** The branch segment: what the file says, spaces normalised, without quotes and without `?`. */
+  /** Name of the branch segment: the file's text with normalised spaces, without quotes and `?`. */
   readonly name: string;
   readonly position: Position;
 }
 
 /**
- * What part of an image is repainted, as `maskOf` reads it from a `mask` field. White is repainted everywhere in the
- * language, whatever an endpoint wants (gateway 2.7); `invert` turns that round.
+ * The part of an image to repaint, as `maskOf` reads it from a `mask` field. White is repainted everywhere in the language, whatever an
+ * endpoint expects (gateway 2.7); `invert` reverses that.
  */
 export type MaskSpec =
-  /** A PNG, by its path relative to the pipeline. */
+  /** A PNG file, by its path relative to the pipeline. */
   | { readonly file: Template; readonly invert: boolean }
-  /** Drawn in the size of the image: all of these together. */
+  /** Shapes that are drawn together in the size of the image. */
   | { readonly shapes: readonly MaskShapeSpec[]; readonly invert: boolean };
 
 export type MaskShapeSpec = { readonly rectangle: MaskBoxSpec } | { readonly ellipse: MaskBoxSpec };
 
-/** `[x, y, width, height]` in fractions of the image: four numbers or templates, or one template that yields a list. */
+/** A box `[x, y, width, height]` in fractions of the image: four numbers or templates, or one template that yields a list. */
 export type MaskBoxSpec = Template | readonly TemplateTree[];
 
-/** One stage of a path; several selectors fan out (`U1..U4`). The fields after it answer a modal. */
+/** One stage of a path; several selectors fan out (`U1..U4`). The later fields answer a modal. */
 export interface PathSegment {
   readonly selectors: readonly Selector[];
   readonly prompt?: Template;
-  /** As declared; `maskOf` reads it. */
+  /** The mask as declared; `maskOf` reads it. */
   readonly mask?: TemplateTree;
   readonly remix?: boolean;
   readonly position: Position;
 }
 
-/** Which jobs of another step a step starts from: `grid`, `grid/U1`, `grid/*`, `grid/**`. */
+/** The jobs of another step that a step starts from: `grid`, `grid/U1`, `grid/*`, `grid/**`. */
 export interface BranchAddress {
   readonly step: string;
-  /** Branch segments below the step's own operation; the last may be `*` (one level) or `**` (every leaf). */
+  /** Branch segments after the step's name; the last may be `*` (one level) or `**` (every leaf). */
   readonly segments: readonly string[];
   readonly source: string;
   readonly position: Position;
 }
 
-/** A step of the pipeline, checked. */
+/** A checked step of the pipeline. */
 export interface Step {
   readonly name: string;
   readonly kind: StepKind;
-  /** One job per branch of it; a step has at most one of `from` and `gather`. */
+  /** Start of the step, with one job per branch; a step has at most one of `from` and `gather`. */
   readonly from?: BranchAddress;
-  /** One job per cell with all of them as inputs. */
+  /** Jobs that are gathered as inputs of one job per cell. */
   readonly gather?: BranchAddress;
   /** The declared fields of the operation by their pipeline names; `imagine: "text"` is `{ prompt: "text" }`. */
   readonly request: Readonly<Record<string, TemplateTree>>;
-  /** `click` only: what to press. A `click` selector may not fan out except by wildcard. */
+  /** The button that a `click` step presses. It may not fan out, except by a wildcard. */
   readonly selector?: Selector;
   readonly path: readonly PathSegment[];
   readonly when?: Condition;
   readonly keep: boolean;
-  /** The grids that it and its path make are cut into their frames (`grid: split`). */
+  /** Set if the grids of the step and its path are cut into frames (`grid: split`). */
   readonly split?: true;
-  /** Merged into the request body. */
+  /** Fields that are merged into the request body. */
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly position: Position;
-  /** Names of the steps that must be known before this one: `from`, `gather`, and templates that name a step. */
+  /** Names of the steps that must be known before this one: in `from`, in `gather`, or in templates. */
   readonly after: readonly string[];
 }
 
@@ -255,7 +254,7 @@ export interface Step {
 export interface Pipeline {
   readonly name: string;
   readonly description?: string;
-  /** The file as the user gave it, its absolute folder, its text (kept in the state), and the axes that the user has replaced. */
+  /** The file as the user gave it, its absolute folder, its text (kept in the state), and the replaced axes. */
   readonly source: {
     readonly file: string;
     readonly folder: string;
@@ -269,15 +268,15 @@ export interface Pipeline {
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;
-    /** One request polls many tasks, where the gateway offers that (gateway 4.1, `list-by-condition`). */
+    /** Whether one request polls many tasks, if the gateway offers that (gateway 4.1, `list-by-condition`). */
     readonly list: boolean;
   };
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
-  /** What is said about text models that promptpress does not know, by id. */
+  /** Facts from the file about text models that promptpress does not know, by model id. */
   readonly models: Readonly<Record<string, { readonly thinking: Thinking }>>;
   readonly keepReplies: KeepReplies;
   readonly matrix: MatrixSpec;
-  /** In file order, which is the manifest's order. */
+  /** Steps in file order, which is also the manifest's order. */
   readonly steps: readonly Step[];
 }

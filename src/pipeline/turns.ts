@@ -1,19 +1,19 @@
-/** How long one piece of work may hold up all others, in ms. */
+/** Longest time in ms for which a piece of work may block all others. */
 const pieceMs = 8;
 
 /**
- * Long work in pieces: between two of them all else that waits for the thread has its turn, above all signals. Where pieces are cut is a
- * matter of time, never of results.
+ * Splits long work into pieces, so that other work on the thread runs between them, above all signal handlers. The split depends on time
+ * and never changes results.
  */
 export class Turns {
   #until = performance.now() + pieceMs;
 
-  /** True once this piece has lasted long enough: asked in loops that cannot afford a promise each time. */
+  /** Whether the current piece has lasted long enough. For loops in which a promise per round would be too slow. */
   get isOver(): boolean {
     return performance.now() >= this.#until;
   }
 
-  /** Gives way where this piece has lasted long enough. @throws the signal's reason when it is aborted */
+  /** Lets other work run if the current piece has lasted long enough. @throws the signal's reason when it is aborted */
   async next(signal?: AbortSignal): Promise<void> {
     if (!this.isOver) return;
     await nextTurn(signal);
@@ -21,7 +21,7 @@ export class Turns {
   }
 }
 
-/** Lets other work have a turn. @throws the signal's reason when it is aborted */
+/** Lets other work run. @throws the signal's reason when it is aborted */
 export async function nextTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

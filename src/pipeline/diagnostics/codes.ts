@@ -16,12 +16,12 @@ const tableCodes = {
   'table.outside': 'Files as rows lie outside the folder that pipelines may read.',
 } as const;
 
-/** What can be wrong with a table. Closed; tests assert it. */
+/** Codes of errors in tables. A closed list: a test asserts it. */
 export type TableErrorCode = keyof typeof tableCodes;
 
 /**
- * Every code that a diagnostic about a pipeline can have, with what it means. Closed: tests assert that each one can
- * happen and that no other does.
+ * Every code that a diagnostic about a pipeline can have, with its meaning. A closed list: tests assert that each code can occur and that
+ * no other code does.
  */
 export const diagnosticCodes = {
   'yaml.syntax': 'The text is not YAML.',
@@ -179,7 +179,7 @@ export const diagnosticCodes = {
 
 export type DiagnosticCode = keyof typeof diagnosticCodes;
 
-/** What to do about a mistake where the place that reports it says no more. */
+/** Default hints by code, for diagnostics that are reported without a hint. */
 export const usualHints: Readonly<Partial<Record<string, string>>> = {
   'yaml.syntax': 'Look at the brackets, the quotes and the indentation of this line and the one above.',
   'yaml.nesting': 'Write the value with fewer mappings and lists inside each other.',

@@ -4,20 +4,20 @@ import { maskSecrets, maskStretch } from './mask-secrets.ts';
 import type { SourceText, Span } from './source.ts';
 import { cutText } from './terminal-text.ts';
 
-/** Longer lines are cut around the marked text, so that a diagnostic stays small for any file. */
+/** Length of the longest source line that is shown whole; a longer line is cut around the marked text. */
 const longestLine = 500;
 const linePadding = 200;
 
-/** No further error is kept: nobody reads more, and a hostile file could make millions. */
+/** Most errors that are kept: a hostile file could cause millions. */
 const mostFound = 1000;
 
-/** At most this many of them are warnings. So the warnings of a file never crowd out its errors. */
+/** Most warnings among the kept diagnostics, so that warnings never crowd out errors. */
 const mostWarnings = 200;
 
-/** A hint may be costly to find. It is computed only for an error that is shown. */
+/** A hint, or a function that computes it. The function is called only for an error that is shown. */
 type Hint = string | (() => string | undefined);
 
-/** Collects what is wrong with one file. Order and repetition of the checks do not matter. */
+/** Collects the diagnostics of one file. The order and repetition of checks do not change the result. */
 export class DiagnosticCollector {
   readonly source: SourceText;
   readonly #found: Omit<Diagnostic, 'sourceLine' | 'sourceColumn'>[] = [];
@@ -31,12 +31,12 @@ export class DiagnosticCollector {
     this.source = source;
   }
 
-  /** True when no further error would be shown. */
+  /** Whether further errors would be dropped. */
   get full(): boolean {
     return this.#unread;
   }
 
-  /** True when something makes the file unusable; warnings do not. */
+  /** Whether an error makes the file unusable; warnings do not. */
   get failed(): boolean {
     return this.#unread || [...this.#found, ...this.#elsewhere].some((one) => one.severity === 'error');
   }
@@ -49,23 +49,23 @@ export class DiagnosticCollector {
     this.#add('warning', code, this.#position(where), message, hint);
   }
 
-  /** An error that a grammar found inside a text. */
+  /** Adds an error that a parser found in a text of the file. */
   add(add: DiagnosticDraft, locate: Locate): void {
     const at = locate(add.offset, add.length);
     this.#add('error', add.code, at, add.message, add.hint);
   }
 
-  /** An error in another file, for example in a table. */
+  /** Adds an error in another file, for example in a table. */
   elsewhere(diagnostic: Diagnostic): void {
     this.#elsewhere.push(diagnostic);
   }
 
-  /** No source line shows this stretch. */
+  /** Marks a span as secret: no diagnostic shows it in its source line. */
   secret(span: Span): void {
     this.#secrets.push(span);
   }
 
-  /** Everything found, each once, in file order. */
+  /** All diagnostics, without duplicates, in file order. */
   diagnostics(): readonly Diagnostic[] {
     const seen = new Set<string>();
     const here = this.#found

@@ -4,11 +4,11 @@ import { printable } from './terminal-text.ts';
 
 /** One visible character of a text, safe to print. */
 export interface Glyph {
-  /** What to print: the character, or what stands for one that must not reach a terminal. */
+  /** The text to print: the character itself, or a substitute if it could change the terminal. */
   readonly text: string;
-  /** Columns it takes on a terminal. */
+  /** Number of terminal columns. */
   readonly width: number;
-  /** Where it begins in the text, in UTF-16 units. */
+  /** Offset in the line, in UTF-16 units. */
   readonly at: number;
 }
 
@@ -16,7 +16,7 @@ const tabWidth = 4;
 
 let graphemes: Intl.Segmenter | undefined;
 
-/** The visible characters of one line. Tabs become spaces up to the next multiple of 4. */
+/** Splits a line into visible characters. Tabs become spaces up to the next multiple of 4. */
 export function glyphsOf(line: string): readonly Glyph[] {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   const glyphs: Glyph[] = [];
@@ -31,23 +31,23 @@ export function glyphsOf(line: string): readonly Glyph[] {
   return glyphs;
 }
 
-/** A line of which every character takes one column. */
+/** A line in which every character takes one column. */
 const plain = /^[ -~]*$/;
 
 let measure: typeof stringWidth | undefined;
 
-/** How many columns a terminal gives a line without tabs, as the east Asian width of Unicode and emoji sequences have it. */
+/** Number of terminal columns of a line without tabs, by Unicode's East Asian width and emoji sequences. */
 export function columnsOf(line: string): number {
   if (plain.test(line)) return line.length;
   measure ??= loadMeasure();
   return measure(line);
 }
 
-/** Loaded when it is needed: its tables of emoji take longer to load than most commands take to print. */
+/** Loads string-width on first use: its emoji tables take longer to load than most commands take to print. */
 const loadMeasure = (): typeof stringWidth =>
   (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidth }).default;
 
-/** The line cut to fit, with an ellipsis where something is missing. */
+/** Cuts a line to a number of columns, with an ellipsis where text is missing. */
 export function cut(line: string, columns: number): string {
   if (columnsOf(line) <= columns) return line;
   let kept = '';

@@ -1,61 +1,61 @@
-/** Where something stands in a file the user wrote, or in a flag. Lines and columns count from 1. */
+/** A position in a file that the user wrote, or in a command-line flag. Lines and columns count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
   /** Length of the marked text on that line, in UTF-16 units; 1 when unknown. */
   readonly length: number;
-  /** The flag of the command line in which it stands, `--set animal=lynx`, its only line; absent: in the file. */
+  /** The command-line flag that contains the position, such as `--set animal=lynx`; absent if the position is in the file. */
   readonly flag?: string;
 }
 
 /**
- * One error in a file the user wrote: data first, printed last.
+ * One error or warning about a file that the user wrote, as data.
  *
  * Tests assert `code`, `line` and `column`; the wording may improve freely.
  */
 export interface Diagnostic extends Position {
   readonly severity: 'error' | 'warning';
-  /** Closed dotted code, for example `path.unknown-step`; see `diagnosticCodes`. */
+  /** A code of `diagnosticCodes`, for example `path.unknown-step`. */
   readonly code: string;
   readonly message: string;
-  /** What to do about it, for example `Did you mean "stylize"?`. */
+  /** What the user can do, for example `Did you mean "stylize"?`. */
   readonly hint?: string;
-  /** The path of the file as the user gave it; where a flag is wrong, that flag. */
+  /** Path of the file as the user gave it, or the flag that is wrong. */
   readonly file: string;
-  /** The text of that line, cut to a printable length; never a secret. */
+  /** Text of the line, cut to a printable length and without secrets. */
   readonly sourceLine: string;
-  /** The column at which `sourceLine` begins, where a very long line was cut; else 1. */
+  /** Column at which `sourceLine` begins if the line was cut; otherwise 1. */
   readonly sourceColumn?: number;
 }
 
-/** The outcome of a stage whose failures are expected: a value, or everything that is wrong with the input. */
+/** The outcome of a stage that may fail in expected ways: a value, or all errors of the input. */
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: E };
 
-/** A successful {@link Result}. */
+/** Makes a successful {@link Result}. */
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
-/** A failed {@link Result}. */
+/** Makes a failed {@link Result}. */
 export const err = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });
 
 /**
- * One error in a piece of text (a template, a path, an address), before it is known where in the file that text
- * stands. The caller turns it into a `Diagnostic`.
+ * An error in a piece of text (a template, a path, an address) whose position in the file is not known yet. The caller turns the draft
+ * into a `Diagnostic`.
  */
 export interface DiagnosticDraft {
-  /** Closed dotted code, for example `path.empty` or `template.syntax`. */
+  /** A code of `diagnosticCodes`, for example `path.empty` or `template.syntax`. */
   readonly code: string;
   readonly message: string;
-  /** What to do about it. */
+  /** What the user can do. */
   readonly hint?: string;
-  /** In UTF-16 units into the text that was given. */
+  /** Offset into the text, in UTF-16 units. */
   readonly offset: number;
-  /** In UTF-16 units; 0 at the end of the text. */
+  /** Length in UTF-16 units; 0 at the end of the text. */
   readonly length: number;
 }
 
-/** An error in a piece of text. */
+/** Makes a {@link DiagnosticDraft}. */
 export const draft = (
   code: string,
   message: string,
@@ -64,8 +64,8 @@ export const draft = (
   hint?: string,
 ): DiagnosticDraft => ({ code, message, offset, length, ...(hint === undefined ? {} : { hint }) });
 
-/** What a piece of text means, or all that is wrong with it. */
+/** A parsed piece of text, or all its errors. */
 export type Parsed<T> = Result<T, readonly DiagnosticDraft[]>;
 
-/** Where a part of a piece of text stands in the file: offset and length in UTF-16 units into that text. */
+/** Returns the file position of a part of a text, given by offset and length in UTF-16 units. */
 export type Locate = (offset: number, length: number) => Position;

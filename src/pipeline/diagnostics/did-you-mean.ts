@@ -1,25 +1,21 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Longer words are not typing errors of each other, and comparing them takes time. */
+/** Length of the longest word that is compared: comparing takes time, and longer words are rarely typing errors of each other. */
 const longestCompared = 64;
 
-/** No more candidates are compared: a message could not list that many names either. */
 const mostCompared = 2000;
 
 const letters = (word: string): string => word.split('').sort().join('');
 
-/** How many mistypings lie between two words; letters in another order are one. */
+/** Returns the number of typing errors between two words; letters in another order count as one. */
 function mistypings(a: string, b: string): number {
   return a.length === b.length && letters(a) === letters(b) ? Math.min(1, distance(a, b)) : distance(a, b);
 }
 
-/**
- * This many letters at the beginning of a name identify the name: `--retry` means `--retry-failed`, though the two differ
- * in many letters.
- */
+/** Least length of a word that may abbreviate a name: `--retry` means `--retry-failed`, though they differ in many letters. */
 const leastBeginning = 3;
 
-/** The candidate that a mistyped word most likely meant: the word begins it, or at most a third of the word's letters differ. */
+/** Finds the candidate that a mistyped word most likely meant: it begins with the word, or at most a third of the letters differ. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longestCompared) return undefined;
   const small = word.toLowerCase();
@@ -39,18 +35,18 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The end of the first plural in a phrase: branches, other steps, variables of the matrix. */
+/** Matches the plural ending of the first noun in a phrase: branches, other steps, variables of the matrix. */
 const plural = /(?<=ch)es\b|s\b/;
 
 const quote = (word: string): string => `"${word}"`;
 
-/** A list for a sentence, cut when it is long: `"a", "b" and 3 more`. */
+/** Formats a list for a sentence, shortened when it is long: `"a", "b" and 3 more`. */
 export function listing(words: readonly string[], most = 12): string {
   if (words.length <= most) return words.map(quote).join(', ');
   return `${words.slice(0, most).map(quote).join(', ')} and ${words.length - most} more`;
 }
 
-/** A hint for a word that is not known: the near miss, else what there is. `what` is plural: `variables`, `branches there`. */
+/** Returns a hint for an unknown word: the nearest candidate, else the list of candidates. `what` is their plural: `variables`. */
 export function suggestion(word: string, candidates: readonly string[], what: string): string {
   const near = nearest(word, candidates);
   if (near !== undefined) return `Did you mean "${near}"?`;

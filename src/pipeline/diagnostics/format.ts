@@ -3,13 +3,13 @@ import { type Glyph, glyphsOf } from './columns.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { cutText, printable } from './terminal-text.ts';
 
-/** Columns of source text shown; a longer line is cut around what is marked. */
+/** Columns of source text shown; a longer line is cut around the marked text. */
 const windowWidth = 100;
-/** Columns shown before what is marked when the line is cut. */
+/** Columns shown before the marked text when the line is cut. */
 const lead = 30;
 
 /**
- * A diagnostic as text for people, several lines without a last line end:
+ * Formats a diagnostic for people, as several lines without a final line end:
  *
  *     foxes.yaml:4:9 error schema.value speed cannot be "fats".
  *       4 |   speed: fats

@@ -1,16 +1,16 @@
 import type { Position } from './diagnostic.ts';
 
-/** A stretch of a source text, in UTF-16 units. */
+/** A range of a source text, in UTF-16 units. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * The text of one file, and where things stand in it. Lines end with LF or CRLF; a byte order mark is no column.
+ * The text of one file, with its lines and columns. Lines end with LF or CRLF; a byte order mark does not count as a column.
  *
- * Flags of the command line that replace parts of the file have offsets behind its end, one after another, so that everything which
- * is made of them is placed there: {@link SourceText.flagStart}.
+ * Command-line flags that replace parts of the file have offsets after its end, so that nodes made from a flag have positions in that
+ * flag: {@link SourceText.flagStart}.
  */
 export class SourceText {
   /** The path of the file as the user gave it. */
@@ -29,12 +29,12 @@ export class SourceText {
     this.#starts = starts;
   }
 
-  /** Line and column of a span; what it marks ends with its line. */
+  /** Line and column of a span. The marked text ends with its first line. */
   position(span: Span): Position {
     return this.#flagPosition(span) ?? this.#filePosition(span);
   }
 
-  /** The offset at which a flag begins, by its place among those given. */
+  /** Returns the offset at which the flag with this index begins. */
   flagStart(index: number): number {
     return this.#flags
       .slice(0, index)
@@ -59,12 +59,12 @@ export class SourceText {
     return { line, column, length: Math.max(1, Math.min(span.length, left)) };
   }
 
-  /** Where a line begins in the text; lines count from 1. */
+  /** Returns the offset at which a line begins; lines count from 1. */
   lineOffset(line: number): number {
     return this.#start(line);
   }
 
-  /** The text of a line, without its line end. */
+  /** Returns the text of a line, without its line end. */
   line(line: number): string {
     const start = this.#start(line);
     const next = this.#starts[line];

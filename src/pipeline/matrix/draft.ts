@@ -2,21 +2,21 @@ import type { Position } from '../diagnostics/diagnostic.ts';
 import type { Axis, MatrixSpec } from '../pipeline.ts';
 import type { Value } from '../values/value.ts';
 
-/** What is known about a variable of the matrix. */
+/** A variable of the matrix, as far as it is known. */
 export interface Variable {
   readonly name: string;
-  /** Absent for one that only an include has. */
+  /** Absent if only an include defines the variable. */
   readonly axis?: Axis;
-  /** Every value it can have, where the file lists them. */
+  /** All possible values, if the file lists them. */
   readonly values?: readonly Value[];
-  /** Where each of these values stands in the file. */
+  /** Position of each of these values in the file. */
   readonly positions?: readonly Position[];
 }
 
-/** The part of the matrix that could be read. */
+/** The readable part of the matrix. */
 export interface MatrixDraft {
   readonly spec: MatrixSpec;
   readonly variables: ReadonlyMap<string, Variable>;
-  /** False when a table's columns, or the axes themselves, are not known: any name could be one. */
+  /** False if a table's columns or the axes themselves are unknown: then any name could be a variable. */
   readonly complete: boolean;
 }

@@ -7,8 +7,8 @@ import { type SourceEntry, toValue } from '../yaml/node.ts';
 import type { Variable } from './draft.ts';
 
 /**
- * Excludes that can match nothing. Axes are independent, so an exclude matches some cell exactly when each of its values
- * agrees with a value of its axis. No cell is enumerated. The values in a column of a table are not known here.
+ * Reports excludes that cannot match any cell. Axes are independent, so an exclude matches some cell exactly if each of its values agrees
+ * with a value of its axis; no cell is enumerated. Values in columns of a table are not known here.
  */
 export function checkExclude(
   entries: readonly SourceEntry[],
@@ -38,7 +38,7 @@ export function checkExclude(
   }
 }
 
-/** The value of an axis that a mistyped one most likely means, and what values there are. */
+/** Suggests the axis value that a mistyped one most likely means, and lists the values. */
 function hintForValue(partial: Value, axis: Axis): string {
   if (axis.kind === 'range') return `The range has ${axis.from} to ${axis.to}, in steps of ${axis.step}.`;
   const [leaf] = leavesOf(partial);
@@ -47,7 +47,7 @@ function hintForValue(partial: Value, axis: Axis): string {
   const near = nearest(leaf.text, texts);
   const there = `${leaf.path.length === 0 ? 'The values are' : `The values of "${leaf.path.join('.')}" are`} ${listing(texts)}.`;
   if (leavesOf(partial).length > 1) return rule;
-  // A text in the place of a mapping: the member that has this text is meant.
+  // A text in place of a mapping probably means the member with this text.
   const owner = axis.values
     .flatMap((value) => leavesOf(value))
     .find(({ path, text }) => path.length > 0 && text === leaf.text);
@@ -59,7 +59,7 @@ function hintForValue(partial: Value, axis: Axis): string {
 
 const rule = 'An object matches by the members it names; values compare as they render.';
 
-/** True for a partial value that agrees with some value of the axis. */
+/** Whether a partial value agrees with some value of the axis. */
 type Matcher = (partial: Value) => boolean;
 
 function matcherOf(axis: Axis): Matcher {
@@ -74,7 +74,7 @@ function matcherOf(axis: Axis): Matcher {
   }
 }
 
-/** Finds values by one leaf at a time. So the work for many excludes of a long axis is not the product of both. */
+/** Indexes values by one leaf, so that many excludes of a long axis do not take the product of both. */
 function listMatcher(values: readonly Value[]): Matcher {
   const byPath = new Map<string, ReadonlyMap<string, readonly Value[]>>();
   const agreeing = ({ path, text }: PartialLeaf): readonly Value[] => {
@@ -103,10 +103,10 @@ function indexOf(values: readonly Value[], path: readonly string[]): ReadonlyMap
   return index;
 }
 
-/** How the member of a value at a path renders; one that is missing reads as null, as when the matrix is expanded. */
+/** Renders the member of a value at a path; a missing one is null, as in the expanded matrix. */
 const textAt = (value: Value, path: readonly string[]): string => renderValue(memberAt(value, path) ?? null);
 
-/** True where a text is a number of a range, as the number renders. */
+/** Whether a text is a number of a range, as that number renders. */
 export function inRange(
   text: string,
   { from, to, step }: { readonly from: number; readonly to: number; readonly step: number },

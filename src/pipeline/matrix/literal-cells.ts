@@ -4,13 +4,12 @@ import { renderValue, type Value } from '../values/value.ts';
 
 type Vars = Readonly<Record<string, Value>>;
 
-/** No more combinations are examined while a file is checked. */
+/** Most combinations that are examined while a file is checked. */
 const mostCells = 1000;
 
 /**
- * The combinations of these variables that certainly occur in some cell, known from the file alone: of axes whose values
- * the file lists, minus what is always excluded, and of includes that give all of the variables. Empty for a sampled
- * matrix.
+ * Yields the combinations of these variables that certainly occur in some cell, as far as the file alone shows: of axes with listed
+ * values, without excluded ones, and of includes that give all these variables. Yields nothing for a sampled matrix.
  */
 export function* literalCells(spec: MatrixSpec, names: Iterable<string>): Generator<Vars> {
   if (spec.sample !== undefined) return;
@@ -35,6 +34,6 @@ function* product(axes: MatrixSpec['axes'], wanted: readonly string[]): Generato
   for (const value of axis.values) for (const rest of product(axes, others)) yield { [name]: value, ...rest };
 }
 
-/** An object matches by the members that it names; values compare as they render. */
+/** Whether a cell matches a partial one. An object matches by the members that it names; values compare as they render. */
 const agrees = (vars: Vars, { values }: PartialCell): boolean =>
   leavesOf(values).every(({ path, text }) => renderValue(memberAt(vars, path) ?? null) === text);

@@ -24,10 +24,10 @@ import { listingColumns, listingName, readGlob } from './table/glob.ts';
 import { tableColumns } from './table/read.ts';
 import type { TableFormat } from './table/table.ts';
 
-/** Keys of the matrix that are no axes. */
+/** Keys of the matrix that are not axes. */
 const settings = new Set(['exclude', 'include', 'sample', 'repeat']);
 
-/** Names that mean something else in templates. */
+/** Names that have another meaning in templates. */
 const reservedNames = new Set(
   (
     'exclude include sample repeat rows steps ' +
@@ -36,7 +36,7 @@ const reservedNames = new Set(
 );
 
 /**
- * Reads the matrix and reports what is wrong with it beyond the schema.
+ * Reads the matrix and reports errors that the schema cannot find.
  *
  * @param folder absolute folder of the pipeline
  */
@@ -81,7 +81,7 @@ export async function readMatrix(
   return { spec, variables, complete: complete && hasOnlyAxesOf(matrix, root) };
 }
 
-/** False for a matrix that is no mapping, or whose axes may stand under another key: both are reported. */
+/** False if the matrix is not a mapping, or if its axes may stand under another key: both are reported elsewhere. */
 function hasOnlyAxesOf(matrix: SourceNode | undefined, root: SourceNode): boolean {
   if (matrix !== undefined)
     return matrix.kind === 'mapping' || (matrix.kind === 'scalar' && matrix.value === null);
@@ -209,15 +209,15 @@ interface Surroundings {
   readonly collector: DiagnosticCollector;
 }
 
-/** The `rows` axis with the columns of its table; undefined when they are not known, which is then reported. */
+/** Reads the `rows` axis with its table's columns; undefined if they are unknown, which is then reported. */
 async function readRows(entry: SourceEntry, around: Surroundings): Promise<Axis | undefined> {
   const listed = member(entry.value, 'files');
-  // The schema reports a value that is empty or no text.
+  // The schema reports a value that is empty or not a text.
   if (isText(listed) && listed.value !== '') return await readListing(entry, listed, around);
   return await readTableRows(entry, around);
 }
 
-/** Files as rows. There is nothing but their names to read. */
+/** Reads an axis whose rows are files. Only their names are read. */
 async function readListing(
   { key: name, keySpan }: SourceEntry,
   node: TextNode,
@@ -244,7 +244,7 @@ async function readListing(
     await tableColumns(files, file, 'files');
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    // There is no text of a table that could be shown.
+    // A listing has no table text to show.
     if (error.code !== 'table.empty') collector.error(error.code, node.span, error.message);
     else {
       const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';

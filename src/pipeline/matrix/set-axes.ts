@@ -18,10 +18,10 @@ import { inRange } from './exclude.ts';
 
 const noAxes = new Set(['rows', 'exclude', 'include', 'sample', 'repeat']);
 
-/** An axis that is replaced, as it stands on the command line. */
+/** Formats a replaced axis as its command-line flag. */
 export const setFlagOf = ({ axis, value }: AxisSetting): string => `--set ${axis}=${value}`;
 
-/** Where a setting stands: the whole flag, its axis, and where its value begins. */
+/** Position of a setting: the whole flag, its axis, and the start of its value. */
 interface Place {
   readonly flag: Span;
   readonly axis: Span;
@@ -40,10 +40,10 @@ function placeOf(setting: AxisSetting, index: number, source: SourceText): Place
 }
 
 /**
- * The document with axes of the matrix replaced. Several settings of one axis are several values. Entries of exclude and include
- * that name a value which such an axis no longer has are left out: they are about cells that are not there.
+ * Replaces axes of the matrix in the document. Several settings of one axis are several values. Entries of exclude and include that name
+ * a removed value are dropped, because their cells no longer exist.
  *
- * Reports `matrix.set` where there is no such axis, or the value is not one that an axis can have.
+ * Reports `matrix.set` for an unknown axis, or a value that an axis cannot have.
  */
 export function setAxes(
   root: SourceNode,
@@ -121,7 +121,7 @@ function reportUnknown(
   collector.error('matrix.set', place.axis, message, hint);
 }
 
-/** The first value of an axis with one member changed, in the form of a flow mapping. */
+/** Returns the first value of an axis with one member changed, as a flow mapping. */
 function exampleOf(axis: SourceNode | undefined, path: string, value: string): string {
   const members = entriesOf(itemsOf(axis)[0]).map(({ key, value: node }) => {
     const text = node.kind === 'scalar' ? renderValue(toValue(node)) : '…';
@@ -130,7 +130,7 @@ function exampleOf(axis: SourceNode | undefined, path: string, value: string): s
   return members.length === 0 ? `{${path}: ${value}}` : `{${members.join(', ')}}`;
 }
 
-/** The new values of an axis: a list or a range in brackets, else one value, which is text unless YAML has it as a number or the like. */
+/** Reads the new values of an axis: a list or range in brackets, else one value, a text unless YAML reads it as a number or similar. */
 function readValue(
   { axis, value: text }: AxisSetting,
   place: Place,
@@ -157,7 +157,7 @@ function readValue(
   return isRange ? placed : listOf([placed], span);
 }
 
-/** A list or a mapping of which only the end is missing, with its end. */
+/** Completes a list or mapping that lacks only its closing bracket. */
 function closedText(text: string): string | undefined {
   const end = { '[': ']', '{': '}' }[text.trim()[0] ?? ''];
   if (end === undefined || text.includes("'")) return undefined;
@@ -173,7 +173,7 @@ const joined = (before: SourceNode | undefined, next: SourceNode): SourceNode =>
     ? { ...next, items: [...before.items, ...next.items] }
     : next;
 
-/** A node of the text of a flag, placed where that text stands. @param base of the text's beginning */
+/** Moves a node, read from a flag's text, to its position in the flag. @param base start of the text */
 function placedAt(node: SourceNode, base: Span): SourceNode {
   const moved = ({ offset, length }: Span): Span => ({ offset: base.offset + offset, length });
   const span = moved(node.span);
@@ -196,7 +196,7 @@ function placedAt(node: SourceNode, base: Span): SourceNode {
   }
 }
 
-/** The entries of exclude or include that concern no value which is gone. */
+/** Returns an exclude or include list without the entries that name a removed value. */
 function without(list: SourceNode, replaced: ReadonlyMap<string, SourceEntry>): SourceNode {
   if (list.kind !== 'list') return list;
   const items = list.items.filter((item) =>

@@ -5,6 +5,6 @@ import { schemaNameOf, type ValidatedPart, validationSchema, validatorOptions } 
 const ajv = new Ajv2020({ ...validatorOptions, messages: false });
 ajv.addSchema(validationSchema(pipelineSchema));
 
-/** True where a part of a file keeps to the schema. In the build, code that ajv has written stands for this file. */
+/** Whether a part of a file fits the schema. In the build, code written by ajv replaces this file. */
 export const accepts = (part: ValidatedPart, json: unknown): boolean =>
   ajv.validate(schemaNameOf(part), json);

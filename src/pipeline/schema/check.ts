@@ -16,16 +16,16 @@ import { reportSchemaErrors } from './message.ts';
 import { allStepKeys, regroupSteps } from './misplaced.ts';
 import { type SchemaError, schemaErrorsOf } from './schema.ts';
 
-/** A step of the file, its kind found; without one where it has none or several. */
+/** A step of the file with its kind, which is absent if the step has no kind or several. */
 export interface StepNode {
   readonly entry: SourceEntry;
   readonly name: string;
   readonly kind?: StepKind;
-  /** The step's mapping; a mistyped kind key stands under its right name. */
+  /** The step's mapping; a mistyped kind key is replaced by the correct name. */
   readonly node: SourceMapping;
 }
 
-/** As in the schema. */
+/** Same limit as in the schema. */
 const mostSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
@@ -33,7 +33,7 @@ export async function checkSchema(
   root: SourceNode,
   collector: DiagnosticCollector,
 ): Promise<readonly StepNode[]> {
-  // The schema reports too many steps. The single steps are then not checked.
+  // The schema reports too many steps; single steps are then not checked.
   const written = entriesOf(member(root, 'steps')).slice(0, mostSteps);
   const { steps, explained } = regroupSteps(written, collector);
   const errors = (await schemaErrorsOf('file', toJson(root))).filter(
@@ -54,7 +54,7 @@ export async function checkSchema(
 async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonly SchemaError[]> {
   const errors = await schemaErrorsOf(kind, toJson(node));
   if (!isPress(kind) || !node.entries.has('gather')) return errors;
-  // A click that gathers is one error (`step.gather-click`), which the schema sees as two others.
+  // A click that gathers is one error (`step.gather-click`), but two errors for the schema.
   return errors.filter(
     ({ instancePath, params }) =>
       instancePath !== '' ||
@@ -64,7 +64,7 @@ async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonl
 
 const kindsHint = `A step has exactly one of ${stepKinds.join(', ')}.`;
 
-/** How a second operation of a step is written: as a path, or as a step of its own. */
+/** Suggests how to write a second operation of a step: as a path, or as a separate step. */
 function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): string {
   const click = [first, second].find(({ key }) => isPress(key as StepKind));
   const label = isText(click?.value) && click.value.value.length <= 60 ? click.value.value : '…';
@@ -113,7 +113,7 @@ function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind
   return undefined;
 }
 
-/** A step of unknown kind: no schema applies, but a key that no kind has is an error in every case. */
+/** Checks the keys of a step of unknown kind: no schema applies, but a key of no kind is always an error. */
 function checkKeys(step: StepNode, collector: DiagnosticCollector): void {
   const known = allStepKeys();
   for (const { key, keySpan } of entriesOf(step.node)) {

@@ -8,7 +8,7 @@ import { meantInside } from './misplaced.ts';
 import { placeOf, subject } from './place.ts';
 import { keysOfOperation, type SchemaError } from './schema.ts';
 
-/** What is said of an error of the schema. */
+/** The message and hint for an error of the schema. */
 export interface Message {
   readonly code: DiagnosticCode;
   readonly span: Span;
@@ -16,27 +16,27 @@ export interface Message {
   readonly hint?: string | undefined;
 }
 
-/** Finds errors of the schema that are one mistake together, for the file or for one step. */
+/** Joins errors of the schema that are caused by one mistake, for the file or for one step. */
 export class JoinedErrors {
   readonly #errors: readonly SchemaError[];
   readonly #root: SourceNode;
   readonly #entry: SourceEntry | undefined;
-  /** What has been reported: instance paths. */
+  /** Instance paths of reported errors. */
   readonly #reported = new Set<string>();
 
-  /** @param entry the step whose mapping was validated, when it is not the whole file */
+  /** @param entry the step whose mapping was validated, unless it was the whole file */
   constructor(errors: readonly SchemaError[], root: SourceNode, entry: SourceEntry | undefined) {
     this.#errors = errors;
     this.#root = root;
     this.#entry = entry;
   }
 
-  /** The message for all of them at the first of them, `reported` at the others; undefined for an error that stands alone. */
+  /** Returns the message for the first error of a group, `reported` for the others, undefined for an error that is not part of a group. */
   message(error: SchemaError): Message | 'reported' | undefined {
     return this.#box(error) ?? this.#axis(error) ?? this.#emptyOperation(error);
   }
 
-  /** A box of a mask in pixels or percent, whatever number of its four values shows it. */
+  /** Recognises a mask box in pixels or percent by any of its four values. */
   #box({ instancePath, keyword }: SchemaError): Message | 'reported' | undefined {
     const path = /^(.*\/(?:rectangle|ellipse))\/\d+$/.exec(instancePath)?.[1];
     if (path === undefined || (keyword !== 'maximum' && keyword !== 'pattern')) return undefined;
@@ -50,7 +50,7 @@ export class JoinedErrors {
     return { code: 'schema.range', span, message, hint: found.hint };
   }
 
-  /** An axis that is a mapping of other keys than a range has: the keys that it has, and those that it lacks. */
+  /** Recognises an axis that is a mapping without the keys of a range: names its keys and the missing ones. */
   #axis({ instancePath, keyword }: SchemaError): Message | 'reported' | undefined {
     if (this.#entry !== undefined || !/^\/matrix\/[^/]+$/.test(instancePath)) return undefined;
     if (keyword !== 'additionalProperties' && keyword !== 'required') return undefined;
@@ -95,7 +95,7 @@ export class JoinedErrors {
   }
 }
 
-/** A step that gives a prompt and does not say what to do with it; undefined for any other step. */
+/** Explains a step that gives a prompt but no operation; undefined for any other step. */
 export function loosePrompt(name: string, node: SourceNode): Message | undefined {
   const entry = entryAt(node, 'prompt');
   if (entry === undefined || !isText(entry.value)) return undefined;

@@ -12,8 +12,8 @@ import type { SchemaError, SchemaNode } from './schema.ts';
 /**
  * Reports errors of the schema, one diagnostic for each.
  *
- * @param root what was validated
- * @param entry the entry that holds it, when it is not the whole file
+ * @param root the validated value
+ * @param entry the entry that holds it, unless it is the whole file
  */
 export function reportSchemaErrors(
   errors: readonly SchemaError[],
@@ -25,7 +25,7 @@ export function reportSchemaErrors(
   const mistyped = mistypedKeys(errors);
   const empty = entry === undefined ? emptyAbove(root) : new Map<string, string>();
   const belowEmpty = new Set([...empty.values()].map((block) => `/${block}`));
-  // What is no mapping has no keys: nothing else is said of a value of a wrong type.
+  // A value of a wrong type has no other errors: without a mapping there are no keys.
   const ofWrongType = new Set(errors.filter(isTypeError).map(({ instancePath }) => instancePath));
   const joined = new JoinedErrors(errors, root, entry);
   for (const error of errors) {
@@ -35,7 +35,7 @@ export function reportSchemaErrors(
     const together = joined.message(error);
     if (together === 'reported') continue;
     if (error.keyword === 'type' && hasChoice(error)) continue;
-    // An empty block below which its keys stand is one error, reported at the keys.
+    // An empty block followed by its keys without indentation is one error, reported at the keys.
     if (belowEmpty.has(instancePath) && isTypeError(error)) continue;
     const place = placeOf(instancePath, root, entry);
     const message = together ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
@@ -43,14 +43,14 @@ export function reportSchemaErrors(
   }
 }
 
-/** The values that are possible say more than their type. */
+/** Whether the schema lists possible values, which say more than a type. */
 const hasChoice = ({ parentSchema, data }: SchemaError): boolean =>
   parentSchema?.['enum'] !== undefined && data !== null;
 
 const isTypeError = (error: SchemaError): boolean =>
   error.keyword === 'type' && !hasChoice(error) && !/\/oneOf\/\d+\//.test(error.schemaPath);
 
-/** By instance path: the known keys that unknown keys there probably mean. */
+/** Returns, by instance path, the known keys that unknown keys there probably mean. */
 function mistypedKeys(errors: readonly SchemaError[]): ReadonlyMap<string, ReadonlySet<string>> {
   const meant = new Map<string, Set<string>>();
   for (const { keyword, instancePath, params, parentSchema } of errors) {
@@ -71,7 +71,7 @@ function messageOf(
 ): Message | undefined {
   const { node, name } = place;
   const around = place.entry?.keySpan ?? { offset: node.span.offset, length: 1 };
-  // What follows from a choice, a condition or a name that is reported by itself.
+  // Skip errors that only follow from a choice, a condition or a name that is reported separately.
   if (/\/oneOf\/\d+\//.test(schemaPath) || keyword === 'propertyNames' || keyword === 'if') return undefined;
   if (propertyName !== undefined) return badName(propertyName, node, parentSchema);
   switch (keyword) {
@@ -121,7 +121,7 @@ function badName(propertyName: string, node: SourceNode, schema: SchemaNode): Me
   return { code: 'schema.name', span, message: `"${propertyName}" cannot be a name.`, hint };
 }
 
-/** A name that is possible, near one that is not; undefined where nothing of it is left. */
+/** Turns an invalid name into a similar valid one; undefined if nothing of it remains. */
 function freeName(written: string, mark: '-' | '_'): string | undefined {
   const free = written
     .normalize('NFKD')
@@ -140,14 +140,14 @@ function badValue(place: SchemaPlace, schema: SchemaNode, keyword: 'enum' | 'not
   const words = Array.isArray(examples) ? examples.map(String) : [];
   const written = node.kind === 'scalar' ? renderValue(node.value) : '';
   const pattern = schema['pattern'];
-  // Only the examples are possible; otherwise the pattern decides.
+  // Without a pattern, only the examples are possible.
   const closed =
     keyword !== 'pattern' || typeof pattern !== 'string' || words.every((word) => pattern.includes(word));
-  // A number is another number, not a slip of the pen.
+  // A number is a different number, not a typing error.
   const near = closed && isText(node) ? nearest(written, words) : undefined;
   const what = formWords(schema);
   const cut = written.length > 40 ? `${written.slice(0, 39)}…` : written;
-  // A text may be empty, or begin with a space.
+  // A text may be empty or begin with a space.
   const shown = isText(node) || written === '' ? `"${cut}"` : cut;
   const message =
     what === undefined
@@ -164,7 +164,7 @@ function badValue(place: SchemaPlace, schema: SchemaNode, keyword: 'enum' | 'not
   return { code: 'schema.value', span: node.span, message, ...(words.length === 0 ? {} : { hint }) };
 }
 
-/** `a duration`: what a text of a form of its own is called; the schema's other titles name the place, not the form. */
+/** Returns the name of a text format, such as `a duration`; titles of other schemas name the place, not a format. */
 const formWords = ({ pattern, title }: SchemaNode): string | undefined =>
   typeof pattern === 'string' && /^[a-z]/.test(title ?? '') ? `a ${title}` : undefined;
 

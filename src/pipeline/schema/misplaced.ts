@@ -17,18 +17,18 @@ import { keysOfBlock, keysOfOperation, keysOfPipeline, keysOfStep } from './sche
 
 const isEmpty = (node: SourceNode): boolean => node.kind === 'scalar' && node.value === null;
 
-/** The keys that a step of any kind can have. */
+/** Returns the keys that a step of any kind can have. */
 export const allStepKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
 
 interface RegroupedSteps {
   readonly steps: readonly SourceEntry[];
-  /** Names below `steps` whose values are no steps, or empty ones: what the schema says of them is reported here. */
+  /** Names below `steps` whose values are empty or not steps. Their schema errors are replaced by the reports made here. */
   readonly explained: ReadonlySet<string>;
 }
 
 /**
- * Puts keys that stand beside a step, and are keys of a step, into the step above them: a line that is not indented far enough is one
- * mistake, and the step is checked as it was meant.
+ * Moves keys of a step that stand beside it into the step above: a line with too little indentation is one mistake, and the step is
+ * checked as it was meant.
  */
 export function regroupSteps(steps: readonly SourceEntry[], collector: DiagnosticCollector): RegroupedSteps {
   const keys = allStepKeys();
@@ -53,7 +53,7 @@ export function regroupSteps(steps: readonly SourceEntry[], collector: Diagnosti
 function belongsInto(step: SourceEntry, added: readonly SourceEntry[], entry: SourceEntry): boolean {
   if (step.value.kind === 'mapping' ? step.value.entries.has(entry.key) : !isEmpty(step.value)) return false;
   if (added.some(({ key }) => key === entry.key)) return false;
-  // A mapping may be a step of that name; the operation of an empty step is none.
+  // A mapping may be a step of that name; the operation of an empty step is not one.
   return (
     entry.value.kind !== 'mapping' ||
     (isEmpty(step.value) && !entriesOf(entry.value).some(({ key }) => isStepKind(key)))
@@ -76,13 +76,13 @@ function withEntries(
   return { ...step, value: { kind: 'mapping', span: step.value.span, entries } satisfies SourceMapping };
 }
 
-/** @param keys as a message lists them */
+/** Says that keys belong inside a block. @param keys as a message lists them */
 export function meantInside(keys: string, count: number, place: string): string {
   const [are, them] = count === 1 ? ['Is', 'it'] : ['Are', 'them'];
   return `${are} ${keys} meant to be inside "${place}"? Indent ${them} further than "${place}".`;
 }
 
-/** By their keys, the empty blocks of the file below which keys stand that they would have, or steps. */
+/** Returns the empty blocks that are followed by their own keys or by steps, by those keys. */
 export function emptyAbove(root: SourceNode): ReadonlyMap<string, string> {
   const meant = new Map<string, string>();
   const known = new Set(keysOfPipeline());
@@ -95,13 +95,13 @@ export function emptyAbove(root: SourceNode): ReadonlyMap<string, string> {
   return meant;
 }
 
-/** Steps and axes have any name. */
+/** Whether a block can have a key. Names of steps and axes are free. */
 function takes(block: string, { key, value }: SourceEntry): boolean {
   if (block === 'steps') return value.kind === 'mapping';
   return block === 'matrix' || keysOfBlock(block).includes(key);
 }
 
-/** What to do about a key that a mapping of the file does not have: many are right, and stand in the wrong place. */
+/** Suggests what to do about a key that a mapping does not have: many are correct, but in the wrong place. */
 export function hintForKey(
   { way, node }: SchemaPlace,
   key: string,
@@ -138,7 +138,7 @@ function misplacedIn(
     : `It stands inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
 }
 
-/** Numbers that a text model takes, with an example of each. */
+/** Numeric settings of a text model, with an example of each. */
 const numbers: Readonly<Record<string, number>> = {
   temperature: 0.7,
   topP: 0.9,
@@ -171,13 +171,13 @@ function besideOperation(
     return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
   if (/^(?:thinking|thinkingLevel|effort)$/.test(key))
     return `The thinking of a chat model is set with reasoning_effort, in extra, beside chat: extra: { reasoning_effort: ${(value === undefined ? undefined : flow(toJson(value))) ?? 'low'} }.`;
-  // One of OpenAI's many fields, as a rule: what is no slip of the pen is meant.
+  // Usually one of OpenAI's many fields; it is meant unless it is close to a known key.
   return nearest(key, known) === undefined
     ? `What else the service takes stands in extra, beside chat: extra: { ${key}: ${(value === undefined ? undefined : flow(toJson(value))) ?? '…'} }.`
     : undefined;
 }
 
-/** A box of a mask under another name, with named sides. */
+/** Suggests the list form for a mask box that has another name and named sides. */
 function boxOfSides(way: readonly string[], node: SourceNode, key: string): string | undefined {
   if (way.at(-1) !== 'shapes') return undefined;
   const round = /^(?:circle|oval|round)$/i.test(key);

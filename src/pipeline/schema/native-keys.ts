@@ -10,7 +10,7 @@ export const configurationKeys: readonly string[] = (
   'enableEnhancedCivicAnswers'
 ).split(' ');
 
-/** Members of native objects by the way to them from the request (gateway 6.2). */
+/** Members of native objects, by their path in the request (gateway 6.2). */
 const natives: readonly (readonly [way: readonly string[], known: readonly string[]])[] = [
   [['generationConfig'], configurationKeys],
   [
@@ -33,8 +33,8 @@ const natives: readonly (readonly [way: readonly string[], known: readonly strin
 ];
 
 /**
- * Warns of members of native objects that are probably mistyped. Services add members, so a name that is far from every
- * known name passes. Another spelling of a known name (`max_output_tokens`) passes too.
+ * Warns of members of native objects that are probably mistyped. Services add members, so a name that is far from every known name
+ * passes, as does another spelling of a known name (`max_output_tokens`).
  */
 export function checkNativeKeys(operation: SourceMapping, collector: DiagnosticCollector): void {
   for (const [way, known] of natives) {

@@ -1,17 +1,17 @@
 import type { SourceEntry, SourceNode } from '../yaml/node.ts';
 
-/** Where a violation lies: the value, and the key it stands under. */
+/** The place of a schema error: the value and its key. */
 export interface SchemaPlace {
   readonly node: SourceNode;
-  /** The mapping entry of the value, unless it is the whole or an item of a list. */
+  /** Mapping entry of the value; absent for the whole file and for list items. */
   readonly entry?: SourceEntry;
-  /** The keys that lead to it from the top of the file, those of lists left out. */
+  /** Keys from the top of the file to the value, without list indexes. */
   readonly way: readonly string[];
-  /** What the value is called in a message: `timeouts.task`, `item 2 of matrix.exclude`. */
+  /** Name of the value in messages: `timeouts.task`, `item 2 of matrix.exclude`. */
   readonly name: string;
 }
 
-/** The place that an instance path names. @param rootEntry the step whose mapping was validated, when it is not the whole file */
+/** Finds the place of an instance path. @param rootEntry the step whose mapping was validated, unless it was the whole file */
 export function placeOf(
   instancePath: string,
   root: SourceNode,
@@ -39,6 +39,6 @@ export function placeOf(
   return { node, way, name, ...(entry === undefined || item !== undefined ? {} : { entry }) };
 }
 
-/** The name at the beginning of a sentence: keys stay as they stand in the file. */
+/** Returns a place's name for the beginning of a sentence; keys stay as in the file. */
 export const subject = ({ name }: SchemaPlace): string =>
   /^(?:the pipeline|item )/.test(name) ? name.charAt(0).toUpperCase() + name.slice(1) : name;

@@ -4,7 +4,7 @@ import type { StepKind } from '../pipeline.ts';
 import { accepts } from './accepts.ts';
 import { schemaNameOf, type ValidatedPart, validationSchema, validatorOptions } from './validation.ts';
 
-/** A schema as plain JSON; only the members that the messages are made of. */
+/** A schema as plain JSON, with only the members that messages use. */
 export interface SchemaNode {
   readonly title?: string;
   readonly type?: string | readonly string[];
@@ -15,7 +15,7 @@ export interface SchemaNode {
   readonly [keyword: string]: unknown;
 }
 
-/** One violation, with the schema that was violated. */
+/** A schema error, with the schema that was violated. */
 export type SchemaError = ErrorObject<string, Record<string, unknown>> & {
   readonly parentSchema?: SchemaNode;
 };
@@ -26,7 +26,7 @@ type Validators = (part: ValidatedPart) => ValidateFunction;
 
 let validators: Promise<Validators> | undefined;
 
-/** Ajv takes longer to load and to compile than most files take to be checked: only errors need it. */
+/** Loads and compiles ajv on first use, which takes longer than most files take to be checked: only errors need it. */
 async function compileValidators(): Promise<Validators> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const ajv = new Ajv2020({ ...validatorOptions, allErrors: true, verbose: true });
@@ -38,7 +38,7 @@ async function compileValidators(): Promise<Validators> {
   };
 }
 
-/** What is wrong with a file, its steps' contents left out, or with a step of a known kind. */
+/** Returns the schema errors of a file (without the contents of its steps) or of a step of a known kind. */
 export async function schemaErrorsOf(part: ValidatedPart, json: unknown): Promise<readonly SchemaError[]> {
   if (accepts(part, json)) return [];
   validators ??= compileValidators();
@@ -46,29 +46,29 @@ export async function schemaErrorsOf(part: ValidatedPart, json: unknown): Promis
   return validate(json) ? [] : ((validate.errors ?? []) as readonly SchemaError[]);
 }
 
-/** The keys that a kind of step can have. */
+/** Returns the keys that a step of a kind can have. */
 export function keysOfStep(kind: StepKind): readonly string[] {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   return Object.keys(definitions[`${kind}Step`]?.properties ?? {});
 }
 
-/** A schema with what it refers to in its place. */
+/** Replaces a schema's reference by the schema that it refers to. */
 export function resolved(schema: SchemaNode): SchemaNode {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   const name = schema.$ref?.replace('#/$defs/', '');
   return name === undefined ? schema : { ...definitions[name], ...schema };
 }
 
-/** The keys at the top of a file. */
+/** Returns the keys at the top level of a file. */
 export const keysOfPipeline = (): readonly string[] => Object.keys(pipelineSchema['properties'] as object);
 
-/** The keys that a block at the top of a file can have, those with names of the user's own left out. */
+/** Returns the keys of a top-level block, without names that the user chooses. */
 export function keysOfBlock(block: string): readonly string[] {
   const properties = pipelineSchema['properties'] as Record<string, SchemaNode>;
   return Object.keys(resolved(properties[block] ?? {}).properties ?? {});
 }
 
-/** The keys that the operation of a step can have, where it is a mapping. */
+/** Returns the keys that a step's operation can have if it is a mapping. */
 export function keysOfOperation(kind: StepKind): readonly string[] {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   return Object.keys(resolved(definitions[`${kind}Step`]?.properties?.[kind] ?? {}).properties ?? {});

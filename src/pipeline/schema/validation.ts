@@ -1,16 +1,16 @@
 import type { Options } from 'ajv/dist/2020.js';
 import type { StepKind } from '../pipeline.ts';
 
-/** What is validated in one go: the whole file but for what is in its steps, or one step. */
+/** A part that is validated separately: the whole file without the contents of its steps, or one step. */
 export type ValidatedPart = 'file' | StepKind;
 
 const schemaId = 'urn:promptpress:validation';
 
-/** The name by which ajv knows the schema of a part. */
+/** Returns ajv's name for the schema of a part. */
 export const schemaNameOf = (part: ValidatedPart): string =>
   part === 'file' ? schemaId : `${schemaId}#/$defs/${part}Step`;
 
-/** What holds for every validator of the language, whatever it reports. */
+/** Ajv options that all validators of the language share. */
 export const validatorOptions = {
   discriminator: true,
   strict: true,
@@ -19,8 +19,8 @@ export const validatorOptions = {
 } as const satisfies Options;
 
 /**
- * The schema of the language as it is validated by. Each kind of step has a schema; a validator that tries them all reports the errors of
- * the others too. So the kind is found first, and its own schema is applied.
+ * Returns the language's schema without the contents of steps. Each step is validated by the schema of its kind, because a validator that
+ * tries all kinds also reports the errors of the others.
  *
  * @param schema schemas/pipeline.schema.json
  */

@@ -93,9 +93,9 @@ class AddressReader {
 }
 
 /**
- * Reads `from:` or `gather:`. Whether the step and its branches exist is not checked here.
+ * Parses the value of `from:` or `gather:`. Whether the step and its branches exist is not checked here.
  *
- * @returns the address, or every error: codes `address.*` and `path.*`
+ * @returns the address, or all errors: codes `address.*` and `path.*`
  */
 export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress> {
   const span = { offset: 0, length: text.length };
@@ -135,9 +135,9 @@ function writeName(name: string): string {
   return same ? name : `"${escapeQuoted(name)}"`;
 }
 
-/** An address in its one spelling, which is read back as the same address. */
+/** Formats an address so that it parses back to the same address. */
 export const formatAddress = (address: Pick<BranchAddress, 'step' | 'segments'>): string =>
   [writeLabel(address.step, { slash: true }), ...address.segments.map(writeName)].join('/');
 
-/** The branches that lead to a job, in one unambiguous text: `U2/Vary (Strong)`; empty for a step's own operation. */
+/** Formats branch segments as one unambiguous text, `U2/Vary (Strong)`; empty for a step's own operation. */
 export const formatBranch = (segments: readonly string[]): string => segments.map(writeName).join('/');

@@ -1,16 +1,16 @@
 import type { ButtonMatch, ButtonWord } from '../pipeline.ts';
 import { hasTags } from '../templates/compile.ts';
 
-/** One way to name a button, without templates: what a pipeline says of it, and what a job asks for. */
+/** One way to name a button, without templates, in a pipeline or in the request of a job. */
 export type ButtonName =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'pattern'; readonly source: string }
   | { readonly kind: 'word'; readonly word: ButtonWord };
 
-/** What the buttons of a task say about its images: several images of which one is to be chosen, a chosen one, or unknown. */
+/** The stage of a task, shown by its buttons: a grid of images to choose from, a single image, or unknown. */
 export type Stage = 'grid' | 'single' | 'unknown';
 
-/** Undefined for a wildcard, and for a label that a template yields. */
+/** Returns the name in a button match; undefined for a wildcard or a label from a template. */
 export function nameOfButton(match: ButtonMatch): ButtonName | undefined {
   switch (match.kind) {
     case 'text': {
@@ -25,25 +25,25 @@ export function nameOfButton(match: ButtonMatch): ButtonName | undefined {
   }
 }
 
-/** Emoji come with and without the variation selector that asks for their coloured form. */
+/** Removes variation selectors, which ask for the coloured form of an emoji and may be missing. */
 export const plainLabel = (text: string): string =>
   text
     .normalize('NFC')
     .replace(/[\uFE0E\uFE0F]/g, '')
     .trim();
 
-/** Under a single image only (gateway 5.3): no grid of any model version offers these. */
+/** Buttons of single images only (gateway 5.3): no grid of any model version offers them. */
 const singleLabels =
   /^(?:Upscale \(.*\)|Vary \(.*\)|Zoom Out .*|Custom Zoom|Animate \(.*\)|Extend \(.*\)|[🪄🖌🔍🎞⬅➡⬆⬇])$/u;
 const singleMarks = /upsample_|low_variation|high_variation|Inpaint|Outpaint|CustomZoom|pan_|animate_/i;
 
-/** True for a button that comes only once an image of a grid is upscaled; false also where that is not known. */
+/** Whether a button appears only after an image of a grid is upscaled; false if that is not known. */
 export function needsUpscale(button: ButtonName): boolean {
   switch (button.kind) {
     case 'text':
       return singleLabels.test(plainLabel(button.text));
     case 'pattern':
-      // One that offers a choice may mean a button of a grid too.
+      // A pattern with alternatives may also match a button of a grid.
       return singleMarks.test(button.source) && !button.source.includes('|');
     case 'word':
       return button.word.startsWith('pan ');
@@ -52,7 +52,7 @@ export function needsUpscale(button: ButtonName): boolean {
 
 const gridLabels = /^(?:V[1-4]|Vary \((?:Subtle|Strong|Region)\)|Zoom Out .*|Custom Zoom|[1-4]\u20E3)$/u;
 
-/** The stage that a button leads to from the stage on which it is pressed. */
+/** Returns the stage after pressing a button on a stage. */
 export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
   if (button === undefined || button.kind === 'pattern') return 'unknown';
   if (button.kind === 'word') return button.word === 'reroll' ? (on === 'grid' ? on : 'unknown') : 'grid';
@@ -63,17 +63,17 @@ export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
 
 /**
  * The window (modal) that a button opens, by the name of the button in a pipeline (gateway 5.5):
- * - `region`: always opens one, which wants a prompt and a mask;
- * - `zoom`: always opens one, which wants a prompt with `--zoom`;
- * - `manual`: always opens one, which wants a prompt that says how the image moves;
+ * - `region`: always opens one, which requires a prompt and a mask;
+ * - `zoom`: always opens one, which requires a prompt with `--zoom`;
+ * - `manual`: always opens one, which requires a prompt that describes the motion;
  * - `prompt`: always opens one, which takes a prompt;
- * - `remix`: opens one for a prompt when the click is remixed, or where the service's account always does that;
- * - `none`: opens none;
+ * - `remix`: opens one for a prompt if the click is remixed, or if the service's account always remixes;
+ * - `none`: opens no window;
  * - `unknown`: a template, a wildcard, a pattern, or a button that is not in the table.
  */
 export type ButtonWindow = 'region' | 'zoom' | 'manual' | 'prompt' | 'remix' | 'none' | 'unknown';
 
-/** In the pattern of a customId. A manual animation is known by its customId alone: no source gives its label. */
+/** Windows by a word in the pattern of a customId. A manual animation is known by its customId alone: no source gives its label. */
 const patterns: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/inpaint/i, 'region'],
   [/customzoom/i, 'zoom'],
@@ -88,7 +88,7 @@ const labels: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/^(?:U[1-4]|Upscale \(.*\)|Zoom Out .*)$/, 'none'],
 ];
 
-/** What the window of a button wants. */
+/** Returns the kind of window that a button opens. */
 export function windowOf(match: ButtonMatch): ButtonWindow {
   const button = nameOfButton(match);
   switch (button?.kind) {

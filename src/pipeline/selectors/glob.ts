@@ -1,11 +1,8 @@
-/**
- * True when `text` is what `glob` says: `*` stands for any run of characters, everything else for itself. Work is
- * at most the product of the lengths.
- */
+/** Whether a text matches a glob, in which `*` stands for any characters. Takes at most the product of both lengths. */
 export function globMatches(glob: string, text: string): boolean {
   let at = 0;
   let inGlob = 0;
-  // Where the last star was, and how far the text was then: on a mismatch the star takes one character more.
+  // The position of the last star and of the text at that time: after a mismatch the star takes one character more.
   let star = -1;
   let resume = 0;
   while (at < text.length) {
@@ -26,9 +23,9 @@ export function globMatches(glob: string, text: string): boolean {
   return inGlob === glob.length;
 }
 
-/** True when some text is what both globs say. Work is at most the product of the lengths. */
+/** Whether some text matches both globs. Takes at most the product of both lengths. */
 export function globsMeet(one: string, other: string): boolean {
-  // The beginnings of `other` that share a text with the examined beginning of `one`.
+  // Prefixes of `other` that can match the same text as the examined prefix of `one`.
   let meets: boolean[] = [true];
   for (let at = 0; at < other.length; at += 1) meets.push(meets[at] === true && other[at] === '*');
   for (const char of one) {

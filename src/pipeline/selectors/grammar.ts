@@ -8,7 +8,7 @@ import { atomName, joinNames } from './names.ts';
 import { patternDiagnostic } from './pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './token.ts';
 
-/** The word a label is, quotes aside. */
+/** Returns the button word that a label is, in quotes or not. */
 export const wordOf = (label: string): ButtonWord | undefined => {
   const spelled = label.replace(/\s+/gu, ' ');
   return buttonWords.find((word) => word === spelled);
@@ -19,7 +19,7 @@ interface Group {
   readonly span: SelectorSpan;
 }
 
-/** Tokens between separators of one kind; an empty group stands where the separator after it does. */
+/** Splits tokens at separators of one kind; an empty group has the position of the separator after it. */
 export function splitAt(tokens: readonly SelectorToken[], kind: Separator, around: SelectorSpan): Group[] {
   const groups: Group[] = [];
   let begin = around.offset;
@@ -44,7 +44,7 @@ export function splitAt(tokens: readonly SelectorToken[], kind: Separator, aroun
 
 export const spanOf = (token: SelectorToken): SelectorSpan => (token.kind === 'atom' ? token.span : token);
 
-/** Turns the tokens of paths and selectors into what the pipeline keeps. */
+/** Turns the tokens of paths and selectors into path segments and selectors of a pipeline. */
 export class SelectorGrammar {
   readonly diagnostics: DiagnosticList;
   readonly #locate: Locate;
@@ -54,7 +54,7 @@ export class SelectorGrammar {
     this.#locate = locate;
   }
 
-  /** One stage of a path: selectors between commas. */
+  /** Reads one stage of a path: selectors separated by commas. */
   segment(tokens: readonly SelectorToken[], span: SelectorSpan): PathSegment {
     const parts = splitAt(tokens, 'comma', span);
     const selectors: Selector[] = [];
@@ -88,7 +88,7 @@ export class SelectorGrammar {
     return { selectors, position: this.#locate(span.offset, span.length) };
   }
 
-  /** One selector, or those of one range. */
+  /** Reads one selector, or the selectors of one range. */
   selectors(tokens: readonly SelectorToken[], span: SelectorSpan): Selector[] {
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
@@ -199,7 +199,7 @@ export class SelectorGrammar {
     return undefined;
   }
 
-  /** `U1..U4`, `prompt 1..prompt 4`: the same text before both numbers, which rise. */
+  /** Reads a range such as `U1..U4` or `prompt 1..prompt 4`: the same text before two rising numbers. */
   #range(atom: Atom): Selector[] {
     const at = (atom.dots as number) - atom.offset;
     const low = numbered(atom.text.slice(0, at).trimEnd());
@@ -242,14 +242,14 @@ export class SelectorGrammar {
   }
 }
 
-/** A label without tags, which nothing can be wrong with. */
+/** Makes the template of a label without tags, which is always valid. */
 function literal(label: string, position: ReturnType<Locate>): Template {
   const compiled = compileTemplate(label, () => position);
   if (!compiled.ok) throw new Error(`Internal error: the label "${label}" was taken for a template`);
   return compiled.value;
 }
 
-/** `U12` as `U` and 12; numbers have no leading zero and at most 5 digits. */
+/** Splits `U12` into `U` and 12; numbers have no leading zero and at most 5 digits. */
 function numbered(text: string): { readonly prefix: string; readonly number: number } | undefined {
   let at = text.length;
   while (at > 0 && text.length - at < 6 && /[0-9]/.test(text[at - 1] as string)) at -= 1;

@@ -2,7 +2,7 @@ import type { ButtonWord } from '../pipeline.ts';
 import { plainLabel } from './button-stage.ts';
 import { globMatches } from './glob.ts';
 
-/** Labels that tasks of some model version offer (gateway 5). Gateways may offer more. */
+/** Labels that tasks of some model version offer (gateway 5). Gateways may offer others. */
 export const knownLabels: readonly string[] = (
   'U1, U2, U3, U4, V1, V2, V3, V4, Upscale (Subtle), Upscale (Creative), Upscale (2x), Upscale (4x), ' +
   'Upscale to max, Vary (Subtle), Vary (Strong), Vary (Region), Make Variations, Zoom Out 2x, ' +
@@ -10,11 +10,11 @@ export const knownLabels: readonly string[] = (
   'Extend (Low motion), Manual High Motion, Manual Low Motion, Imagine all, Animate, Reroll'
 ).split(', ');
 
-/** What buttons without a label are known by, and what stands beside labels. */
+/** Emoji of buttons without a label, and emoji next to labels. */
 const knownEmoji: readonly string[] =
   '🔄 ⬅ ➡ ⬆ ⬇ 🪄 🖌 🔍 🎞 ❤ 🎉 upscale_1 1\u20E3 2\u20E3 3\u20E3 4\u20E3'.split(' ');
 
-/** Words for buttons that have no label. */
+/** Words for buttons without a label. */
 export const buttonWords: readonly ButtonWord[] = [
   'reroll',
   'pan left',
@@ -27,15 +27,15 @@ export const buttonWords: readonly ButtonWord[] = [
   'prompt 4',
 ];
 
-/** All that a button may be known by in a pipeline. */
+/** All known names of buttons: labels, emoji and words. */
 export const knownNames: readonly string[] = [...knownLabels, ...knownEmoji, ...buttonWords];
 
-/** True for a label, or an emoji, that some known version offers. It is compared as the run compares it. */
+/** Whether some known version offers a label or emoji. Compares like a run. */
 export const isKnownButton = (text: string): boolean => {
   const plain = plainLabel(text);
   return [...knownLabels, ...knownEmoji].includes(plain);
 };
 
-/** True for a wildcard that finds some known label. */
+/** Whether a wildcard matches some known label. */
 export const findsKnownLabel = (glob: string): boolean =>
   knownLabels.some((label) => globMatches(plainLabel(glob), label));

@@ -4,14 +4,14 @@ import { endOfTag, type Mark, opensTag, type SelectorToken } from './token.ts';
 
 const blank = /\s/u;
 
-/** Reads the tokens of a path, a selector or an address; each character is read a fixed number of times. */
+/** Reads the tokens of a path, a selector or an address; each character is read a bounded number of times. */
 export class SelectorLexer {
   readonly tokens: SelectorToken[] = [];
   readonly diagnostics: DiagnosticDraft[] = [];
   readonly #text: string;
   readonly #slash: boolean;
   #at = 0;
-  /** Once a tag is known not to close, no later one closes either: without this, looking is quadratic. */
+  /** False once a tag is known not to close: then no later one closes either. Without this, the search is quadratic. */
   #tagsClose = true;
 
   constructor(text: string, options: { readonly slash: boolean }) {
@@ -43,7 +43,7 @@ export class SelectorLexer {
     if (char === '-' && this.#text[offset + 1] === '>') return { kind: 'arrow', offset, length: 2 };
     if (char === ',') return { kind: 'comma', offset, length: 1 };
     if (char === '|') return { kind: 'pipe', offset, length: 1 };
-    // Where a selector begins, a slash opens a pattern; elsewhere in an address it separates.
+    // At the start of a selector a slash opens a pattern; elsewhere in an address it separates.
     if (char === '/' && this.#slash && this.tokens.at(-1)?.kind === 'atom')
       return { kind: 'slash', offset, length: 1 };
     return undefined;
@@ -58,7 +58,7 @@ export class SelectorLexer {
     this.diagnostics.push(draft(code, message, offset, length, hint));
   }
 
-  /** Moves over a template tag; false when it does not close (which is an error then). */
+  /** Skips a template tag; false if it does not close, which is an error. */
   #tag(): boolean {
     const end = this.#tagsClose ? endOfTag(this.#text, this.#at) : -1;
     if (end !== -1) {
@@ -161,7 +161,7 @@ export class SelectorLexer {
     while (this.#at < this.#text.length && !closed) {
       const char = this.#text[this.#at];
       closed = char === '/';
-      // What stands behind a backslash closes nothing; the backslash is the pattern's own.
+      // A character after a backslash closes nothing; the backslash is the pattern's own.
       this.#at += char === '\\' ? 2 : 1;
     }
     this.#at = Math.min(this.#at, this.#text.length);
@@ -176,7 +176,7 @@ export class SelectorLexer {
     this.#finish('pattern', text, { begin, escapes: [], template: false, diagnostics });
   }
 
-  /** After a quoted text or a pattern only `?` may follow. */
+  /** Ends a quoted text or a pattern, which only `?` may follow. */
   #finish(
     form: 'quoted' | 'pattern',
     text: string,
@@ -184,7 +184,7 @@ export class SelectorLexer {
       readonly begin: number;
       readonly escapes: readonly number[];
       readonly template: boolean;
-      /** How many errors were reported before this token. */
+      /** Number of errors reported before this token. */
       readonly diagnostics: number;
     },
   ): void {

@@ -1,12 +1,12 @@
 import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 
-/** Bounds of paths, selectors and addresses. Lengths are in UTF-16 units. */
+/** Limits of paths, selectors and addresses. Lengths are in UTF-16 units. */
 export const selectorLimits = {
-  /** A whole path or address. */
+  /** Length of a whole path or address. */
   text: 8_192,
-  /** One label; Discord's own limit is 80. */
+  /** Length of a label; Discord's own limit is 80. */
   label: 1_000,
-  /** One pattern. */
+  /** Length of a pattern. */
   pattern: 200,
   /** Segments of a path or an address. */
   segments: 32,
@@ -14,19 +14,19 @@ export const selectorLimits = {
   selectors: 100,
   /** Alternatives of one selector. */
   alternatives: 16,
-  /** Branches that a path can lead to, wildcards counted once. */
+  /** Branches of a path, with each wildcard counted once. */
   branches: 10_000,
-  /** Errors reported of one text. */
+  /** Errors reported per text. */
   diagnostics: 20,
 } as const;
 
-/** Part of the text that an error is about. */
+/** The part of a text that an error is about. */
 export interface SelectorSpan {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Errors of one text, in the order in which they are found, bounded in number. */
+/** Errors of one text in the order of discovery, limited in number. */
 export class DiagnosticList {
   readonly all: DiagnosticDraft[] = [];
 
@@ -38,7 +38,7 @@ export class DiagnosticList {
     if (this.all.length < selectorLimits.diagnostics) this.all.push(diagnostic);
   }
 
-  /** In the order of the text. */
+  /** Returns the errors in the order of the text. */
   sorted(): readonly DiagnosticDraft[] {
     return this.all.toSorted((a, b) => a.offset - b.offset);
   }

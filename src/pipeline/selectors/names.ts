@@ -2,23 +2,23 @@ import { SelectorLexer } from './lexer.ts';
 import { type Atom, escapeQuoted } from './token.ts';
 
 /**
- * Names of branches. A branch is named by what the file says: blanks are single, `->` is `→`, quotes and `?` are
- * left out, alternatives are joined by ` | `. A pattern keeps its slashes. In an address, a name that could be
- * read otherwise (it has a `/` and is no pattern, a comma, an arrow, …) stands in quotes.
+ * Names of branches. A branch has the name of its selector in the file, with single blanks, `→` for `->`, without quotes and `?`, and
+ * with ` | ` between alternatives. A pattern keeps its slashes. In an address, a name stands in quotes if it could be read in another way
+ * (it has a comma, an arrow, or a `/` without being a pattern).
  */
 
-/** One spelling for names that mean the same. */
+/** Normalises a name, so that names with the same meaning are equal. */
 export const normalName = (text: string): string =>
   text.normalize('NFC').replaceAll('->', '→').replace(/\s+/gu, ' ').trim();
 
-/** The name of one alternative. */
+/** Returns the name of one alternative. */
 export const atomName = (atom: Atom): string =>
   normalName(atom.form === 'pattern' ? `/${atom.text}/` : atom.text);
 
-/** The name of a selector with these alternatives. */
+/** Returns the name of a selector with these alternatives. */
 export const joinNames = (names: readonly string[]): string => names.join(' | ');
 
-/** A text that is read back as the same label, in quotes only where it needs them. */
+/** Formats a label so that it parses back to the same label, in quotes only if needed. */
 export function writeLabel(text: string, options: { readonly slash: boolean }): string {
   const lexer = new SelectorLexer(text, options);
   lexer.read();

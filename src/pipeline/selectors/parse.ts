@@ -56,9 +56,9 @@ function close<T>(grammar: SelectorGrammar, value: T | undefined): Parsed<T> {
 }
 
 /**
- * Reads a `path:`.
+ * Parses the value of `path:`.
  *
- * @returns its segments, or every error: codes `path.*`, and `template.*` of the templates in labels
+ * @returns its segments, or all errors: codes `path.*`, and `template.*` of the templates in labels
  */
 export function parsePath(text: string, locate: Locate): Parsed<readonly PathSegment[]> {
   const opened = open(text, locate, 'path');
@@ -91,7 +91,7 @@ export function parsePath(text: string, locate: Locate): Parsed<readonly PathSeg
   return close(grammar, segments);
 }
 
-/** Reads one segment of a path: the `button:` of a mapping. It may fan out; errors as in {@link parsePath}. */
+/** Parses one segment of a path: the `button:` of a mapping. It may fan out; errors as in {@link parsePath}. */
 export function parseSegment(text: string, locate: Locate): Parsed<PathSegment> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
@@ -107,7 +107,7 @@ export function parseSegment(text: string, locate: Locate): Parsed<PathSegment> 
 const isMark = (token: SelectorToken): boolean => token.kind === 'arrow' || token.kind === 'comma';
 const isRange = (token: SelectorToken): boolean => token.kind === 'atom' && token.dots !== undefined;
 
-/** Reads the value of `click:`: one selector, which may be a wildcard; errors as in {@link parsePath}. */
+/** Parses the value of `click:`: one selector, which may be a wildcard; errors as in {@link parsePath}. */
 export function parseSelector(text: string, locate: Locate): Parsed<Selector> {
   const opened = open(text, locate, 'button');
   if (!opened.ok) return opened;
@@ -136,10 +136,10 @@ function writeMatch(match: ButtonMatch): string {
   }
 }
 
-/** A selector as text that is read back as the same one. */
+/** Formats a selector so that it parses back to the same selector. */
 export const formatSelector = (selector: Selector): string =>
   selector.alternatives.map(writeMatch).join(' | ') + (selector.optional ? '?' : '');
 
-/** The buttons of a path as text that is read back as the same ones; answers to modals have no place in it. */
+/** Formats the buttons of a path so that they parse back to the same buttons; answers to modals are left out. */
 export const formatPath = (path: readonly PathSegment[]): string =>
   path.map((segment) => segment.selectors.map(formatSelector).join(', ')).join(' → ');

@@ -11,13 +11,13 @@ import { selectorLimits } from './limits.ts';
  * at most {@link patternSubject} long, so that no pattern of a pipeline and no customId of a service can hang a run.
  */
 
-/** `*`, `+`, `{n,}` and `{n,m}` in one pattern. */
+/** Most uses of `*`, `+`, `{n,}` and `{n,m}` in one pattern. */
 const patternRepeats = 2;
 
-/** `?` and `|` in one pattern. */
+/** Most uses of `?` and `|` in one pattern. */
 const patternChoices = 4;
 
-/** Longer customIds are matched by no pattern; Discord's limit is 100. */
+/** Length of the longest customId that a pattern can match; Discord's limit is 100. */
 export const patternSubject = 256;
 
 const repeatBound = 100;
@@ -34,13 +34,13 @@ class PatternCheck {
     this.#source = source;
   }
 
-  /** What a match can take, as the power of the subject's length and a factor. */
+  /** The most work of a match, as a power of the subject's length and a factor. */
   get work(): { readonly power: number; readonly factor: number } {
     return { power: this.#repeats + 1, factor: 2 ** this.#choices };
   }
 
   run(): DiagnosticDraft | undefined {
-    /** Whether what was just read is one character or class, and may be repeated. */
+    /** Whether the previous item is one character or class, which may be repeated. */
     let single = false;
     while (this.#at < this.#source.length) {
       const at = this.#at;
@@ -126,7 +126,7 @@ class PatternCheck {
   }
 }
 
-/** What is wrong with a pattern; offsets count from its first character. */
+/** Returns the error in a pattern, if any; offsets count from its first character. */
 export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
   const { length } = source;
   if (source === '') return draft('path.empty', 'The pattern is empty.', 0, 0);
@@ -135,7 +135,7 @@ export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
     return draft('path.too-long', message, 0, length);
   }
   const found = new PatternCheck(source).run();
-  // The pattern may end where more was expected.
+  // The pattern may end too early.
   if (found !== undefined) return { ...found, length: Math.min(found.length, length - found.offset) };
   try {
     compilePattern(source);
@@ -146,13 +146,10 @@ export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
   }
 }
 
-/** The regular expression of a pattern that {@link patternDiagnostic} accepts. */
+/** Compiles a pattern that {@link patternDiagnostic} accepts. */
 export const compilePattern = (source: string): RegExp => new RegExp(source, 'u');
 
-/**
- * The most steps that a match against a subject of this length can take, for a pattern that {@link patternDiagnostic}
- * accepts.
- */
+/** Returns the largest number of steps of a match, by the subject's length, for a pattern that {@link patternDiagnostic} accepts. */
 export function patternWork(source: string): (length: number) => number {
   const check = new PatternCheck(source);
   check.run();

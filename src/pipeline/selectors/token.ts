@@ -1,22 +1,22 @@
-/** What stands between labels. A `/` separates in addresses only. */
+/** A separator between labels. A `/` separates in addresses only. */
 export type Separator = 'arrow' | 'comma' | 'pipe' | 'slash';
 
-/** One label, quoted text or `/pattern/`, without the blanks around it. */
+/** A label, quoted text or `/pattern/`, without surrounding blanks. */
 export interface Atom {
   readonly kind: 'atom';
   readonly form: 'plain' | 'quoted' | 'pattern';
-  /** What is meant: without quotes, escapes and the `?` after it. */
+  /** Text without quotes, escapes and the `?` after it. */
   readonly text: string;
-  /** Where the text stands, quotes and slashes left out. */
+  /** Offset of the text, after an opening quote or slash. */
   readonly offset: number;
-  /** Indexes in `text` of the characters that stood behind a backslash, in order. */
+  /** Indexes in `text` of the characters that were escaped by a backslash, in order. */
   readonly escapes: readonly number[];
-  /** Where the whole atom stands, `?` included. */
+  /** Position of the whole atom, including `?`. */
   readonly span: { readonly offset: number; readonly length: number };
-  /** A `{{ … }}` or `{% … %}` is in it. */
+  /** Whether the text contains a `{{ … }}` or `{% … %}`. */
   readonly template: boolean;
   readonly optional: boolean;
-  /** The token has an error, so its text is not to be trusted. */
+  /** Whether the token has an error, so that its text cannot be used. */
   readonly broken: boolean;
   /** Offset of the first `..` outside templates, in plain text. */
   readonly dots?: number;
@@ -32,16 +32,16 @@ export interface Mark {
 
 export type SelectorToken = Atom | Mark;
 
-/** The source offset of an index in an atom's text. */
+/** Converts an index in an atom's text to an offset in the source. */
 export function sourceOffset(atom: Atom, index: number): number {
   let behind = 0;
   while (behind < atom.escapes.length && (atom.escapes[behind] as number) < index) behind += 1;
   return atom.offset + index + behind;
 }
 
-/** The index after the template tag that opens at `at`, or -1 when it does not close. */
+/** Returns the index after the template tag that opens at `at`, or -1 if the tag does not close. */
 export function endOfTag(text: string, at: number): number {
-  // As liquidjs reads them: quotes hide the end of an output, not that of a tag.
+  // Like liquidjs: quotes hide the end of an output, but not the end of a tag.
   const close = text.startsWith('{{', at) ? '}}' : '%}';
   let quote: string | undefined;
   for (let i = at + 2; i < text.length; i += 1) {
@@ -58,7 +58,7 @@ export function endOfTag(text: string, at: number): number {
 export const opensTag = (text: string, at: number): boolean =>
   text.startsWith('{{', at) || text.startsWith('{%', at);
 
-/** Text between double quotes; templates in it are kept. */
+/** Escapes a text for double quotes; templates in it are kept. */
 export function escapeQuoted(text: string): string {
   const parts: string[] = [];
   let at = 0;

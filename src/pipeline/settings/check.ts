@@ -9,7 +9,7 @@ import { defaults } from './read.ts';
 import { durationMs } from './units.ts';
 import { addressVariable, mayBeSent, otherServiceOf, variableReference } from './variables.ts';
 
-/** What is wrong with the settings that the schema cannot say. */
+/** Reports errors in the settings that the schema cannot find. */
 export function checkSettings(root: SourceNode, collector: DiagnosticCollector): void {
   checkName(member(root, 'name'), collector);
   const service = member(root, 'service');
@@ -25,13 +25,13 @@ export function checkSettings(root: SourceNode, collector: DiagnosticCollector):
   for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), collector);
 }
 
-/** The patterns among the reasons of failed tasks; they are as safe as those of buttons. */
+/** Checks the patterns among the reasons of failed tasks, which have the same limits as those of buttons. */
 function checkReasons(list: SourceNode | undefined, collector: DiagnosticCollector): void {
   for (const node of itemsOf(list)) {
     const reason = isText(node) ? reasonMatch(node.value) : undefined;
     if (!isText(node) || reason?.kind !== 'pattern') continue;
     const diagnostic = patternDiagnostic(reason.source);
-    // The pattern begins behind its slash.
+    // The pattern begins after its slash.
     const locate = scalarLocator(collector.source, node);
     if (diagnostic !== undefined) collector.add({ ...diagnostic, offset: diagnostic.offset + 1 }, locate);
   }
@@ -41,7 +41,7 @@ const thinkingWords = ['level', 'budget', 'none'] as const satisfies readonly Th
 
 const isThinking = (word: string): word is Thinking => (thinkingWords as readonly string[]).includes(word);
 
-/** How text models take thinking, from the valid entries of `models`. */
+/** Returns how text models take thinking, from the valid entries of `models`. */
 export function declaredModels(root: SourceNode): Readonly<Record<string, Thinking>> {
   return Object.fromEntries(
     entriesOf(member(root, 'models')).flatMap(({ key, value }) => {
@@ -51,13 +51,13 @@ export function declaredModels(root: SourceNode): Readonly<Record<string, Thinki
   );
 }
 
-/** Windows opens a device under these names with any ending, and drops a dot at the end. */
+/** Matches names that Windows reserves for devices, with any ending. Windows also drops a dot at the end. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
 
-/** File systems take 255 bytes; `.sandbox` and more may follow. */
+/** Bytes of the longest name. File systems allow 255; `.sandbox` and more may follow. */
 const longestName = 200;
 
-/** The pipeline's name is the name of a folder, which may be copied to other systems. */
+/** Checks the pipeline's name, which names a folder that may be copied to other systems. */
 function checkName(node: SourceNode | undefined, collector: DiagnosticCollector): void {
   if (!isText(node)) return;
   const { value, span } = node;
@@ -69,7 +69,7 @@ function checkName(node: SourceNode | undefined, collector: DiagnosticCollector)
   }
 }
 
-/** A pipeline is checked into git: it names where the key is, never the key. */
+/** Reports a key that is written out: a pipeline is checked into git, so it gives only the variable with the key. */
 function checkKey(service: SourceNode | undefined, collector: DiagnosticCollector): void {
   for (const { key, value } of entriesOf(service)) {
     if (!/^api[-_ ]?key$/i.test(key) || value.kind !== 'scalar' || value.value === null) continue;
@@ -88,7 +88,7 @@ function checkKey(service: SourceNode | undefined, collector: DiagnosticCollecto
   }
 }
 
-/** The variable of another company's key: the gateway of this file would be sent it. */
+/** Warns of a variable with another company's key, which would be sent to the gateway of this file. */
 function warnOfOtherKey({ value, span }: TextNode, collector: DiagnosticCollector): void {
   const name = value.slice(2, -1);
   const other = otherServiceOf(name);
@@ -101,7 +101,7 @@ function warnOfOtherKey({ value, span }: TextNode, collector: DiagnosticCollecto
   );
 }
 
-/** A shared part may be meant for the service block: its key is no more written out than there. */
+/** Reports keys written out in shared parts, which may be meant for the service block. */
 function checkSharedKeys(node: SourceNode, collector: DiagnosticCollector, seen: Set<SourceNode>): void {
   if (seen.has(node)) return;
   seen.add(node);
@@ -142,7 +142,7 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
   }
 }
 
-/** Each `${` in the service block opens a well-formed variable, and outside of `apiKey` one that may be sent. */
+/** Checks that each `${` in the service block, except in `apiKey`, opens a well-formed variable that may be sent. */
 function checkVariables(node: SourceNode | undefined, collector: DiagnosticCollector): void {
   if (node?.kind === 'list') for (const item of node.items) checkVariables(item, collector);
   for (const { key, value } of entriesOf(node)) if (key !== 'apiKey') checkVariables(value, collector);
@@ -165,7 +165,7 @@ function checkVariables(node: SourceNode | undefined, collector: DiagnosticColle
   collector.error('service.variable', locate(at, 2), 'This variable is not well formed.', hint);
 }
 
-/** Elsewhere the text is sent as it stands, which is seldom what was meant. */
+/** Warns of variables outside the service block, where the text is sent as it stands. */
 function warnOfVariables(node: SourceNode, collector: DiagnosticCollector, seen: Set<SourceNode>): void {
   if (seen.has(node)) return;
   seen.add(node);

@@ -1,7 +1,7 @@
 import type { ReasonMatch } from '../pipeline.ts';
 import { compilePattern, patternSubject } from '../selectors/pattern.ts';
 
-/** A reason as `retry.permanent` and `retry.transient` write it: a text, or a pattern between slashes. */
+/** Parses a reason of `retry.permanent` or `retry.transient`: a text, or a pattern between slashes. */
 export function reasonMatch(written: string): ReasonMatch {
   return written.length > 1 && written.startsWith('/') && written.endsWith('/')
     ? { kind: 'pattern', source: written.slice(1, -1) }
@@ -11,8 +11,8 @@ export function reasonMatch(written: string): ReasonMatch {
 const spelling = (text: string): string => text.normalize('NFC').toLowerCase();
 
 /**
- * True for a failed task's reason that is meant: a text stands somewhere in it, in capitals or not; a pattern is found in
- * its first 256 characters, which bounds the work whatever a service says (see `selector-pattern.ts`).
+ * Whether the reason of a failed task matches: it contains the text, in upper or lower case, or the pattern is found in its first 256
+ * characters, which bounds the work (see `selector-pattern.ts`).
  */
 export function reasonMatches(match: ReasonMatch, reason: string): boolean {
   return match.kind === 'text'

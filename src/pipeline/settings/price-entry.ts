@@ -5,19 +5,18 @@ import { globMatches } from '../selectors/glob.ts';
 export type Prices = Readonly<Record<string, Price>>;
 
 /**
- * The entry of `prices` that says what one submission costs; undefined where none does.
+ * Finds the entry of `prices` with the price of one submission; undefined if there is none.
  *
- * A click's price stands under its button's name, exactly or with `*` (`"U*"`), else under `click`; a text call's under its
- * model, exactly, else under its kind; any other step's under its kind. Of several names the first one that has a price
- * counts; an exact entry before a pattern, the pattern that says most before the others. For images an entry by tokens is no
- * price.
+ * A click's price stands under its button's name, exact or with `*` (`"U*"`), else under `click`; a text call's under its exact model,
+ * else under its kind; any other step's under its kind. The first name with a price counts; an exact entry goes before a pattern, a more
+ * specific pattern before others. For images an entry by tokens does not count.
  *
- * @param names what is known of the button, or the model of a text call
+ * @param names known names of the button, or the model of a text call
  */
 export function priceEntry(prices: Prices, kind: StepKind, names: readonly string[]): string | undefined {
   if (isTextKind(kind)) {
     const [model] = names;
-    // A model may have the name of something that every object has.
+    // A model may have the name of a member that every object has.
     return [model, kind].find((entry) => entry !== undefined && Object.hasOwn(prices, entry));
   }
   const isPrice = (entry: string): boolean =>
@@ -34,7 +33,7 @@ export function priceEntry(prices: Prices, kind: StepKind, names: readonly strin
   return isPrice(kind) ? kind : undefined;
 }
 
-/** What a pattern says besides its `*`s; of two that say as much, the one with fewer `*`s, else the first in the file. */
+/** Orders patterns: more characters other than `*` first, then fewer `*`s, else as in the file. */
 function bySpecificity(one: string, other: string): number {
   const [said, saidByOther] = [one, other].map((pattern) => pattern.replaceAll('*', '').length) as [
     number,
@@ -43,7 +42,7 @@ function bySpecificity(one: string, other: string): number {
   return saidByOther - said || one.length - other.length;
 }
 
-/** The names under which a button may have a price before it is pressed, one for each alternative: `U{{ n }}` has that of `U*`. */
+/** Returns names for the price of a button before it is pressed, one per alternative: `U{{ n }}` has the price of `U*`. */
 export const selectorNames = ({ alternatives }: Selector): readonly string[] =>
   alternatives.map((match) => {
     switch (match.kind) {

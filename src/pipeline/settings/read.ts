@@ -3,10 +3,7 @@ import type { PipelineFile } from '../schema/pipeline-file.generated.ts';
 import { reasonMatch } from './fail-reason.ts';
 import { durationMs, rate } from './units.ts';
 
-/**
- * What holds when the file says nothing, in the file's own words. The schema states the same defaults for editors;
- * a test proves that they agree.
- */
+/** Default settings, as in a pipeline file. The schema states the same defaults for editors; a test proves that they agree. */
 export const defaults = {
   service: {
     baseUrl: '${PROMPTPRESS_BASE_URL}',
@@ -40,13 +37,13 @@ export const defaults = {
   generate: { rounds: 8 },
 } as const;
 
-/** The parts of a pipeline that are settings: no templates, no steps. */
+/** The settings of a pipeline: everything except matrix and steps. */
 export type Settings = Pick<
   Pipeline,
   'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models' | 'keepReplies'
 >;
 
-/** Settings of a file that has passed all checks. */
+/** Reads the settings of a file that has passed all checks. */
 export function settingsOf(file: PipelineFile): Settings {
   return {
     service: serviceOf(file.service),
@@ -87,7 +84,7 @@ function serviceOf(block: PipelineFile['service'] = {}): ServiceBlock {
   };
 }
 
-/** The contract says relax of a path without a prefix. Of the family, some gateways take that for fast, and charge for it (gateway 1.5). */
+/** Default speed. The contract says relax for a path without prefix; some gateways take it as fast and charge for it (gateway 1.5). */
 const speedOf = ({ preset, own }: NamesSetting): Speed | undefined =>
   preset === 'neutral' && (own['relaxPrefix'] ?? '') === '' ? 'relax' : undefined;
 

@@ -14,21 +14,21 @@ const unitOf = (unit: string | undefined, text: string): number => {
   return found;
 };
 
-/** `250ms`, `30s`, `20m`, `6h` in whole milliseconds; undefined where a text is no duration. */
+/** Converts `250ms`, `30s`, `20m`, `6h` to whole milliseconds; undefined if the text is not a duration. */
 export function readDuration(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([a-z]{1,3})$/.exec(text) ?? [];
   const ms = Math.round(Number(count) * (milliseconds[unit] ?? Number.NaN));
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** The same of a text whose form the schema has checked. */
+/** Converts a duration to milliseconds. The schema has checked its form. */
 export function durationMs(text: string): number {
   const ms = readDuration(text);
   if (ms === undefined) throw new Error(`Internal error: "${text}" passed the schema as a duration.`);
   return ms;
 }
 
-/** `60/min` is 60 per 60,000 ms. The schema has checked the form. */
+/** Parses a rate: `60/min` is 60 per 60,000 ms. The schema has checked its form. */
 export function rate(text: string): Rate {
   const [count, unit] = text.split('/');
   return { count: Number(count), perMs: unitOf(unit, text) };

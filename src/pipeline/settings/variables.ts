@@ -1,21 +1,21 @@
 /**
- * `${VAR}` and `${VAR:-default}`, as the service block may hold them. A default holds no other variable, so that a text of nothing
- * but beginnings is read once.
+ * Matches `${VAR}` and `${VAR:-default}` of the service block. A default contains no other variable, so that a text with nothing but
+ * openings is read once.
  */
 export const variableReference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$+[^}${])*\$*))?\}/g;
 
-/** The variable that holds the address of the service. */
+/** Name of the variable with the address of the service. */
 export const addressVariable = 'PROMPTPRESS_BASE_URL';
 
 const ownPrefix = 'PROMPTPRESS_VAR_';
 
 /**
- * True for a variable that the service block may name outside of `apiKey`. Its value goes into addresses, headers and bodies, to
- * a host that the file may choose: any other variable may hold a key of its user, which a stranger's file could ask for.
+ * Whether the service block may use a variable outside of `apiKey`. Its value goes into addresses, headers and bodies, to a host that the
+ * file chooses: any other variable may hold a secret of the user, which a stranger's file could steal.
  */
 export const mayBeSent = (name: string): boolean => name === addressVariable || name.startsWith(ownPrefix);
 
-/** Companies whose keys stand in variables of these names (their own documentation). */
+/** Companies whose keys are kept in variables with these names (by their own documentation). */
 const otherServices: readonly (readonly [begins: RegExp, name: string])[] = [
   [/^OPENAI_/, 'OpenAI'],
   [/^ANTHROPIC_/, 'Anthropic'],
@@ -30,6 +30,6 @@ const otherServices: readonly (readonly [begins: RegExp, name: string])[] = [
   [/^(?:GH|GITHUB)_/, 'GitHub'],
 ];
 
-/** The company whose key a variable holds by its name; undefined for any other name. */
+/** Returns the company whose key a variable holds, by its name; undefined for any other name. */
 export const otherServiceOf = (name: string): string | undefined =>
   otherServices.find(([begins]) => begins.test(name))?.[1];

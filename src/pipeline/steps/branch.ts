@@ -7,14 +7,14 @@ import type { StepDraft, Steps } from './draft.ts';
 const isWildcard = ({ alternatives }: Selector): boolean =>
   alternatives.some(({ kind }) => kind === 'wildcard');
 
-/** True when a path segment makes this branch. A wildcard makes every branch that it matches. */
+/** Whether a path segment makes this branch. A wildcard makes every branch that it matches. */
 function makes(segment: PathSegment, branch: string): boolean {
   return segment.selectors.some(
     (selector) => selector.name === branch || (isWildcard(selector) && globMatches(selector.name, branch)),
   );
 }
 
-/** Reports an address that leads to no branch of its step's own path. */
+/** Reports an address that matches no branch of its step's own path. */
 export function checkAddress(
   address: BranchAddress,
   target: StepDraft,
@@ -47,14 +47,14 @@ function branchHint(branch: string, names: readonly string[], where: string): st
     : listed;
 }
 
-/** One step of the way from a cell to a job: an operation, or a button under it. */
+/** One item on the way from a cell to a job: an operation, or a button below it. */
 type Mark =
   | { readonly step: string }
   | { readonly branch: string }
-  /** Any branch of a level; `several`: there may be more than one. */
+  /** Any branch of a level; `several` if there may be more than one. */
   | { readonly any: true; readonly several: boolean };
 
-/** The way from a cell to the jobs of a step's own operation. Steps without `from` begin at the cell. */
+/** Returns the way from a cell to the jobs of a step's own operation. Steps without `from` begin at the cell. */
 function wayTo(step: StepDraft, steps: Steps): readonly Mark[] {
   const way: Mark[][] = [[{ step: step.name }]];
   let at = step;
@@ -84,8 +84,8 @@ function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mar
 const isSeveral = (mark: Mark): boolean => 'any' in mark && mark.several;
 
 /**
- * True when one job of `step` may have several jobs of `other` at its nearest common ancestor. The common part of both
- * paths is walked first; a branch after that does not depend on the position of `step`.
+ * Whether one job of `step` may have several jobs of `other` at its nearest common ancestor. The common part of both paths is walked
+ * first; a later branch does not depend on the position of `step`.
  *
  * Neither step may be part of a cycle.
  */
@@ -104,9 +104,9 @@ function staysTogether(found: Mark, wanted: Mark): boolean {
   if ('step' in found || 'step' in wanted) {
     return 'step' in found && 'step' in wanted && found.step === wanted.step;
   }
-  // Any branch of the other's level: the one that this job stands on.
+  // Any branch of the other's level means the branch of this job.
   if ('any' in wanted) return true;
-  // This step runs on any branch, the other on one: most of its jobs stand elsewhere, unless there is but one.
+  // This step runs on any branch, the other on one: most of its jobs have another branch, unless there is only one.
   if ('any' in found) return !found.several;
   return found.branch === wanted.branch;
 }

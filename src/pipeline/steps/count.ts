@@ -1,7 +1,7 @@
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
 import type { StepDraft, Steps } from './draft.ts';
 
-/** How many of something there will be: from `least` to `most`. */
+/** A number of things that is known only to lie between `least` and `most`. */
 export interface Count {
   readonly least: number;
   readonly most: number;
@@ -9,7 +9,7 @@ export interface Count {
 
 const one: Count = { least: 1, most: 1 };
 
-/** No count is ever that large; a product stays a number. */
+/** A count that is never reached, yet small enough to multiply. */
 export const countless = 1e6;
 
 export const times = (a: Count, b: Count): Count => ({
@@ -27,7 +27,7 @@ function pressed({ alternatives, optional }: Selector): Count {
 const allOf = ({ selectors }: PathSegment): Count =>
   selectors.map(pressed).reduce((a, b) => ({ least: a.least + b.least, most: a.most + b.most }));
 
-/** How many jobs of a cell an address means, where the pipeline alone decides that. */
+/** Returns how many jobs of a cell an address means, as far as the pipeline alone determines that. */
 export function jobsAt(
   { segments }: BranchAddress,
   target: StepDraft,
@@ -41,7 +41,7 @@ export function jobsAt(
       if (segment === undefined) return count;
       if (branch === '*') return times(count, allOf(segment));
       const selector = segment.selectors.find(({ name }) => name === branch);
-      // A branch that a wildcard may find.
+      // A wildcard may find this branch.
       return times(count, selector === undefined ? maybe(one) : { ...pressed(selector), most: 1 });
     },
     jobsOf(target, steps, seen),
@@ -51,7 +51,7 @@ export function jobsAt(
 function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
   const { from, selector, when } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
-  // Another check reports steps that wait for each other.
+  // Another check reports circular steps.
   if (from !== undefined && (target === undefined || seen.has(step))) return { least: 0, most: countless };
   seen.add(step);
   const above = from === undefined || target === undefined ? one : jobsAt(from, target, steps, seen);

@@ -6,22 +6,22 @@ import type { BranchAddress, PathSegment, Selector, StepKind, Thinking } from '.
 import type { Condition, StepUse, TemplateTree, VariableUse } from '../templates/template.ts';
 import type { SourceMapping } from '../yaml/node.ts';
 
-/** A place that names an image: a file, an address or `parent`; or the file of a mask. */
+/** A place in a step that names an image (a file, an address or `parent`) or the file of a mask. */
 export interface ImageUse {
   readonly text: string;
   readonly position: Position;
   readonly mask: boolean;
 }
 
-/** A step that is waited for by its bare name: `steps.grid` among images, `continue: grid`. */
+/** A use of another step by its bare name: `steps.grid` among images, `continue: grid`. */
 export interface NamedStepUse {
   readonly step: string;
   readonly position: Position;
-  /** Only a step that makes images will do. */
+  /** Whether the step must make images. */
   readonly image: boolean;
 }
 
-/** The parts of a step that could be read. An invalid part is absent, and has been reported. */
+/** The readable parts of a step. An invalid part is absent, and has been reported. */
 export interface StepDraft {
   readonly name: string;
   readonly kind?: StepKind;
@@ -32,7 +32,7 @@ export interface StepDraft {
   readonly request: Readonly<Record<string, TemplateTree>>;
   readonly selector?: Selector;
   readonly path: readonly PathSegment[];
-  /** False when the path has errors: its branches are then unknown. */
+  /** False if the path has errors, so that its branches are unknown. */
   readonly pathKnown: boolean;
   readonly when?: Condition;
   readonly keep: boolean;
@@ -42,27 +42,27 @@ export interface StepDraft {
   readonly steps: readonly StepUse[];
   readonly names: readonly NamedStepUse[];
   readonly images: readonly ImageUse[];
-  /** False when a template has errors: the names it uses are then unknown. */
+  /** False if a template has errors, so that the names it uses are unknown. */
   readonly usesKnown: boolean;
 }
 
-/** All steps of the pipeline by their names. */
+/** All steps of the pipeline by name. */
 export type Steps = ReadonlyMap<string, StepDraft>;
 
-/** What the checks of a step know beside it. */
+/** The context of the checks of a step. */
 export interface CheckContext {
   readonly steps: Steps;
   readonly matrix: MatrixDraft;
-  /** How text models take thinking, where the file says it. */
+  /** How text models take thinking, as declared in the file. */
   readonly models: Readonly<Record<string, Thinking>>;
   readonly fileCheck: FileCheck;
   readonly collector: DiagnosticCollector;
 }
 
-/** Fields that are text for any result of their template. */
+/** Fields that are always text, whatever their template yields. */
 export const textFields: ReadonlySet<string> = new Set(['prompt', 'system', 'model']);
 
-/** The selectors of a step: its own, then those of its path. */
+/** Returns the selectors of a step: its own, then those of its path. */
 export const selectorsOf = ({ selector, path }: StepDraft): readonly Selector[] => [
   ...(selector === undefined ? [] : [selector]),
   ...path.flatMap(({ selectors }) => selectors),

@@ -4,7 +4,7 @@ import { TemplateError, type TemplateScope, type TemplateTree } from '../templat
 import { treeSteps, treeVariables } from '../templates/tree.ts';
 import type { StepDraft } from './draft.ts';
 
-/** The scopes of these templates in the cells in which their step runs, where the file alone is certain. */
+/** Yields the scopes of templates in the cells in which their step runs, as far as the file alone determines them. */
 export function* literalScopes(
   { when }: Pick<StepDraft, 'when'>,
   trees: readonly TemplateTree[],
@@ -21,7 +21,7 @@ export function* literalScopes(
   }
 }
 
-/** Another check reports a template that cannot be rendered. */
+/** Returns the result of a rendering; undefined if it fails, which another check reports. */
 export function renderedOf<T>(render: () => T): T | undefined {
   try {
     return render();

@@ -8,14 +8,14 @@ interface Edge {
   readonly position: Position;
 }
 
-/** Which steps each step waits for, and which of them never begin because they wait for each other. */
+/** The steps that each step waits for, and the steps that can never begin because of a circle. */
 export interface StepOrder {
   readonly after: ReadonlyMap<string, readonly string[]>;
-  /** Steps on a cycle, and steps that wait for one. */
+  /** Steps in a circle, and steps that wait for one of them. */
   readonly stuck: ReadonlySet<string>;
 }
 
-/** Reports steps that are named and do not exist, and steps that wait for each other. */
+/** Reports references to missing steps, and steps that wait for each other. */
 export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollector): StepOrder {
   const names = steps.map(({ name }) => name);
   const known = new Set(names);
@@ -43,7 +43,7 @@ export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollec
   return { after, stuck: reach(cyclic, before) };
 }
 
-/** A branch written with a dot, as results are. */
+/** Suggests a slash for a branch that is written with a dot, as results are. */
 function slashHint(written: string, known: ReadonlySet<string>): string | undefined {
   const [step = '', ...branches] = written.split('.');
   return branches.length > 0 && known.has(step)
@@ -57,7 +57,7 @@ function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {
   );
 }
 
-/** Each set of steps that wait for each other is one error; the message shows the shortest circle through its first step. */
+/** Reports each set of steps that wait for each other once, with the shortest circle through its first step. */
 function reportCycles(
   names: readonly string[],
   edges: ReadonlyMap<string, readonly Edge[]>,

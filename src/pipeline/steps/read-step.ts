@@ -49,7 +49,7 @@ class StepReader {
 
   read(): StepDraft {
     const { name, kind, node, entry } = this.#step;
-    // The schema reports a key that this kind does not have. The value of such a key is not checked.
+    // The schema reports a key that this kind does not have; its value is not checked.
     const known = kind === undefined ? undefined : keysOfStep(kind);
     const at = (key: string): SourceNode | undefined =>
       known === undefined || known.includes(key) ? member(node, key) : undefined;
@@ -90,7 +90,7 @@ class StepReader {
     };
   }
 
-  /** Reads a text by a grammar. Undefined when the value is no text (the schema reports that) or the text has errors. */
+  /** Parses a text by a grammar; undefined if the value is not a text (which the schema reports) or has errors. */
   #text<T>(node: SourceNode | undefined, parse: (text: string, locate: Locate) => Parsed<T>): T | undefined {
     // The schema reports an empty text.
     if (!isText(node) || node.value === '') return undefined;
@@ -116,7 +116,7 @@ class StepReader {
   #field(key: string, node: SourceNode): TemplateTree {
     if (imageFields.has(key)) this.#useImages(node);
     else if (key === 'mask') this.#useMask(node);
-    // The schema reports what is no name.
+    // The schema reports a value that is not a name.
     if (key === 'continue' && isText(node) && stepName.test(node.value)) {
       this.#names.push({ step: node.value, position: this.#position(node), image: false });
     }
@@ -127,7 +127,7 @@ class StepReader {
     return Object.fromEntries(entriesOf(node).map(({ key, value }) => [key, this.#tree(value)]));
   }
 
-  /** @param asText it becomes text even where it is one output and nothing else */
+  /** @param asText whether the result becomes text even if the template is a single output */
   #tree(node: SourceNode, asText = false): TemplateTree {
     const { source } = this.#collector;
     const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
@@ -202,7 +202,7 @@ class StepReader {
     else this.#names.push({ step, position, image: true });
   }
 
-  /** A mask is a file, under any name. */
+  /** Records the file of a mask; `parent` and `steps.grid` are file names here. */
   #useMask(node: SourceNode): void {
     const file = isText(node) ? node : member(node, 'file');
     if (!isText(file) || hasTags(file.value)) return;
@@ -217,6 +217,6 @@ class StepReader {
 function leafOf(node: SourceNode, path: readonly (string | number)[]): TextNode {
   const at = nodeAt(node, path);
   if (isText(at)) return at;
-  // A list that lies too deep is no text; its place is the best there is.
+  // A list that is nested too deeply has no text; its position is the best one available.
   return { kind: 'scalar', style: 'plain', value: '', span: (at ?? node).span };
 }

@@ -21,16 +21,16 @@ import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
 
-/** The readable parts of the steps, and which steps wait for which. */
+/** The readable parts of the steps, and the steps that each one waits for. */
 export interface StepsDraft {
   readonly steps: readonly StepDraft[];
   readonly order: StepOrder;
 }
 
 /**
- * Reads all steps and reports what is wrong with them and between them, beyond the schema.
+ * Reads all steps and reports errors in and between them that the schema cannot find.
  *
- * @param models how text models take thinking, where the file says it
+ * @param models how text models take thinking, as declared in the file
  */
 export async function readSteps(
   nodes: readonly StepNode[],
@@ -50,7 +50,7 @@ export async function readSteps(
   };
   const order = orderOf(steps, collector);
   for (const step of steps) {
-    // Behind a cycle there is no way from the cell to the job.
+    // After a circle there is no way from the cell to the job.
     const isStuck = order.stuck.has(step.name);
     for (const check of checks) if (!isStuck || check !== checkStepUses) await check(step, context);
   }
@@ -114,7 +114,7 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   }
 }
 
-/** The steps of a pipeline that has passed all checks. */
+/** Makes the steps of a pipeline that has passed all checks. */
 export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
   return steps.map((draft) => {
     const { kind, name } = draft;
@@ -133,7 +133,7 @@ export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
   });
 }
 
-/** A sentence, a number or an address: what stands in a row, and names no column. */
+/** Whether a text is a sentence, a number or an address, which stands in a row and not in a header. */
 const isContent = (name: string): boolean =>
   /^-?\d+(?:[.,]\d+)?$/.test(name) ||
   name.split(/\s+/).length > 2 ||
@@ -141,8 +141,8 @@ const isContent = (name: string): boolean =>
   /^https?:/.test(name);
 
 /**
- * Reports a CSV or TSV file whose first line looks like a row, where the steps read variables that no column is and no column of the
- * table. The matrix that is returned is then not complete, so that the missing variables are not reported one by one.
+ * Reports a CSV or TSV file whose first line looks like a row, if the steps read unknown variables and no column of the table. The
+ * returned matrix is then incomplete, so that the missing variables are not reported one by one.
  */
 function checkHeader(
   steps: readonly StepDraft[],

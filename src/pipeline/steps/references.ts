@@ -9,10 +9,10 @@ import { checkMakesImages } from './checks/images.ts';
 import type { CheckContext, StepDraft } from './draft.ts';
 import { checkResult } from './reply-fields.ts';
 
-/** What Liquid itself offers on any list or text. */
+/** Members that Liquid offers on any list or text. */
 const liquidMembers = new Set(['size', 'first', 'last']);
 
-/** Reports variables that the matrix does not have, and members that none of a variable's values has. */
+/** Reports variables that the matrix does not have, and members that no value of a variable has. */
 export function checkVariables({ variables }: StepDraft, { matrix, collector }: CheckContext): void {
   for (const { path, position } of variables) {
     const [root = '', ...members] = path;
@@ -29,21 +29,21 @@ export function checkVariables({ variables }: StepDraft, { matrix, collector }: 
   }
 }
 
-/** How a variable is written in a template: most names as they are. */
+/** Returns how a variable is written in a template: most names as they are. */
 const writtenName = (name: string): string => {
   if (/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)) return name;
   return name.includes("'") ? `["${name}"]` : `['${name}']`;
 };
 
-/** The braces around this place have a dollar sign before them, as in the files of GitHub Actions. */
+/** Whether braces have a dollar sign before them, as in files of GitHub Actions. */
 function isDollarBefore({ line, column }: VariableUse['position'], { source }: DiagnosticCollector): boolean {
   return /\$\{\{-? {0,9}$/.test(source.line(line).slice(Math.max(0, column - 20), column - 1));
 }
 
-/** Letters and digits of a name, in which `lang_code` and `lang code` are the same. */
+/** Reduces a name to letters and digits, so that `lang_code` and `lang code` are the same. */
 const bareName = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-/** What other languages write before the name of a variable. */
+/** Prefixes of variable names in other languages. */
 const outerNames = new Set(
   'matrix strategy vars var variables inputs params item cell axis axes row rows'.split(' '),
 );
@@ -89,7 +89,7 @@ function checkMembers(
   let at = values;
   for (const [index, member] of members.entries()) {
     if (at === undefined || at.length === 0 || liquidMembers.has(member)) return;
-    // Lists have indexes, and what is a text in one cell may be an object in another.
+    // Lists have indexes, and a text in one cell may be an object in another.
     if (!at.every(isMapping)) {
       if (at.some((value) => typeof value === 'object' && value !== null)) return;
       const way = [name, ...members.slice(0, index)].join('.');
@@ -113,7 +113,7 @@ function checkMembers(
   }
 }
 
-/** Reports what a step's templates ask of other steps and cannot have. The steps named exist and form no cycle. */
+/** Reports uses of other steps that cannot work. The named steps exist and form no circle. */
 export function checkStepUses(step: StepDraft, context: CheckContext): void {
   const { steps, collector } = context;
   for (const use of step.steps) {

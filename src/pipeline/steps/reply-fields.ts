@@ -8,7 +8,7 @@ import type { StepDraft } from './draft.ts';
 import { replyFormat } from './reply-schema/format.ts';
 import { type MemberShape, schemaMember } from './reply-schema/member.ts';
 
-/** Reports what a template asks of the JSON, the parts or the usage of a text step and cannot have. */
+/** Reports uses of a text step's JSON, parts or usage that cannot work. */
 export function checkResult(use: StepUse, target: StepDraft, collector: DiagnosticCollector): void {
   const [field, ...rest] = use.path;
   if (!isTextKind(target.kind)) {
@@ -84,7 +84,7 @@ function checkParts(use: StepUse, path: readonly string[], collector: Diagnostic
   }
 }
 
-/** An object or a list that would be rendered as text. */
+/** Reports an object or list that would be rendered as text. */
 function checkText(
   { step, path, position, output }: StepUse,
   shape: MemberShape,

@@ -19,17 +19,17 @@ import { absentable, boundedRange, prepareOffset, rangeBound } from './token-ove
 /** A name that a template reads from its scope. */
 export interface NameUse {
   readonly root: string;
-  /** Members after the root, up to the first that is computed. */
+  /** Members after the root, up to the first computed one. */
   readonly path: readonly string[];
   readonly offset: number;
   readonly length: number;
-  /** The value is output unchanged: `{{ x }}`, without a filter. */
+  /** Whether the value is output unchanged: `{{ x }}`, without a filter. */
   readonly output: boolean;
 }
 
-/** What can be said of a template before it is rendered. */
+/** The result of a template's static analysis. */
 export interface Analysis {
-  /** In order of appearance; `steps` among them. */
+  /** Names in order of appearance; `steps` is among them. */
   readonly uses: readonly NameUse[];
   readonly diagnostics: readonly DiagnosticDraft[];
 }
@@ -39,28 +39,28 @@ const isTest = (node: LiquidNode): boolean => {
   return name === 'if' || name === 'unless';
 };
 
-/** After an expression stands the end of its tag, of its line (in the liquid tag), or of the condition. */
+/** Matches the text after an expression: the end of its tag, of its line (in the liquid tag), or of the condition. */
 const afterExpression = /[ \t\r]*\n|\s*(?:-?[%}]\}|$)/y;
 
 interface FilterCall {
   readonly name: string;
   readonly args: readonly unknown[];
-  /** Where `name: args` stands; absent on a filter that the library made itself. */
+  /** Token of `name: args`; absent on a filter that liquidjs made itself. */
   readonly token?: Token;
 }
 
 /**
- * Walks a parsed template: which names it reads, what is wrong with it. It also prepares it for rendering, where
- * that is a matter of single tokens (written numbers, bounds of ranges, names that may be absent).
+ * Walks a parsed template to find the names it reads and its errors, and prepares single tokens for rendering: written numbers, bounds of
+ * ranges, names that may be absent.
  */
 class Walk {
   readonly uses: NameUse[] = [];
   readonly diagnostics: DiagnosticDraft[] = [];
-  /** Names that assign and capture made, from where they did so. */
+  /** Names that assign and capture define, by the offset from which they exist. */
   readonly #assigned = new Set<string>();
-  /** Names of the loops around. */
+  /** Names of the surrounding loops. */
   readonly #loops: string[] = [];
-  /** The one name of an output that is nothing else. */
+  /** The name in an output that contains nothing else. */
   #output: Token | undefined;
 
   nodes(nodes: readonly LiquidNode[]): void {
@@ -241,14 +241,14 @@ function finish(walk: Walk): Analysis {
   };
 }
 
-/** Analyses and prepares the nodes of a template; once per parse. */
+/** Analyses the nodes of a template and prepares them for rendering; once per parse. */
 export function analyseNodes(nodes: readonly LiquidNode[]): Analysis {
   const walk = new Walk();
   walk.nodes(nodes);
   return finish(walk);
 }
 
-/** Analyses and prepares the value of a condition; `owner` spans its text. */
+/** Analyses the value of a condition and prepares it for rendering; `owner` spans its text. */
 export function analyseCondition(value: Value, owner: Token): Analysis {
   const walk = new Walk();
   walk.value(value, owner, true);

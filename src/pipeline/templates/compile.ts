@@ -20,10 +20,10 @@ import { explain, renderOutput, renderText } from './render.ts';
 import { openContext } from './scope.ts';
 import type { Condition, StepUse, Template, VariableUse } from './template.ts';
 
-/** True where Liquid has something to do. */
+/** Whether a text contains Liquid tags. */
 export const hasTags = (text: string): boolean => text.includes('{{') || text.includes('{%');
 
-/** What liquidjs threw while parsing, as an error. */
+/** Turns an error thrown by liquidjs while parsing into a diagnostic. */
 function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   if (thrown instanceof RangeError) {
     return draft('template.too-deep', 'The template is nested too deep.', 0, source.length);
@@ -31,7 +31,7 @@ function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   if (!LiquidError.is(thrown)) throw thrown;
   const { originalError, token } = thrown;
   const offset = Math.min(token.begin, source.length);
-  // A tag that is nothing but its signs ends before it begins.
+  // A tag without content ends before it begins.
   const length = Math.max(0, Math.min(token.end, source.length) - offset);
   if (originalError instanceof UnsupportedTag) {
     const { code, message, hint } = originalError;
@@ -42,7 +42,7 @@ function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   return slip ?? draft('template.syntax', cutText(`Template: ${text}.`), offset, Math.min(length, 80));
 }
 
-/** Brackets inside brackets recurse in the tokenizer; a bound on them keeps its depth independent of the stack. */
+/** Returns an error for brackets nested too deeply: the tokenizer recurses into them, and the limit must not depend on the stack. */
 function bracketsTooDeep(source: string): DiagnosticDraft | undefined {
   let depth = 0;
   for (let at = 0; at < source.length; at += 1) {
@@ -92,7 +92,7 @@ interface Uses {
   readonly roots: readonly string[];
 }
 
-/** @param sole the template is one output and nothing else */
+/** @param sole whether the template is a single output */
 function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
   const variables: VariableUse[] = [];
   const steps: StepUse[] = [];
@@ -110,8 +110,8 @@ function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
  * Compiles a Liquid template. Text without tags costs nothing to render.
  *
  * @param locate turns offsets into `source` into positions in the file
- * @returns the template, or every error found: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`,
- *   `.refused-tag`, `.unknown-filter`, `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
+ * @returns the template, or all errors: `template.syntax`, `.too-long`, `.too-deep`, `.unknown-tag`, `.refused-tag`, `.unknown-filter`,
+ * `.refused-filter`, `.not-repeatable`, `.reserved`, `.computed-name`, `.steps`
  */
 export function compileTemplate(source: string, locate: Locate): Parsed<Template> {
   const position = locate(0, source.length);
@@ -139,8 +139,8 @@ export function compileTemplate(source: string, locate: Locate): Parsed<Template
 }
 
 /**
- * Compiles a condition, as it would stand inside `{% if … %}`. A name that may be absent can be asked for
- * (`medium.stylize`, `not x`, `x == nil`), but not computed with.
+ * Compiles a condition as it would stand inside `{% if … %}`. A name that may be absent can be tested (`medium.stylize`, `not x`, `x ==
+ * nil`), but not used in a computation.
  *
  * @returns the condition, or its errors: those of {@link compileTemplate}, `template.empty`, `template.wrapped`
  */

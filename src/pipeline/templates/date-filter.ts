@@ -2,8 +2,8 @@ import { WrittenNumber } from '../values/value.ts';
 import { TemplateError } from './template.ts';
 
 /**
- * The date filters, in UTC and English on every machine. liquidjs' own filters use local time, so that the same pipeline
- * would send different prompts from different machines.
+ * Date filters in UTC and English on every machine. liquidjs' own filters use local time, so that the same pipeline would send different
+ * prompts from different machines.
  */
 
 const months = 'January February March April May June July August September October November December'.split(
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 const written =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** True for the words that mean another moment at each run. */
+/** Whether a value is a word for the current time, such as `now`, which differs in each run. */
 export const isMovingDate = (value: unknown): boolean =>
   typeof value === 'string' && /^\s*(?:now|today)\s*$/i.test(value);
 
@@ -46,7 +46,7 @@ function parseWritten(text: string): Date | undefined {
       Number(fraction.padEnd(3, '0')),
     ),
   );
-  // Date.UTC rolls 31 April over to 1 May; a date that is not in the calendar is an error.
+  // Date.UTC turns 31 April into 1 May; a date that does not exist is an error.
   const kept =
     date.getUTCMonth() === Number(month) - 1 &&
     date.getUTCDate() === Number(day) &&
@@ -83,7 +83,7 @@ const dayOfYear = (date: Date): number =>
 
 const hour12 = (date: Date): number => date.getUTCHours() % 12 || 12;
 
-/** Directive → text or number, and for numbers the width and what fills it. */
+/** Formatters by directive: a text, or a number with its width and fill character. */
 const directives: Readonly<Record<string, (date: Date) => string | readonly [number, number, string]>> = {
   Y: (date) => String(date.getUTCFullYear()),
   C: (date) => [Math.floor(date.getUTCFullYear() / 100), 2, '0'],
@@ -124,7 +124,7 @@ const directives: Readonly<Record<string, (date: Date) => string | readonly [num
   '%': () => '%',
 };
 
-/** Ruby's strftime, with the flags `-`, `_`, `0`, `^`. */
+/** Formats a date like Ruby's strftime, with the flags `-`, `_`, `0`, `^`. */
 function strftime(date: Date, format: string): string {
   return format.replace(/%([-_0^]?)(.?)/gsu, (whole, flag: string, name: string) => {
     const directive = Object.hasOwn(directives, name) ? directives[name] : undefined;
@@ -142,7 +142,7 @@ const formatted =
   (value: unknown): unknown =>
     value === null || value === undefined ? value : strftime(parseDate(value), format);
 
-/** Filter name → filter; an absent value stays absent, as in Liquid. */
+/** Date filters by name; an absent value stays absent, as in Liquid. */
 export const dateFilters: Readonly<Record<string, (value: unknown, ...args: unknown[]) => unknown>> = {
   date(value, format, zone) {
     if (zone !== undefined) fail('Dates are in UTC here: the date filter takes a format and no time zone.');

@@ -16,8 +16,8 @@ import { templateLimits } from './limits.ts';
 import { renderNodes } from './render.ts';
 
 /**
- * liquidjs, set up so that a template is a pure, bounded function of its scope: no files, no clock, no chance,
- * no state from one rendering to the next, and nothing read that static analysis does not see.
+ * liquidjs, configured so that a template is a pure, bounded function of its scope: no files, no clock, no randomness, no state between
+ * renderings, and no reads that static analysis does not see.
  */
 
 /** Carries an error through liquidjs' parser, as the cause of liquidjs' own error. */
@@ -42,7 +42,7 @@ const unsupportedTags: Readonly<Record<string, string>> = {
   decrement: 'it counts in a variable that nothing else shows; use assign with the minus filter',
 };
 
-/** Why a filter that liquidjs knows is refused here. */
+/** Reasons why filters of liquidjs are refused here. */
 export const unsupportedFilters: Readonly<Record<string, string>> = {
   sample: 'its result is chance; the matrix has sample, with a seed',
   ...Object.fromEntries(
@@ -53,13 +53,13 @@ export const unsupportedFilters: Readonly<Record<string, string>> = {
   ),
 };
 
-/** `Did you mean …?` where a known name is near, else nothing. */
+/** Returns `Did you mean …?` if a known name is near. */
 function suggest(name: string, known: readonly string[]): string | undefined {
   const near = nearest(name, known);
   return near === undefined ? undefined : `Did you mean "${near}"?`;
 }
 
-/** Filters of other template languages, by those that do the same here. */
+/** Filters of other template languages, with the equivalent filters here. */
 const otherFilters: Readonly<Record<string, string>> = {
   title: 'capitalize',
   titlecase: 'capitalize',
@@ -101,10 +101,9 @@ const otherFilters: Readonly<Record<string, string>> = {
   or: 'default',
 };
 
-/** The filters of texts that are used most. */
 const usual = ['capitalize', 'upcase', 'downcase', 'strip', 'replace', 'default'].join(', ');
 
-/** What to write in place of a filter that does not exist: the one that does the same or has a similar name, else those that are used most, then all. */
+/** Suggests a filter in place of an unknown one: the equivalent or the nearest one, else the most common ones, then all. */
 export function filterHint(name: string): string {
   const names = Object.keys(engine.filters).toSorted();
   const lower = name.toLowerCase();
@@ -113,7 +112,7 @@ export function filterHint(name: string): string {
   return `For texts there are ${usual}. All filters: ${names.join(', ')}.`;
 }
 
-/** What a value costs to walk over once. */
+/** Work of walking over a value once. */
 const extent = (value: unknown, member: number = templateLimits.member): number =>
   typeof value === 'string' ? value.length : Array.isArray(value) ? value.length * member : 0;
 
@@ -131,7 +130,7 @@ const charged = (name: string, filter: FilterImplOptions): FilterImplOptions => 
 
 type Operator = (typeof defaultOperators)[string];
 
-/** liquidjs gives the context behind the one operand or two. */
+/** Charges the work of an operator. liquidjs passes the context after the one operand or two. */
 const chargedOperator = (operator: Operator): Operator => {
   const call = operator as (...given: unknown[]) => ReturnType<Operator>;
   return (...given: unknown[]) => {
@@ -142,10 +141,10 @@ const chargedOperator = (operator: Operator): Operator => {
 
 function build(): Liquid {
   const liquid = new Liquid({
-    // An in-memory store without a file: whatever asked for one would find none.
+    // An empty in-memory store: no file can be found.
     templates: {},
     strictVariables: true,
-    // Unknown filters are found by the analysis, which knows where each stands.
+    // The analysis reports unknown filters with their positions.
     strictFilters: false,
     ownPropertyOnly: true,
     locale: 'en-US',
@@ -160,8 +159,8 @@ function build(): Liquid {
     if (!Object.hasOwn(unsupportedFilters, name))
       liquid.registerFilter(name, charged(name, filter as FilterImplOptions));
   }
-  // Every tag renders its inner templates through this one function, so that here all of them are bounded and
-  // their values become text in one way.
+  // Every tag renders its inner templates through this function, so that here all of them are bounded and
+  // their values become text in the same way.
   liquid.renderer.renderTemplates = renderNodes;
   return liquid;
 }
@@ -185,7 +184,7 @@ function unsupportedTag(token: TagToken): UnsupportedTag {
   );
 }
 
-/** liquidjs' parser, with a bound on nested tags, and with a code for each unsupported tag. */
+/** liquidjs' parser, with a limit on nested tags and an error code for each unsupported tag. */
 export class BoundedParser extends Parser {
   #depth = 0;
 
@@ -195,7 +194,7 @@ export class BoundedParser extends Parser {
 
   override parseToken(...args: Parameters<Parser['parseToken']>): ReturnType<Parser['parseToken']> {
     const token = args[0];
-    // Wrapped here, or the tag around would be given as the place.
+    // Wrapped here; otherwise the surrounding tag would be given as the place.
     if (TypeGuards.isTagToken(token) && !(token.name in engine.tags))
       throw new ParseError(unsupportedTag(token), token);
     if (this.#depth >= templateLimits.depth) {

@@ -4,7 +4,7 @@ import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 const diagnostic = (message: string, token: Token, hint?: string): DiagnosticDraft =>
   draft('template.syntax', message, token.begin, token.size(), hint);
 
-/** A missing value or operator; liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
+/** Returns an error for a missing value or operator; liquidjs takes `a b` for `a`, and `== a b` for `a == b`. */
 export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft | undefined {
   let operand = false;
   let last: Token | undefined;
@@ -29,8 +29,8 @@ export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft
 }
 
 /**
- * Places in a condition that only ask whether a value is there: what `and`, `or`, `not` and the condition itself
- * take, and what is compared with `nil`, `empty`, `blank`, `true`, `false`.
+ * Finds the operands of a condition that are only tested for presence: those of `and`, `or`, `not` and the condition itself, and those
+ * compared with `nil`, `empty`, `blank`, `true`, `false`.
  */
 export function askedFor(postfix: readonly Token[]): number[] {
   const asked: number[] = [];
@@ -60,7 +60,7 @@ export function askedFor(postfix: readonly Token[]): number[] {
   return asked;
 }
 
-/** Operators of other languages, by what Liquid has in their place. */
+/** Operators of other languages, with the equivalent ones of Liquid. */
 const operators: Readonly<Record<string, string>> = {
   '&&': 'and',
   '||': 'or',
@@ -74,13 +74,13 @@ const operators: Readonly<Record<string, string>> = {
 const operatorAt = /\s*(===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|!(?!=))/y;
 
 /**
- * The operator of another language that stands where Liquid could not read on, with the operator that Liquid has; undefined where
- * there is none.
+ * Returns an error for an operator of another language where Liquid stopped reading, with Liquid's own operator; undefined if there is no
+ * such operator.
  *
  * @param offset where reading stopped, in UTF-16 units
  */
 export function operatorSlip(source: string, offset: number): DiagnosticDraft | undefined {
-  // Reading may stop inside or behind the operator.
+  // Reading may stop inside or after the operator.
   for (let from = offset - 4; from <= offset; from++) {
     if (from < 0) continue;
     operatorAt.lastIndex = from;
@@ -103,7 +103,7 @@ export function operatorSlip(source: string, offset: number): DiagnosticDraft | 
   return undefined;
 }
 
-/** A condition with the operators that Liquid has; undefined for one that lacks no more than one of them, or is no condition alone. */
+/** Rewrites a condition with Liquid's operators; undefined if at most one operator changes, or if the text is not a single condition. */
 function rewritten(source: string): string | undefined {
   if (source.length > longestRewritten || /[{}()]/.test(source)) return undefined;
   let count = 0;
@@ -118,12 +118,12 @@ function rewritten(source: string): string | undefined {
 
 const longestRewritten = 100;
 
-/** Operators of other languages, and texts in quotes, in which nothing is one. */
+/** Matches operators of other languages, and texts in quotes, whose contents are skipped. */
 const foreignOperators = /("[^"]*"|'[^']*')|===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|(!)(?!=) ?/g;
 
 const mostShown = 60;
 
-/** The message for braces or a tag that are never closed; undefined for any other message of liquidjs. */
+/** Returns an error for braces or a tag without an end; undefined for any other message of liquidjs. */
 export function unclosedSlip(text: string, source: string, offset: number): DiagnosticDraft | undefined {
   const name = text.endsWith(' not closed') ? /^tag \{%-?\s*(\w+)/.exec(text)?.[1] : undefined;
   if (name !== undefined) {
@@ -146,7 +146,7 @@ export function unclosedSlip(text: string, source: string, offset: number): Diag
   return { code: 'template.syntax', message, hint: `Close it with ${closes}${example}.`, offset, length: 2 };
 }
 
-/** Something behind an expression that belongs to none. @param end where the expression ends */
+/** Returns an error for text after an expression. @param end where the expression ends */
 export const unexpected = (source: string, end: number): DiagnosticDraft =>
   operatorSlip(source, end) ??
   draft(

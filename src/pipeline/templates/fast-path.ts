@@ -5,8 +5,8 @@ import { readPath } from './scope.ts';
 import type { TemplateScope } from './template.ts';
 
 /**
- * The quick way for what most templates are: texts with `{{ a.b }}` between them, no filters and no tags. It gives
- * what liquidjs gives, without its generators, in a fraction of the time.
+ * Fast rendering of most templates: texts with `{{ a.b }}` between them, without filters and tags. The result is that of liquidjs,
+ * without its generators, in a fraction of the time.
  */
 
 interface PlainOutput {
@@ -37,7 +37,7 @@ function plainOutput(node: LiquidNode): PlainOutput | undefined {
 const textPart = (node: LiquidNode): string | undefined =>
   TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : undefined;
 
-/** A fast way to render the nodes, if all of them allow it; throws like the ordinary way. */
+/** Returns a fast renderer for nodes that allow it; throws the same errors as the slow one. */
 export function plainRenderer(nodes: readonly LiquidNode[]): ((scope: TemplateScope) => string) | undefined {
   const parts: (string | PlainOutput)[] = [];
   for (const node of nodes) {
@@ -62,7 +62,7 @@ export function plainRenderer(nodes: readonly LiquidNode[]): ((scope: TemplateSc
   };
 }
 
-/** How to evaluate a node quickly, if it is a single plain output. */
+/** Returns a fast evaluator for a node that is a single plain output. */
 export function plainReader(node: LiquidNode): ((scope: TemplateScope) => Value) | undefined {
   const output = plainOutput(node);
   if (output === undefined) return undefined;

@@ -1,34 +1,34 @@
 import { TemplateError } from './template.ts';
 
 /**
- * Bounds of templates. They are counts, never times, so that a template that renders on one machine renders on
- * all. Lengths are in UTF-16 units.
+ * Limits of templates. They are counts, never times, so that a template that renders on one machine renders on every machine. Lengths are
+ * in UTF-16 units.
  */
 export const templateLimits = {
-  /** Text without any tag. */
+  /** Length of a text without tags. */
   literal: 1_000_000,
-  /** Text with tags. */
+  /** Length of a text with tags. */
   source: 100_000,
-  /** Tags inside tags, and brackets inside brackets. */
+  /** Depth of nested tags, and of nested brackets. */
   depth: 64,
-  /** Errors reported of one template. */
+  /** Errors reported per template. */
   diagnostics: 20,
-  /** Rendered text. */
+  /** Length of rendered text. */
   output: 1_000_000,
   /** Members of one range `(1..n)`. */
   range: 10_000,
   /**
-   * Nodes rendered, filters and comparisons (`node` for each), list members (`member` for each) and characters that these handle, and
-   * characters written, together. The most takes well below a second: nothing else has a turn while a template renders.
+   * Total work of a rendering: rendered nodes, filters and comparisons (`node` each), list members (`member` each), characters that these
+   * handle, and written characters. The maximum takes well below a second, in which nothing else can run.
    */
   work: 2_000_000,
-  /** Each takes the time of many characters: also one body of a loop, and one member of a list that is searched by what it holds. */
+  /** Work of a node, a loop body, or a member of a searched list: each takes as long as many characters. */
   node: 25,
   member: 8,
 } as const;
 
 /**
- * Counts the work of one rendering; takes the place of liquidjs' memory limiter, so that its filters charge it.
+ * Counts the work of one rendering. Replaces liquidjs' memory limiter, so that its filters are charged too.
  *
  * @throws TemplateError `template.limit`
  */
@@ -36,7 +36,7 @@ export class WorkMeter {
   #used = 0;
 
   use(count: number): void {
-    // A count that is not a number (from values that are not) costs nothing, as in liquidjs.
+    // A count that is not a number (made from other values) costs nothing, as in liquidjs.
     if (!(count > 0)) return;
     this.#used += count;
     if (this.#used > templateLimits.work) {

@@ -13,7 +13,7 @@ import { type Value, WrittenNumber } from '../values/value.ts';
 import { templateLimits } from './limits.ts';
 import { TemplateError } from './template.ts';
 
-/** A value as text. @throws TemplateError for what has no text */
+/** Converts a value to text. @throws TemplateError for a value without a text form */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const plain = plainValue(value);
@@ -27,7 +27,7 @@ export function textOf(value: unknown): string {
   return String(plain);
 }
 
-/** What a template may give: our own values. */
+/** Converts a template's result to a value of ours. */
 export function plainValue(value: unknown): Value {
   const plain: unknown = toValue(value);
   if (plain === undefined) throw new TemplateError('template.undefined', 'gives nothing');
@@ -37,13 +37,13 @@ export function plainValue(value: unknown): Value {
   return plain as Value;
 }
 
-/** @throws TemplateError for a text that is longer than a rendered one may be */
+/** Checks the length of a rendered text. @throws TemplateError if it is too long */
 export function checkLength({ length }: string): void {
   if (length > templateLimits.output)
     throw new TemplateError('template.limit', `gives more than ${templateLimits.output} characters`);
 }
 
-/** The value of a template that is one output and nothing else. @throws TemplateError */
+/** Returns the value of a template that is a single output. @throws TemplateError */
 export function outputValue(value: unknown): Value {
   const plain = plainValue(value);
   if (typeof plain === 'string') checkLength(plain);
@@ -71,7 +71,7 @@ const shown = (token: Token): string => {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 };
 
-/** Errors that already say where they happened. */
+/** Errors that already contain their place. */
 const placed = new WeakSet<TemplateError>();
 
 function place(code: string, message: string, cause?: unknown): TemplateError {
@@ -80,11 +80,11 @@ function place(code: string, message: string, cause?: unknown): TemplateError {
   return error;
 }
 
-/** A name that the scope does not have. */
+/** Makes the error for a name that the scope does not have. */
 export const undefinedName = (name: string, token: Token, cause?: unknown, more = ''): TemplateError =>
   place('template.undefined', `"${name}" is not defined here (in ${shown(token)}).${more}`, cause);
 
-/** What a reply has in place of a member that it lacks; nothing where it is not a reply's JSON that is asked. */
+/** Lists the members that a reply's JSON has in place of a missing one; empty for anything other than a reply's JSON. */
 export function membersInstead(path: readonly (string | number)[], owner: unknown): string {
   const [root, , field] = path;
   if (root !== 'steps' || field !== 'json' || path.length < 4) return '';
@@ -102,14 +102,14 @@ export function membersInstead(path: readonly (string | number)[], owner: unknow
   return `${has} A member that may be missing is written {{ ${path.join('.')} | default: "…" }}.`;
 }
 
-/** What a value of the scope threw when it was read: liquidjs takes that for a name that is not defined. */
+/** Returns our own error from reading a scope value, which liquidjs reports as an undefined name. */
 function ownError(thrown: unknown): unknown {
   const original =
     thrown instanceof Error ? (thrown as { originalError?: unknown }).originalError : undefined;
   return original instanceof TemplateError ? original : thrown;
 }
 
-/** Whatever was thrown while a node rendered, as the error that the contract knows. */
+/** Turns any error thrown while rendering a node into a TemplateError. */
 export function explain(caught: unknown, token: Token): TemplateError {
   const thrown = ownError(caught);
   if (thrown instanceof TemplateError) {
@@ -134,8 +134,8 @@ export function explain(caught: unknown, token: Token): TemplateError {
 }
 
 /**
- * Renders nodes into text; stands in for liquidjs' own, which keeps the wall clock, writes `[object Object]` and
- * drops a 0 that a tag returns.
+ * Renders nodes to text. Replaces liquidjs' own renderer, which reads the wall clock, writes `[object Object]` and drops a 0 that a tag
+ * returns.
  *
  * @throws TemplateError
  */
@@ -163,7 +163,7 @@ export function renderText(nodes: LiquidNode[], context: Context): string {
   return toValueSync(renderNodes(nodes, context));
 }
 
-/** The value of a template that is one output and nothing else. @throws TemplateError */
+/** Returns the value of a template that is a single output. @throws TemplateError */
 export function renderOutput(output: Output, context: Context): Value {
   try {
     return outputValue(toValueSync(output.value.value(context, false)));

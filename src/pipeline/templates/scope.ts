@@ -7,9 +7,9 @@ import type { TemplateScope } from './template.ts';
 
 const noTimeLimit = { use: () => {}, check: () => {} };
 
-/** liquidjs' context over our scope. */
+/** liquidjs' context for our scope. */
 class ScopeContext extends Context {
-  /** A part of nothing, or of a number, is not there; liquidjs would give nothing, or the number's insides. */
+  /** Treats members of nothing and of numbers as missing; liquidjs would give nothing, or the number's internals. */
   override readProperty(...args: Parameters<Context['readProperty']>): unknown {
     const owner: unknown = args[0];
     if (owner === null || owner instanceof WrittenNumber) return undefined;
@@ -17,14 +17,13 @@ class ScopeContext extends Context {
   }
 }
 
-/** The value of a root name; undefined when the scope has none. */
 function readRoot(scope: TemplateScope, root: string): unknown {
   if (root === 'steps') return scope.steps;
   if (root === 'repeat') return scope.repeat;
   return Object.hasOwn(scope.vars, root) ? scope.vars[root] : undefined;
 }
 
-/** A context that holds those of `roots` that the scope has. */
+/** Opens a context with those of `roots` that exist in the scope. */
 export function openContext(scope: TemplateScope, roots: readonly string[]): Context {
   const visible: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const root of roots) {
@@ -44,10 +43,10 @@ export function openContext(scope: TemplateScope, roots: readonly string[]): Con
   );
 }
 
-/** Knows liquidjs' rules for members (`size`, `first`, negative indexes); holds nothing itself. */
+/** An empty context for liquidjs' rules for members (`size`, `first`, negative indexes). */
 const members = new ScopeContext(Object.create(null) as object, engine.options, { sync: true });
 
-/** A value of the scope by its names and indexes. @throws TemplateError `template.undefined` */
+/** Reads a value of the scope by its names and indexes. @throws TemplateError `template.undefined` */
 export function readPath(scope: TemplateScope, path: readonly (string | number)[], token: Token): unknown {
   let value: unknown;
   for (const [index, key] of path.entries()) {

@@ -1,10 +1,10 @@
 import type { Position } from '../diagnostics/diagnostic.ts';
 import type { Value, WrittenNumber } from '../values/value.ts';
 
-/** What a template may see: the cell's variables, its repeat, and the results of steps it comes after. */
+/** The data that a template can read: the cell's variables, its repeat, and the results of earlier steps. */
 export interface TemplateScope {
   readonly vars: Readonly<Record<string, Value>>;
-  /** Counts from 1; a pipeline without `repeat` has repeat 1. */
+  /** Number of the repeat, from 1; always 1 in a pipeline without `repeat`. */
   readonly repeat: number;
   readonly steps: Readonly<Record<string, Readonly<Record<string, Value>>>>;
 }
@@ -15,16 +15,16 @@ export interface VariableUse {
   readonly position: Position;
 }
 
-/** A step's result that a template reads: `steps.pick.json.best` is step `pick`, path `['json', 'best']`. */
+/** A step's result that a template reads: for `steps.pick.json.best`, step `pick` and path `['json', 'best']`. */
 export interface StepUse {
   readonly step: string;
   readonly path: readonly string[];
   readonly position: Position;
-  /** The value is output unchanged, without a filter: as the whole template, or as a part, which is text. */
+  /** Set if the value is output unchanged, without a filter: as the whole template, or as a part, which becomes text. */
   readonly output?: 'alone' | 'within';
 }
 
-/** Why a template could not be rendered for one cell; static errors are diagnostics instead. */
+/** An error in rendering a template for one cell; static errors are diagnostics instead. */
 export class TemplateError extends Error {
   /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` | `template.no-json` */
   readonly code: string;
@@ -36,20 +36,20 @@ export class TemplateError extends Error {
   }
 }
 
-/** A compiled Liquid template. Pure: the same scope gives the same text. */
+/** A compiled Liquid template. It is pure: the same scope gives the same text. */
 export interface Template {
   readonly source: string;
   readonly position: Position;
-  /** Matrix variables (and `repeat`) it reads, in order of appearance. */
+  /** Matrix variables (and `repeat`) that the template reads, in order of appearance. */
   readonly variables: readonly VariableUse[];
   readonly steps: readonly StepUse[];
-  /** Text. @throws TemplateError */
+  /** Renders to text. @throws TemplateError */
   render(scope: TemplateScope): string;
-  /** Like render, but a template that is nothing but `{{ x }}` keeps the type of x. @throws TemplateError */
+  /** Renders like `render`, but a template that is only `{{ x }}` keeps the type of x. @throws TemplateError */
   evaluate(scope: TemplateScope): Value;
 }
 
-/** JSON whose strings are templates, with numbers that remember how they were written. */
+/** JSON whose strings are templates, with numbers that keep their written form. */
 export type TemplateTree =
   | Template
   | WrittenNumber

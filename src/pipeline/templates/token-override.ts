@@ -10,8 +10,8 @@ import { templateLimits } from './limits.ts';
 import { TemplateError } from './template.ts';
 
 /**
- * Replaces the evaluation of a token by a function of ours. liquidjs evaluates a value with filters through a method; this
- * object looks like such a value.
+ * Replaces the evaluation of a token by our own function. liquidjs evaluates a value with filters through a method; this object imitates
+ * such a value.
  */
 function overrideToken(token: Token, evaluate: (context: Context) => Iterable<unknown>): Token {
   const { input, begin, end } = token;
@@ -28,7 +28,7 @@ function overrideToken(token: Token, evaluate: (context: Context) => Iterable<un
   } as unknown as Token;
 }
 
-/** A bound of a range. liquidjs counts up by 1 without end where a number is too large to grow by 1. */
+/** A bound of a range. For a number too large to grow by 1, liquidjs would count endlessly. */
 export const rangeBound = (token: Token): Token =>
   overrideToken(token, function* (context) {
     const bound = Number(yield evalTokenValue(token, context));
@@ -39,7 +39,7 @@ export const rangeBound = (token: Token): Token =>
     );
   });
 
-/** A range as a whole, of bounded length for any bounds. */
+/** A range of bounded length, whatever its bounds. */
 export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token => {
   const { lhs, rhs } = range;
   return overrideToken(rhs, function* (context) {
@@ -53,14 +53,14 @@ export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token =
   });
 };
 
-/** A name that may be absent: asked for, not computed with. */
+/** A name that may be absent, because it is only tested. */
 export const absentable = (token: Token): Token =>
   overrideToken(token, (context) => evalToken(token, context, true));
 
 /**
- * `offset: continue` of a loop. Before a loop with the same name and list has been rendered, liquidjs has an object in its
- * place, adds the length of the list to that object as text, and makes the text longer with each rendering. What is no
- * number skips nothing, as in liquidjs, and leaves no text that grows.
+ * Replaces `offset: continue` of a loop. liquidjs has an object in its place until a loop with the same name and list has been rendered,
+ * and appends the list's length to it as text, which grows with each rendering. Here a value that is not a number skips nothing, as in
+ * liquidjs, without growing.
  */
 export const continuedOffset = (token: Token): Token =>
   overrideToken(token, function* (context) {
@@ -68,7 +68,7 @@ export const continuedOffset = (token: Token): Token =>
     return Number.isNaN(offset) ? {} : offset;
   });
 
-/** Prepares the `offset: continue` of a loop, where a node has one. */
+/** Prepares the `offset: continue` of a node that is a loop. */
 export function prepareOffset(node: LiquidNode): void {
   const { hash } = (node as LiquidNode & { hash?: { hash?: Record<string, Token | undefined> } }).hash ?? {};
   const offset = hash?.['offset'];

@@ -10,10 +10,10 @@ import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
 import { compileTemplate } from './compile.ts';
 import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from './template.ts';
 
-/** Keys and indexes that lead from the root of a tree to one of its leaves. */
+/** Keys and indexes from the root of a tree to one of its leaves. */
 export type LeafPath = readonly (string | number)[];
 
-/** An error in one leaf of a tree, with its place in the file. */
+/** An error in one leaf of a tree, with its position in the file. */
 export interface LeafDiagnosticDraft extends DiagnosticDraft {
   readonly path: LeafPath;
   readonly position: Position;
@@ -21,14 +21,14 @@ export interface LeafDiagnosticDraft extends DiagnosticDraft {
 
 const depthLimit = 100;
 
-/** True for a template among the other members of a tree (JSON holds no functions). */
+/** Whether a member of a tree is a template (JSON holds no functions). */
 export const isTemplate = (tree: unknown): tree is Template =>
   typeof tree === 'object' && tree !== null && 'render' in tree && typeof tree.render === 'function';
 
 /**
  * Compiles every string of a value as a template; everything else stays as it is.
  *
- * @param locateLeaf gives the locator of the string at a path
+ * @param locateLeaf returns the locator of the string at a path
  * @returns the tree, or the errors of all its leaves
  */
 export function compileTree(
@@ -66,7 +66,7 @@ export function compileTree(
   return diagnostics.length === 0 ? ok(tree) : err(diagnostics);
 }
 
-/** The value of a tree in one scope; a string that is nothing but `{{ x }}` becomes x. @throws TemplateError */
+/** Renders a tree in one scope; a string that is only `{{ x }}` becomes the value of x. @throws TemplateError */
 export function renderTree(tree: TemplateTree, scope: TemplateScope): Value {
   if (isTemplate(tree)) return tree.evaluate(scope);
   if (typeof tree !== 'object' || tree === null || tree instanceof WrittenNumber) return tree;
@@ -76,7 +76,7 @@ export function renderTree(tree: TemplateTree, scope: TemplateScope): Value {
 
 const isList = (tree: TemplateTree): tree is readonly TemplateTree[] => Array.isArray(tree);
 
-/** Every template of a tree, in written order. */
+/** Yields all templates of a tree, in written order. */
 export function* treeTemplates(tree: TemplateTree): Generator<Template, void, undefined> {
   if (isTemplate(tree)) yield tree;
   else if (typeof tree === 'object' && tree !== null && !(tree instanceof WrittenNumber)) {
@@ -84,10 +84,10 @@ export function* treeTemplates(tree: TemplateTree): Generator<Template, void, un
   }
 }
 
-/** Matrix variables that a tree reads, in order of appearance. */
+/** Returns the matrix variables that a tree reads, in order of appearance. */
 export const treeVariables = (tree: TemplateTree): readonly VariableUse[] =>
   [...treeTemplates(tree)].flatMap((template) => template.variables);
 
-/** Steps that a tree reads, in order of appearance. */
+/** Returns the results of steps that a tree reads, in order of appearance. */
 export const treeSteps = (tree: TemplateTree): readonly StepUse[] =>
   [...treeTemplates(tree)].flatMap((template) => template.steps);

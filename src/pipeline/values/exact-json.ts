@@ -1,24 +1,24 @@
 import { parse, stringify } from 'lossless-json';
 import { isLongInteger, isLongSource, type Value, WrittenNumber } from './value.ts';
 
-/** Where a number may have lost digits, when it was written or will be when it is read: few texts have any. */
+/** Matches numbers that may lose digits when they are read or written; few texts contain any. */
 const longNumber = /[:[,]\s*-?(?:\d{16}|\d(?:\.\d+)?e\+)|^-?\d{16}/;
 
 const longIntegers = { test: isLongInteger, stringify: String };
 
-/** JSON text in which integers that JavaScript's numbers cannot hold stand as they were written. */
+/** Writes JSON with long integers, which JavaScript's numbers cannot hold, as they were written. */
 export function exactJson(value: unknown, space?: number): string {
   const text = JSON.stringify(value, undefined, space);
   return longNumber.test(text) ? (stringify(value, undefined, space, [longIntegers]) ?? text) : text;
 }
 
 /**
- * Parses JSON as JSON.parse does, but for integers that a number cannot hold: they are written numbers.
+ * Parses JSON like JSON.parse, except that integers too long for a number become written numbers.
  *
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  // The lossless parser assigns members, so that a member of this name would become a prototype.
+  // The lossless parser assigns members, so a member of this name would become a prototype.
   if (!longNumber.test(text) || /__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return parse(text, null, { parseNumber: exactNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
@@ -28,12 +28,12 @@ function exactNumber(source: string): number | WrittenNumber {
   return isLongSource(source, value) ? new WrittenNumber(source, value) : value;
 }
 
-/** The same value with written numbers in place of whatever else holds such an integer; itself where nothing does. */
+/** Replaces other representations of long integers by written numbers; returns the value itself if there are none. */
 export function withWrittenNumbers<T>(value: T): T {
   return holdsLongInteger(value) ? (replaced(value as Value) as T) : value;
 }
 
-/** Few values hold one, and this makes nothing anew. */
+/** Whether a value contains a long integer. Few do, and this check copies nothing. */
 function holdsLongInteger(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return false;
   if (Array.isArray(value)) return value.some(holdsLongInteger);

@@ -1,12 +1,12 @@
 import { isMapping, renderValue, type Value } from './value.ts';
 
-/** One leaf of a partial value: where it stands and how it renders. */
+/** One leaf of a partial value: its path and its rendered text. */
 export interface PartialLeaf {
   readonly path: readonly string[];
   readonly text: string;
 }
 
-/** The scalars of a value with their paths; a list's members are named by their index. */
+/** Returns the scalars of a value with their paths; list members are named by their index. */
 export function leavesOf(value: Value, path: readonly string[] = []): PartialLeaf[] {
   if (Array.isArray(value)) {
     return value.flatMap((item: Value, index) => leavesOf(item, [...path, String(index)]));
@@ -17,7 +17,7 @@ export function leavesOf(value: Value, path: readonly string[] = []): PartialLea
   return [{ path, text: renderValue(value) }];
 }
 
-/** The member of a value at a path; undefined where there is none. */
+/** Returns the member of a value at a path; undefined if there is none. */
 export function memberAt(value: Value, path: readonly string[]): Value | undefined {
   let at: Value | undefined = value;
   for (const name of path) {

@@ -1,6 +1,6 @@
 import { isObject } from './value.ts';
 
-/** What a document that somebody else may have written has to be, so that readers may rely on its parts. */
+/** A type check for documents that somebody else may have written, so that readers may rely on their parts. */
 export type Shape = (value: unknown) => boolean;
 
 export const anything: Shape = () => true;
@@ -8,7 +8,7 @@ export const aText: Shape = (value) => typeof value === 'string';
 export const aNumber: Shape = (value) => Number.isFinite(value);
 export const aFlag: Shape = (value) => typeof value === 'boolean';
 
-/** One of these texts. */
+/** Checks for one of these texts. */
 export const aWord = (...words: readonly string[]): Shape => {
   const known: ReadonlySet<unknown> = new Set(words);
   return (value) => known.has(value);
@@ -19,7 +19,7 @@ export const listOf =
   (value) =>
     Array.isArray(value) && value.every((one) => item(one));
 
-/** A mapping of any names to values of one shape. */
+/** Checks for a mapping of any names to values of one shape. */
 export const mapOf =
   (item: Shape): Shape =>
   (value) =>
@@ -30,7 +30,7 @@ export const either =
   (value) =>
     shapes.some((shape) => shape(value));
 
-/** A mapping that has what is needed; what is optional has its shape where it is there, and other names are passed over. */
+/** Checks for a mapping with all required members. Optional members are checked if present; other names are ignored. */
 export function aMapping(
   needed: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},

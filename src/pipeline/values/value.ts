@@ -1,6 +1,6 @@
 /**
- * A number whose written form differs from JavaScript's (`6.0`, `1e3`, `0x10`): it renders as it was written
- * and computes as a number. Implements liquidjs' Comparable so that conditions compare it by value.
+ * A number whose written form differs from JavaScript's (`6.0`, `1e3`, `0x10`): it renders as written and computes as a number.
+ * Implements liquidjs' Comparable, so that conditions compare it by value.
  */
 export class WrittenNumber {
   readonly source: string;
@@ -19,12 +19,12 @@ export class WrittenNumber {
     return this.value;
   }
 
-  /** Writes JSON without loss: only for an integer that a number cannot hold. */
+  /** Whether it is an integer that a number cannot hold, which only lossless JSON can write. */
   get isLongInteger(): boolean {
     return isLongSource(this.source, this.value);
   }
 
-  /** In plain JSON the text it was written as would be lost, so the number goes out. */
+  /** Returns the number: plain JSON would write its original text as a string. */
   toJSON(): number {
     return this.value;
   }
@@ -50,26 +50,26 @@ export class WrittenNumber {
   }
 }
 
-/** True for an integer in JSON's notation whose digits a number does not hold. */
+/** Whether an integer in JSON's notation has digits that a number cannot hold. */
 export const isLongSource = (source: string, value: number): boolean =>
   !Number.isSafeInteger(value) && /^-?[1-9]\d{15,255}$/.test(source) && String(value) !== source;
 
-/** True for an integer with more digits than a number holds; pipelines and replies have such integers. */
+/** Whether a value is an integer with more digits than a number holds; pipelines and replies have such integers. */
 export const isLongInteger = (
   value: unknown,
 ): value is { toString(): string; readonly isLongInteger: true } =>
   typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
 
 /**
- * What the other side of a comparison is to a number: a text is never equal to one (`6 == "6"` is false), though
- * larger or smaller; Liquid's `nil` and `empty` are objects and neither.
+ * Converts the other side of a comparison with a number. A text never equals a number (`6 == "6"` is false), but may be larger or
+ * smaller; Liquid's `nil` and `empty` are objects and never compare.
  */
 function plain(other: unknown): number {
   if (other instanceof WrittenNumber) return other.value;
   return (typeof other === 'object' ? Number.NaN : other) as number;
 }
 
-/** A value of the matrix or of a template: JSON, with numbers that remember how they were written. */
+/** A value of the matrix or of a template: JSON, with numbers that keep their written form. */
 export type Value =
   | string
   | number
@@ -79,7 +79,7 @@ export type Value =
   | readonly Value[]
   | { readonly [name: string]: Value };
 
-/** True for a mapping (neither a list nor a written number). */
+/** Whether a value is a mapping, neither a list nor a written number. */
 export function isMapping(value: unknown): value is { readonly [name: string]: Value } {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof WrittenNumber)
@@ -87,8 +87,8 @@ export function isMapping(value: unknown): value is { readonly [name: string]: V
 }
 
 /**
- * Canonical JSON: keys sorted by code unit, no white space, numbers as they were written. Equal values give equal text, for
- * any order of their keys. Values are compared and hashed in this form, and a manifest shows objects in it.
+ * Writes canonical JSON: keys sorted by code unit, no white space, numbers as written. Equal values give equal text, in any order of
+ * their keys. Values are compared and hashed in this form, and a manifest shows objects in it.
  */
 export function canonicalJson(value: Value): string {
   if (value instanceof WrittenNumber) return value.source;
@@ -104,14 +104,14 @@ export function canonicalJson(value: Value): string {
   return `{${text}}`;
 }
 
-/** The text of a value in a template: scalars as they are written, lists and mappings as canonical JSON. */
+/** Renders a value in a template: scalars as written, lists and mappings as canonical JSON. */
 export function renderValue(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'object' && !(value instanceof WrittenNumber)) return canonicalJson(value);
   return String(value);
 }
 
-/** A mapping as `JSON.parse` gives it, which is what a declared answer schema is made of. */
+/** A mapping as `JSON.parse` returns it, used for declared reply schemas. */
 export type Json = { readonly [name: string]: unknown };
 
 export const isObject = (value: unknown): value is Json =>

@@ -7,17 +7,17 @@ import { tooDeep, yamlLimits } from './limits.ts';
 import { isMergeKey, mergedMappings } from './merge.ts';
 import type { ScalarStyle, SourceEntry, SourceNode, SourceScalar } from './node.ts';
 
-/** Names that reach into JavaScript's own objects. */
+/** Names of members of JavaScript's own objects. */
 const forbiddenKeys = new Set(['__proto__', 'constructor']);
 
 const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** For a template that is not in quotes: YAML takes its braces for mappings. */
+/** Hint for a template that is not in quotes: YAML reads its braces as mappings. */
 const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
 
-/** What to do about a key that stands twice: a mapping below it may be a second step, which wants a name of its own. */
+/** Suggests what to do about a duplicate key: a mapping below it may be a second step, which needs its own name. */
 function hintForTwice(key: string, { kind }: SourceNode): string {
   if (kind === 'scalar') return 'Keep one of the two and remove the other.';
   const other = key.length > 40 ? '' : `, for example ${key.replace(/\d{1,9}$/, '')}2`;
@@ -26,16 +26,16 @@ function hintForTwice(key: string, { kind }: SourceNode): string {
     : `Give this one another name${other}; or join the two in one.`;
 }
 
-/** A converted node, and how many values it stands for. */
+/** A converted node, with the number of its values. */
 interface Converted {
   readonly node: SourceNode;
   readonly size: number;
 }
 
-/** Stops a conversion that has already been reported. */
+/** Stops a conversion after its error has been reported. */
 class ConversionError extends Error {}
 
-/** A composed document as nodes of JSON's shapes; undefined when it cannot be, which is then reported. */
+/** Converts a composed document to nodes of JSON's shapes; undefined if that fails, which is then reported. */
 export const convertDocument = (
   document: Document.Parsed,
   collector: DiagnosticCollector,
@@ -60,7 +60,7 @@ class Conversion {
     }
   }
 
-  /** `keySpan` is the mark for a missing value. */
+  /** Converts a node. `keySpan` is marked if the value is missing. */
   #convert(node: Node | null, keySpan: Span, depth: number): Converted {
     if (node === null) return { node: emptyScalar(keySpan), size: 1 };
     const span = spanOf(node, keySpan);
@@ -89,7 +89,7 @@ class Conversion {
     }
     if (this.#isBareTemplate(span)) return { node: this.#bareTemplate(span), size: 1 };
     if (isMap(node)) return this.#mapping(node.items as Pair<Node, Node | null>[], span, depth);
-    // Nothing else comes out of the parser; an empty value is a scalar.
+    // The parser makes no other nodes; an empty value is a scalar.
     return { node: emptyScalar(keySpan), size: 1 };
   }
 
@@ -97,7 +97,7 @@ class Conversion {
     return this.#collector.source.text.startsWith('{{', offset);
   }
 
-  /** Read as the user probably meant it, so that errors inside are found in the same pass. */
+  /** Reads a bare template as the user probably meant it, so that errors inside are found too. */
   #bareTemplate(span: Span): SourceScalar {
     const { text } = this.#collector.source;
     this.#collector.error(
@@ -140,14 +140,14 @@ class Conversion {
       }
       own.add(key);
       values.push(value);
-      // A key of its own replaces a merged one, and stands where it is written.
+      // An own key replaces a merged one, and stands where it is written.
       entries.delete(key);
       entries.set(key, { key, keySpan, value: value.node });
     }
     return { node: { kind: 'mapping', span, entries }, size: sizeOf(values) };
   }
 
-  /** Adds the entries of a merge key that the mapping does not have; they keep their places where they are written. */
+  /** Adds the missing entries of a merge key, with their original positions. */
   #merge(value: SourceNode, entries: Map<string, SourceEntry>, keySpan: Span): void {
     const mappings = mergedMappings(value);
     if (mappings === undefined) {

@@ -1,14 +1,14 @@
-/** What a pipeline file may be at most. They bound time and memory: what breaks one belongs into a table. */
+/** Limits of a pipeline file, which bound time and memory. Larger data belongs into a table. */
 export const yamlLimits = {
-  /** UTF-16 units of text. */
+  /** Length of the text in UTF-16 units. */
   characters: 1024 * 1024,
-  /** Mappings and lists inside each other. */
+  /** Depth of nested mappings and lists. */
   depth: 64,
-  /** Values in the whole file, counted again each time an alias repeats them. */
+  /** Values in the whole file; an aliased value counts each time it is used. */
   values: 200_000,
-  /** Syntax errors shown. Each one causes further messages that are no errors. */
+  /** Syntax errors shown. Each one causes further messages that are not real errors. */
   syntaxErrors: 10,
 } as const;
 
-/** The message for a file that breaks {@link yamlLimits.depth}. */
+/** Message for a file that exceeds {@link yamlLimits.depth}. */
 export const tooDeep = `Mappings and lists lie more than ${yamlLimits.depth} deep in each other.`;

@@ -1,12 +1,12 @@
 import type { Span } from '../diagnostics/source.ts';
 import { type Value, WrittenNumber } from '../values/value.ts';
 
-/** How a scalar is written, which decides how its text maps to the file. */
+/** How a scalar is written, which determines how its text maps to the file. */
 export type ScalarStyle = 'plain' | 'single' | 'double' | 'block';
 
 export interface SourceScalar {
   readonly kind: 'scalar';
-  /** What to mark when something is wrong with it. */
+  /** The span to mark if the node is wrong. */
   readonly span: Span;
   readonly style: ScalarStyle;
   readonly value: string | number | boolean | null | WrittenNumber;
@@ -30,48 +30,48 @@ export interface SourceMapping {
   readonly entries: ReadonlyMap<string, SourceEntry>;
 }
 
-/** A YAML document as the checks see it: JSON's shapes, each with its place in the file; aliases are resolved. */
+/** A YAML document as the checks see it: JSON's shapes, each with its position in the file; aliases are resolved. */
 export type SourceNode = SourceScalar | SourceList | SourceMapping;
 
 export interface TextNode extends SourceScalar {
   readonly value: string;
 }
 
-/** True for a scalar that is text. */
+/** Whether a node is a text. */
 export const isText = (node: SourceNode | undefined): node is TextNode =>
   node?.kind === 'scalar' && typeof node.value === 'string';
 
-/** The members of a mapping; none when the node is anything else. */
+/** Returns the entries of a mapping; empty for any other node. */
 export const entriesOf = (node: SourceNode | undefined): readonly SourceEntry[] =>
   node?.kind === 'mapping' ? [...node.entries.values()] : [];
 
-/** A member of a mapping, with its key. */
+/** Returns an entry of a mapping, with its key. */
 export const entryAt = (node: SourceNode | undefined, name: string): SourceEntry | undefined =>
   node?.kind === 'mapping' ? node.entries.get(name) : undefined;
 
-/** A member of a mapping. */
+/** Returns a member of a mapping. */
 export const member = (node: SourceNode | undefined, name: string): SourceNode | undefined =>
   entryAt(node, name)?.value;
 
-/** The items of a list; none when the node is anything else. */
+/** Returns the items of a list; empty for any other node. */
 export const itemsOf = (node: SourceNode | undefined): readonly SourceNode[] =>
   node?.kind === 'list' ? node.items : [];
 
-/** What keys and indexes lead to; undefined where there is nothing. */
+/** Returns the node at a path of keys and indexes; undefined if there is none. */
 export const nodeAt = (
   node: SourceNode | undefined,
   path: readonly (string | number)[],
 ): SourceNode | undefined =>
   path.reduce((at, name) => (at?.kind === 'list' ? at.items[Number(name)] : member(at, String(name))), node);
 
-/** The number that a node is; undefined for anything else, and for a number that is written as a text. */
+/** Returns the number of a scalar; undefined for anything else, also for a number written as a text. */
 export function numberOf(node: SourceNode | undefined): number | undefined {
   const value = node?.kind === 'scalar' ? node.value : undefined;
   if (value instanceof WrittenNumber) return value.value;
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The value that the node stands for; numbers remember how they were written. */
+/** Converts a node to its value; numbers keep their written form. */
 export function toValue(node: SourceNode): Value {
   switch (node.kind) {
     case 'scalar':
@@ -83,7 +83,7 @@ export function toValue(node: SourceNode): Value {
   }
 }
 
-/** The node as plain JSON, as a JSON Schema sees it. */
+/** Converts a node to plain JSON for a JSON Schema. */
 export function toJson(node: SourceNode): unknown {
   switch (node.kind) {
     case 'scalar':

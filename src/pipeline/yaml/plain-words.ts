@@ -7,7 +7,7 @@ interface PlainWords {
 
 type Words = readonly [said: RegExp, message: string, hint: string];
 
-/** By the beginnings of the YAML library's messages (yaml 2, compose/*.js and doc/*.js); the first that fits counts. */
+/** Messages by the start of the YAML library's message (yaml 2, compose/*.js and doc/*.js); the first match counts. */
 const words: readonly Words[] = [
   [
     /^Plain value cannot start with/,
@@ -108,7 +108,7 @@ const others: Readonly<Partial<Record<string, PlainWords>>> = {
   },
 };
 
-/** An error of the YAML library in plain words; what it says itself speaks of the insides of YAML. */
+/** Explains an error of the YAML library in plain words, without YAML's internal terms. */
 export function plainWords({ code, message }: Pick<YAMLError, 'code' | 'message'>): PlainWords {
   const found = words.find(([said]) => said.test(message));
   if (found !== undefined) return { message: found[1], hint: found[2] };

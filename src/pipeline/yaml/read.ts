@@ -10,7 +10,7 @@ import { composeTokens, quoteEndingAt, readTokens } from './tokens.ts';
 
 const longestShown = 80;
 
-/** Reads the text as YAML 1.2 with JSON's shapes only. Undefined when it cannot be understood as a whole. */
+/** Reads a text as YAML 1.2 with JSON's shapes only; undefined if the document cannot be understood. */
 export function readYaml(source: SourceText, collector: DiagnosticCollector): SourceNode | undefined {
   if (source.text.length > yamlLimits.characters) {
     const most = yamlLimits.characters / 1024 / 1024;
@@ -28,7 +28,7 @@ export function readYaml(source: SourceText, collector: DiagnosticCollector): So
     collector.error('yaml.nesting', { offset: tokens, length: 1 }, tooDeep);
     return undefined;
   }
-  // Unique keys are checked below: the composer's own check takes quadratic time.
+  // Duplicate keys are checked below: the composer's own check takes quadratic time.
   const options = { resolveKnownTags: false, uniqueKeys: false };
   const { documents, diagnostics } = composeTokens(tokens, options, source.text.length);
   const [document, second] = documents;
@@ -88,7 +88,7 @@ function reportSyntax(
           : `${text}${mark}`;
       const hint = example === mark ? `End the text with ${mark}.` : `Close it: ${example}.`;
       collector.error('yaml.syntax', span, 'The quote that opens here is never closed.', hint);
-      // It swallowed what closes everything around it: the other errors are this one.
+      // It swallowed the closing brackets around it: the other errors follow from this one.
       break;
     } else {
       const slip = syntaxSlip(error, collector.source, tokens);

@@ -4,7 +4,7 @@ import type { ScalarStyle, TextNode } from './node.ts';
 
 const simpleEscapes = '0abtnvfre "/\\NbLP_\t';
 
-/** How many file units an escape of a double-quoted scalar takes, and how many units of text it yields. */
+/** Returns the length of an escape in a double-quoted scalar, and the number of units of text that it yields. */
 function escapeAt(text: string, at: number): { consumed: number; made: number } {
   const mark = text[at + 1] ?? '';
   if (mark === 'x') return { consumed: 4, made: 1 };
@@ -17,7 +17,7 @@ function escapeAt(text: string, at: number): { consumed: number; made: number } 
 const isBlank = (unit: string | undefined): boolean =>
   unit === ' ' || unit === '\t' || unit === '\n' || unit === '\r';
 
-/** Where the text begins: behind an opening quote, or on the line below a block scalar's header. */
+/** Returns where the text begins: after an opening quote, or on the line below a block scalar's header. */
 function textStart(style: ScalarStyle, file: string, offset: number): number {
   if (style === 'plain') return offset;
   if (style !== 'block') return offset + 1;
@@ -26,8 +26,8 @@ function textStart(style: ScalarStyle, file: string, offset: number): number {
 }
 
 /**
- * For each unit of a scalar's text, its offset in the file; one more for the end. White space may be folded,
- * indented or escaped in the file, all else stands there in the same order, so both are walked side by side.
+ * Returns the offset in the file of each unit of a scalar's text, and of its end. White space may be folded, indented or escaped in the
+ * file; all other characters are in the same order, so both are walked together.
  */
 function unitOffsets(source: SourceText, scalar: TextNode): readonly number[] {
   const file = source.text;
@@ -53,12 +53,12 @@ function unitOffsets(source: SourceText, scalar: TextNode): readonly number[] {
   return offsets;
 }
 
-/** Turns offsets in a scalar's text into positions in the file, whatever quotes, escapes and folds lie between. */
+/** Returns a function that converts offsets in a scalar's text to positions in the file, across quotes, escapes and folds. */
 export function scalarLocator(
   source: SourceText,
   scalar: TextNode,
 ): (offset: number, length: number) => Position {
-  // A flag is one short text: it is marked as a whole.
+  // A flag is one short text and is marked as a whole.
   if (scalar.span.offset > source.text.length) return () => source.position(scalar.span);
   let offsets: readonly number[] | undefined;
   const fileOffset = (unit: number): number => {
@@ -68,7 +68,7 @@ export function scalarLocator(
   };
   return (offset, length) => {
     const start = fileOffset(offset);
-    // The end is found from the last unit marked: what follows it may stand on another line.
+    // The end follows the last marked unit: the next unit may be on another line.
     const end = length > 0 ? fileOffset(offset + length - 1) + 1 : start;
     return source.position({ offset: start, length: end - start });
   };

@@ -2,12 +2,12 @@ import type { CST, YAMLError } from 'yaml';
 import type { SourceText, Span } from '../diagnostics/source.ts';
 import { bracketOpenAt } from './tokens.ts';
 
-/** A syntax error in the words of the slip that has probably caused it. */
+/** A syntax error, explained by the typing error that probably caused it. */
 interface SyntaxSlip {
   readonly span: Span;
   readonly message: string;
   readonly hint: string;
-  /** Further errors only follow from it. */
+  /** Whether further errors only follow from this one. */
   readonly isLast: boolean;
 }
 
@@ -24,7 +24,7 @@ function keyOf(source: SourceText, line: number): KeyLine | undefined {
   return key === '' ? undefined : { indent: spaces.length, key };
 }
 
-/** What the YAML library cannot know: which slip a pipeline's author has probably made. */
+/** Finds the typing error that an author of pipelines has probably made, which the YAML library cannot know. */
 export function syntaxSlip(
   { code, pos: [offset], message }: YAMLError,
   source: SourceText,
@@ -51,7 +51,7 @@ export function syntaxSlip(
   };
 }
 
-/** A template that is not in quotes is the likeliest slip on its line. */
+/** Finds a template without quotes, the most likely error on its line. */
 function bareTemplate(source: SourceText, line: number): SyntaxSlip | undefined {
   const text = source.line(line).trimEnd();
   const found = /(?:^|[:,[-])\s*\{\{/.exec(text);
@@ -71,7 +71,7 @@ function bareTemplate(source: SourceText, line: number): SyntaxSlip | undefined 
   };
 }
 
-/** `path:` indented below a key that has its value on its own line. */
+/** Finds a key such as `path:`, indented below a key that has its value on its own line. */
 function deeperKey(source: SourceText, line: number): SyntaxSlip | undefined {
   const above = keyOf(source, line);
   const below = keyOf(source, line + 1);
@@ -106,9 +106,9 @@ function openBracket(source: SourceText, offset: number): SyntaxSlip {
   };
 }
 
-/** A key between the columns of the keys above it. */
+/** Finds a key whose column lies between the columns of the keys above it. */
 function unevenKey(source: SourceText, line: number): SyntaxSlip | undefined {
-  // The error lies where the line begins, or behind the end of the line above.
+  // The error is at the beginning of the line, or after the end of the line above.
   const at = keyOf(source, line) === undefined ? line + 1 : line;
   const own = keyOf(source, at);
   if (own === undefined) return undefined;

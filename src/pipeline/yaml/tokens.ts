@@ -1,21 +1,18 @@
 import { Composer, type CST, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
-/**
- * After this many syntax errors the text is not read further: each error is an object with a stack, and each character can
- * cause one.
- */
+/** Number of syntax errors after which reading stops: each error is an object with a stack, and each character can cause one. */
 const mostErrors = 100;
 
 class Enough extends Error {}
 
-/** Documents, with the errors of the first; none when the errors were too many to go on. */
+/** Documents, with the errors of the first; none if there were too many errors to continue. */
 export interface Composed {
   readonly documents: readonly Document.Parsed[];
   readonly diagnostics: readonly YAMLError[];
 }
 
-/** Composes tokens, up to a number of errors. */
+/** Composes tokens, up to a maximum number of errors. */
 export function composeTokens(
   tokens: Iterable<CST.Token>,
   options: ConstructorParameters<typeof Composer>[0],
@@ -39,11 +36,11 @@ export function composeTokens(
   }
 }
 
-/** Tokens of a text that are open at once: a collection, and what stands in it before it is closed. */
+/** Most tokens that are open at once: a collection, and its contents before it is closed. */
 const mostOpen = yamlLimits.depth * 3;
 
 /**
- * The tokens of a text, or the offset at which collections lie too deep in each other.
+ * Reads the tokens of a text, or returns the offset at which collections are nested too deeply.
  *
  * @param onNewLine receives the offset at which each line begins
  */
@@ -61,17 +58,14 @@ export function readTokens(text: string, onNewLine?: (offset: number) => void): 
       if (token.type === 'error') diagnostics += 1;
       if (token.type !== 'error' || diagnostics <= mostErrors) tokens.push(token);
     }
-    // It closes what is open by calling itself, once for each: that must not depend on the stack.
+    // The parser closes open tokens by one recursive call each: that must not depend on the stack.
     if (parser.stack.length > mostOpen) return parser.offset;
   }
   tokens.push(...parser.end());
   return deepToken(tokens) ?? tokens;
 }
 
-/**
- * Where collections first lie too deep in each other. The composer would recurse into them, and how far that goes
- * depends on the stack.
- */
+/** Finds where collections are first nested too deeply. The composer recurses into them, and its limit would depend on the stack. */
 function deepToken(tokens: readonly CST.Token[]): number | undefined {
   let level: CST.Token[] = [...tokens];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -91,7 +85,7 @@ function partsOf(token: CST.Token): CST.Token[] {
   return token.items.flatMap(({ key, value }) => [key, value]).filter((part) => !!part);
 }
 
-/** The offset at which the quoted text begins that ends here. A text that is never closed ends where reading stopped. */
+/** Returns the start of the quoted text that ends at an offset. A text that is never closed ends where reading stopped. */
 export function quoteEndingAt(end: number, tokens: readonly CST.Token[]): number | undefined {
   let level: readonly CST.Token[] = tokens;
   while (level.length > 0) {
@@ -106,7 +100,7 @@ export function quoteEndingAt(end: number, tokens: readonly CST.Token[]): number
   return undefined;
 }
 
-/** The offset of the innermost bracket or brace that opens before an offset and is not closed there. */
+/** Returns the offset of the innermost bracket or brace that opens before an offset and is still open there. */
 export function bracketOpenAt(offset: number, tokens: readonly CST.Token[]): number | undefined {
   let found: number | undefined;
   let level: readonly CST.Token[] = tokens;

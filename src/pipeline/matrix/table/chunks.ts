@@ -7,9 +7,9 @@ const quote = 0x22;
 const pieceBytes = 64 * 1024;
 
 interface RecordEnd {
-  /** Offset of the line end that ends the last whole record; -1 for none. */
+  /** Offset of the line end that ends the last whole record; -1 if there is none. */
   readonly at: number;
-  /** The piece ends inside quotes. */
+  /** Whether the piece ends inside quotes. */
   readonly inside: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface TableSection {
   readonly bytes: Buffer;
   /** Line of the table on which the section begins. */
   readonly line: number;
-  /** It is only the beginning of a record that is too long. */
+  /** Set if the section is only the beginning of a record that is too long. */
   readonly cut?: true;
 }
 
 /**
- * Cuts a table into sections that end where a record ends, so that each can be parsed by itself and memory stays
- * flat. With `quoted`, a line end inside double quotes does not end a record (RFC 4180).
+ * Cuts a table into sections that end at the end of a record, so that each can be parsed separately and memory stays constant. With
+ * `quoted`, a line end inside double quotes does not end a record (RFC 4180).
  *
  * @throws TableError `table.unreadable` | `table.encoding` | `table.too-long`
  */
@@ -53,7 +53,7 @@ export async function* tableSections(
       pendingBytes = piece.length - end.at - 1;
     }
     if (pendingBytes > tableLimits.recordBytes) {
-      // In a quoted table a stray quote swallows everything after it: the parser can say where it stands.
+      // In a quoted table a stray quote swallows everything after it; the parser can report its position.
       if (quoted) yield { bytes: checkUtf8(Buffer.concat(pending), line), line, cut: true };
       throw tooLong(line);
     }
@@ -61,13 +61,13 @@ export async function* tableSections(
   if (pendingBytes > 0) yield { bytes: checkUtf8(Buffer.concat(pending), line), line };
 }
 
-/** The error of a record that is longer than {@link tableLimits} allows. */
+/** Returns the error for a record longer than {@link tableLimits} allows. */
 export function tooLong(line: number): TableError {
   const message = `The record that begins on line ${line} is longer than ${tableLimits.recordBytes} bytes; the file may not be the kind of table its name says.`;
   return new TableError('table.too-long', message, line);
 }
 
-/** The file's bytes without a byte order mark, in small pieces of bounded size. */
+/** Reads a file in small chunks of bounded size, without its byte order mark. */
 export async function* pieces(files: FilePort, file: string): AsyncGenerator<Buffer, void, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks(files, file)) {
@@ -101,7 +101,7 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** The same bytes. @throws TableError `table.encoding` with the line that is not UTF-8 */
+/** Returns the bytes unchanged if they are UTF-8. @throws TableError `table.encoding` with the wrong line */
 export function checkUtf8(bytes: Buffer, line: number): Buffer {
   if (isUtf8(bytes)) return bytes;
   let from = 0;
@@ -109,7 +109,7 @@ export function checkUtf8(bytes: Buffer, line: number): Buffer {
   while (from < bytes.length) {
     const end = bytes.indexOf(newline, from);
     const stop = end < 0 ? bytes.length : end + 1;
-    // A line end is never part of a longer character, so one of the lines must be at fault.
+    // A line end is never part of a longer character, so one of the lines must be wrong.
     if (!isUtf8(bytes.subarray(from, stop))) break;
     from = stop;
     at++;
@@ -123,7 +123,7 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-/** The last line end outside quotes. A doubled quote leaves and enters, which has the same effect. */
+/** Finds the last line end outside quotes. A doubled quote leaves and enters the quotes, which has the same effect. */
 function lastRecordEnd(piece: Buffer, startsInside: boolean): RecordEnd {
   let inside = startsInside;
   const quotes: number[] = [];
@@ -151,7 +151,7 @@ export interface TableLine {
   readonly line: number;
 }
 
-/** The lines of a section that hold anything. @throws TableError `table.too-long` */
+/** Yields the lines of a section that are not blank. @throws TableError `table.too-long` */
 export function* sectionLines(section: TableSection): Generator<TableLine, void, undefined> {
   const { bytes } = section;
   let { line } = section;

@@ -3,7 +3,7 @@ import { TableError, tableLimits } from './error.ts';
 import type { TableRow } from './table.ts';
 
 /**
- * Checks the names of a table's columns, which become variables. White space around a name is not part of it.
+ * Checks the names of a table's columns, which become variables, and returns them without surrounding white space.
  *
  * @throws TableError `table.empty-column` | `table.duplicate-column` | `table.column-name` | `table.too-many`
  */
@@ -34,16 +34,16 @@ export function checkColumns(written: readonly string[], line: number): readonly
   });
 }
 
-/** A sentence has a space behind its comma. */
+/** Whether a text between commas cannot be a column's name: it is blank, or begins with a space as in a sentence. */
 const isNoName = (text: string): boolean => text.trim() === '' || text.startsWith(' ');
 
 const separators = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
 
-/** Columns of a table for the eye, with two spaces or more between them. */
+/** Whether columns are aligned for reading, with two spaces or more between them. */
 const isAligned = (header: string): boolean => header.trim().includes('  ');
 
 /**
- * A header of one column that holds what separates the columns of another kind of table.
+ * Refuses a header of one column that contains the separator of another table format.
  *
  * @throws TableError `table.separator`
  */
@@ -85,7 +85,7 @@ function spacesForTabs(header: string, line: number): TableError {
   });
 }
 
-/** A row of texts under its columns. @throws TableError `table.columns` */
+/** Makes a row from texts and their columns. @throws TableError `table.columns` */
 export function textRow(
   columns: readonly string[],
   fields: readonly string[],
@@ -103,7 +103,7 @@ export function textRow(
   return { line, values };
 }
 
-/** The columns of rows that name their own: the first row has all of them, any other row may lack some. */
+/** Columns of rows that name their own columns: the first row has all of them, any other row may lack some. */
 export class OwnColumns {
   #columns: readonly string[] | undefined;
   #known: ReadonlySet<string> = new Set();
@@ -113,7 +113,7 @@ export class OwnColumns {
   }
 
   /**
-   * A row with null for each column that it lacks.
+   * Makes a row, with null for each column that it lacks.
    *
    * @throws TableError `table.columns`, and those of {@link checkColumns}
    */

@@ -47,7 +47,7 @@ export const csvBatches: BatchReader = async function* (files, file, bad) {
 
 const hint = 'A field with a comma in it is put in double quotes: "a fox, in snow".';
 
-/** The row as it was probably meant: a comma with a space behind it belongs to a sentence. */
+/** Suggests the row that was probably meant: a comma followed by a space belongs to a sentence. */
 function hintFor(fields: readonly string[], columns: number): string {
   if (fields.length < columns)
     return 'Write a comma for each field that is missing, also for one that is empty, or remove the row.';
@@ -67,7 +67,6 @@ function hintFor(fields: readonly string[], columns: number): string {
   return `A field with a comma in it is put in double quotes: ${row}.`;
 }
 
-/** A line of a section as it stands in the file. */
 function lineText({ bytes, line: first }: TableSection, line: number): string {
   let from = 0;
   for (let at = first; at < line; at++) from = bytes.indexOf(0x0a, from) + 1;
@@ -78,13 +77,13 @@ function lineText({ bytes, line: first }: TableSection, line: number): string {
     .replace(/\r$/, '');
 }
 
-/** Only the header is parsed, so that an error in a later row does not hide the header. */
+/** Parses the header only, so that an error in a later row does not hide it. */
 function firstRecord(section: TableSection): CsvRecord | undefined {
   const [first] = parseSection(section, () => withLines(section, { to: 1 }));
   return first;
 }
 
-/** Two columns or more: a record of one empty field is a blank line. Three times as fast as asking for the lines. */
+/** Parses records of two columns or more, in which an empty field is a blank line. Three times as fast as {@link singleField}. */
 function manyFields(section: TableSection): CsvRecord[] {
   return parseSection(section, () => {
     const records: CsvRecord[] = [];
@@ -97,7 +96,7 @@ function manyFields(section: TableSection): CsvRecord[] {
   });
 }
 
-/** One column: `""` is an empty value, a blank line is none, and only the parser can distinguish them. */
+/** Parses records of one column: `""` is an empty value, a blank line is skipped, and only the parser can distinguish them. */
 function singleField(section: TableSection): CsvRecord[] {
   return parseSection(section, () => withLines(section, {}));
 }
@@ -140,7 +139,7 @@ function parseSection<T>(section: TableSection, run: () => T): T {
 function errorLine(section: TableSection, error: CsvError): number {
   const { lines, records } = error as { lines?: unknown; records?: unknown };
   if (error.code === 'CSV_QUOTE_NOT_CLOSED' && typeof records === 'number') {
-    // The parser noticed at the very end; the record that never ends begins after the last one that did.
+    // The parser noticed only at the very end; the endless record begins after the last complete one.
     const last = records === 0 ? undefined : withLines(section, { to: records }).at(-1);
     return last === undefined ? section.line : last.line + 1 + lineEnds(last.fields);
   }

@@ -3,29 +3,29 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { maskSecrets } from '../../diagnostics/mask-secrets.ts';
 import { cutText } from '../../diagnostics/terminal-text.ts';
 
-/** Where in the table an error stands. Lines and columns count from 1; column 1 where only the line is known. */
+/** Position of an error in a table. Lines and columns count from 1; the column is 1 if only the line is known. */
 export interface TablePlace {
   readonly line: number;
   readonly column?: number;
-  /** The text of that line where it is at hand, cut to a printable length. */
+  /** Text of the line, if available, cut to a printable length. */
   readonly sourceLine?: string;
-  /** What to do about it, as a sentence. */
+  /** What the user can do, as a sentence. */
   readonly hint?: string;
 }
 
-/** A table that cannot be read, or not to its end: the user's file is wrong, gone, or has changed. */
+/** An error for a table that cannot be read to its end: the user's file is wrong, missing, or has changed. */
 export class TableError extends Error {
   readonly code: TableErrorCode;
   readonly line: number;
   readonly column: number;
   readonly sourceLine: string;
   readonly hint: string | undefined;
-  /** Further rows of the same table that are wrong, in file order. */
+  /** Further wrong rows of the same table, in file order. */
   others: readonly TableError[] = [];
-  /** The rows behind the last of {@link others} were not read. */
+  /** Whether rows after the last of {@link others} were not read. */
   unread = false;
 
-  /** @param at a line where no more is known */
+  /** @param at a line number if no more is known */
   constructor(code: TableErrorCode, message: string, at: TablePlace | number, options?: ErrorOptions) {
     super(cutText(message), options);
     const place = typeof at === 'number' ? { line: at } : at;
@@ -38,13 +38,13 @@ export class TableError extends Error {
   }
 }
 
-/** After these the rest of a table cannot be read row by row. */
+/** Errors after which the rest of a table cannot be read row by row. */
 const endsReading: ReadonlySet<TableErrorCode> = new Set(['table.too-many', 'table.too-long']);
 
-/** Collects the rows of a table that are wrong, so that all of them are shown at once. */
+/** Collects the wrong rows of a table, so that all of them are shown at once. */
 export class BadRows {
   readonly #found: TableError[] = [];
-  /** Rows behind the first wrong one. */
+  /** Number of rows after the first wrong one. */
   #behind = 0;
 
   get any(): boolean {
@@ -52,10 +52,10 @@ export class BadRows {
   }
 
   /**
-   * What `read` makes of a row; undefined when the row is wrong.
+   * Returns the result of `read` for a row; undefined if the row is wrong.
    *
-   * @throws TableError for what ends the reading, also of the last wrong row that is shown, and where the wrong rows are far
-   *   behind: a long table is not read to its end for their sake
+   * @throws TableError for an error that ends the reading, for the last wrong row that may be shown, and once `searchedRows` rows have
+   * followed the first wrong one
    */
   row<T>(read: () => T): T | undefined {
     const last = this.#found.at(-1);
@@ -77,7 +77,7 @@ export class BadRows {
     }
   }
 
-  /** The first wrong row with all others, `last` among them; undefined where no row is wrong. */
+  /** Returns the first wrong row with all others, including `last`; undefined if no row is wrong. */
   error(last?: TableError): TableError | undefined {
     const [first, ...others] = last === undefined ? this.#found : [...this.#found, last];
     if (first === undefined) return undefined;
@@ -86,7 +86,7 @@ export class BadRows {
   }
 }
 
-/** A table's errors as diagnostics in the table. @param file the table as messages name it */
+/** Converts a table's errors to diagnostics. @param file the table's name in messages */
 export function tableDiagnostics(error: TableError, file: string): readonly Diagnostic[] {
   const all = [error, ...error.others];
   const diagnostics = all.map(
@@ -109,24 +109,24 @@ export function tableDiagnostics(error: TableError, file: string): readonly Diag
   return [...diagnostics, { ...rest, code: 'file.more-mistakes', message, sourceLine: '' }];
 }
 
-/** What a table may be at most. They bound memory: a file that breaks one is hardly a table. */
+/** Limits of a table, which bound memory. */
 export const tableLimits = {
   /** Bytes of one line (TSV, JSONL) or one record (CSV). */
   recordBytes: 1024 * 1024,
   columns: 1024,
-  /** Wrong rows that are shown at once. */
+  /** Most wrong rows shown at once. */
   badRows: 20,
-  /** Rows that are read behind the first wrong one, to find others. */
+  /** Most rows read after the first wrong one to find others. */
   searchedRows: 100_000,
-  /** Mappings and lists inside each other, in a row of JSONL. */
+  /** Depth of nested mappings and lists in a row of JSONL. */
   depth: 100,
-  /** A YAML table is parsed as a whole, so it stays small. */
+  /** Bytes of a YAML table, which is parsed as a whole. */
   yamlBytes: 1024 * 1024,
   yamlRows: 10_000,
-  /** Values of a YAML table, counted again each time an alias repeats them. */
+  /** Values of a YAML table; an aliased value counts each time it is used. */
   yamlValues: 1_000_000,
   /** Files of a listing, which are sorted in memory. */
   files: 100_000,
-  /** Folders and files that are examined for a listing. */
+  /** Folders and files examined for a listing. */
   searched: 1_000_000,
 } as const;

@@ -2,28 +2,27 @@ import path from 'node:path';
 import { globMatches } from '../../selectors/glob.ts';
 
 /**
- * Globs for files. In a name `*` is any run of characters and `{png,jpg}` one of these texts; a `**` that is all of a name
- * is any folders, none included. What begins with a dot is only found by a name that does. A file's ending matches in any case.
+ * Globs for files. In a name, `*` matches any characters and `{png,jpg}` one of these texts; a name `**` matches any number of folders,
+ * even zero. Names that begin with a dot match only globs that begin with one. A file's ending matches in any case.
  */
 
-/** One folder or file on the way that a glob describes. */
+/** One folder or file name in a glob. */
 export type GlobPart =
-  /** Any folders, none included. */
+  /** Any number of folders, even zero. */
   | { readonly kind: 'folders' }
-  /** A name that one of these fits, with `*` in it. */
+  /** A name that matches one of these globs, which may contain `*`. */
   | { readonly kind: 'names'; readonly globs: readonly string[] };
 
 export interface FileGlob {
-  /** Folders without any wildcard that the glob begins with, joined by `/`: where a search begins. Empty for none. */
+  /** Leading folders without wildcards, joined by `/`: the start of the search. May be empty. */
   readonly base: string;
-  /** What follows; the last one is the files'. Never empty. */
+  /** The rest of the glob; the last part matches files. Never empty. */
   readonly parts: readonly GlobPart[];
 }
 
-/** Bounds of globs in a pipeline. */
 const limits = { length: 1000, parts: 32, names: 32 } as const;
 
-/** What is wrong with a glob, in words for a message. */
+/** An error in a glob, as words for a message. */
 export interface GlobDiagnosticDraft {
   readonly message: string;
   readonly hint: string;
@@ -33,7 +32,7 @@ const diagnostic = (message: string, hint: string): { readonly diagnostic: GlobD
   diagnostic: { message, hint },
 });
 
-/** Reads a glob, or says what is wrong with it. */
+/** Parses a glob; returns an error if it is wrong. */
 export function readGlob(
   glob: string,
 ): { readonly glob: FileGlob } | { readonly diagnostic: GlobDiagnosticDraft } {
@@ -94,7 +93,7 @@ function readPart(name: string): GlobPart | { readonly diagnostic: GlobDiagnosti
   return { kind: 'names', globs };
 }
 
-/** `a.{b,c}` is `a.b` and `a.c`; undefined where braces do not pair. */
+/** Expands braces: `a.{b,c}` to `a.b` and `a.c`; undefined if the braces do not match. */
 function choices(name: string): readonly string[] | undefined {
   const groups = name.split(/(\{[^{}]*\})/);
   if (groups.some((text, index) => index % 2 === 0 && /[{}]/.test(text))) return undefined;
@@ -102,13 +101,13 @@ function choices(name: string): readonly string[] | undefined {
   for (const [index, text] of groups.entries()) {
     const options = index % 2 === 0 ? [text] : text.slice(1, -1).split(',');
     made = made.flatMap((before) => options.map((option) => before + option));
-    // Sixteen groups of two are 65,536 names.
+    // Sixteen groups of two make 65,536 names.
     if (made.length > limits.length) break;
   }
   return [...new Set(made)];
 }
 
-/** True for a name that fits a part. @param isFile of a file's name: endings match in any case, as cameras write `.JPG` */
+/** Whether a name matches a part of a glob. @param isFile for file names: endings match in any case, as cameras write `.JPG` */
 export const partMatches = (
   { globs }: Extract<GlobPart, { kind: 'names' }>,
   name: string,
@@ -125,29 +124,26 @@ function lowerEnding(name: string): string {
   return at === -1 ? name : name.slice(0, at) + name.slice(at).toLowerCase();
 }
 
-/** A folder and a glob relative to it, in one text. */
+/** Separator between a folder and a glob relative to it. */
 const cut = '/./';
 
-/**
- * The name of a listing, by which `FilePort.list` and copies of it know it: the pipeline's folder and its glob, with `/./`
- * between them as rsync marks where relative paths begin.
- */
+/** Returns the name of a listing, as `FilePort.list` takes it: the pipeline's folder and its glob, with `/./` between them, as in rsync. */
 export const listingName = (folder: string, glob: string): string => `${folder}${cut}${glob}`;
 
-/** What {@link listingName} was made of. */
+/** Splits the name of a listing into folder and glob. */
 export function listingParts(name: string): { readonly folder: string; readonly glob: string } {
   const at = name.indexOf(cut);
   if (at === -1) throw new Error(`Internal error: ${name} is no listing`);
   return { folder: name.slice(0, at), glob: name.slice(at + cut.length) };
 }
 
-/** The variables that each file of a listing gives its cells. */
+/** The variables that a listing defines for each of its files. */
 export const listingColumns = ['file', 'name'] as const;
 
 /**
- * A listing as a table of JSON Lines with {@link listingColumns}, so that it is read, hashed and kept as any other table.
+ * Formats a listing as a table of JSON Lines with {@link listingColumns}, so that it is read, hashed and kept like any other table.
  *
- * @param files paths relative to the pipeline, with `/`; in their order
+ * @param files paths relative to the pipeline, with `/`, in order
  */
 export const listingText = (files: readonly string[]): string =>
   files.map((file) => `${JSON.stringify({ file, name: path.posix.parse(file).name })}\n`).join('');

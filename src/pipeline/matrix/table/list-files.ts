@@ -3,36 +3,36 @@ import { type FilePort, isGitName, placeOf } from '../../files.ts';
 import { TableError, tableLimits } from './error.ts';
 import { type FileGlob, type GlobPart, listingParts, partMatches, readGlob } from './glob.ts';
 
-/** What stands in a folder, links not followed. */
+/** An entry of a folder; links are not followed. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** The way to folders that {@link listFiles} goes. */
+/** Access to the folders that {@link listFiles} reads. */
 export interface Folders extends Pick<FilePort, 'root' | 'facts'> {
   entries(folder: string): AsyncIterable<FolderEntry>;
 }
 
 /**
- * Where a pipeline's runs lie beside it. Wildcards do not lead there: a pipeline that made rows of its own images would ask
- * for more of them with every run. A glob that begins with this name does.
+ * Folder with a pipeline's runs, beside the pipeline. Wildcards skip it: a pipeline that made rows of its own images would ask for more
+ * of them in every run. A glob that begins with this name is allowed.
  */
 const runsFolder = 'runs';
 
-/** Part of a listing that is not read yet. */
+/** A folder of a listing that has not been read yet. */
 interface Open {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
-  /** From the base of the glob, with `/`; empty for the base itself. */
+  /** Path from the base of the glob, with `/`; empty for the base itself. */
   readonly way: string;
-  /** Parts of the glob that entries of this folder may fit, in order. */
+  /** Indexes of the glob parts that entries of this folder may match, in order. */
   readonly at: readonly number[];
 }
 
 /**
- * The files that a listing means, relative to the pipeline with `/`, sorted by code unit: the same on every machine. A link
- * to a file is one where it leads to a file inside the root; `**` does not follow links, which may lead in circles.
+ * Lists the files of a listing relative to the pipeline, with `/`, sorted by code unit: the same on every machine. A link to a file
+ * counts if it leads to a file inside the root; `**` does not follow links, which may form cycles.
  *
  * @param listing see `listingName`; its glob has passed the checks
  * @throws TableError `table.outside` | `table.too-many` | `table.unreadable`
@@ -67,7 +67,7 @@ class Walk {
     return this.#found.sort();
   }
 
-  /** Takes the files of a folder; gives the folders that lead on. */
+  /** Collects the matching files of a folder; returns the folders to read next. */
   async #listFolder({ folder, way, at }: Open): Promise<readonly Open[]> {
     const { parts } = this.#glob;
     const on: Open[] = [];
@@ -93,7 +93,7 @@ class Walk {
     return on;
   }
 
-  /** `**` may stand for no folder at all. */
+  /** Adds the parts after each `**`, which may match zero folders. */
   #reached(indexes: readonly number[]): readonly number[] {
     const { parts } = this.#glob;
     return [...new Set(indexes.flatMap((at) => (parts[at]?.kind === 'folders' ? [at, at + 1] : [at])))];
@@ -133,7 +133,7 @@ class Walk {
   }
 }
 
-/** True for an entry that may be, or lead to, what a part describes. git's own folder leads to nothing. */
+/** Whether an entry may match a part, or lead to a match. git's own folder never does. */
 function fits(part: GlobPart, { name, kind }: FolderEntry, isLast: boolean): boolean {
   if (isGitName(name)) return false;
   if (part.kind === 'names') return partMatches(part, name, isLast);

@@ -1,7 +1,7 @@
 import { jsonlBatches } from './json/batches.ts';
 import type { BatchReader } from './table.ts';
 
-/** Reads a listing: its files are the rows. @throws TableError */
+/** Reads the files of a listing as rows. @throws TableError */
 export const listingBatches: BatchReader = (files, listing, bad) => {
   const list = (name: string): AsyncIterable<Uint8Array> => files.list(name);
   return jsonlBatches(

@@ -8,10 +8,9 @@ import type { BatchReader, TableBatch, TableFormat, TableRow } from './table.ts'
 import { yamlBatches } from './yaml.ts';
 
 /**
- * The rows of a table in file order. Memory does not grow with the file (but for YAML, which is capped).
+ * Reads the rows of a table in file order. Memory does not grow with the file, except for YAML, which has a size limit.
  *
- * @throws TableError where the table is wrong, with the first wrong rows; the rows before them have been delivered or lie in the
- *   same 64 KiB
+ * @throws TableError for a wrong table, with its first wrong rows; the rows before them have been delivered or lie in the same 64 KiB
  */
 export async function* readTable(
   files: FilePort,
@@ -22,7 +21,7 @@ export async function* readTable(
 }
 
 /**
- * {@link readTable} in batches of rows that are neighbours in the file, for readers of millions of rows.
+ * Reads a table like {@link readTable}, in batches of consecutive rows, for millions of rows.
  *
  * @throws TableError
  */
@@ -43,8 +42,8 @@ export async function* tableBatches(
 }
 
 /**
- * The names of a table's columns: the header of CSV and TSV, the members of the first row of JSONL, JSON and YAML. Reads
- * only the beginning of the file (YAML: all of it).
+ * Reads the names of a table's columns: the header of CSV and TSV, the members of the first row of JSONL, JSON and YAML. Reads only the
+ * beginning of the file (YAML: all of it).
  *
  * @throws TableError
  */
@@ -57,7 +56,7 @@ export async function tableColumns(
   throw new TableError('table.empty', 'The table is empty.', 1);
 }
 
-/** The batches before the first row that is wrong. The table is then read on only to find the other wrong rows. */
+/** Yields the batches before the first wrong row. The rest of the table is read only to find other wrong rows. */
 async function* goodBatches(
   files: FilePort,
   file: string,
@@ -73,17 +72,16 @@ async function* goodBatches(
   if (error !== undefined) throw error;
 }
 
-/** Most pipelines have no CSV, and what reads it is a tenth of what they load. */
+/** Loads the CSV reader on first use: most pipelines have no CSV, and the reader is a tenth of all that they load. */
 const csvTable: BatchReader = async function* (files, file, bad) {
   const { csvBatches } = await import('./csv.ts');
   yield* csvBatches(files, file, bad);
 };
 
 /**
- * Reads tab-separated text: a line is a row and a tab ends a field, always, so that no quote can swallow a row.
- * A field is taken as it stands (TSV in the wild is not quoted: `"G I G G L E" painted in …`), but for one case:
- * a field that is quoted from end to end, each quote inside it doubled, is what spreadsheets write, and is
- * unquoted. A value that really has quotes around it is written `"""so"""`. Blank lines are skipped.
+ * Reads tab-separated text: each line is a row and each tab ends a field, so that no quote can swallow a row. A field is taken as it
+ * stands (real TSV is not quoted: `"G I G G L E" painted in …`), with one exception: a field in quotes, with each quote inside doubled,
+ * comes from a spreadsheet and is unquoted. A value that really has quotes around it is written `"""so"""`. Blank lines are skipped.
  */
 const tsvBatches: BatchReader = async function* (files, file, bad) {
   let columns: readonly string[] | undefined;

@@ -10,9 +10,8 @@ import { type BadRows, TableError, tableLimits } from './error.ts';
 import type { BatchReader, TableRow } from './table.ts';
 
 /**
- * Reads a YAML list of mappings, whole: at most 1 MiB, 10,000 rows and 1,000,000 values, aliases counted as often
- * as they are used. Tags are refused. The first row names the columns; another row may lack some of
- * them, which are then null.
+ * Reads a YAML list of mappings as a whole: at most 1 MiB, 10,000 rows and 1,000,000 values, with aliases counted at each use. Tags are
+ * refused. The first row names the columns; a column missing from a later row is null.
  */
 export const yamlBatches: BatchReader = async function* (files, file, bad) {
   const reader = new YamlTable(await wholeText(files, file));
@@ -56,7 +55,7 @@ class YamlTable {
     const tokens = readTokens(this.#text, this.#lines.addNewLine);
     if (typeof tokens === 'number')
       throw this.#error('table.syntax', 'The table is nested too deeply.', tokens);
-    // Unique names are checked below: the composer's own check takes quadratic time.
+    // Duplicate names are checked below: the composer's own check takes quadratic time.
     const options = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false } as const;
     const { documents, diagnostics } = composeTokens(tokens, options, this.#text.length);
     const [document, second] = documents;
@@ -81,7 +80,7 @@ class YamlTable {
 
   #row(item: Node): TableRow {
     const { line, sourceLine } = this.#place(item);
-    // A row that was wrong may have left some open.
+    // A wrong row may have left some anchors open.
     this.#open.clear();
     const mapping = this.#value(item);
     const target = isAlias(item) ? this.#anchors.get(item.source) : item;
@@ -146,7 +145,7 @@ class YamlTable {
     return members;
   }
 
-  /** Adds the members of a merge key (`<<: *base`) that are not there yet; those written later replace them. */
+  /** Adds the members of a merge key (`<<: *base`) that are still missing; members written later replace them. */
   #merge(value: Value, members: Record<string, Value>, key: Node): void {
     for (const source of Array.isArray(value) ? (value as readonly Value[]) : [value]) {
       if (!isMapping(source)) throw this.#wrong('table.syntax', 'What is merged with << is no mapping.', key);
@@ -168,7 +167,7 @@ class YamlTable {
 
   #untagged(node: Node): void {
     const { tag, range } = node;
-    // The composer gives plain nodes their default tag only when the text has one.
+    // The composer gives plain nodes their default tag only if the text has none.
     if (tag !== undefined) {
       const message = `The tag ${tag} is not supported in a table; remove it.`;
       throw this.#error('table.syntax', message, range?.[0] ?? 0);

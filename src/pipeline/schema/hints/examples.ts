@@ -7,7 +7,7 @@ import { formHint, numberIn } from './forms.ts';
 
 const longestShown = 100;
 
-/** A value as YAML on one line, as a user would write it; undefined for what is long. */
+/** Formats a value as YAML on one line, as a user would write it; undefined for a long value. */
 export function flow(value: unknown): string | undefined {
   const text = flowText(value);
   return text.length > longestShown ? undefined : text;
@@ -25,7 +25,7 @@ function flowText(value: unknown): string {
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** What a bare value in the place of a block most likely is. */
+/** The member that a bare value in place of a block most likely means. */
 const blockMembers: Readonly<Record<string, string>> = {
   limits: 'tasks',
   retry: 'attempts',
@@ -42,11 +42,11 @@ const matrixSettings = new Set(['rows', 'exclude', 'include', 'sample', 'repeat'
 const typesOf = ({ type }: SchemaNode): readonly string[] =>
   typeof type === 'string' ? [type] : (type ?? []);
 
-/** How a value of a wrong type is written as it was probably meant; otherwise an example. */
+/** Suggests how to write a value of a wrong type; else gives an example. */
 export function typeHint(place: SchemaPlace, schema: SchemaNode): string | undefined {
   const { node, way } = place;
   const key = way.at(-1) ?? '';
-  // What stands in the place of a key may be one: it is not repeated.
+  // The value may be a secret key, so it is not repeated.
   if (/key$/i.test(key)) return 'Write the name of a variable that holds it: ${PROMPTPRESS_API_KEY}.';
   if (way.length === 0)
     return 'A pipeline has at least a name and steps: name: foxes, steps: { grid: { imagine: a fox } }.';
@@ -122,7 +122,7 @@ function axisOfKeys(key: string, node: SourceNode): string {
   return `An axis is a list of values: ${key}: ${written}. A range is ${key}: { from: 1, to: 4 }.`;
 }
 
-/** How the values of an axis are written that is no list. */
+/** Suggests how to write the values of an axis that is not a list. */
 export function axisHint(key: string, node: SourceNode): string {
   if (node.kind === 'mapping') return axisOfKeys(key, node);
   const value = flow(toJson(node)) ?? '…';
@@ -183,7 +183,7 @@ function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string
   return exampleOf(key, schema);
 }
 
-/** Keys whose values have a grammar of their own. */
+/** Keys whose values have their own grammar. */
 const formKeys: ReadonlySet<string> = new Set(['path', 'click', 'when']);
 
 function scalarHint(
@@ -194,7 +194,7 @@ function scalarHint(
 ): string | undefined {
   if (node.kind !== 'scalar') return exampleOf(key, schema);
   if (!isText(node)) {
-    // Quotes would make a text of it, and still none of this form.
+    // Quotes would make it a text, which still would not have this form.
     const example = exampleOf(key, schema);
     if (!types.includes('string')) return example;
     const formed = formHint(key, renderValue(node.value), schema);
@@ -215,7 +215,7 @@ function scalarHint(
     : `Write the number alone: ${key}: ${number}.${key === 'cost' || key === 'ask' ? ' A cost counts prices, so the file gives them too: prices: { imagine: 0.04 }.' : ''}`;
 }
 
-/** How a key is written that is missing. */
+/** Suggests how to write a missing key. */
 export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNode): string | undefined {
   const where = [...way, key].join('.');
   if (where === 'name') return 'For example name: foxes.';
@@ -226,13 +226,12 @@ export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNod
   return exampleOf(key, property) ?? firstSentence(property);
 }
 
-/** What a value is, by the schema. */
+/** Returns the first sentence of a schema's description. */
 export function firstSentence(schema: SchemaNode): string | undefined {
   const text = schema['description'];
   return typeof text === 'string' ? /^.*?[.](?=\s|$)/s.exec(text)?.[0] : undefined;
 }
 
-/** What the schema has as an example, or as the default. */
 function exampleOf(key: string, schema: SchemaNode): string | undefined {
   const examples = (schema.examples ?? []).flatMap((one) => flow(one) ?? []);
   const shown =
@@ -244,7 +243,7 @@ function exampleOf(key: string, schema: SchemaNode): string | undefined {
   return schema['pattern'] === undefined ? `For example ${key}: ${first}.` : `Examples: ${shown.join(', ')}.`;
 }
 
-/** A box of a mask as a list of four numbers; those of named sides where they are given. */
+/** Formats a mask box as a list of four numbers, using named sides if they are given. */
 export function boxExample(node: SourceNode | undefined): string {
   const sides = [
     ['x', 'left'],
@@ -259,8 +258,8 @@ export function boxExample(node: SourceNode | undefined): string {
 }
 
 /**
- * What is wrong with a box of a mask whose numbers are no fractions, and the same box in fractions; undefined where its values do not
- * tell.
+ * Explains a mask box whose numbers are not fractions, and gives the same box in fractions; undefined if the values do not show what was
+ * meant.
  */
 export function boxHint(node: SourceNode): { readonly what: string; readonly hint: string } | undefined {
   const texts = itemsOf(node).map((item) => (item.kind === 'scalar' ? renderValue(item.value) : ''));

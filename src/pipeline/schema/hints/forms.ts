@@ -8,7 +8,7 @@ const multiples: Readonly<Record<string, number>> = {
   million: 1_000_000,
 };
 
-/** The one number that a text holds, as a number of YAML is written: of `$25`, `1k`, `10,000`, `1_000`; undefined where none is clear. */
+/** Reads the one number in a text such as `$25`, `1k`, `10,000` or `1_000` and writes it as in YAML; undefined if it is not clear. */
 export function numberIn(text: string): string | undefined {
   const written = text.trim();
   const [, before = '', digits, behind = ''] =
@@ -55,7 +55,7 @@ function rate(key: string, written: string): string | undefined {
   return `Write ${key}: ${number}/${unit === 'm' ? 'min' : unit}.`;
 }
 
-/** How a duration, a rate or a name is written that was written otherwise; undefined where the value does not tell. */
+/** Suggests the correct form of a duration, a rate or a name; undefined if the value does not show what was meant. */
 export function formHint(key: string, written: string, { title, pattern }: SchemaNode): string | undefined {
   const text = written.trim();
   if (title === 'duration') return duration(key, text);

@@ -14,11 +14,11 @@ const mostListed = 3;
 const longestCompared = 64;
 
 /**
- * Warns of labels that no known model version offers: the images above them would be paid before the click fails. A warning,
- * since gateways may offer more. Of templates, what the file alone says they yield.
+ * Warns of labels that no known model version offers: the images above them would be paid before the click fails. Only a warning, because
+ * gateways may offer more. Templates are checked as far as the file alone determines them.
  */
 export function checkButtons(step: StepDraft, { matrix, collector }: CheckContext): void {
-  // All members of a range have one position, and one warning.
+  // All members of a range have the same position, and share one warning.
   const ranges = new Map<Selector['position'], (readonly string[])[]>();
   for (const selector of selectorsOf(step)) {
     const alternatives = ranges.get(selector.position) ?? [];
@@ -67,10 +67,10 @@ function hintFor(label: string): string {
   return `Nearest are ${listing(near)}.`;
 }
 
-/** Known labels with something between them that is no separator. */
+/** Finds known labels in a text with something between them that is not a separator. */
 function otherSpelling(label: string): string | undefined {
   if (label.length > longestCompared) return undefined;
-  // Of --> the path has taken the arrow, and the rest stands at the end of the label.
+  // In `-->` the path has read the arrow, and the rest ends the label.
   const bare = label.replace(/[-=]{1,8}$/, '').trim();
   if (bare !== label && bare !== '') return `An arrow is written → or ->: ${meantBy(bare) ?? bare} → ….`;
   const range = rangeOf(label);
@@ -89,7 +89,7 @@ function otherSpelling(label: string): string | undefined {
   return undefined;
 }
 
-/** `U1..U4` for a range with another sign between its ends. */
+/** Returns the range `U1..U4` that was meant by a text with another sign between its ends. */
 function rangeOf(text: string): string | undefined {
   const found = /^([uv])\[?([1-4]) ?(?:-|–|—|~|:|…|to|bis) ?([uv]?)([1-4])\]?$/iu.exec(text);
   const [, letter = '', from = '', other = '', to = ''] = found ?? [];
@@ -99,7 +99,7 @@ function rangeOf(text: string): string | undefined {
   return `${stem}${from}..${stem}${to}`;
 }
 
-/** What a part of a path is, as it is written: a button that is known, the nearest one, or a range. */
+/** Returns the probable meaning of a part of a path: a known button, the nearest one, or a range. */
 function meantBy(part: string): string | undefined {
   if (part === '') return undefined;
   if (isKnownButton(part) || buttonWords.some((word) => word === part)) return part;
@@ -107,10 +107,10 @@ function meantBy(part: string): string | undefined {
   return rangeOf(part) ?? nearestLabels(part)[0];
 }
 
-/** As letters and digits, in one case: brackets and blanks are what is forgotten most. */
+/** Reduces a label to letters and digits in lower case: brackets and blanks are often forgotten. */
 const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}.]/gu, '');
 
-/** At most three, the nearest first; none where nothing is near. */
+/** Returns the nearest labels, at most three. */
 function nearestLabels(label: string): readonly string[] {
   if (label.length > longestCompared) return [];
   const small = letters(label);

@@ -4,7 +4,7 @@ import type { BranchAddress, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
 import type { CheckContext, StepDraft, Steps } from '../draft.ts';
 
-/** What several branches show, each with the name of one of them. */
+/** The stages of several branches, each with the name of one branch. */
 type Stages = ReadonlyMap<Stage, string>;
 
 const makes = ({ alternatives }: Selector, on: Stage): Stage => {
@@ -22,20 +22,19 @@ function pressAll(selectors: readonly Selector[], on: Stages): Stages {
   return found;
 }
 
-/** What a step's own operation shows. */
 function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
   const { kind, name, selector, from } = step;
   if (kind !== undefined && kinds[kind].makes === 'grid') return new Map([['grid', name]]);
   const target = from === undefined ? undefined : steps.get(from.step);
   const isOpen = from === undefined || target === undefined || selector === undefined;
-  // Another check reports steps that wait for each other.
+  // Another check reports circular steps.
   if (isOpen || seen.has(step)) return new Map([['unknown', name]]);
   seen.add(step);
   const made = pressAll([selector], stagesAt(from, target, steps, seen));
   return new Map([...made.keys()].map((stage) => [stage, name]));
 }
 
-/** What the jobs show that an address means. */
+/** Returns the stages of the jobs that an address means. */
 function stagesAt(
   { segments }: BranchAddress,
   target: StepDraft,
@@ -54,8 +53,8 @@ function stagesAt(
 }
 
 /**
- * Warns of buttons that are pressed on a grid and come only once one of its images is upscaled (gateway 5.3): the grid
- * would be paid before the click fails. Only what the names of buttons say by themselves, and never an error: gateways vary.
+ * Warns of buttons that are pressed on a grid, but appear only after one of its images is upscaled (gateway 5.3): the grid would be paid
+ * before the click fails. Judges only by the names of buttons, and never reports an error: gateways vary.
  */
 export function checkGrids(step: StepDraft, { steps, collector }: CheckContext): void {
   const { from, selector, path } = step;
@@ -70,8 +69,8 @@ export function checkGrids(step: StepDraft, { steps, collector }: CheckContext):
 }
 
 /**
- * `grid: split` cuts files that are downloaded, so without them there is nothing to cut. Of a step that makes single images alone it is
- * said that nothing is cut, as far as the names of buttons tell.
+ * Reports `grid: split` without downloaded files, which leaves nothing to cut. Warns if the step makes single images only, as far as the
+ * names of buttons show.
  */
 export function checkSplit(step: StepDraft, { steps, collector }: CheckContext): void {
   const key = step.split === true ? step.node.entries.get('grid')?.keySpan : undefined;

@@ -8,12 +8,12 @@ import { countless, jobsAt, times } from '../count.ts';
 import { stepOfImage } from '../domain/image-reference.ts';
 import type { CheckContext, ImageUse, StepDraft, Steps } from '../draft.ts';
 
-/** The step whose result a click presses the buttons of, first of all; a step of another kind is that itself. */
+/** Returns the first step that is not a click, on the way up from a step. */
 function originOf(step: StepDraft, steps: Steps): StepDraft {
   const seen = new Set<StepDraft>();
   for (let at = step; ; ) {
     const before = isPress(at.kind) && at.from !== undefined ? steps.get(at.from.step) : undefined;
-    // Another check reports steps that wait for each other.
+    // Another check reports circular steps.
     if (before === undefined || seen.has(before)) return at;
     seen.add(before);
     at = before;
@@ -26,9 +26,9 @@ function makesVideos(step: StepDraft, steps: Steps): boolean {
 }
 
 /**
- * Does a step make images: `some`, `none`, or does a template decide it.
+ * Whether a step makes images: `some`, `none`, or `unknown` if a template decides.
  *
- * @param pressed a branch of its path is meant: the buttons of a describe make images, those of a video make videos
+ * @param pressed for a branch of its path: buttons of a describe make images, those of a video make videos
  */
 export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some' | 'none' | 'unknown' {
   const { kind, node } = step;
@@ -43,7 +43,7 @@ export function imagesOf(step: StepDraft, steps: Steps, pressed = false): 'some'
   return words.some((word) => isText(word) && hasTags(word.value)) ? 'unknown' : 'none';
 }
 
-/** Reports a step among images that makes none. @param pressed see {@link imagesOf} */
+/** Reports a step that is used as an image but makes none. @param pressed see {@link imagesOf} */
 export function checkMakesImages(
   target: StepDraft,
   position: Position,
@@ -61,14 +61,14 @@ export function checkMakesImages(
   collector.error('step.field', position, message, hint);
 }
 
-/** The most bytes of one image: as text in a request it is a third more, and services take 32 MiB (gateway 9.1). */
+/** Most bytes of one image: as text in a request it is a third larger, and services accept 32 MiB (gateway 9.1). */
 const mostBytes = 20 * 1024 * 1024;
 
 const endings = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'heif'];
 
 const endingsHint = `Images end in ${endings.map((ending) => `.${ending}`).join(', ')}.`;
 
-/** Reports images that are not there, are no images, or are too large, and a parent where there is none. */
+/** Reports images that are missing, are not images or are too large, and `parent` in a step without a parent. */
 export async function checkImages(step: StepDraft, context: CheckContext): Promise<void> {
   const { collector } = context;
   for (const image of step.images) {
@@ -138,7 +138,7 @@ function checkSize(text: string, bytes: number, position: Position, collector: D
   collector.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
 }
 
-/** A mask is looked into and brought to its image's size, so it is a file: no step, no address. */
+/** Checks a mask. It is read and scaled to its image, so it must be a file, not a step or an address. */
 async function checkMask(
   { text, position }: ImageUse,
   { fileCheck, collector }: CheckContext,
@@ -155,7 +155,7 @@ async function checkMask(
 const drawsAnyNumber = (target: StepDraft | undefined): boolean =>
   target?.kind !== undefined && kinds[target.kind].makes === 'text and images';
 
-/** The schema reports no image at all, and too many. */
+/** Checks a list of images; the schema reports an empty or too long one. */
 function checkList(
   images: SourceNode,
   takes: string,
@@ -170,7 +170,7 @@ function checkList(
   collector.error('blend.count', images.span, `${takes}, and this is 1.`, hint);
 }
 
-/** Reports a step of a kind that takes so many images which names none, or gathers too few or too many, where the pipeline alone decides that. */
+/** Reports a step with too few or too many images for its kind, named or gathered, as far as the pipeline alone determines the number. */
 export function checkImageCount(step: StepDraft, context: CheckContext): void {
   const { steps, collector } = context;
   const { kind } = step;
@@ -200,13 +200,13 @@ export function checkImageCount(step: StepDraft, context: CheckContext): void {
   collector.error('blend.count', gather.position, message, hint);
 }
 
-/** Reports a video step that extends what is no video. */
+/** Reports a video step that extends something other than a video. */
 export function checkVideo(step: StepDraft, { steps, collector }: CheckContext): void {
   const extend = entryAt(videoOf(step), 'extend');
   if (extend === undefined) return;
   const { from } = step;
   if (from === undefined) {
-    // An address with errors has been reported.
+    // An address with errors has been reported already.
     if (step.node.entries.has('from')) return;
     const message = 'There is no video to extend.';
     collector.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
@@ -236,7 +236,7 @@ export function checkVideo(step: StepDraft, { steps, collector }: CheckContext):
 const videoOf = ({ kind, node }: StepDraft): SourceNode | undefined =>
   kind !== undefined && kinds[kind].makes === 'videos' ? member(node, kind) : undefined;
 
-/** A number that stands in the file, also as a text; undefined for a template. */
+/** Returns the number written in the file, also as a text; undefined for a template. */
 function literalNumber(node: SourceNode | undefined): number | undefined {
   const value = node?.kind === 'scalar' ? Number(renderValue(node.value)) : Number.NaN;
   return Number.isNaN(value) ? undefined : value;

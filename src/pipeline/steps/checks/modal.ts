@@ -19,12 +19,12 @@ import { scalarLocator } from '../../yaml/scalar-offsets.ts';
 import { boxError } from '../domain/mask.ts';
 import type { CheckContext, StepDraft } from '../draft.ts';
 
-/** Buttons that are pressed as one, with what their windows are answered by. */
+/** Buttons that are pressed as one, with the answers to their windows. */
 interface Press {
   readonly selectors: readonly Selector[];
-  /** The mapping that holds `prompt`, `mask` and `remix`; undefined in a path that is one text. */
+  /** Mapping with `prompt`, `mask` and `remix`; undefined in a path that is one text. */
   readonly node?: SourceNode;
-  /** How to write what is missing. */
+  /** Where to write missing answers. */
   readonly where: 'step' | 'path';
 }
 
@@ -40,8 +40,8 @@ function pressesOf({ node, selector, path }: StepDraft): readonly Press[] {
 }
 
 /**
- * Reports buttons whose windows want what is not given, and what is given to buttons that have no use for it. Only what
- * the names of buttons say by themselves; the window itself is met when the pipeline runs.
+ * Reports buttons whose windows require missing answers, and answers that a button does not need. Judges only by the names of buttons;
+ * the window itself appears only in a run.
  */
 export function checkModals(step: StepDraft, { collector }: CheckContext): void {
   for (const press of pressesOf(step)) {
@@ -53,7 +53,7 @@ export function checkModals(step: StepDraft, { collector }: CheckContext): void 
 const given = ({ node }: Press, key: 'prompt' | 'mask' | 'remix'): SourceEntry | undefined =>
   entryAt(node, key);
 
-/** Windows that take no reply without a prompt: what it is to say, and what to write. */
+/** Windows that require a prompt: what the prompt must say, and an example. */
 const wanted: readonly (readonly [window: ButtonWindow, wants: string, example: string])[] = [
   ['region', 'what to paint there', 'prompt: a red scarf, mask: masks/neck.png'],
   ['zoom', 'the prompt with --zoom', 'prompt: "a fox --zoom 1.5"'],
@@ -129,7 +129,7 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
   }
 }
 
-/** Reports literal shapes of masks that are empty or reach beyond the image. */
+/** Reports literal mask shapes that are empty or extend beyond the image. */
 export function checkMasks(step: StepDraft, { collector }: CheckContext): void {
   const holders = [
     ...(step.kind === undefined ? [] : [isPress(step.kind) ? step.node : member(step.node, step.kind)]),
@@ -148,7 +148,7 @@ export function checkMasks(step: StepDraft, { collector }: CheckContext): void {
   }
 }
 
-/** Four literal fractions. The schema reports other values, except templates. */
+/** Whether a box has four literal fractions. The schema reports other values, except templates. */
 const isBox = (items: readonly SourceNode[]): boolean =>
   items.length === 4 &&
   items.every((item) => {

@@ -13,22 +13,22 @@ import { entriesOf, isText, member, type SourceNode } from '../../yaml/node.ts';
 import { type StepDraft, selectorsOf } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-/** A price list of everything that a gateway sells must not become a thousand diagnostics. */
+/** Most diagnostics for unused prices: a file may list the prices of a whole gateway. */
 const mostListed = 20;
 
 interface Paid {
   readonly kind: StepKind;
-  /** What it is called here, under which its price may stand: a button, a model; absent where its kind says all. */
+  /** Name under which the price may stand: a button or a model. Absent if its kind is enough. */
   readonly name?: string;
-  /** Of a button: the labels that it may have. Of a model: absent where only the run decides. */
+  /** For a button, its possible labels; for a model, absent if only the run decides. */
   readonly match?: ButtonMatch;
-  /** A model that is known only in the run. */
+  /** Whether the model is known only in the run. */
   readonly isOpen: boolean;
 }
 
 /**
- * Reports a cost budget that something escapes for want of a price, and warns of prices that nothing has. Where a step could
- * not be read, nothing is said.
+ * Reports a cost budget that does not cover everything because a price is missing, and warns of unused prices. Reports nothing if a step
+ * could not be read.
  */
 export function checkPrices(
   root: SourceNode,
@@ -76,7 +76,7 @@ function paidBy(step: StepDraft, matrix: MatrixDraft): readonly Paid[] {
   return [...(isTextKind(kind) ? modelsOf(step, kind, matrix) : [{ kind, isOpen: false }]), ...pressed];
 }
 
-/** The models that a text step asks: those that the file gives, else one that is known only in the run. */
+/** Returns the models that a text step calls: those that the file gives, else one that only the run decides. */
 function modelsOf(step: StepDraft, kind: StepKind, matrix: MatrixDraft): readonly Paid[] {
   const { model } = step.request;
   if (!isTemplate(model)) return [{ kind, isOpen: true }];
@@ -102,7 +102,7 @@ function checkBudget(
   paid: readonly Paid[],
   collector: DiagnosticCollector,
 ): void {
-  // What is no number is reported: it is not known what it counts.
+  // A value that is not a number is reported elsewhere; its meaning is unknown.
   if (cost === undefined || isText(cost)) return;
   const unbounded = new Set(paid.filter((one) => !hasPrice(one, prices)).map(calledOf));
   if (unbounded.size === 0) return;
@@ -118,14 +118,14 @@ function checkBudget(
 
 const hasPrice = ({ kind, name, isOpen }: Paid, prices: Prices): boolean =>
   priceEntry(prices, kind, name === undefined ? [] : [name]) !== undefined ||
-  // Its model may be any that has a price; one that has none is stopped in the run.
+  // The model may be any with a price; the run stops one without a price.
   (isOpen && Object.keys(prices).some(mayBeModel));
 
 const mayBeModel = (entry: string): boolean => !isStepKind(entry) && !entry.includes('*');
 
 const calledOf = ({ kind, name }: Paid): string => name ?? kind;
 
-/** True where this entry may be the price of something that runs, or stands for all of its kind. */
+/** Whether an entry may be the price of something that runs, or covers its whole kind. */
 function mayHave({ kind, name, match, isOpen }: Paid, entry: string, prices: Prices): boolean {
   if (isTextKind(kind)) return entry === kind || entry === name || (isOpen && mayBeModel(entry));
   if (typeof prices[entry] !== 'number') return false;

@@ -8,7 +8,7 @@ import { isText, itemsOf, member, type SourceNode } from '../../yaml/node.ts';
 import { scalarLocator } from '../../yaml/scalar-offsets.ts';
 import type { StepDraft } from '../draft.ts';
 
-/** What a bot makes of a part of a prompt, where that is not what was meant. */
+/** A part of a prompt that the bot reads in another way than intended. */
 interface Misread {
   readonly code: 'prompt.multiplied' | 'prompt.words';
   readonly at: number;
@@ -18,8 +18,8 @@ interface Misread {
 }
 
 /**
- * Warns of what the bot behind a gateway reads otherwise than it was meant: permutations and `--repeat`, by which it makes several tasks
- * of one submission (each is paid, and a run knows one of them), and words of other programs, which it draws.
+ * Warns of prompts that the bot behind a gateway reads in another way than intended: permutations and `--repeat`, which make several
+ * tasks of one submission (each is paid, and a run knows one of them), and syntax of other programs, which the bot draws.
  */
 export function checkPrompts(
   steps: readonly StepDraft[],
@@ -43,7 +43,7 @@ export function checkPrompts(
       collector.warning(code, locate(at, length), message, hint);
   }
 
-  /** The values of an axis that stand in a prompt, each once. */
+  /** Checks the values of an axis that are used in a prompt, each once. */
   function checkValues([root = '', ...way]: readonly string[]): void {
     const { values = [], positions = [] } = variables.get(root) ?? {};
     for (const [at, value] of values.entries()) {
@@ -58,7 +58,7 @@ export function checkPrompts(
   }
 }
 
-/** Stands for each character of a tag: what it yields is not known. */
+/** Placeholder for each character of a tag, whose result is unknown. */
 const unknown = '\0';
 
 function withoutTags(text: string): string {
@@ -146,9 +146,9 @@ function misreadIn(text: string): readonly Misread[] {
 const takesMany = /^(?:no|sref|cref|oref|p|profile|personalize)$/i;
 const takesNone = /^(?:draft|fast|hd|loop|public|raw|relax|stealth|tile|turbo|video)$/i;
 
-/** Words behind the parameters: parameters stand at the end, and what follows them belongs to the last one, or to nobody. */
+/** Finds words after the parameters, which must come last: such words belong to the last parameter or are ignored. */
 function* textBehind(text: string): Generator<Misread> {
-  /** How many words the last parameter still takes. */
+  /** Number of words that the last parameter still takes. */
   let left = Number.POSITIVE_INFINITY;
   for (const { 0: word, index: at } of text.matchAll(/\S+/g)) {
     const [, name] = /^(?:--|—)([a-z]\w*)/i.exec(word) ?? [];
@@ -162,7 +162,7 @@ function* textBehind(text: string): Generator<Misread> {
     }
     left -= 1;
     if (left >= 0) continue;
-    // What a template yields may be a parameter.
+    // A template may yield a parameter.
     if (word.includes(unknown) || /^[-—]/.test(word)) return;
     const behind = /^[^]*?(?=\s(?:--|—)[a-z]|\0|$)/i.exec(text.slice(at))?.[0].trimEnd() ?? word;
     yield {

@@ -8,9 +8,9 @@ import { jobsAt } from '../count.ts';
 import type { CheckContext, StepDraft } from '../draft.ts';
 
 /**
- * Warns of a step that starts from other jobs but asks for the same thing whichever they are. Each of its jobs continues
- * another job, so each is paid. A click is exempt: it presses the buttons of the job that it starts from. So is a step with
- * a condition, or with a template that reads a step: both may differ from job to job.
+ * Warns of a step that starts from other jobs but sends the same request for each of them. Each of its jobs continues another job, so
+ * each is paid. Exempt are clicks, which press buttons of the parent job, and steps with a condition or a template that reads a step:
+ * both may differ from job to job.
  */
 export function checkAlike(step: StepDraft, { steps, matrix, collector }: CheckContext): void {
   const { from, kind, name, node } = step;
@@ -36,8 +36,8 @@ const isOneCell = ({ spec: { axes, include, repeat } }: MatrixDraft): boolean =>
   axes.every(hasOneValue) && include.length === 0 && repeat === 1;
 
 /**
- * Warns of axes that no request uses: their cells ask for the same thing. Only the templates decide, no cell is enumerated.
- * Silent where a template could not be read or names something that does not exist.
+ * Warns of axes that no request uses: their cells send the same requests. Judges only by templates, without enumerating cells. Reports
+ * nothing if a template could not be read or uses an unknown name.
  */
 export function warnOfUnusedAxes(
   matrix: MatrixDraft,
@@ -46,7 +46,7 @@ export function warnOfUnusedAxes(
 ): void {
   if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
-  // A name that is not known may be a mistyped axis.
+  // An unknown name may be a mistyped axis.
   for (const name of used) if (name !== 'repeat' && !matrix.variables.has(name)) return;
   for (const axis of matrix.spec.axes) {
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
@@ -62,7 +62,7 @@ export function warnOfUnusedAxes(
 const equalHint =
   'Equal requests are made and paid once, and each of the cells shows the result. Use it in a prompt (a seed: --seed {{ seed }}), or ask for several results with repeat.';
 
-/** The first of these names that the file has in single braces, as other languages have variables. */
+/** Finds the first of these names that a text has in single braces, like variables of other languages. */
 const bracedName = (names: readonly string[], text: string): string | undefined =>
   names.find((name) =>
     [`{${name}}`, `{ ${name} }`].some((braced) => text.includes(braced) && !text.includes(`{${braced}`)),

@@ -7,7 +7,7 @@ import type { CheckContext, StepDraft } from '../draft.ts';
 import { replyChecker } from '../reply-schema/check.ts';
 import { checkThinking } from './thinking.ts';
 
-/** Reports what is wrong with a generate or chat step by itself, beyond the schema. */
+/** Reports errors in a generate or chat step that the schema cannot find. */
 export function checkTextStep(step: StepDraft, context: CheckContext): void {
   const { kind, node } = step;
   const { collector } = context;
@@ -40,14 +40,14 @@ function checkSchemas(
   for (const { node } of declared) {
     for (const { severity, path, message, hint } of replyChecker(toValue(node)).mistakes) {
       const place = placeOf(node, path);
-      // What a template gives is not known yet.
+      // The result of a template is not known yet.
       if (isText(place) && hasTags(place.value)) continue;
       collector[severity]('schema.answer', keySpanOf(node, path) ?? place.span, message, hint);
     }
   }
 }
 
-/** The node at a path, or the last one on the way that there is. */
+/** Returns the node at a path, or the last existing node on the way. */
 function placeOf(node: SourceNode, path: readonly string[]): SourceNode {
   for (let length = path.length; length > 0; length -= 1) {
     const found = nodeAt(node, path.slice(0, length));
@@ -56,7 +56,7 @@ function placeOf(node: SourceNode, path: readonly string[]): SourceNode {
   return node;
 }
 
-/** A mapping or list has no small place of its own: its key is marked. */
+/** Returns the span of the key of a mapping or list, which is itself too large to mark. */
 function keySpanOf(node: SourceNode, path: readonly string[]): SourceNode['span'] | undefined {
   const place = placeOf(node, path);
   const parent = nodeAt(node, path.slice(0, -1));

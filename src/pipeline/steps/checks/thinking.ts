@@ -16,13 +16,13 @@ import { literalScopes, renderedOf } from '../literal-scopes.ts';
 interface Given {
   readonly node: SourceNode;
   readonly as: ThinkingField;
-  /** Absent where its template has errors. */
+  /** Absent if the template has errors. */
   readonly tree?: TemplateTree;
 }
 
 /**
- * Reports a thinking parameter that its model does not take (gateway 6.3). Where templates give the model or the parameter,
- * every combination that the matrix lists in this file is checked. Rendering checks any other.
+ * Reports a thinking parameter that its model does not accept (gateway 6.3). If templates give the model or the parameter, checks every
+ * combination that the matrix lists in this file; any other is checked when it is rendered.
  */
 export function checkThinking(
   step: StepDraft,

@@ -14,12 +14,12 @@ import { isMapping, renderValue, type Value } from '../../values/value.ts';
 import { type CheckContext, type StepDraft, selectorsOf, textFields } from '../draft.ts';
 import { renderedOf } from '../literal-scopes.ts';
 
-/** Stands for text that only a table or the run can give. */
+/** Placeholder for a text that only a table or the run can give. */
 const anyText = 'text';
 
 /**
- * Reports templates that would write a mapping or a list as text in a cell that is certain to come: each such cell fails in
- * the run. Warns of values that lack a member which a template reads: only their cells fail. Values that are not in the file (tables, results of steps) are taken for text.
+ * Reports templates that would write a mapping or list as text in a cell that certainly occurs. Warns of axis values without a member
+ * that a template reads: only their cells fail. Values outside the file (tables, results of steps) count as texts.
  */
 export function checkValues(step: StepDraft, { matrix, collector }: CheckContext): void {
   if (!step.usesKnown) return;
@@ -31,7 +31,7 @@ export function checkValues(step: StepDraft, { matrix, collector }: CheckContext
   for (const { prompt } of path) if (prompt !== undefined) checkTree(prompt, true);
 
   function checkTree(tree: TemplateTree, isText: boolean): void {
-    // Alone in a field that is no text, an output keeps its type.
+    // An output alone in a field that is not a text keeps its type.
     for (const template of treeTemplates(tree))
       checkTemplate(template, isText && isTemplate(tree) ? 'render' : 'evaluate');
   }
@@ -54,7 +54,7 @@ export function checkValues(step: StepDraft, { matrix, collector }: CheckContext
     collector.error('template.object', use?.position ?? template.position, error.message);
   }
 
-  /** Warns of a value of an axis that lacks a member which other values have: its cells fail, and the others do not. */
+  /** Warns of an axis value without a member that other values have: only its cells fail. */
   function checkMissing(template: Template, scope: TemplateScope, error: TemplateError): void {
     const lacking = missingMember(template, scope, matrix, error);
     if (lacking === undefined) return;
@@ -79,7 +79,7 @@ function certainError(
   return undefined;
 }
 
-/** The scope of a template in the cells that the file lists; undefined where nothing is certain. */
+/** Returns the scopes of a template in the cells that the file lists; undefined if none is certain. */
 function knownScopes(
   { variables, steps, source }: Template,
   { when }: StepDraft,
@@ -91,7 +91,7 @@ function knownScopes(
   const listed = roots.filter((root) => all.get(root)?.axis?.kind === 'values');
   const open = uses.filter(({ path: [root = ''] }) => !listed.includes(root) && root !== 'repeat');
   const isOpen = open.length > 0 || steps.length > 0;
-  // Which outputs are reached, and whether the step runs, may depend on what is not known.
+  // Unknown values may decide which outputs are rendered, and whether the step runs.
   if (isOpen && (source.includes('{%') || when !== undefined)) return undefined;
   if (when !== undefined && when.steps.length > 0) return undefined;
   const ways = [...open.map(({ path }) => path), ...steps.map(({ step, path }) => ['steps', step, ...path])];
@@ -114,7 +114,7 @@ function knownScopes(
 
 const withoutSample = ({ sample: _sample, ...spec }: MatrixDraft['spec']): MatrixDraft['spec'] => spec;
 
-/** Mappings in which each way ends at a text; undefined where one is the beginning of another. */
+/** Makes mappings in which each path ends at a text; undefined if one path begins another. */
 function placeholders(ways: readonly (readonly string[])[]): Readonly<Record<string, Value>> | undefined {
   const root: Record<string, unknown> = {};
   for (const way of ways) {
@@ -131,14 +131,14 @@ function placeholders(ways: readonly (readonly string[])[]): Readonly<Record<str
 }
 
 interface MissingMember {
-  /** Of the value. */
+  /** Position of the value. */
   readonly position: Position;
   readonly message: string;
   readonly hint: string;
 }
 
 /**
- * The value of an axis because of which a template cannot be rendered in this scope, as the error says; undefined where no other value has the member
+ * Finds the axis value that prevents a template from rendering in this scope, by its error; undefined if no other value has the member
  * either, which another check reports.
  */
 function missingMember(
@@ -178,7 +178,7 @@ function missingAt(
     .find((one) => one !== undefined);
   if (example === undefined) return undefined;
   const name = way.join('.');
-  // Another name may be what cannot be read, and this one have a default.
+  // Another name may cause the error, while this one has a default.
   if (!error.message.startsWith(`"${name}" `)) return undefined;
   const member = way.at(-1) ?? '';
   return {

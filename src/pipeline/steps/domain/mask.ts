@@ -18,10 +18,9 @@ const isMembers = (tree: unknown): tree is Members =>
 const wrong = (): Error => new Error('Internal error: a mask that is none passed the checks.');
 
 /**
- * A `mask` field in one form, however it is written: `masks/neck.png` is `{ file: masks/neck.png }`, and what is not
- * inverted says so.
+ * Normalises a `mask` field: `masks/neck.png` becomes `{ file: masks/neck.png }`, and a missing `invert` becomes false.
  *
- * @param tree the field of a step or a path segment that has passed the checks
+ * @param tree the field of a step or path segment that has passed the checks
  */
 export function maskOf(tree: TemplateTree): MaskSpec {
   if (isTemplate(tree)) return { file: tree, invert: defaults.mask.invert };
@@ -43,12 +42,12 @@ function shapeOf(tree: TemplateTree): MaskShapeSpec {
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Sums of fractions such as 0.7 and 0.3 miss 1 by as much. */
+/** Largest rounding error of sums of fractions such as 0.7 and 0.3. */
 const tolerance = 1e-9;
 
 /**
- * What is wrong with a box as a list of values, in words that follow its name in a message; undefined for `[x, y, width,
- * height]` of a part of the image that is not empty. Templates are checked when they are rendered.
+ * Returns the error of a box as words that follow its name in a message; undefined if it is `[x, y, width, height]` of a non-empty part
+ * of the image. Templates are checked when they are rendered.
  */
 export function boxError(box: readonly unknown[]): string | undefined {
   const numbers = box.map((value) => (value instanceof WrittenNumber ? value.value : value));
@@ -59,7 +58,7 @@ export function boxError(box: readonly unknown[]): string | undefined {
   return beyond(x, width, 'left', 'right') ?? beyond(y, height, 'upper', 'lower');
 }
 
-/** On one axis; the sum is not shown, because that of fractions may be 1.2000000000000002. */
+/** Describes a box that extends beyond the image on one axis, without the sum, which may be 1.2000000000000002. */
 function beyond(from: number, length: number, low: string, high: string): string | undefined {
   if (from < 0) return `reaches beyond the ${low} edge of the image: ${from} is below 0`;
   if (from + length <= 1 + tolerance) return undefined;

@@ -2,13 +2,13 @@ import { listing } from '../../diagnostics/did-you-mean.ts';
 import type { Thinking } from '../../pipeline.ts';
 import { isMapping, type Value, WrittenNumber } from '../../values/value.ts';
 
-/** Where a thinking parameter stands: the short form, which is either, or a native field. */
+/** Form of a thinking parameter: the short form for a level or a budget, or a native field. */
 export type ThinkingField = 'short' | 'level' | 'budget';
 
-/** What a step asks of its model's thinking. */
+/** The thinking that a step asks for: a level or a budget. */
 export type ThinkingWish = { readonly level: string } | { readonly budget: number };
 
-/** Why a model does not take a wish. */
+/** The reason why a model does not accept a thinking parameter. */
 export interface ThinkingError {
   readonly code: 'thinking.generation' | 'thinking.range';
   readonly message: string;
@@ -17,7 +17,7 @@ export interface ThinkingError {
 
 const levels: readonly string[] = ['minimal', 'low', 'medium', 'high'];
 
-/** The wish in a value: digits in a text are a number. Undefined for any other value. */
+/** Reads the thinking in a value: a text of digits is a number. Undefined for any other value. */
 export function readWish(as: ThinkingField, value: Value | undefined): ThinkingWish | undefined {
   const plain = value instanceof WrittenNumber ? value.value : value;
   if (typeof plain === 'number') return as === 'level' ? undefined : { budget: plain };
@@ -27,7 +27,7 @@ export function readWish(as: ThinkingField, value: Value | undefined): ThinkingW
   return as !== 'budget' && levels.includes(word) ? { level: word } : undefined;
 }
 
-/** The wish of a generate step's rendered fields: native fields go before the short form, as in what is sent. */
+/** Reads the thinking in a generate step's rendered fields: native fields override the short form, as in the sent request. */
 export function wishOf(fields: Readonly<Record<string, Value>>): ThinkingWish | undefined {
   const config = fields['generationConfig'];
   const native = isMapping(config) ? config['thinkingConfig'] : undefined;
@@ -38,7 +38,7 @@ export function wishOf(fields: Readonly<Record<string, Value>>): ThinkingWish | 
 }
 
 /**
- * Why a model does not accept a wish (gateway 6.3); undefined where it does, and for an unknown model.
+ * Returns why a model does not accept the thinking (gateway 6.3); undefined if it does, or for an unknown model.
  *
  * @param declared the pipeline's `models`
  */
@@ -61,7 +61,7 @@ export function thinkingError(
   };
 }
 
-/** What says how a model takes its thinking. */
+/** Formats the `models` entry that declares how a model takes its thinking. */
 export const modelsEntry = (model: string, thinking: Thinking): string =>
   `models: { ${/^[A-Za-z0-9._-]+$/.test(model) ? model : JSON.stringify(model)}: { thinking: ${thinking} } }`;
 
@@ -105,21 +105,21 @@ function wrongBudget(
   };
 }
 
-/** The words of `thinkingLevel` (gateway 6.3). */
+/** A value of `thinkingLevel` (gateway 6.3). */
 export type ThinkingLevel = 'minimal' | 'low' | 'medium' | 'high';
 
-/** How a text model takes its thinking parameter, where that is known. */
+/** How a text model takes its thinking parameter, as far as known. */
 export interface ModelThinking {
   readonly thinking: Thinking;
-  /** The levels it takes; all where absent. */
+  /** Accepted levels; absent if all are accepted. */
   readonly levels?: readonly ThinkingLevel[];
-  /** Tokens that a budget may have, both ends included; any where absent. -1 (as the model likes) is always possible. */
+  /** Accepted range of budgets in tokens, both ends included; absent if any is accepted. -1 (the model decides) is always accepted. */
   readonly budget?: { readonly from: number; readonly to: number };
-  /** 0 turns thinking off. */
+  /** Whether 0 turns thinking off. */
   readonly off?: boolean;
 }
 
-/** What follows a family's name: a version, a date, a preview; never another kind of model (`-image`, `-tts`, `-live`). */
+/** Matches the rest of a model's name after its family, but no other kind of model (`-image`, `-tts`, `-live`). */
 const rest = String.raw`(?:-(?!image|tts|live|audio|native|computer)[a-z0-9.]+)*`;
 
 const family = (name: string, thinking: ModelThinking): readonly [RegExp, ModelThinking] => [
@@ -127,7 +127,7 @@ const family = (name: string, thinking: ModelThinking): readonly [RegExp, ModelT
   thinking,
 ];
 
-/** Families by their names, the closer name first (gateway 6.3). */
+/** Families of models by name, the more specific name first (gateway 6.3). */
 const families: readonly (readonly [RegExp, ModelThinking])[] = [
   family('gemini-2\\.5-flash-lite', { thinking: 'budget', budget: { from: 512, to: 24_576 }, off: true }),
   family('gemini-2\\.5-flash', { thinking: 'budget', budget: { from: 1, to: 24_576 }, off: true }),
@@ -136,9 +136,7 @@ const families: readonly (readonly [RegExp, ModelThinking])[] = [
   family('gemini-[3-9](?:\\.\\d+)?-(?:pro|flash)', { thinking: 'level' }),
 ];
 
-/**
- * How a model takes thinking: as the pipeline's `models` says, else by its name; undefined where neither knows.
- */
+/** Returns how a model takes thinking: by the pipeline's `models`, else by its name; undefined if neither knows it. */
 export function modelThinking(
   model: string,
   declared: Readonly<Record<string, Thinking>>,

@@ -5,8 +5,8 @@ import { type Assertion, typeWords } from './keywords.ts';
 import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /**
- * The value of a keyword that holds no schema, as JSON Schema 2020-12 writes it. Undefined: the keyword is left out, either
- * because it is wrong (which is reported) or because there is nothing to check.
+ * Converts the value of a keyword that holds no schema to JSON Schema 2020-12. Undefined: the keyword is left out, because it is wrong
+ * (which is reported) or because there is nothing to check.
  */
 export function convertAssertion(
   shape: Assertion,
@@ -34,7 +34,7 @@ export function convertAssertion(
     case 'flag':
       return typeof value === 'boolean' ? value : diagnostics.error(path, `"${word}" is true or false.`);
     case 'nullable':
-      // It changes what the schema around it says.
+      // It changes the meaning of the schema around it.
       return typeof value === 'boolean' ? undefined : diagnostics.error(path, `"${word}" is true or false.`);
     case 'names':
       return isStrings(value)
@@ -60,7 +60,7 @@ function convertType(value: unknown, path: SchemaPath, diagnostics: SchemaDiagno
   const types: string[] = [];
   for (const word of words) {
     const small = word.toLowerCase();
-    // What a native schema says where it says no type.
+    // Native schemas write it if they give no type.
     if (small === 'type_unspecified') return undefined;
     if (!typeWords.includes(small)) {
       const near = nearest(word, typeWords);
@@ -72,7 +72,7 @@ function convertType(value: unknown, path: SchemaPath, diagnostics: SchemaDiagno
   return types.length === 1 ? types[0] : types;
 }
 
-/** True for a pattern that answers are matched with: one that matches in bounded time, and not everything. */
+/** Whether replies are matched with a pattern: it matches in bounded time, and does not accept everything. */
 export function isMatched(
   value: unknown,
   path: SchemaPath,
@@ -96,7 +96,7 @@ export function isMatched(
   return false;
 }
 
-/** Whether `patternProperties` has a pattern that answers are not matched with. */
+/** Whether `patternProperties` has a pattern that replies are not matched with. */
 export const hasUnchecked = (patterns: Json): boolean => Object.keys(patterns).some(isUnchecked);
 
 const isUnchecked = (pattern: string): boolean => pattern === '' || patternDiagnostic(pattern) !== undefined;
@@ -106,7 +106,7 @@ function isRegularExpression(source: string): boolean {
     try {
       return new RegExp(source, flags).flags === flags;
     } catch {
-      // It may be one in the other way of reading.
+      // It may be valid without the `u` flag.
     }
   }
   return false;

@@ -6,23 +6,23 @@ import { canonicalJson, type Value } from '../../values/value.ts';
 import { convertSchema } from './convert.ts';
 import type { SchemaDiagnosticDraft } from './problems.ts';
 
-/** What a check found. Each problem names its place by a JSON pointer: `/best must be integer`. */
+/** The result of a check. Each problem names its place by a JSON pointer: `/best must be integer`. */
 export type SchemaVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Checks parsed answers against one schema. */
+/** Checks parsed replies against one schema. */
 export interface ReplyChecker {
   /**
-   * Errors and warnings about the schema itself. Where it has errors, no reply is ok. A schema without templates has been
-   * checked with its pipeline; one that a template makes is checked here before it is sent.
+   * Errors and warnings about the schema itself; with an error, every reply fails. A schema without templates has been checked with its
+   * pipeline; one from a template is checked here before it is sent.
    */
   readonly mistakes: readonly SchemaDiagnosticDraft[];
-  /** Bounded in time for every schema and every reply. */
+  /** Checks a reply, in bounded time for every schema and every reply. */
   check(value: unknown): SchemaVerdict;
 }
 
-/** Bounds of one check: a model's longest answers stay far below them. */
+/** Limits of one check, far above a model's longest replies. */
 const limits = {
   values: 100_000,
   depth: 200,
@@ -31,14 +31,14 @@ const limits = {
   errors: 10,
 } as const;
 
-/** Checkers that are kept: steps have few schemas, unless templates make one for every cell. */
+/** Most checkers that are cached: steps have few schemas, unless templates make one for every cell. */
 const mostKept = 100;
 
 const kept = new Map<string, ReplyChecker>();
 
 /**
- * The checker of a declared answer schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`;
- * gateway 6.2). `format` asserts nothing. Equal schemas share one checker.
+ * Returns the checker of a declared reply schema: JSON Schema, or the native subset of OpenAPI (upper-case types, `nullable`; gateway
+ * 6.2). `format` is ignored. Equal schemas share one checker.
  */
 export function replyChecker(schema: Value): ReplyChecker {
   const text = canonicalJson(schema);
@@ -50,7 +50,7 @@ export function replyChecker(schema: Value): ReplyChecker {
   return checker;
 }
 
-/** What a check has used, so that no schema and no reply can hold up a run. Checks are synchronous, so one is enough. */
+/** Work done by the current check, which is bounded for any schema and reply. Checks are synchronous, so one counter is enough. */
 const used = { steps: 0, patternSteps: 0 };
 
 class TooMuchWork extends Error {}
@@ -68,7 +68,7 @@ interface BoundedPattern {
   toString(): string;
 }
 
-/** Matches a pattern with bounded work; beyond the bound, the text counts as a match. */
+/** Makes a pattern with bounded work; beyond the bound, every text matches. */
 function boundedPattern(source: string, flags: string): BoundedPattern {
   const pattern = new RegExp(source, flags);
   const work = patternWork(source);
@@ -89,7 +89,7 @@ function hasNoDuplicates(wanted: boolean, items: readonly Value[]): boolean {
   return !wanted || new Set(items.map(canonicalJson)).size === items.length;
 }
 
-/** Whether a number is a multiple of another one, as both are written in decimal digits. */
+/** Whether a number is a multiple of another one, in decimal digits. */
 function isMultiple(divisor: number, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   const [a, b] = [decimal(value), decimal(divisor)];
@@ -97,7 +97,7 @@ function isMultiple(divisor: number, value: number): boolean {
   return (a.digits * 10n ** BigInt(scale - a.places)) % (b.digits * 10n ** BigInt(scale - b.places)) === 0n;
 }
 
-/** The number is `digits` divided by ten to the power of `places`. */
+/** Writes a number as `digits` divided by ten to the power of `places`. */
 function decimal(value: number): { readonly digits: bigint; readonly places: number } {
   const [mantissa = '0', exponent = '0'] = String(value).split('e');
   const [whole = '0', fraction = ''] = mantissa.split('.');
@@ -120,11 +120,11 @@ function compileChecker(declared: unknown): ReplyChecker {
     mistakes: diagnostics,
     check(value) {
       try {
-        // Compiled on first use: a mere validation of a pipeline does not wait for it.
+        // Compiled on first use: validating a pipeline does not wait for it.
         validate ??= compile(schema);
         return check(validate, value);
       } catch (error) {
-        // Schemas that lead to each other take stack as well.
+        // Schemas that lead to each other use the stack as well.
         if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
         return { ok: false, problems: ['The answer takes too much work to check against its schema.'] };
       }
@@ -132,11 +132,11 @@ function compileChecker(declared: unknown): ReplyChecker {
   };
 }
 
-/** Loaded by the first reply that is checked: whoever only reads pipelines does not wait for it. */
+/** Loads ajv on first use: commands that only read pipelines do not wait for it. */
 const loadAjv = (): typeof Ajv2020 =>
   (createRequire(import.meta.url)('ajv/dist/2020.js') as { readonly Ajv2020: typeof Ajv2020 }).Ajv2020;
 
-/** @returns what says whether a value keeps to the schema; it throws {@link TooMuchWork} */
+/** @returns a function that tells whether a value fits the schema, and may throw {@link TooMuchWork} */
 function compile(schema: unknown): ValidateFunction {
   const Ajv = loadAjv();
   const ajv = new Ajv({
@@ -148,11 +148,11 @@ function compile(schema: unknown): ValidateFunction {
     inlineRefs: false,
     addUsedSchema: false,
     logger: false,
-    // Its optimizer takes time that grows with the square of the schema.
+    // Ajv's optimizer takes time that grows with the square of the schema.
     code: { regExp: boundedPattern, optimize: false },
   });
   ajv.addKeyword({ keyword: meter, schema: false, errors: false, validate: countStep });
-  // Ajv's own divides binary fractions: 8.69 by 0.01 leaves a rest.
+  // Ajv's own keyword divides binary fractions: 8.69 by 0.01 leaves a remainder.
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({
     keyword: 'multipleOf',
@@ -162,7 +162,7 @@ function compile(schema: unknown): ValidateFunction {
     validate: isMultiple,
     error: { message: ({ schema: divisor }) => `must be multiple of ${String(divisor)}` },
   });
-  // Ajv's own compares each item with each other.
+  // Ajv's own keyword compares each item with every other.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -190,7 +190,7 @@ function check(validate: ValidateFunction, value: unknown): SchemaVerdict {
   };
 }
 
-/** Walks without recursion: a reply may be nested deeper than the stack. */
+/** Returns an error if a reply is too large. Walks without recursion: a reply may be nested deeper than the stack. */
 function tooLarge(value: unknown): string | undefined {
   let level: unknown[] = [value];
   let values = 0;
@@ -208,7 +208,7 @@ function tooLarge(value: unknown): string | undefined {
   return undefined;
 }
 
-/** That a branch did not hold says nothing that the branch's own problem does not. */
+/** Whether a problem is reported. A failed `if` only repeats the problem of its branch. */
 const isReported = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
 
 function describeError({ instancePath, keyword, message = 'is wrong', params }: ErrorObject): string {

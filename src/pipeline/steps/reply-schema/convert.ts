@@ -4,26 +4,26 @@ import { type Keyword, keywordShapes, warnOfKeyword, warnOfRequired } from './ke
 import { type SchemaDiagnosticDraft, SchemaDiagnosticDrafts, type SchemaPath } from './problems.ts';
 import { References } from './references.ts';
 
-/** As much as any service takes, and little enough to be compiled in no time. */
+/** Limits of a schema: as large as any service accepts, and small enough to compile quickly. */
 const limits = { subschemas: 2000, depth: 100 } as const;
 
-/** A schema in JSON Schema 2020-12, and what was wrong with the one it was made of. */
+/** A schema in JSON Schema 2020-12, with the errors and warnings about the original. */
 export interface ConvertedSchema {
   readonly schema: unknown;
   readonly diagnostics: readonly SchemaDiagnosticDraft[];
 }
 
 /**
- * Turns a declared answer schema into JSON Schema 2020-12. It may be JSON Schema, or the subset of OpenAPI that native
- * text endpoints take: upper-case types, `nullable`, counts as texts (gateway 6.2). Keywords that assert nothing
- * are left out, as are patterns whose match could take for ever; each `$ref` leads to a schema of its own.
+ * Converts a declared reply schema to JSON Schema 2020-12. It may be JSON Schema, or the native subset of OpenAPI: upper-case types,
+ * `nullable`, counts as texts (gateway 6.2). Keywords without an assertion are left out, as are patterns that could match for ever; each
+ * `$ref` leads to a schema of its own.
  *
- * @param meter keyword that is put into every subschema with the value `true`, so that the work of a check is counted
+ * @param meter keyword that is added to every subschema with the value `true`, to count the work of a check
  */
 export const convertSchema = (schema: unknown, meter: string): ConvertedSchema =>
   new Conversion(schema, meter).run();
 
-/** Walks the schema; the errors come in the order of the walk. */
+/** Walks a schema; errors are in the order of the walk. */
 class Conversion {
   readonly #meter: string;
   readonly #diagnostics = new SchemaDiagnosticDrafts();
@@ -40,7 +40,7 @@ class Conversion {
     return { schema: this.#references.schema(), diagnostics: this.#diagnostics.found };
   }
 
-  /** @param owner pointer of the target that this schema applies to the same value as; undefined below a member or item */
+  /** @param owner pointer of the target that applies to the same value as this schema; undefined below a member or item */
   #schema(schema: unknown, path: SchemaPath, owner: string | undefined): unknown {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return this.#unread(path, 'A schema is a mapping.');
@@ -55,7 +55,7 @@ class Conversion {
     );
     warnOfRequired(schema, path, this.#diagnostics);
     const converted = Object.fromEntries(members);
-    // Where a pattern is not checked, the members that match it cannot be distinguished from others.
+    // If a pattern is not checked, the members that match it cannot be told from others.
     if (isObject(schema['patternProperties']) && hasUnchecked(schema['patternProperties'])) {
       delete converted['additionalProperties'];
       delete converted['unevaluatedProperties'];
@@ -65,7 +65,7 @@ class Conversion {
     return schema['nullable'] === true ? nullable(converted) : converted;
   }
 
-  /** A schema that is not checked is replaced by one that accepts anything. */
+  /** Replaces a schema that is not checked by one that accepts anything. */
   #unread(path: SchemaPath, message: string): true {
     this.#diagnostics.error(path, message);
     return true;
@@ -115,7 +115,7 @@ class Conversion {
   #map(shape: Keyword, value: Json, path: SchemaPath, owner: string | undefined): Json {
     const entries = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
       const way = [...path, name];
-      // Names are written into addresses of parts, where half a character has no form.
+      // Names become parts of addresses, which cannot contain half a character.
       if (!name.isWellFormed()) {
         this.#diagnostics.error(way, 'The name holds half of a surrogate pair, which is no character.');
         return [];
@@ -129,8 +129,8 @@ class Conversion {
 }
 
 /**
- * The values of an enum, with those that are written like them: native schemas write numbers as texts, and YAML reads texts of digits
- * as numbers. The type says which of them counts.
+ * Adds equivalent values to an enum: native schemas write numbers as texts, and YAML reads texts of digits as numbers. The type decides
+ * which of them counts.
  */
 function asWritten(values: readonly unknown[], type: unknown): readonly unknown[] {
   const types = new Set(Array.isArray(type) ? (type as readonly unknown[]) : [type]);

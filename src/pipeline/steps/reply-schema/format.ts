@@ -2,13 +2,13 @@ import { kinds, type TextKind } from '../../kinds.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { isMapping, type Value } from '../../values/value.ts';
 
-/** What a text request says about the form of its reply. */
+/** The reply format that a text request asks for. */
 export interface ReplyFormat {
-  /** The reply is asked for as JSON; undefined where a template decides it. */
+  /** Whether the reply is JSON; undefined if a template decides it. */
   readonly json: boolean | undefined;
-  /** The schema that it must keep to, as declared. */
+  /** The schema of the reply, as declared. */
   readonly schema?: Value;
-  /** Of `text/x.enum`: the reply is a word of the schema's enum as it stands. */
+  /** Set for `text/x.enum`: the reply is a bare word of the schema's enum. */
   readonly isWord?: true;
 }
 
@@ -18,7 +18,7 @@ const at = (value: Value | undefined, path: readonly string[]): Value | undefine
     value,
   );
 
-/** The form of the reply that a request's fields (by their pipeline names, rendered or as written) ask for. */
+/** Returns the reply format of a request, from its fields by their pipeline names, rendered or as written. */
 export function replyFormat(kind: TextKind, fields: Readonly<Record<string, Value>>): ReplyFormat {
   const { replyType, schemas } = kinds[kind];
   const given = at(fields, replyType.path);
@@ -27,7 +27,7 @@ export function replyFormat(kind: TextKind, fields: Readonly<Record<string, Valu
   const isJsonWord = word !== undefined && replyType.json.test(word);
   for (const path of schemas) {
     const schema = at(fields, path);
-    // What is a text here is still a template, and will be the schema.
+    // A text is still a template, which will yield the schema.
     if (typeof schema !== 'string' && !isMapping(schema)) continue;
     const declared = isMapping(schema) ? { schema } : {};
     if (word === undefined || isTemplate || isJsonWord) return { json: true, ...declared };

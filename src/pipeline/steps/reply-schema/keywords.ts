@@ -2,13 +2,13 @@ import { nearest } from '../../diagnostics/did-you-mean.ts';
 import { isObject, isStrings, type Json } from '../../values/value.ts';
 import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
-/** What stands under a keyword that holds schemas or leads to one, and which value these apply to. */
+/** How a keyword holds or refers to schemas, and which value they apply to. */
 type Applicator =
-  /** A schema (or several) for the value itself. */
+  /** One or more schemas for the value itself. */
   | 'same-value'
   | 'same-value-list'
   | 'same-value-map'
-  /** A schema (or several) for its members or items. */
+  /** One or more schemas for its members or items. */
   | 'member'
   | 'member-list'
   | 'member-map'
@@ -16,7 +16,7 @@ type Applicator =
   | 'definitions'
   | 'ref';
 
-/** What stands under a keyword that says something of the value by itself. */
+/** The value type of a keyword that makes an assertion without schemas. */
 export type Assertion =
   | 'type'
   | 'nullable'
@@ -29,7 +29,7 @@ export type Assertion =
   | 'values'
   | 'value';
 
-/** What stands under a keyword of a schema. */
+/** The value type of a schema keyword. */
 export type Keyword = Applicator | Assertion;
 
 /** Keywords that assert something about a reply: JSON Schema 2020-12, and the native subset of OpenAPI. */
@@ -77,7 +77,7 @@ export const keywordShapes: ReadonlyMap<string, Keyword> = new Map<string, Keywo
   ['multipleOf', 'number'],
 ]);
 
-/** Keywords that assert nothing, or what is not checked. */
+/** Keywords that assert nothing, or are not checked. */
 export const silentKeywords: ReadonlySet<string> = new Set(
   (
     '$schema $id $anchor $comment title description default example examples format propertyOrdering ' +
@@ -87,7 +87,7 @@ export const silentKeywords: ReadonlySet<string> = new Set(
 
 export const typeWords: readonly string[] = 'string number integer boolean array object null'.split(' ');
 
-/** Warns of an unknown keyword that is a slip of a known one: it asks for nothing. */
+/** Warns of an unknown keyword that is close to a known one, because it has no effect. */
 export function warnOfKeyword(word: string, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): void {
   if (silentKeywords.has(word) || word.startsWith('x-')) return;
   const near = nearest(word, [...keywordShapes.keys(), ...silentKeywords]);
@@ -99,7 +99,7 @@ export function warnOfKeyword(word: string, path: SchemaPath, diagnostics: Schem
   );
 }
 
-/** Services refuse a schema that requires what it does not describe. */
+/** Warns of required members that the schema does not describe: services refuse such a schema. */
 export function warnOfRequired(schema: Json, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): void {
   const { required, properties, additionalProperties } = schema;
   if (!isStrings(required) || !isObject(properties)) return;

@@ -1,16 +1,16 @@
 import { isMapping, type Value } from '../../values/value.ts';
 
-/** What a schema says of a member of the replies that keep to it. */
+/** What a schema says about a member of its replies. */
 export type SchemaMember =
-  /** The schema leaves it open. */
+  /** The schema does not say. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'found'; readonly shape: MemberShape }
   | {
       readonly kind: 'missing';
-      /** How far the path leads. */
+      /** Number of path segments that lead to known members. */
       readonly depth: number;
       readonly shape: MemberShape;
-      /** The members that there are. */
+      /** The members that exist. */
       readonly names: readonly string[];
     };
 
@@ -23,8 +23,8 @@ const mostVisited = 1000;
 const unknown: SchemaMember = { kind: 'unknown' };
 
 /**
- * Follows a template's path through a declared answer schema (JSON Schema or the native subset of OpenAPI). Only what
- * certainly is not there is missing: additional properties, open schemas and conditions leave a member open.
+ * Follows a template's path through a declared reply schema (JSON Schema or the native subset of OpenAPI). A member is missing only if it
+ * certainly does not exist: additional properties, open schemas and conditions leave it unknown.
  */
 export function schemaMember(schema: Value, path: readonly string[]): SchemaMember {
   const visit = { left: mostVisited };
@@ -45,7 +45,7 @@ export function schemaMember(schema: Value, path: readonly string[]): SchemaMemb
   return at === undefined ? unknown : { kind: 'found', shape: shapeOf(at) };
 }
 
-/** The schemas that a value may keep to, one of them each time; undefined: it is not known. An empty value is none. */
+/** Returns the alternative schemas of a value; undefined if they are unknown. Null has no schema. */
 function variants(schema: Value, root: Value, visit: { left: number }): readonly Schema[] | undefined {
   visit.left -= 1;
   if (visit.left < 0 || !isMapping(schema)) return undefined;
@@ -78,7 +78,7 @@ function at(root: Value, reference: string): Value | undefined {
   );
 }
 
-/** The one type of a schema, `null` aside; undefined where there are several or none is said. */
+/** Returns the only type of a schema, apart from `null`; undefined if there are several or none. */
 function typeOf(schema: Schema): string | undefined {
   const words = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]) as readonly Value[];
   const types = words.flatMap((word) => (typeof word === 'string' ? [word.toLowerCase()] : []));
@@ -100,7 +100,7 @@ function memberOf(schema: Schema, name: string): { readonly schema: Value } | 'm
         additionalProperties === false &&
         patternProperties === undefined &&
         Object.keys(properties).length > 0;
-      // Liquid's own: how many members.
+      // Liquid's own member: the number of members.
       return closed && name !== 'size' ? 'missing' : 'unknown';
     }
     case 'array': {

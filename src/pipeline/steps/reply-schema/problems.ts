@@ -1,9 +1,9 @@
 import { cutText } from '../../diagnostics/terminal-text.ts';
 
-/** The keys that lead to a part of a schema, list indices included; empty for the schema itself. */
+/** Keys and list indexes from a schema to one of its parts; empty for the schema itself. */
 export type SchemaPath = readonly string[];
 
-/** Something in a schema that is not right, at the keys that lead to it. */
+/** An error or warning about one part of a schema. */
 export interface SchemaDiagnosticDraft {
   readonly severity: 'error' | 'warning';
   readonly path: SchemaPath;
@@ -11,7 +11,7 @@ export interface SchemaDiagnosticDraft {
   readonly hint?: string;
 }
 
-/** Collects what is not right in one schema, in the order in which it is found. */
+/** Collects the errors and warnings about a schema, in the order of discovery. */
 export class SchemaDiagnosticDrafts {
   readonly #found: SchemaDiagnosticDraft[] = [];
 
@@ -19,12 +19,12 @@ export class SchemaDiagnosticDrafts {
     return this.#found;
   }
 
-  /** No reply is checked against a schema with an error. */
+  /** Adds an error. No reply is checked against a schema with an error. */
   error(path: SchemaPath, message: string, hint?: string): undefined {
     this.#add('error', path, message, hint);
   }
 
-  /** The schema is used all the same. */
+  /** Adds a warning. The schema is used nevertheless. */
   warning(path: SchemaPath, message: string, hint?: string): void {
     this.#add('warning', path, message, hint);
   }

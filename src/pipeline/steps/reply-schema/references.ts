@@ -1,28 +1,28 @@
 import { isObject, type Json } from '../../values/value.ts';
 import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
-/** Parts of one schema that are referred to: little enough to be compiled in no time. */
+/** Most referenced parts of one schema, few enough to compile quickly. */
 const mostTargets = 100;
 
-/** A part of a schema that is to be converted by itself. */
+/** A part of a schema that is converted separately. */
 export interface Target {
-  /** JSON pointer as a fragment: `#/$defs/part`; `#` for the whole. */
+  /** JSON pointer as a fragment, `#/$defs/part`; `#` for the whole schema. */
   readonly pointer: string;
   readonly path: SchemaPath;
   readonly schema: unknown;
 }
 
 /**
- * The parts of one schema that a `$ref` may lead to. Each becomes a definition with a name of its own (`t0`, the whole
- * schema, is the first), so that it is converted once, however many lead to it and however they write the way.
+ * The parts of one schema that `$ref` may lead to. Each becomes a definition with its own name (`t0`, the whole schema, is the first), so
+ * that it is converted once, however many references lead to it and however they are written.
  */
 export class References {
   readonly #root: unknown;
   readonly #diagnostics: SchemaDiagnosticDrafts;
-  /** By pointer. */
+  /** Definitions by pointer. */
   readonly #definitions = new Map<string, { readonly name: string; schema?: unknown }>();
   readonly #waiting: Target[] = [];
-  /** Which targets apply to the very same value as a target does. */
+  /** Targets that apply to the same value as a target, by its pointer. */
   readonly #sameValue = new Map<string, { readonly pointer: string; readonly path: SchemaPath }[]>();
   #isFull = false;
 
@@ -32,7 +32,7 @@ export class References {
     this.define([], root);
   }
 
-  /** Converts the whole schema, and each part that turns out to be referred to meanwhile. */
+  /** Converts the whole schema, and each part that it turns out to refer to. */
   convertAll(convert: (target: Target) => unknown): void {
     // The list grows during the loop.
     for (const target of this.#waiting) {
@@ -43,19 +43,19 @@ export class References {
     this.#reportCycles();
   }
 
-  /** The converted schema: all definitions, and a reference to the whole. */
+  /** Returns the converted schema: all definitions, and a reference to the whole. */
   schema(): unknown {
     const definitions = [...this.#definitions.values()].map(({ name, schema }) => [name, schema ?? true]);
     return { $ref: '#/$defs/t0', $defs: Object.fromEntries(definitions) };
   }
 
-  /** Makes a definition of the part at these keys, unless it is one. Returns its name. */
+  /** Makes a definition of the part at a path, unless there is one. Returns its name. */
   define(path: SchemaPath, schema: unknown): string {
     const pointer = pointerOf(path);
     const known = this.#definitions.get(pointer);
     if (known !== undefined) return known.name;
     const name = `t${this.#definitions.size}`;
-    // The root is one of them.
+    // The root does not count.
     if (this.#definitions.size > mostTargets) {
       if (!this.#isFull) {
         this.#diagnostics.error(
@@ -72,9 +72,9 @@ export class References {
   }
 
   /**
-   * What stands under `$ref` in the converted schema. Undefined: the reference leads nowhere, which is reported.
+   * Returns the value of `$ref` in the converted schema; undefined if the reference leads nowhere, which is reported.
    *
-   * @param owner pointer of the target that the `$ref` applies to the same value as; undefined below a member or item
+   * @param owner pointer of the target that applies to the same value as the `$ref`; undefined below a member or item
    */
   refer(value: unknown, path: SchemaPath, owner: string | undefined): string | undefined {
     if (typeof value !== 'string' || !/^#(?:\/|$)/.test(value)) {
@@ -100,7 +100,7 @@ export class References {
     return `#/$defs/${this.define(way, found)}`;
   }
 
-  /** A schema that applies itself to the same value again has no end. */
+  /** Reports a schema that applies itself to the same value again, endlessly. */
   #reportCycles(): void {
     const done = new Set<string>();
     const walk = (pointer: string, open: ReadonlySet<string>): void => {

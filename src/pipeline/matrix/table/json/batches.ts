@@ -5,8 +5,8 @@ import type { BatchReader, TableBatch, TableRow } from '../table.ts';
 import { jsonRow, type RowText } from './row.ts';
 
 /**
- * Reads a JSON list of objects, of any length: memory holds one object. Numbers render as they are written. The first row names
- * the columns; another row may lack some of them, which are then null.
+ * Reads a JSON list of objects of any length, with one object in memory at a time. Numbers render as written. The first row names the
+ * columns; a column missing from a later row is null.
  */
 export const jsonBatches: BatchReader = async function* (files, file, bad) {
   const own = new OwnColumns();
@@ -16,8 +16,8 @@ export const jsonBatches: BatchReader = async function* (files, file, bad) {
 };
 
 /**
- * Reads one JSON object per line. Values may nest; numbers render as they are written, so that an id beyond 2^53
- * survives. Columns are as those of a JSON list. Blank lines are skipped.
+ * Reads one JSON object per line. Values may nest; numbers render as written, so that an id above 2^53 stays exact. Columns work as in a
+ * JSON list. Blank lines are skipped.
  */
 export const jsonlBatches: BatchReader = async function* (files, file, bad) {
   const own = new OwnColumns();
@@ -28,7 +28,7 @@ function* linesOf(section: TableSection): Generator<RowText, void, undefined> {
   for (const line of sectionLines(section)) if (line.text.trim() !== '') yield { ...line, column: 1 };
 }
 
-/** One batch for the columns as soon as they are known, and one for all rows. */
+/** Yields one batch as soon as the columns are known, and one with all rows. */
 function* batchesOf(texts: Iterable<RowText>, own: OwnColumns, bad: BadRows): Generator<TableBatch> {
   const rows: TableRow[] = [];
   for (const text of texts) {
@@ -48,14 +48,14 @@ const [open, close, comma, quote, backslash] = ['[', ']', ',', '"', '\\'].map(co
 const [openBrace, closeBrace, newline] = ['{', '}', '\n'].map(code);
 const blanks = new Set([' ', '\t', '\r', '\n'].map(code));
 
-/** Where the reading stands: before the list, before an item, in one, or behind the list. */
+/** State of the scanner: before the list, before an item, in an item, or after the list. */
 type Place = 'before' | 'start' | 'next' | 'item' | 'behind';
 
-/** Cuts the bytes of a JSON list into the texts of its items. What is inside an item is checked by who parses it. */
+/** Splits the bytes of a JSON list into the texts of its items. The items themselves are checked by their parser. */
 class Items {
   #place: Place = 'before';
   #line = 1;
-  /** Bytes of this line that are read. */
+  /** Bytes read of the current line. */
   #column = 0;
   #depth = 0;
   #quoted = false;
@@ -88,14 +88,14 @@ class Items {
     if (this.#heldBytes > tableLimits.recordBytes) throw tooLong(this.#start.line);
   }
 
-  /** @throws TableError where the text ended before its list */
+  /** Checks that the list is complete. @throws TableError if the text ended too early */
   end(): void {
     if (this.#place === 'behind') return;
     if (this.#place === 'before') throw new TableError('table.empty', 'The table is empty.', 1);
     throw this.#error('The list is never closed.', 'It ends with ].');
   }
 
-  /** Takes a byte between the items into account, no blank; true where an item begins with it. */
+  /** Handles a byte between items that is not blank; true if an item begins with it. */
   #begins(byte: number): boolean {
     switch (this.#place) {
       case 'before':
@@ -132,7 +132,7 @@ class Items {
     this.#endsItem(byte);
   }
 
-  /** Takes a byte of an item into account; true for the comma or bracket behind it. */
+  /** Handles a byte of an item; true for the comma or bracket after it. */
   #endsItem(byte: number): boolean {
     if (this.#quoted) {
       if (this.#escaped) this.#escaped = false;

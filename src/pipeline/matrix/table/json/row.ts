@@ -4,14 +4,14 @@ import type { OwnColumns } from '../columns.ts';
 import { TableError, type TablePlace, tableLimits } from '../error.ts';
 import type { TableRow } from '../table.ts';
 
-/** The text of one row, and where it begins in the table; lines and columns count from 1. */
+/** The text of one row and its position in the table; lines and columns count from 1. */
 export interface RowText {
   readonly text: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** Reads a row that is a JSON object. @throws TableError */
+/** Parses a row that is a JSON object. @throws TableError */
 export function jsonRow(row: RowText, own: OwnColumns): TableRow {
   const { line } = row;
   const value = parseRow(row);
@@ -27,7 +27,7 @@ export function jsonRow(row: RowText, own: OwnColumns): TableRow {
   return own.row(value, line, placeIn(row, 0).sourceLine);
 }
 
-/** Where an offset into the text of a row stands in the table. */
+/** Returns the position in the table of an offset into a row's text. */
 function placeIn(
   { text, line, column }: RowText,
   offset: number,
@@ -36,7 +36,7 @@ function placeIn(
   const start = offset - (before.at(-1) as string).length;
   const end = text.indexOf('\n', start);
   const shown = text.slice(start, end < 0 ? undefined : Math.min(end, start + 1000)).slice(0, 1000);
-  // What stands before a row on its first line is another row.
+  // Other rows may precede the row on its first line.
   const indent = before.length === 1 ? column - 1 : 0;
   return {
     line: line + before.length - 1,
@@ -45,7 +45,7 @@ function placeIn(
   };
 }
 
-/** What reads a value later calls itself for each level. */
+/** Whether a value nests deeper than `most`. Later readers of the value call themselves once per level. */
 function isDeeperThan(most: number, value: Value): boolean {
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return false;
   return most === 0 || Object.values(value).some((member: Value) => isDeeperThan(most - 1, member));
@@ -84,7 +84,7 @@ function parseRow(row: RowText): Value {
   }
 }
 
-/** The parser assigns members, so that a member of this name would become the row's prototype. */
+/** Refuses a member named `__proto__`: the parser assigns members, so it would become the row's prototype. */
 function refuseProto(row: RowText): void {
   const { text, line } = row;
   let found = false;
@@ -94,7 +94,7 @@ function refuseProto(row: RowText): void {
       return value;
     });
   } catch {
-    // Not JSON: the parser that follows says where.
+    // The text is not JSON; the parser reports the position.
   }
   if (found) {
     const message = `On line ${line} a member is named "__proto__"; rename it.`;
