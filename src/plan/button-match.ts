@@ -5,16 +5,13 @@ import { compilePattern, patternSubject } from '../pipeline/selectors/pattern.ts
 import type { Button } from './job.ts';
 import type { Press } from './job-request.ts';
 
-/** What a press finds on a task. */
+/** The result of searching a button on a task. */
 export type Found =
   | { readonly kind: 'one'; readonly button: Button }
   | { readonly kind: 'none' }
   | { readonly kind: 'several'; readonly buttons: readonly Button[] };
 
-/**
- * One spelling for texts that look the same. Emoji come with and without the variation selector that asks for
- * their coloured form.
- */
+/** Normalises texts that look the same. Emoji come with and without the variation selector that asks for their coloured form. */
 const spelling = (text: string): string =>
   text
     .normalize('NFC')
@@ -22,12 +19,12 @@ const spelling = (text: string): string =>
     .trim();
 
 interface WordMarks {
-  /** In a customId, between `::`; gateways differ in the prefix and in upper and lower case (gateway 5.1). */
+  /** Pattern in a customId, between `::`; gateways differ in the prefix and in upper and lower case (gateway 5.1). */
   readonly customId: RegExp;
   readonly emoji: string;
 }
 
-/** What a describe suggests, and a shortened prompt. */
+/** Returns the marks of a describe's suggestion, or of a shortened prompt. */
 function suggestion(number: number): WordMarks {
   const customId = new RegExp(`(?:^|::)(?:PicReader|PromptAnalyzer)::${number}(?:::|$)`, 'i');
   return { customId, emoji: `${number}\u20E3` };
@@ -45,7 +42,6 @@ const marks: Readonly<Record<ButtonWord, WordMarks>> = {
   'prompt 4': suggestion(4),
 };
 
-/** The first of several ways to search that finds something. */
 function firstOf(
   buttons: readonly Button[],
   tests: readonly ((button: Button) => boolean)[],
@@ -61,7 +57,7 @@ function matches(press: Press, buttons: readonly Button[]): readonly Button[] {
   switch (press.kind) {
     case 'text': {
       const text = spelling(press.text);
-      // An unlabelled button is not one whose label is the empty text.
+      // An empty text does not match a button without a label.
       if (text === '') return [];
       return firstOf(buttons, [
         ({ label }) => spelling(label) === text,
@@ -84,8 +80,8 @@ function matches(press: Press, buttons: readonly Button[]): readonly Button[] {
 }
 
 /**
- * The button to press: that of the first alternative which the task offers. A text is a label, or an emoji if no label
- * fits, and is compared exactly. Several buttons for one alternative give `several`, never the first.
+ * Finds the button to press: that of the first alternative which the task offers. A text is compared exactly with labels, or with emoji
+ * if no label matches. Several buttons for one alternative give `several`, never the first.
  */
 export function findButton(press: readonly Press[], buttons: readonly Button[]): Found {
   for (const alternative of press) {
@@ -97,7 +93,7 @@ export function findButton(press: readonly Press[], buttons: readonly Button[]):
   return { kind: 'none' };
 }
 
-/** Between `::` of a customId: what begins something other than one task (gateway 3.4, 5.3). */
+/** Parts of a customId, between `::`, of buttons that begin something other than one task (gateway 3.4, 5.3). */
 const noTask: readonly (readonly [RegExp, string])[] = [
   [
     /(?:^|::)PicReader::all(?:::|$)/i,
@@ -106,36 +102,36 @@ const noTask: readonly (readonly [RegExp, string])[] = [
   [/(?:^|::)BOOKMARK(?:::|$)/i, 'begins no task: it only marks the image on the service'],
 ];
 
-/** A button that the client stands in for at a gateway that shows none: it goes by `submit/change` (gateway 2.4). */
+/** Whether the client made up a button for a gateway that shows none; it is pressed by `submit/change` (gateway 2.4). */
 export const isChange = ({ customId }: Button): boolean => customId.startsWith('change::');
 
-/** Which of the prompts that were found a button draws, from 1; undefined for any other button. Its window proposes that prompt. */
+/** Returns the number, from 1, of the suggested prompt that a button draws; undefined for others. The button's window proposes it. */
 export function suggestedBy({ customId }: Button): number | undefined {
   const number = /(?:^|::)(?:PicReader|PromptAnalyzer)::([1-9])(?:::|$)/i.exec(customId)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 
-/** Vary (Region), whose window takes a mask (gateway 5.5). */
+/** Whether a button is Vary (Region), whose window takes a mask (gateway 5.5). */
 export const isInpaint = ({ customId }: Button): boolean => /(?:^|::)Inpaint(?:::|$)/i.test(customId);
 
-/** The buttons of gateway 5 that are no Inpaint. */
+/** Matches the buttons of gateway 5 other than Inpaint. */
 const maskless =
   /(?:^|::)(?:CustomZoom|Outpaint|reroll|(?:low_|high_)?variation|pan_\w+|upsample\w*|animate_\w+|video\w*|PicReader|Picread|PromptAnalyzer)(?:::|$)/i;
 
-/** False for a button that opens no window for a mask, or no window at all. */
+/** False for a button that opens no window, or a window without a mask. */
 export const mayTakeMask = (button: Button): boolean => isInpaint(button) || !maskless.test(button.customId);
 
-/** Why a button is not to be pressed by a job, which is one task: what it does, to follow its name. Undefined: it may be. */
+/** Returns why a job, which is one task, cannot press a button, as words that follow the button's name; undefined if it can. */
 export const whyNoTask = ({ customId }: Button): string | undefined =>
   noTask.find(([mark]) => mark.test(customId))?.[1];
 
-/** The branch segment of a button that a wildcard found. */
+/** Returns the branch segment of a button that a wildcard found. */
 export const wildcardBranch = (button: Button): string => normalName(button.label);
 
 /**
- * The buttons whose labels a wildcard such as `U*` fits, in the task's order; a button without a label fits none.
- * Of buttons with one label only the first is given, so that each has a branch of its own; pressing that label
- * then fails as ambiguous, and nothing is pressed by guess.
+ * Returns the buttons whose labels match a wildcard such as `U*`, in the task's order; a button without a label never matches. Of buttons
+ * with the same label only the first is returned, so that each has its own branch; pressing that label then fails as ambiguous, and
+ * nothing is pressed by guess.
  */
 export function wildcardMatches(glob: string, buttons: readonly Button[]): readonly Button[] {
   const wanted = spelling(glob);
@@ -151,9 +147,9 @@ export function wildcardMatches(glob: string, buttons: readonly Button[]): reado
 const shownButtons = 40;
 const shownLength = 80;
 
-/** What a button is called in messages: its label, else its word, else its emoji; cut where it is very long. */
+/** Returns the name of a button in messages: its label, else its word, else its emoji; cut if it is very long. */
 export function buttonName(button: Button): string {
-  // A service's text goes to a terminal here: no control characters.
+  // A service's text is shown on a terminal here: no control characters.
   const label = normalName(button.label.replace(/\p{Cc}/gu, ' '));
   if (label !== '') return label.slice(0, shownLength);
   const word = (Object.keys(marks) as ButtonWord[]).find(
@@ -164,7 +160,7 @@ export function buttonName(button: Button): string {
   );
 }
 
-/** What can be pressed, for error texts: labels, else words, else emoji; `no buttons` where there are none. */
+/** Lists the buttons that can be pressed, for error texts: labels, else words, else emoji; `no buttons` if there are none. */
 export function offered(buttons: readonly Button[]): string {
   if (buttons.length === 0) return 'no buttons';
   const texts = buttons.slice(0, shownButtons).map(buttonName);

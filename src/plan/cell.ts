@@ -1,28 +1,28 @@
 import { aMapping, aNumber, aText, listOf } from '../pipeline/values/shape.ts';
 import type { Value } from '../pipeline/values/value.ts';
 
-/** One combination of the matrix's values. */
+/** One combination of the matrix's values, with its repeat. */
 export interface Cell {
-  /** Position in the whole plan, from 1; it does not depend on flags. */
+  /** Position in the whole plan, from 1, independent of flags. */
   readonly number: number;
   readonly vars: Readonly<Record<string, Value>>;
-  /** From 1. */
+  /** Number of the repeat, from 1. */
   readonly repeat: number;
 }
 
-/** What the flags of one invocation choose of a plan. Absent members choose everything. */
+/** The part of a plan that the flags of one invocation choose. Absent members choose everything. */
 export interface Selection {
-  /** `--limit`: the first cells (of those that the other flags choose). */
+  /** `--limit`: the first cells, of those that the other flags choose. */
   readonly limit?: number;
-  /** `--filter axis=value`, `--filter rows.column=value` is written `column=value`; values compare as they render. Same axis: or; different axes: and. */
+  /** `--filter axis=value`, also for columns of `rows`; values compare as they render. One axis: any matches; several: all match. */
   readonly filters?: readonly { readonly axis: string; readonly value: string }[];
-  /** `--shard i/n`: cells whose number is i modulo n, i from 1. */
+  /** `--shard i/n`: cells whose number is i modulo n, with i from 1. */
   readonly shard?: { readonly index: number; readonly of: number };
-  /** `--only`: these steps, with what they need. */
+  /** `--only`: these steps, and what they need. */
   readonly only?: readonly string[];
 }
 
-/** Whether a document that was kept is one. */
+/** Whether a stored document is a selection. */
 export const isSelection = aMapping(
   {},
   {

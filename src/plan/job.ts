@@ -3,41 +3,40 @@ import type { Speed, StepKind } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
 import type { JobRequest, ReplyPlace, TextCall, TextResult } from './job-request.ts';
 
-/** A button of a finished task (gateway 5.1); absent texts are empty. */
+/** A button of a finished task (gateway 5.1); missing texts are empty. */
 export interface Button {
   readonly customId: string;
   readonly label: string;
   readonly emoji: string;
 }
 
-/** What a slot asks for: the unit of work, of paying and of resuming. Equal requests have equal keys. */
+/** The unit of work, payment and resumption that a slot asks for. Equal requests have equal keys. */
 export interface JobSpec {
   readonly key: string;
   readonly kind: StepKind;
   readonly request: JobRequest;
-  /** Key of the job whose button is pressed; of any other job, of the one that it starts from. */
+  /** Key of the job whose button is pressed, or from which this job starts. */
   readonly parent?: string;
   /**
-   * Of a step that gathers, in place of a parent: the keys of the gathered jobs, one for each slot that was not skipped, in
-   * the manifest's order. Never empty; slots that share a job repeat its key. A single gathered job is named as the parent
-   * instead: it is the very job that continues it.
+   * Keys of the gathered jobs, in place of a parent, one for each slot that was not skipped, in the manifest's order. Never empty; slots
+   * that share a job repeat its key. A single gathered job is the parent instead: such a job equals one that continues it.
    */
   readonly inputs?: readonly string[];
-  /** Where the files lie that its request names by content: SHA-256 → path relative to the pipeline. No part of the key. */
+  /** Paths, relative to the pipeline, of the files that the request names by content (SHA-256). Not part of the key. */
   readonly files?: Readonly<Record<string, string>>;
-  /** How its call is made, which is no part of the key either; only of a text job. */
+  /** How a text call is made, which is not part of the key either; only for text jobs. */
   readonly call?: TextCall;
-  /** Keys of the jobs whose results its templates name. What they say is in the request, and so in the key. */
+  /** Keys of the jobs whose results its templates read. The results are in the request, and so in the key. */
   readonly reads?: readonly string[];
 }
 
-/** Keys of the jobs that a job starts from or gathers, in order; empty for a root. */
+/** Returns the keys of the jobs that a job starts from or gathers, in order; empty for a root. */
 export const inputsOf = ({ parent, inputs }: Pick<JobSpec, 'parent' | 'inputs'>): readonly string[] =>
   inputs ?? (parent === undefined ? none : [parent]);
 
 const none: readonly string[] = [];
 
-/** Keys of all jobs that must be done before a job may start, its inputs first; some may stand there more than once. */
+/** Returns the keys of all jobs that must be done before a job may start, its inputs first; keys may repeat. */
 export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
   const { images = [], continues } = job.request;
   if (images.length === 0 && continues === undefined) return inputsOf(job);
@@ -45,7 +44,7 @@ export function needsOf(job: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): re
   return [...inputsOf(job), ...shown, ...(continues === undefined ? [] : [continues])];
 }
 
-/** How far a job has come, in this order. `skipped` and `blocked` are states of slots, never of jobs. */
+/** The statuses of a job, in order of progress. `skipped` and `blocked` are statuses of slots, never of jobs. */
 export const jobStatuses = [
   'pending',
   'submitting',
@@ -59,49 +58,49 @@ export const jobStatuses = [
 
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** A job in one of these is never touched again without the user's word. */
+/** Statuses in which a job does not change again unless the user asks for it. */
 export const settledStatuses = ['done', 'failed', 'in-doubt'] as const satisfies readonly JobStatus[];
 
 export const isSettled = (status: JobStatus): boolean =>
   (settledStatuses as readonly JobStatus[]).includes(status);
 
-/** Code of a job in doubt that the user has given up (`promptpress resolve --drop`). */
+/** Error code of a job in doubt that the user has given up (`promptpress resolve --drop`). */
 export const droppedCode = 'job.dropped';
 
-/** Why a job failed, or is in doubt. */
+/** The reason why a job failed, or is in doubt. */
 export interface JobError {
   /** Closed dotted code: `task.failed`, `task.timeout`, `button.missing`, `service.rejected`, … */
   readonly code: string;
   readonly message: string;
-  /** The bare request id, where the service gave one. */
+  /** The bare request id, if the service gave one. */
   readonly requestId?: string;
   readonly httpStatus?: number;
 }
 
 /** A file that a job produced. Texts are in the record itself. */
 export interface Artifact {
-  /** Counts from 1 within the job. */
+  /** Number of the output within the job, from 1. */
   readonly output: number;
-  /** Relative to the run directory, with `/`. */
+  /** Path relative to the run directory, with `/`. */
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly mime: string;
   readonly width?: number;
   readonly height?: number;
-  /** Of a text job: which candidate it belongs to, from 1. */
+  /** For a text job, the number of the candidate, from 1. */
   readonly candidate?: number;
 }
 
-/** What became of the frames of a grid (`grid: split`). */
+/** The frames of a cut grid (`grid: split`). */
 export interface CutFrames {
-  /** The frames in the order U1 to U4; empty where the file could not be cut, fewer where the service gave not all of its own. */
+  /** Frames in the order U1 to U4; empty if the file could not be cut, fewer if the service gave only some of its own frames. */
   readonly files: readonly Artifact[];
-  /** Why the file could not be cut, or why not all frames are those of the service. */
+  /** Why the file could not be cut, or why some frames are not those of the service. */
   readonly error?: JobError;
 }
 
-/** Its files in the order of their outputs: behind a grid its frames. */
+/** Returns the files of a job in the order of their outputs: after a grid its frames. */
 export const artifactsOf = ({
   artifacts,
   frames,
@@ -109,28 +108,28 @@ export const artifactsOf = ({
   frames === undefined ? artifacts : [...artifacts, ...frames.files];
 
 /**
- * Tokens as the service counted them (gateway 6.5). What it did not say is absent, which is not 0.
- * `prompt` includes `cached`, `other` is what the total has above its parts; what they say together stands in `usage.ts`.
+ * Token counts of the service (gateway 6.5). A missing count is unknown, not 0. `prompt` includes `cached`; `other` is the rest of the
+ * total. See `usage.ts` for sums.
  */
 export type TokenUsage = Readonly<Partial<Record<TokenCount, number>>>;
 
-/** What the service said when the task was finished. */
+/** The service's data about a finished task. */
 export interface TaskResult {
   readonly imageUrl?: string;
-  /** Of several images of their own: one link each, in order; downloaded in place of `imageUrl`. */
+  /** For several separate images: one link each, in order; downloaded instead of `imageUrl`. */
   readonly imageUrls?: readonly string[];
-  /** Of a grid whose frames the service has too: one link each, in order; downloaded in place of a cut. */
+  /** For a grid whose frames the service offers too: one link each, in order; downloaded instead of cutting the grid. */
   readonly frameUrls?: readonly string[];
   readonly buttons: readonly Button[];
-  /** Of a video: one link each, in order; downloaded in place of `imageUrl`. */
+  /** For a video: one link each, in order; downloaded instead of `imageUrl`. */
   readonly videoUrls?: readonly string[];
-  /** Another link to one of the films, for when one in `videoUrls` is refused. */
+  /** Another link to one of the videos, for when one in `videoUrls` is refused. */
   readonly spareVideoUrl?: string;
-  /** Of describe: its prompts, in order, without their numbers (gateway 4.5). */
+  /** For a describe: its prompts, in order, without their numbers (gateway 4.5). */
   readonly prompts?: readonly string[];
 }
 
-/** The result of a finished job before the user had it redone; its files stay in `artifacts`. */
+/** The result of a finished job before it was redone; its files stay in `artifacts`. */
 export type FormerResult = Pick<
   JobRecord,
   | 'taskId'
@@ -150,7 +149,7 @@ export type FormerResult = Pick<
   | 'invalid'
 >;
 
-/** Where a job was first asked for: for messages, for logs, and to distinguish a changed slot from a new one. */
+/** The slot that first asked for a job: for messages, for logs, and to distinguish a changed slot from a new one. */
 export interface JobOrigin {
   readonly cell: number;
   readonly step: string;
@@ -160,37 +159,35 @@ export interface JobOrigin {
   readonly slot: string;
 }
 
-/** Submissions of a job that may have been paid, and may have made a task: no response came, or an unclear one. */
+/** Submissions of a job without a clear response: they may have been paid, and may have made a task. */
 export interface UnconfirmedSubmits {
-  /** How many, over the job's life; never 0. They are among its `attempts`. */
+  /** Their number over the job's life, included in its `attempts`; never 0. */
   readonly count: number;
-  /** What they may have cost beside the job's `cost`. Absent: unknown (no price is given), which is not 0. */
+  /** Their possible cost, in addition to the job's `cost`. Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
-  /** About how many tokens the text calls among them may have used, beside the job's `usage`. Absent: none is a text call. */
+  /** Estimated tokens of the text calls among them, in addition to the job's `usage`. Absent if there are no text calls. */
   readonly tokens?: number;
   /**
-   * Present while the job has no task and one of these submissions may have made the task: when the first of them was sent,
-   * Unix ms. Absent after a task was adopted, or the user decided to submit the job again.
+   * When the first of them was sent (Unix ms), if the job has no task and one of them may have made it. Absent after a task was adopted,
+   * or the user decided to submit the job again.
    */
   readonly since?: number;
 }
 
-/** The assumed tokens of replies that gave no usable count: budgets count them, and no column shows them. */
+/** Assumed tokens of replies without a usable count: budgets include them, and no column shows them. */
 export interface AssumedTokens {
-  /** How many replies, over the job's life; never 0. */
+  /** Number of such replies over the job's life; never 0. */
   readonly answers: number;
-  /** About what they took, as estimated before they were asked for. */
+  /** Their tokens, as estimated before the calls. */
   readonly tokens: number;
-  /** What that costs, where the price is by tokens. */
+  /** Cost of these tokens, if the price is by tokens. */
   readonly cost?: number;
 }
 
-/** What a job in doubt was before its task was named (`promptpress resolve --task`): it goes back to that if there is none. */
+/** The state of a job in doubt before the user named its task (`promptpress resolve --task`), restored if there is no such task. */
 export type NamedTask = Pick<JobRecord, 'taskId' | 'error' | 'cost' | 'doubtful'>;
 
-/**
- * All that is durable about one job. Replaced as a whole at each step of its life; times are Unix milliseconds.
- */
+/** The durable state of a job, replaced as a whole at each step; times are Unix milliseconds. */
 export interface JobRecord {
   readonly key: string;
   readonly kind: StepKind;
@@ -200,112 +197,112 @@ export interface JobRecord {
   /** As in its {@link JobSpec}. */
   readonly inputs?: readonly string[];
   readonly origin: JobOrigin;
-  /** Some slot wants its artifacts. */
+  /** Whether some slot wants its artifacts. */
   readonly keep: boolean;
-  /** Submissions that may have cost money. */
+  /** Number of submissions that may have cost money. */
   readonly attempts: number;
-  /** HTTP tries of the current submission, so that a restart continues the backoff instead of starting over. */
+  /** HTTP attempts of the current submission, so that a restart continues the backoff instead of starting over. */
   readonly tries: number;
-  /** New submissions after a task failed. */
+  /** Number of new submissions after failed tasks. */
   readonly resubmits: number;
   readonly speed?: Speed;
   /** The button that was found and pressed. */
   readonly pressed?: Button;
   /**
-   * The button opened a modal. `taskId` waits for the modal; `sent` counts the confirmations that may have arrived, so that
-   * an answered modal is never confirmed again (gateway 4.6). The record's own `taskId` is the task that is polled.
+   * The modal that the button opened. `taskId` waits for the modal; `sent` counts the confirmations that may have arrived, so that an
+   * answered modal is never confirmed again (gateway 4.6). The record's own `taskId` is the task that is polled.
    */
   readonly modal?: { readonly taskId: string; readonly sent: number; readonly accepted?: true };
   readonly taskId?: string;
   readonly submittedAt?: number;
-  /** The slice and epoch of its last submission, `slice/epoch`: names it with `submittedAt`, which two workers may share. Absent: one machine. */
+  /** Slice and epoch of its last submission, `slice/epoch`; unique only with `submittedAt`. Absent if the run has one machine. */
   readonly submittedBy?: string;
   readonly finishedAt?: number;
-  /** Number of the run that settled it: that run does not take it up again by itself. */
+  /** Number of the run that settled it: that run does not resume it by itself. */
   readonly invocation?: number;
   readonly result?: TaskResult;
   readonly artifacts: readonly Artifact[];
-  /** Some slot wants the frames of its grid. Absent: none does. */
+  /** Set if some slot wants the frames of its grid. */
   readonly split?: true;
-  /** The frames of its grid, which are outputs beside `artifacts`. Absent: not cut, or not yet. They go with the grid's file. */
+  /** Frames of its grid, in addition to `artifacts`. Absent: not cut, or not yet. They are removed with the grid's file. */
   readonly frames?: CutFrames;
   /**
-   * The job was done and is being redone (`--redo`): its former result. Present until there is a new result. If the redo
-   * fails, the job is done again with this result. While it is present, `artifacts` are the former ones.
+   * The result before a redo (`--redo`), until there is a new one. If the redo fails, the job is done again with this result. While it is
+   * present, `artifacts` belong to it.
    */
   readonly former?: FormerResult;
-  /** How often its result was replaced by a new one, and what its first one was. Absent: never. */
+  /** How often its result was replaced by a new one, and its first task. Absent: never. */
   readonly redone?: { readonly count: number; readonly first: Pick<JobRecord, 'taskId' | 'submittedAt'> };
   /** The finished task of the parent when this job was begun: the task that is pressed, shown or continued. */
   readonly parentTaskId?: string;
   /**
-   * What it was begun from: by key of a job, how often that had been redone by then. What its request needs (`needsOf`) is there
-   * only where that was redone before; what its templates name is always there.
+   * How often each job that this job started from had been redone by then, by key. A job that the request needs (`needsOf`) is listed
+   * only if it had been redone; a job that its templates read is always listed.
    */
   readonly from?: Readonly<Record<string, number>>;
-  /** As `from`: the job was to be redone from these results, the redo failed, and the job stays as it is. */
+  /** Like `from`, for results from which the job should have been redone; the redo failed, and the job stays as it is. */
   readonly kept?: Readonly<Record<string, number>>;
   readonly error?: JobError;
   /**
-   * It was refused as every job of its kind was, and nothing was paid: a later run tries it behind jobs that were never tried. Its
-   * `error` says why.
+   * Set if the job was refused like every job of its kind, without payment: a later run tries it after jobs that were never tried. The
+   * reason is in `error`.
    */
   readonly putBack?: true;
-  /** Absent: unknown (no price is given), which is not 0. */
+  /** Cost of the job. Absent: unknown (no price is given), which is not 0. */
   readonly cost?: number;
-  /** Absent: none. */
+  /** Submissions without a clear response, if any. */
   readonly doubtful?: UnconfirmedSubmits;
-  /** What its request that is under way may use: what a killed run has left without an answer may have been paid. Absent: nothing that is known. */
+  /** Possible cost of its request in flight, which may have been paid if the run is killed. Absent: nothing is known. */
   readonly reserve?: Pick<UnconfirmedSubmits, 'cost' | 'tokens'>;
-  /** Who may still send the last submission though the slice was taken over: until that is over, nobody submits this again. Absent: nobody. */
+  /** Session of a worker that may still send the last submission after losing its slice: until it ends, nobody submits the job again. */
   readonly sender?: string;
   /**
-   * Of a text call on several machines: its calls, as `submittedAt/submittedBy`, that were taken over without an answer since it was last
-   * answered. What is heard late of one of them is the answer. Absent: none.
+   * For a text call on several machines: its calls (`submittedAt/submittedBy`) that were taken over without an answer since the last
+   * answer. A late answer to one of them counts. Absent if there are none.
    */
   readonly unheard?: readonly string[];
-  /** Its `taskId` was named by the user, and the service has not shown that task yet. */
+  /** Set if the user named its `taskId`, and the service has not shown that task yet. */
   readonly named?: NamedTask;
-  /** The user, or the service for an equal request (code 21), named its task: whose it is is not asked. */
+  /** Set if the user named its task, or the service did for an equal request (code 21): the owner of the task is not checked. */
   readonly claimed?: true;
-  /** Jobs that were done with a task whose id this one got too, and nothing tells whose it was: their results may be its own. Absent: none. */
+  /** Finished jobs with the same task id, if it is unknown to which job the task belongs: their results may be this job's. */
   readonly shared?: { readonly taskId: string; readonly jobs: readonly string[] };
-  /** Replies without a usable token count; absent: every reply gave its tokens. */
+  /** Replies without a usable token count; absent if every reply gave its tokens. */
   readonly assumed?: AssumedTokens;
-  /** A reply without a token count is priced by tokens: `cost` is then only a part. Budgets use it, and nothing shows it. */
+  /** Set if a reply without a token count is priced by tokens: `cost` is then incomplete. Budgets use this, and nothing shows it. */
   readonly partlyPriced?: true;
   /** As in its {@link JobSpec}. */
   readonly files?: Readonly<Record<string, string>>;
   readonly call?: TextCall;
-  /** Of a text job: its last reply, also where the job failed for it. */
+  /** For a text job, its last reply, even if the job failed because of it. */
   readonly text?: TextResult;
-  /** Tokens of all replies that were ever paid for this job, unusable ones and rounds of function calls included. */
+  /** Tokens of all paid replies of this job, including unusable ones and rounds of function calls. */
   readonly usage?: TokenUsage;
   /**
-   * Native contents (gateway 6.2) after those of the request: the calls of each finished round and the results that they
-   * got. A restart continues from here.
+   * Native contents (gateway 6.2) after those of the request: the calls of each finished round, with their results. A restart continues
+   * from here.
    */
   readonly turns?: readonly Value[];
-  /** Where the whole replies of these rounds lie, in order; those that were kept (`keepReplies`). */
+  /** Places of the whole replies of these rounds, in order, as far as they were kept (`keepReplies`). */
   readonly rounds?: readonly ReplyPlace[];
-  /** Answers since the job began that came and could not be used (`retry.invalid`). */
+  /** Number of unusable answers since the job began (`retry.invalid`). */
   readonly invalid?: number;
 }
 
-/** The cost of a job, where all parts are known. */
+/** Returns the cost of a job, if all parts are known. */
 export const knownCost = ({
   cost,
   partlyPriced,
 }: Pick<JobRecord, 'cost' | 'partlyPriced'>): number | undefined => (partlyPriced ? undefined : cost);
 
-/** One submission of a job, or what the user decided about one whose reply never came, as history. */
+/** A past submission of a job, or a user's decision about one without a reply. */
 export interface Attempt {
   readonly key: string;
-  /** Unix ms of the moment the intent, or the decision, was recorded. */
+  /** Time in Unix ms at which the intent, or the decision, was recorded. */
   readonly at: number;
   /**
-   * The result: `task.failed`: its task failed and it is submitted again; of a decision `user.adopted`, `user.dropped` or
-   * `user.retry`; of a task that was found by its tag `found`, and `found.unused` where another task was chosen.
+   * The result. `task.failed`: its task failed and it is submitted again. For a decision: `user.adopted`, `user.dropped` or `user.retry`.
+   * For a task that was found by its tag: `found`, or `found.unused` if another task was chosen.
    */
   readonly outcome: string;
   readonly taskId?: string;

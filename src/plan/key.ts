@@ -2,48 +2,44 @@ import { hash } from 'node:crypto';
 import { canonicalJson, type Value } from '../pipeline/values/value.ts';
 import type { JobRequest } from './job-request.ts';
 
-/** Version of the rules below. A new one makes every finished job a stranger, so it changes only with a migration. */
+/** Version of the rules below. A new version orphans every finished job, so it requires a migration. */
 const identityVersion = 1;
 
-/** Hexadecimal characters of a key: 128 bits, so that 10^9 jobs collide with a chance of about 10^-21. */
+/** Hexadecimal characters of a key: 128 bits, so that 10^9 jobs collide with a probability of about 10^-21. */
 const keyLength = 32;
 
 /**
- * What determines a job's result, and nothing else. Two jobs with equal identities are one
- * job, paid once.
+ * Everything that determines a job's result, and nothing else. Two jobs with equal identities are one job, paid once.
  *
- * Not in it, because the result does not depend on them: the place in the file or in the matrix, the order of axes,
- * variables that the request does not use, speed, limits, credentials, `keep`, `when`, and whether a selector is
- * optional.
+ * The result does not depend on these, so they are not included: the place in the file or in the matrix, the order of axes, variables
+ * that the request does not use, speed, limits, credentials, `keep`, `when`, and whether a selector is optional.
  */
 export interface JobIdentity {
-  /** Keys made by other rules must never be taken for these. */
+  /** Version of the rules, so that keys of other versions differ. */
   readonly version: typeof identityVersion;
-  /** Another service draws another image from the same words; its origin, or what `service.id` says. */
+  /** The service, by its origin or `service.id`: another service makes another image from the same prompt. */
   readonly service: string;
   /**
-   * What is asked for, rendered: its kind (the same words mean something else to another operation), the fields that
-   * the pipeline declares (a default that a release adds must not change a key), `extra` (it goes into the same
-   * body), and what is pressed, all alternatives in order (`U1 | Foo` asks for something else than `U1` where
-   * U1 is not offered); what it shows, in order, by content: a file's hash, an address as declared, the key of the job that
-   * made it; a mask likewise, by its file's hash or by its shapes, and whether it is inverted. Of a text job also the key of
-   * the job whose turns come before. How its reply comes (`stream`) and which
-   * ends of it are accepted (`accept`) are not in it.
+   * The rendered request. Its kind, because the same words mean something else to another operation. The fields that the pipeline
+   * declares, because a new default in a release must not change a key. `extra`, which is part of the same body. All alternatives of a
+   * button in order, because `U1 | Foo` differs from `U1` if U1 is not offered. The images in order, by content: a file's hash, an
+   * address as declared, the key of the job that made it; likewise a mask, by its file's hash or its shapes, and whether it is inverted.
+   * For a text job also the key of the job whose turns come before. `stream` and `accept` are not included.
    */
   readonly request: JobRequest;
   /**
-   * Keys of the jobs it continues, in order: pressing U1 on another grid is another job, and the order of images in
-   * a blend matters. Absent for a root.
+   * Keys of the jobs it continues, in order: pressing U1 on another grid is another job, and the order of images in a blend counts.
+   * Absent for a root.
    */
   readonly inputs?: readonly string[];
   /**
-   * The same request asked once more wants a new result. Only of a root (all below it differ by their inputs
-   * already) and only above 1, so that `repeat: 2` added later keeps the first results.
+   * Number of a repeat, which asks for a new result of the same request. Only for a root (jobs below differ by their inputs) and only
+   * above 1, so that a later `repeat: 2` keeps the first results.
    */
   readonly repeat?: number;
 }
 
-/** The identity of a request; the one place that knows which members are left out. */
+/** Makes the identity of a request. Only this function decides which members are left out. */
 export function identityOf(
   service: string,
   request: JobRequest,
@@ -59,8 +55,8 @@ export function identityOf(
 }
 
 /**
- * Lower-case hex SHA-256, cut to 32 characters, of the identity as canonical JSON in UTF-8: members sorted by name,
- * no white space, absent members left out. For example
+ * Returns the key of an identity: its canonical JSON as lower-case hex SHA-256, cut to 32 characters. Members are sorted by name, without
+ * white space; absent members are left out. For example
  * `{"request":{"fields":{"prompt":"a fox"},"kind":"imagine"},"service":"https://example.com","version":1}`.
  */
 export function jobKey(identity: JobIdentity): string {
@@ -72,13 +68,13 @@ export function jobKey(identity: JobIdentity): string {
   );
 }
 
-/** True for a text of the form of a {@link jobKey}. */
+/** Whether a text has the form of a {@link jobKey}. */
 export const isJobKey = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
-/** Canonical JSON of a request, for {@link keyFromText}: of most requests of a plan it never changes. */
+/** Returns the canonical JSON of a request, for {@link keyFromText}. For most requests of a plan it is constant. */
 export const requestText = (request: JobRequest): string => canonicalJson(request as Value & JobRequest);
 
-/** {@link jobKey} of a request whose canonical JSON is at hand. */
+/** Returns the {@link jobKey} of a request from its canonical JSON. */
 export function keyFromText(
   request: string,
   service: string,
@@ -92,16 +88,16 @@ export function keyFromText(
   );
 }
 
-/** Identity of a combination of values, independent of its number; see {@link slotId}. */
+/** Returns the identity of a combination of values, independent of its number; see {@link slotId}. */
 export const cellIdentity = (vars: Readonly<Record<string, Value>>, repeat: number): string =>
   cut(canonicalJson({ repeat, vars }));
 
-/** {@link slotId} of a slot whose cell's identity is at hand; `place` is the JSON of step and branch names. */
+/** Returns the {@link slotId} for a cell's identity and the JSON of step and branch names. */
 const slotIdIn = (cell: string, place: string): string => cut(`${cell}${place}`);
 
 /**
- * {@link slotId} of the slots of one cell, by their places. Few slots are asked for their ids, so the variables are hashed when the
- * first one is.
+ * Returns a function for the {@link slotId}s of one cell, by place. The variables are hashed on the first call, because most slots never
+ * need an id.
  */
 export function slotIdsOf(vars: Readonly<Record<string, Value>>, repeat: number): (place: string) => string {
   let cell: string | undefined;
@@ -111,13 +107,13 @@ export function slotIdsOf(vars: Readonly<Record<string, Value>>, repeat: number)
   };
 }
 
-/** JSON of step and branch names, for {@link slotIdIn}. */
+/** Returns the JSON of step and branch names, for {@link slotIdIn}. */
 export const placeText = (step: string, branch: readonly string[]): string =>
   JSON.stringify([step, ...branch]);
 
 /**
- * Identity of a slot, independent of its request: step, branch, variables and repeat (not the cell's number, which moves
- * when the matrix is edited). It distinguishes a changed slot from a new one in the state.
+ * Returns the identity of a slot, independent of its request: from step, branch, variables and repeat, but not from the cell's number,
+ * which changes when the matrix is edited. It distinguishes a changed slot from a new one in the state.
  */
 export const slotId = (
   step: string,

@@ -6,10 +6,9 @@ import type { RequestTemplate } from './request/request.ts';
 import { textRequest } from './request/text.ts';
 
 /**
- * The request of a step's own operation, by its kind. Its price follows from the request: from the button that it presses, or the model
- * that it asks.
+ * Makes the request of a step's own operation, by its kind. The price follows from the request: from its button or its model.
  *
- * @param models what the pipeline says of text models
+ * @param models what the pipeline says about text models
  */
 type RequestOf = (step: Step, models: Pipeline['models']) => RequestTemplate;
 

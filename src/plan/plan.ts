@@ -12,42 +12,42 @@ import { resolveCell } from './resolve/resolve.ts';
 import { KnownReadings } from './resolve/slot-status.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 
-/** What the steps of a pipeline do in any cell: all that is the same in every cell is worked out once. */
+/** The plan of a pipeline's steps, with everything that is the same in every cell. */
 export interface StepsPlan {
   readonly pipeline: Pipeline;
-  /** Part of every job key: `service.id`, else the address's origin, for the sandbox the word sandbox. */
+  /** Part of every job key: `service.id`, else the origin of the address; the word sandbox for the sandbox. */
   readonly serviceId: string;
   readonly slotGraph: SlotGraph;
-  /** What its requests show; absent: nothing is said about files. */
+  /** Access to the images that requests show; absent: nothing is known about files. */
   readonly images?: ImageFiles;
-  /** Slots of every cell; a wildcard and what hangs below it count once. */
+  /** Slots of every cell; a wildcard with everything below it counts once. */
   readonly slotsPerCell: number;
-  /** Some selector is a wildcard: how many slots there are is known only when its parents are done. */
+  /** Whether some selector is a wildcard: the number of its slots is known only when its parents are done. */
   readonly hasWildcards: boolean;
   /** {@link resolveCell} of this plan. */
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
 }
 
-/** A pipeline that is ready to be enumerated: its steps, and the cells of its matrix. */
+/** A pipeline ready for enumeration: its steps, and the cells of its matrix. */
 export interface Plan extends StepsPlan {
   readonly matrix: Matrix;
 }
 
-/** What the steps of a plan need beside the pipeline. */
+/** The inputs of planning the steps, besides the pipeline. */
 export interface StepsSurroundings {
   readonly serviceId: string;
-  /** The files that requests show, masks too. Without it a slot that shows one fails with `input.missing`. */
+  /** Files that requests show, including masks. Without it, a slot that shows one fails with `input.missing`. */
   readonly images?: ImageFiles;
 }
 
-/** What planning needs beside the pipeline. */
+/** The inputs of planning, besides the pipeline. */
 export interface PlanSurroundings extends StepsSurroundings {
   readonly files: FilePort;
   /** Aborts the reading of tables. */
   readonly signal?: AbortSignal;
 }
 
-/** Makes the part of a plan that needs no tables: whoever is given the cells can carry them out with it. Its diagnostic is `plan.too-large`. */
+/** Makes the part of a plan that needs no tables and is enough to run given cells. Its diagnostic is `plan.too-large`. */
 export function prepareSteps(
   pipeline: Pipeline,
   { serviceId, images }: StepsSurroundings,
@@ -73,8 +73,8 @@ export function prepareSteps(
 }
 
 /**
- * Makes a plan of a valid pipeline. Reads the matrix's tables once, to count and to hash them; expands nothing.
- * Its diagnostics are the tables' and `plan.too-large`.
+ * Makes a plan of a valid pipeline. Reads the matrix's tables once, to count and hash them, without expanding the matrix. Its diagnostics
+ * are those of tables, and `plan.too-large`.
  */
 export async function preparePlan(
   pipeline: Pipeline,

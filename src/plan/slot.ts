@@ -2,59 +2,59 @@ import type { StepKind } from '../pipeline/pipeline.ts';
 import { type JobError, type JobRecord, type JobSpec, jobStatuses } from './job.ts';
 import type { TextRequest } from './job-request.ts';
 
-/** A slot is in its job's status, or in one that only slots have. */
+/** The statuses of a slot: that of its job, or one that only slots have. */
 export const slotStatuses = [...jobStatuses, 'skipped', 'blocked'] as const;
 
 export type SlotStatus = (typeof slotStatuses)[number];
 
-/** One step × one cell × one branch: what is planned, and at least one row of the manifest. */
+/** A step × a cell × a branch: the unit of planning, with at least one row in the manifest. */
 export interface Slot {
   readonly cell: number;
   readonly step: string;
-  /** Kind of the step, or `click` for what a path presses. */
+  /** Kind of the step, or `click` for a button of a path. */
   readonly kind: StepKind;
-  /** The buttons that lead to it, as the file says them. */
+  /** Buttons that lead to the slot, as in the file. */
   readonly branch: readonly string[];
-  /** Index of its place in the plan, the same in every cell; what a wildcard found shares its place. */
+  /** Index of its place in the plan, the same in every cell; the slots that a wildcard found share its place. */
   readonly place?: number;
-  /** What it comes from: places of slots, and names of steps. */
+  /** Places of slots and names of steps that the slot depends on. */
   readonly needs?: ReadonlySet<number | string>;
-  /** Operations before it on the longest way from a root; 0 for a root. Deeper jobs run first. */
+  /** Number of operations before it on the longest way from a root; 0 for a root. Deeper jobs run first. */
   readonly depth: number;
-  /** Its files are wanted: by its own step, unless that says `keep: false`, or by a step that shows its images. */
+  /** Whether its files are wanted: by its own step, unless that has `keep: false`, or by a step that shows its images. */
   readonly keep: boolean;
-  /** Where it is a grid, its frames are wanted. */
+  /** Set if its frames are wanted, should it be a grid. */
   readonly split?: true;
   /** Identity of the slot, independent of its request; see `JobOrigin.slot`. */
   readonly id: string;
-  /** Absent while the request is not known (it waits for a result), or never will be. */
+  /** Absent while the request is unknown (it waits for a result), or can never be made. */
   readonly job?: JobSpec;
-  /** Of a text step without a job: what decides which model it asks. Absent while that waits for a result too. */
+  /** For a text step without a job: the data that determines its model. Absent while that waits for a result too. */
   readonly asks?: Pick<TextRequest, 'kind' | 'fields'>;
-  /** What the state knows of the job. */
+  /** The job's record in the state. */
   readonly record?: JobRecord;
   readonly status: SlotStatus;
-  /** Pending or {@link outdated}, and all it waits for is done: its job may be started. */
+  /** Whether its job may be started: it is pending or {@link outdated}, and everything it waits for is done. */
   readonly ready: boolean;
   /**
-   * Its job is settled, and a job that it came from has been redone since (`--redo`): this job is to be redone too. Until
-   * then its result stands.
+   * Set if its job is settled, and a job that it depends on has been redone since (`--redo`): this job must be redone too. Until then its
+   * result stays.
    */
   readonly outdated?: true;
-  /** A job that it comes from is being redone, or is to be: nothing is begun here before that is settled. */
+  /** Set if a job that it depends on is being redone, or will be: nothing is started here before that is settled. */
   readonly waitsForRedo?: true;
   /**
-   * Its job is done and paid, but its files were not downloaded or written, because no slot wanted them until now. The
-   * status is `saving`; nothing is to be submitted.
+   * Set if its job is done and paid, but its files were not downloaded or written, because no slot wanted them until now. The status is
+   * `saving`; nothing will be submitted.
    */
   readonly unsaved?: true;
-  /** Its job is done and its file is there, a grid whose frames are wanted and are not cut yet. The status is `saving`. */
+  /** Set if its job is a finished grid with a file, whose frames are wanted and not cut yet. The status is `saving`. */
   readonly uncut?: true;
-  /** For failed and in-doubt; for blocked: what it is blocked by; for skipped: why. */
+  /** For failed and in-doubt: the error; for blocked: what blocks it; for skipped: the reason. */
   readonly error?: JobError;
-  /** The nearest prompt, exactly as sent, where known. */
+  /** The nearest prompt, exactly as sent, if known. */
   readonly prompt?: string;
 }
 
-/** How the plan asks the state for a job. */
+/** Looks up a job's record in the state. */
 export type RecordLookup = (key: string) => JobRecord | undefined;

@@ -4,11 +4,11 @@ import type { TokenUsage } from './job.ts';
 /** The counts that add up to `total`: `cached` is part of `prompt`. */
 export const tokenParts = ['prompt', 'candidates', 'thoughts', 'tool', 'other'] as const;
 
-/** All tokens of a reply: the service's total, else the sum of its parts (gateway 6.5). */
+/** Returns all tokens of a reply: the service's total, else the sum of its parts (gateway 6.5). */
 export const totalTokens = (usage: TokenUsage): number =>
   usage.total ?? tokenParts.reduce((sum, name) => sum + (usage[name] ?? 0), 0);
 
-/** Tokens by the side that they are priced at; what nobody knows the side of is `other`. Undefined: no part was counted. */
+/** Splits tokens by the side at which they are priced; `other` may be either. Undefined: no part was counted. */
 export function tokenSides(
   usage: TokenUsage,
 ): { readonly sent: number; readonly made: number; readonly other: number } | undefined {
@@ -17,10 +17,10 @@ export function tokenSides(
   return { sent: prompt + tool, made: candidates + thoughts, other };
 }
 
-/** Counts that grow. */
+/** A {@link TokenUsage} that can be changed. */
 type GrowingUsage = { -readonly [K in keyof TokenUsage]: TokenUsage[K] };
 
-/** Two counts together. What neither knows stays unknown. */
+/** Adds two counts. A member that both lack stays unknown. */
 export function addUsage(sum: TokenUsage | undefined, more: TokenUsage): TokenUsage {
   const added: GrowingUsage = { ...sum };
   addTo(added, more);
@@ -34,7 +34,7 @@ function addTo(sum: GrowingUsage, more: TokenUsage): void {
   }
 }
 
-/** What a count has grown by since an earlier one of the same job. What it does not know stays unknown. */
+/** Returns the increase of a count since an earlier one of the same job. A missing member stays unknown. */
 export function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   const grown: GrowingUsage = {};
   for (const name of tokenCounts) {
@@ -44,7 +44,7 @@ export function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   return grown;
 }
 
-/** The sum of many counts, added one at a time. */
+/** A sum of many counts, added one at a time. */
 export class UsageSum {
   #sum: GrowingUsage | undefined;
 
@@ -53,7 +53,7 @@ export class UsageSum {
     addTo(this.#sum, more);
   }
 
-  /** In the order of `tokenCounts`; undefined: nothing was added. */
+  /** The sum, in the order of `tokenCounts`; undefined if nothing was added. */
   get value(): TokenUsage | undefined {
     return this.#sum && addUsage(undefined, this.#sum);
   }

@@ -9,7 +9,7 @@ import type { Slot } from '../slot.ts';
 import { pressNames, priceOf, replyPrice } from './price.ts';
 import type { Cost } from './totals.ts';
 
-/** What submitting a job costs, where that is known before the submission. */
+/** Returns the cost of submitting a job, as far as it is known before the submission. */
 export function costOf(
   prices: Readonly<Record<string, Price>>,
   { kind, request }: Pick<JobSpec, 'kind' | 'request'>,
@@ -18,14 +18,14 @@ export function costOf(
   return textCost(prices, request, request.images?.length ?? 0);
 }
 
-/** What a job's price would stand under: its button, its model, else its kind. */
+/** Returns the name under which a job's price would stand: its button or model, else its kind. */
 export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>): string {
   if (request.press !== undefined) return pressNames(request.press).join(' | ');
   const { model } = request.fields;
   return isTextRequest(request) && typeof model === 'string' ? model : kind;
 }
 
-/** The same of a slot whose request waits for results: a guess with stand-ins for them. */
+/** Estimates the cost of a slot whose request waits for results, with placeholders for them. */
 export function placeholderCost(
   prices: Readonly<Record<string, Price>>,
   template: SlotTemplate,
@@ -39,7 +39,7 @@ export function placeholderCost(
     : textCost(prices, placeholder.request, placeholder.images);
 }
 
-/** What submitting takes that is no text call, by what the file says. */
+/** Returns the cost of a submission other than a text call, as far as the file determines it. */
 export const clickCost = (
   prices: Readonly<Record<string, Price>>,
   kind: StepKind,
@@ -64,9 +64,9 @@ interface Sum {
   output: number;
 }
 
-/** What the text calls of each place take on the average of some cells. */
+/** Average costs of the text calls of each place, over some cells. */
 export class MeanCosts {
-  /** By place; as many as a cell has slots. */
+  /** Sums by place; at most one per slot of a cell. */
   readonly #sums = new Map<number, Sum>();
 
   add({ place }: Slot, { price, tokens }: Cost): void {
@@ -81,7 +81,7 @@ export class MeanCosts {
     sum.cost += price;
   }
 
-  /** Averages over this many calls of a slot template, those with a price apart from those without one. */
+  /** Spreads averages over this many calls of a slot template, with calls without a price counted separately. */
   spread(place: number, calls: number): readonly { readonly cost: Cost; readonly count: number }[] {
     const sum = this.#sums.get(place);
     if (sum === undefined) return [{ cost: {}, count: calls }];

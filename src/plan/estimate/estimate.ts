@@ -19,19 +19,19 @@ import {
 import { StepTotals, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends ScanOptions {
-  /** Up to this many slots are examined one by one (default 200,000: seconds, some 50 MB). Above that, slots are multiplied. */
+  /** Most slots that are examined one by one (default 200,000: seconds, some 50 MB). Above that, counts are multiplied. */
   readonly mostSlots?: number;
 }
 
-/** Cells that are examined for examples and for failing templates, when there are too many cells to examine all. */
+/** Cells that are examined for examples and failing templates if there are too many cells to examine all. */
 const sampleCells = 20;
 
 /**
- * What a run of the chosen part of a plan would do, and why. Up to a bound every slot is examined; above the bound slots
- * are multiplied. In both cases memory does not grow with the matrix.
+ * Reports what a run of the chosen part of a plan would do, and why. Up to a limit every slot is examined; above it counts are
+ * multiplied. In both cases memory does not grow with the matrix.
  *
- * @param state the run directory's; undefined when there is none
- * @throws Error when `selection.only` names no step: ask {@link chosenSteps} first
+ * @param state the state of the run directory; undefined without one
+ * @throws Error if `selection.only` names an unknown step: ask {@link chosenSteps} first
  */
 export async function estimatePlan(
   plan: Plan,
@@ -42,7 +42,7 @@ export async function estimatePlan(
   const chosen = chosenSteps(plan, selection.only);
   if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
   const totals = await state?.totals();
-  // An empty directory need not be asked about every slot.
+  // In an empty directory no slot has a record.
   const holdsJobs = totals !== undefined && Object.values(totals.jobs).some((count) => count > 0);
   const newScan = (): Scan => new Scan(plan, chosen.value, holdsJobs ? state : undefined, options);
   const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
@@ -67,7 +67,7 @@ export async function estimatePlan(
   });
 }
 
-/** A report with its sums and its warnings. @param counted.totals the state's; undefined where there is none */
+/** Makes a report with sums and warnings. @param counted.totals sums of the state; undefined without a state */
 export function reportOf(
   plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'>,
   counted: Pick<PlanReport, 'cells' | 'steps' | 'exact' | 'unpricedNames' | 'examples'> & {
@@ -109,7 +109,7 @@ export function reportOf(
 
 const sampled = ({ limit }: Selection): number => Math.min(limit ?? sampleCells, sampleCells);
 
-/** Examines each chosen cell. Undefined when wildcards make more slots than the bound allows. */
+/** Examines each chosen cell; undefined if wildcards make more slots than the limit allows. */
 async function scanCells(
   plan: Plan,
   selection: Selection,
@@ -127,8 +127,8 @@ const reportsOf = (scan: Scan): readonly StepReport[] =>
   [...scan.stepTotals.values()].map((totals) => totals.report());
 
 /**
- * Every slot of every cell asks for a job of its own, where its request is known before the run. The tokens of a text call
- * depend on its prompt: the examined cells stand for all cells.
+ * Multiplies the counts of one cell: every slot has its own job if its request is known before the run. The tokens of a text call depend
+ * on its prompt: the examined cells represent all cells.
  */
 function multiplied(
   plan: Plan,

@@ -4,15 +4,14 @@ import type { TokenUsage } from '../job.ts';
 import type { Press, TextRequest } from '../job-request.ts';
 import { tokenSides } from '../usage.ts';
 
-/** An amount without the noise of binary fractions (0.1 + 0.2): nothing is priced in billionths. */
+/** Rounds an amount, to remove the noise of binary fractions (0.1 + 0.2). No price is in billionths. */
 export const roundMoney = (amount: number): number => Number(amount.toFixed(9));
 
 /**
- * What one submission costs, in the unit of the pipeline's `prices`; undefined where no price is given, which is not 0, and
- * where it depends on the tokens of the reply.
+ * Returns the price of one submission, in the unit of the pipeline's `prices`; undefined (not 0) without a price, or if the price depends
+ * on the tokens of the reply.
  *
- * @param names names of the button: label and emoji once it is pressed, and the text of the request; of a text call: its
- * model
+ * @param names names of the button: label and emoji once it is pressed, and the text of the request; of a text call: its model
  */
 export function priceOf(prices: Prices, kind: StepKind, names: readonly string[]): number | undefined {
   const price = priceAt(prices, priceEntry(prices, kind, names));
@@ -22,10 +21,7 @@ export function priceOf(prices: Prices, kind: StepKind, names: readonly string[]
 const priceAt = (prices: Prices, entry: string | undefined): Price | undefined =>
   entry === undefined ? undefined : prices[entry];
 
-/**
- * The cost of a reply to a text call: a price per call, or a price per counted tokens. Undefined where no price is given,
- * or where a needed count is missing.
- */
+/** Returns the cost of a reply to a text call, by a price per call or per tokens; undefined without a price, or without a needed count. */
 export function replyPrice(
   prices: Prices,
   { kind, fields: { model } }: Pick<TextRequest, 'kind' | 'fields'>,
@@ -37,8 +33,8 @@ export function replyPrice(
 }
 
 /**
- * What tokens cost at a price per million. Undefined where no count is known; a count that the service left out beside others
- * means 0 (gateway 6.5). What nobody knows the side of has the dearer price.
+ * Returns the cost of tokens at a price per million; undefined if no count is known. If the service left out some counts, they are 0
+ * (gateway 6.5). Tokens that may be input or output have the higher price.
  */
 function tokenPrice({ input, output }: Exclude<Price, number>, usage: TokenUsage): number | undefined {
   const sides = tokenSides(usage);
@@ -47,7 +43,7 @@ function tokenPrice({ input, output }: Exclude<Price, number>, usage: TokenUsage
   return (sent * input + made * output + other * Math.max(input, output)) / 1_000_000;
 }
 
-/** The names under which a request's button may have a price; none where it presses none. */
+/** Returns the names under which a request's button may have a price; empty if it presses none. */
 export const pressNames = (press: readonly Press[] = []): readonly string[] =>
   press.map((way) => {
     switch (way.kind) {

@@ -13,19 +13,19 @@ import type { PromptExample } from './report.ts';
 import { interruptedRecord, isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
 import { type Cost, StepTotals, type SubmitReason } from './totals.ts';
 
-/** What an estimate asks of a run's state. */
+/** The port by which an estimate reads a run's state. */
 export interface PlanState {
   many: RecordLoader;
-  /** Keys of the jobs first asked for by each of these slots; a slot that asked for none is absent. */
+  /** Returns the keys of the jobs that each of these slots asked for first; slots without such jobs are absent. */
   keysOfSlots(slots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   totals(): Promise<PlanTotals>;
 }
 
-/** How the jobs of a state are looked at. */
+/** Options of a scan. */
 export interface ScanOptions extends RevivalFlags {
-  /** A run is on: what is being submitted is under way. Default: nobody awaits the answer any more. */
+  /** Whether a run is in progress, so that jobs being submitted count as running. Default: nobody waits for the answer any more. */
   readonly running?: boolean;
-  /** Told of each job that an earlier run has left under way or unsaved, once. */
+  /** Receives each job that an earlier run left in progress or unsaved, once. */
   readonly onFollowed?: (key: string) => void;
 }
 
@@ -39,19 +39,19 @@ export interface PlanTotals {
   readonly possibleCost: number;
 }
 
-/** Jobs that are to be made again if their images are wanted. */
+/** Jobs that must be redone if their images are wanted. */
 export interface NotKept {
   readonly count: number;
-  /** The first one's slot, for a message. */
+  /** Slot of the first job, for a message. */
   readonly first: string;
-  /** The first one's key. */
+  /** Key of the first job. */
   readonly key: string;
 }
 
-/** Upscales that are made anew though their grid is not: the service gives the very image that is there. */
+/** Upscales that are redone although their grid is not: the service returns the existing image. */
 export interface SameAgain {
   readonly count: number;
-  /** The first one's slot, for a message. */
+  /** Slot of the first upscale, for a message. */
   readonly first: string;
   /** Key of its grid. */
   readonly parent: string;
@@ -68,11 +68,11 @@ export class Scan {
   readonly #flags: ScanOptions;
   readonly #redo: ReadonlySet<string>;
   readonly #stepTotals: ReadonlyMap<string, StepTotals>;
-  /** Keys that are counted: at most one for each examined slot, which the caller bounds. */
+  /** Keys that are counted: at most one per examined slot, which the caller bounds. */
   readonly #seen = new Set<string>();
-  /** Why a run would submit what it takes up again, by the record as the run takes it up. */
+  /** Reasons for resubmitting jobs, by the record with which the run resumes the job. */
   readonly #again = new WeakMap<JobRecord, SubmitReason>();
-  /** Keys of the jobs that slots asked for before; of the slots that are examined now. */
+  /** Keys of the jobs that the currently examined slots asked for before. */
   #before: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #prompts = new Map<string, PromptExample>();
   readonly #costs = new MeanCosts();
@@ -80,7 +80,7 @@ export class Scan {
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
   #sameAgain: SameAgain | undefined;
-  /** Slots examined. */
+  /** Number of examined slots. */
   examined = 0;
 
   constructor(plan: Plan, chosen: ChosenSteps, state: PlanState | undefined, flags: ScanOptions) {
@@ -97,7 +97,7 @@ export class Scan {
     );
   }
 
-  /** In file order. */
+  /** Totals of the steps, in file order. */
   get stepTotals(): ReadonlyMap<string, StepTotals> {
     return this.#stepTotals;
   }
@@ -116,22 +116,22 @@ export class Scan {
     return this.#costs;
   }
 
-  /** One of the slots that fail without a job, for a message. */
+  /** A slot that fails without a job, for a message. */
   get firstInvalid(): string | undefined {
     return this.#firstInvalid;
   }
 
-  /** Replies with images that have no file, though slots want them now. */
+  /** Replies with images that have no file, although slots now want them. */
   get notKept(): NotKept | undefined {
     return this.#notKept;
   }
 
-  /** Upscales that would be paid for the image that is there. */
+  /** Upscales that would be paid for an existing image. */
   get sameAgain(): SameAgain | undefined {
     return this.#sameAgain;
   }
 
-  /** Looks at these cells; their records are in memory together. */
+  /** Examines these cells; their records are in memory together. */
   async add(cells: readonly Cell[]): Promise<void> {
     const found = await withRecords(
       cells,
@@ -156,15 +156,15 @@ export class Scan {
       }
   }
 
-  /** The slots of a cell as a run with these flags finds them. */
+  /** Resolves the slots of a cell as a run with these flags finds them. */
   #resolve(cell: Cell, lookup: RecordLookup): readonly Slot[] {
     const fine = this.#fineIn(cell, lookup);
     return this.#plan.resolve(cell, (key) => this.#revived(key, lookup(key), fine));
   }
 
   /**
-   * Jobs of a cell whose button is not there, where each slot that asks for it calls it optional: to a run they are no
-   * failures, so that `--retry-failed` leaves them alone.
+   * Returns the failed jobs of a cell whose missing button is optional for each slot that asks for it. A run does not treat them as
+   * failures, so `--retry-failed` leaves them alone.
    */
   #fineIn(cell: Cell, lookup: RecordLookup): ReadonlySet<string> {
     const fine = new Set<string>();
@@ -175,16 +175,16 @@ export class Scan {
     return fine;
   }
 
-  /** The record as a run with these flags takes it up. */
+  /** Returns the record with which a run with these flags resumes the job. */
   #revived(key: string, found: JobRecord | undefined, fine: ReadonlySet<string>): JobRecord | undefined {
     if (found === undefined || (fine.has(key) && !this.#redo.has(key))) return found;
     const record = this.#flags.running ? found : interruptedRecord(found);
     if (record !== found && record.status === 'pending') this.#again.set(record, 'retry');
-    // Whether the answer to a modal arrived is looked up first: only then may the click be submitted again.
+    // The run first finds out whether the answer to a modal arrived: only then may the click be submitted again.
     if (record !== found && record.modal !== undefined) return record;
     const status = revivedStatus(record, this.#flags, this.#redo);
     if (status === undefined) return record;
-    // A job that came from a redone one is redone too.
+    // A job that depends on a redone job is redone too.
     const isRedone = record.status === 'done' && status === 'pending';
     const revived: JobRecord = { ...record, status, ...(isRedone && { former: formerOf(record) }) };
     if (status === 'pending') this.#again.set(revived, isRedone ? 'anew' : 'retry');
@@ -197,7 +197,7 @@ export class Scan {
     const { job, status } = slot;
     if (status === 'skipped' || status === 'blocked') return totals.slot(status);
     if (job === undefined) return this.#countWithoutJob(slot, cell, totals);
-    // The request shows no image, which is known before it is sent.
+    // The request's images are known to be missing before it is sent.
     if (status === 'failed' && slot.record === undefined) return this.#countWithoutJob(slot, cell, totals);
     const cost = costOf(this.#plan.pipeline.prices, job);
     this.#costs.add(slot, cost);
@@ -258,7 +258,7 @@ export class Scan {
     totals.slot('invalid');
   }
 
-  /** A run with these flags evaluates this slot again, and fails in the same way before anything is submitted. */
+  /** Whether a run with these flags evaluates this slot again, and fails in the same way before anything is submitted. */
   #failsAgain({ record }: Slot): boolean {
     return record !== undefined && isMaskError(record) && isRetried(record, this.#flags);
   }
@@ -274,7 +274,7 @@ export class Scan {
     this.#notKept = { count: count + 1, first, key };
   }
 
-  /** The press takes one frame out of its grid: however often, the same one. */
+  /** Notes a press that takes one frame out of its grid, which always gives the same image. */
   #checkUpscale(slot: Slot): void {
     const { record } = slot;
     const { label = '' } = record?.pressed ?? record?.former?.pressed ?? {};
@@ -290,7 +290,7 @@ export class Scan {
   #reason(slot: Slot): SubmitReason {
     const again = slot.record && this.#again.get(slot.record);
     if (again !== undefined) return again;
-    // To ask a slot for its id hashes the cell.
+    // A slot's id is costly: it hashes the cell.
     const keys = this.#before.size === 0 ? [] : (this.#before.get(slot.id) ?? []);
     return keys.some((key) => key !== slot.job?.key) ? 'changed' : 'new';
   }
@@ -302,14 +302,14 @@ export class Scan {
   }
 }
 
-/** Buttons under a grid of four that take out one of its frames, whatever model drew it (gateway 5.3). */
+/** Buttons that take one frame out of a grid of four, with every model (gateway 5.3). */
 const upscales: ReadonlySet<string> = new Set(['U1', 'U2', 'U3', 'U4']);
 
-/** Its reply has images that it wants. They are in files or nowhere, because no link leads to them, and there are no files. */
+/** Whether a slot wants images of its reply that were never written to files. They have no links, so they cannot be fetched. */
 export const isNotKept = ({ record, keep }: Slot): boolean =>
   keep && record !== undefined && record.artifacts.length === 0 && hasImages(record.text);
 
-/** Its file is still to be made or cut, and frames of it are wanted, should it turn out to be a grid. */
+/** Whether a file is still to be made or cut, and its frames are wanted if it is a grid. */
 function isToCut(slot: Slot, { slotGraph }: Plan, isHeld: (slot: Slot) => boolean): boolean {
   if (
     !slot.split ||
@@ -321,18 +321,18 @@ function isToCut(slot: Slot, { slotGraph }: Plan, isHeld: (slot: Slot) => boolea
   return template !== undefined && mayBeGrid(template);
 }
 
-/** True for a settled job that came from a job which is or was redone. */
+/** Whether a settled job depends on a job that is or was redone. */
 const isRemade = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   record !== undefined &&
   (outdated === true || (waitsForRedo === true && record.error?.code !== droppedCode));
 
-/** Says which slots of a cell depend, over any number of jobs, on a job in doubt. */
+/** Returns a function that tells whether a slot of the cell depends, directly or not, on a job in doubt. */
 function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
   if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
-  /** Keys of jobs that are in doubt, and of all that hang on them. */
+  /** Keys of jobs in doubt and of all jobs that depend on them. */
   const keys = new Set<string>();
   const hangs = (job: JobSpec): boolean => needsOf(job).some((key) => keys.has(key));
-  // What a job hangs on is less deep than the job itself.
+  // A job is deeper than every job that it depends on.
   for (const { job, status } of slots.toSorted((one, other) => one.depth - other.depth))
     if (job !== undefined && (status === 'in-doubt' || hangs(job))) keys.add(job.key);
   return ({ job }) => job !== undefined && hangs(job);

@@ -4,11 +4,11 @@ import type { PlanReport } from './report.ts';
 import type { PlanTotals } from './scan.ts';
 import { StepTotals } from './totals.ts';
 
-/** What became of the slots of one step, where all are settled. */
+/** The results of one step whose slots are all settled. */
 export interface SettledStep {
-  /** Slots that are the first of their job. */
+  /** Slots with a finished job, counted at its first slot. */
   readonly done: number;
-  /** The same of failed jobs. */
+  /** Slots with a failed job, counted at its first slot. */
   readonly failed: number;
   /** Slots whose job is counted at another slot. */
   readonly shared: number;
@@ -16,7 +16,7 @@ export interface SettledStep {
   readonly blocked: number;
 }
 
-/** The report of a whole plan in which nothing is left to do, from its counts. */
+/** Makes the report of a whole plan with nothing left to do, from its counts. */
 export function settledReport(
   plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'>,
   settled: { readonly cells: number; readonly steps: Readonly<Record<string, SettledStep>> },

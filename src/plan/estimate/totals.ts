@@ -7,7 +7,7 @@ type Counter = Exclude<keyof PlanCounts, 'why' | 'later' | 'cuts' | keyof Amount
 type Amounts = PlanCounts['later'];
 export type SubmitReason = keyof PlanCounts['why'];
 
-/** Cost and tokens of one submission, where they are known. */
+/** Cost and tokens of one submission, as far as known. */
 export interface Cost {
   readonly price?: number | undefined;
   readonly tokens?: TokenEstimate;
@@ -15,7 +15,6 @@ export interface Cost {
 
 const noTokens: TokenEstimate = { input: 0, output: 0 };
 
-/** Adds up charges. */
 class Bill {
   #input = 0;
   #output = 0;
@@ -38,7 +37,7 @@ class Bill {
   }
 }
 
-/** Adds up what one step's slots are. */
+/** Sums over the slots of one step. */
 export class StepTotals {
   readonly #step: Step;
   readonly #counts: { [Name in Counter]: number } = {
@@ -67,7 +66,7 @@ export class StepTotals {
     this.#step = step;
   }
 
-  /** Counts slots that have no job of their own. */
+  /** Counts slots without a job of their own. */
   slot(kind: 'shared' | 'skipped' | 'blocked' | 'invalid', count = 1): void {
     this.#counts.slots += count;
     this.#counts[kind] += count;
@@ -80,14 +79,14 @@ export class StepTotals {
     this.#later.add(cost, count);
   }
 
-  /** Counts slots that are the first of their job. */
+  /** Counts jobs, each at its first slot. */
   job(kind: 'held' | 'running' | 'unsaved' | 'done' | 'inDoubt' | 'failed', count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
     this.#counts[kind] += count;
   }
 
-  /** Counts jobs to submit, the price of each, and about how many tokens each text call takes. */
+  /** Counts jobs to submit, with the price of each and the estimated tokens of each text call. */
   submit(reason: SubmitReason, cost: Cost, count = 1): void {
     this.#counts.slots += count;
     this.#counts.jobs += count;
@@ -96,7 +95,7 @@ export class StepTotals {
     this.#now.add(cost, count);
   }
 
-  /** Counts jobs, counted elsewhere too, whose result is to be cut into frames. */
+  /** Counts jobs, already counted elsewhere, whose result will be cut into frames. */
   cut(count = 1): void {
     this.#cuts += count;
   }
@@ -116,7 +115,7 @@ export class StepTotals {
   }
 }
 
-/** The sum over all steps. */
+/** Returns the sum over all steps. */
 export function sumOf(reports: readonly StepReport[]): PlanCounts {
   const sum = (read: (counts: PlanCounts) => number): number =>
     reports.reduce((total, report) => total + read(report), 0);

@@ -7,23 +7,23 @@ import type { RequestTemplate } from '../request/request.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import type { SlotGraph, SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
 
-/** More slots of one cell are an error in a path: at nine buttons a level, the fourth level exceeds this. */
+/** Most slots of one cell; more are an error in a path: at nine buttons a level, the fourth level exceeds this. */
 export const slotsPerCellLimit = 10_000;
 
-/** If the steps of one cell gather more jobs than this together, an address has an error. */
+/** Most jobs that the steps of one cell gather together; more are an error in an address. */
 export const gatheredPerCellLimit = 10_000;
 
-/** One level of a path: what is pressed there, compiled once for all places that press it. */
+/** One level of a path: its selectors, with requests that are compiled once for all places that press them. */
 type Level = readonly { readonly selector: Selector; readonly request: RequestTemplate }[];
 
-/** The first step with which a cell has too much. */
+/** The first step at which a cell becomes too large. */
 export interface TooLarge {
   readonly tooMany: Step;
-  /** More slots than {@link slotsPerCellLimit}, or more gathered jobs than {@link gatheredPerCellLimit}. */
+  /** The exceeded limit: {@link slotsPerCellLimit} or {@link gatheredPerCellLimit}. */
   readonly of: 'slots' | 'gathered';
 }
 
-/** Lays out the places of checked steps, unless a cell has too many of them. */
+/** Builds the graph of slots from checked steps, unless a cell has too many of them. */
 export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = {}): SlotGraph | TooLarge {
   const laid = new Map<string, StepTemplates>();
   let count = 0;
@@ -77,7 +77,7 @@ function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate
   return new Set([...starts.map(({ copyOf, index }) => copyOf?.index ?? index), ...waits, ...request.names]);
 }
 
-/** One slot that wants the files of a job is enough, even when the job's own step has `keep: false`. */
+/** Marks a job's files as wanted: one slot that wants them is enough, even if the job's own step has `keep: false`. */
 function keepFiles(template: SlotTemplate): void {
   (template as SlotTemplateDraft).keep = true;
   // The manifest shows the wildcard's slot in place of a branch that an address names: the files of that slot are kept.
@@ -96,7 +96,7 @@ const withBelow = (template: SlotTemplate): readonly SlotTemplate[] => [
   ...template.below.flatMap(withBelow),
 ];
 
-/** What a place needs to be done before it. */
+/** The places that a place depends on. */
 interface TemplateStart {
   readonly above: SlotTemplate | undefined;
   readonly gathers?: SlotTemplate['gathers'];
@@ -160,7 +160,7 @@ function makeTemplate(
   return template;
 }
 
-/** The places that an address names, in the manifest's order. */
+/** Returns the places that an address means, in the manifest's order. */
 function selectTemplates(
   laid: ReadonlyMap<string, StepTemplates>,
   address: BranchAddress,
@@ -176,7 +176,7 @@ function selectTemplates(
   return level;
 }
 
-/** The slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
+/** Returns the slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
 function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undefined {
   if (template.segment === name) return template;
   if (!template.wild || !globMatches(template.segment ?? '', name)) return undefined;
@@ -187,7 +187,7 @@ function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undef
   return named;
 }
 
-/** A wildcard's branch under one name, with the rest of its path. */
+/** Copies the branch of a wildcard with one name, and the rest of its path. */
 function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
   const segment = name ?? template.segment;
   const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];

@@ -3,20 +3,20 @@ import type { Artifact, Button, JobError, JobRecord } from '../job.ts';
 import type { SlotTemplate } from './slot-template.ts';
 
 /**
- * Width times height of the largest grid that is cut: four frames of 4096 × 4096. What is decoded of it takes some hundred megabytes, and
- * the grids of services have a sixteenth of it.
+ * Largest width times height of a grid that is cut: four frames of 4096 × 4096. Decoding it takes some hundred megabytes; the grids of
+ * services have a sixteenth of its size.
  */
 export const mostGridPixels = 8192 * 8192;
 
-/** The file of a grid that can be cut into four equal frames; or why a finished image stays whole. */
+/** The file of a grid that can be cut into four equal frames, or the reason why a finished image stays whole. */
 export type Grid =
   | { readonly ok: true; readonly file: Artifact }
-  /** `frames.no-grid`, `frames.odd-size`, `frames.too-large` */
+  /** Codes: `frames.no-grid`, `frames.odd-size`, `frames.too-large`. */
   | { readonly ok: false; readonly error: JobError };
 
 /**
- * What the record of a job says of its file as a grid. Undefined where it has not one image: nothing was downloaded, or videos, or texts.
- * The buttons decide, because a size does not show what an image holds.
+ * Returns a job's file as a grid; undefined if the job does not have exactly one image: nothing was downloaded, or videos, or texts. The
+ * buttons decide, because a size does not show what an image contains.
  */
 export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'result'>): Grid | undefined {
   const [file, ...others] = artifacts;
@@ -35,7 +35,7 @@ export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'res
 
 const whole = (code: string, message: string): Grid => ({ ok: false, error: { code, message } });
 
-/** One button for each of four images, by label or by customId (gateway 5.2): only a grid has them. */
+/** Whether there is a button for each of four images, by label or by customId (gateway 5.2): only a grid has them. */
 const offersFrames = (buttons: readonly Button[]): boolean =>
   [1, 2, 3, 4].every((number) =>
     buttons.some(
@@ -43,18 +43,18 @@ const offersFrames = (buttons: readonly Button[]): boolean =>
     ),
   );
 
-/** True for a grid whose file is there, and of which no cut is on record. While its job is redone, its former frames stand. */
+/** Whether a grid has its file but no recorded cut. While its job is redone, its former frames remain. */
 export const isUncut = (record: JobRecord): boolean =>
   record.frames === undefined && record.former === undefined && gridOf(record)?.ok === true;
 
-/** Why a finished image has no frames, or not those of the service; undefined where it has them, or may still get them. */
+/** Returns why a finished image has no frames, or not those of the service; undefined if it has them, or may still get them. */
 export function framesError(record: JobRecord): JobError | undefined {
   if (record.frames !== undefined) return record.frames.error;
   const grid = gridOf(record);
   return grid?.ok === false ? grid.error : undefined;
 }
 
-/** False for a place that makes single images, as far as the names of buttons tell. */
+/** False for a place that makes single images, as far as the names of buttons show. */
 export const mayBeGrid = ({ selector }: Pick<SlotTemplate, 'selector'>): boolean =>
   selector === undefined ||
   selector.alternatives.some((match) => stageAfter(nameOfButton(match), 'unknown') !== 'single');

@@ -2,13 +2,13 @@ import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import type { JobOrigin, JobRecord } from '../job.ts';
 import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
-/** Says whether the button of a slot is optional, by the slot that asked for its job first. */
+/** Tells whether the button of a job is optional, by the slot that asked for the job first. */
 export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
 
-/** For where no pipeline says anything. */
+/** An {@link IsOptional} that treats every button as required, for use without a pipeline. */
 export const neverOptional: IsOptional = () => false;
 
-/** {@link IsOptional} of a pipeline's places; the branches of wildcards are named by what they found. */
+/** Makes the {@link IsOptional} of a pipeline's places. Branches of wildcards have the names of the buttons found. */
 export function optionalIn({ templates }: Pick<SlotGraph, 'templates'>): IsOptional {
   const branches = new Map<string, (readonly string[])[]>();
   for (const template of templates) {
@@ -19,7 +19,7 @@ export function optionalIn({ templates }: Pick<SlotGraph, 'templates'>): IsOptio
   return ({ step, branch }) => branches.get(step)?.some((pieces) => isMadeOf(pieces, branch)) ?? false;
 }
 
-/** The texts that stand between the wildcards of a place's branch; one alone is the whole branch. */
+/** Returns the texts between the wildcards of a place's branch; a single text is the whole branch. */
 function piecesOf({ above, wild, segment }: SlotTemplate): readonly string[] {
   const pieces = above === undefined ? [''] : piecesOf(above);
   const own = wild ? undefined : segment === undefined ? '' : formatBranch([segment]);
@@ -30,7 +30,7 @@ function piecesOf({ above, wild, segment }: SlotTemplate): readonly string[] {
   return own === undefined ? [...pieces.slice(0, -1), joined, ''] : [...pieces.slice(0, -1), joined + own];
 }
 
-/** Whether a branch is these texts with something between each two: the first place of each will do, read once. */
+/** Whether a branch consists of these texts with something between them. Uses the first match of each, in one pass. */
 function isMadeOf(pieces: readonly string[], branch: string): boolean {
   const [first = '', ...others] = pieces;
   const last = others.pop();
@@ -47,13 +47,13 @@ function isMadeOf(pieces: readonly string[], branch: string): boolean {
 }
 
 /**
- * True for a job that failed for a button that is not there, where that is optional: its slots are skipped, and nothing is
- * wrong. Of slots that share a job the one that asked first counts.
+ * Whether a job failed because of a missing button that is optional: its slots are skipped, and nothing is wrong. If slots share a job,
+ * the one that asked first decides.
  */
 export const isSkipped = (
   { status, error, origin }: Pick<JobRecord, 'status' | 'error' | 'origin'>,
   isOptional: IsOptional,
 ): boolean => status === 'failed' && error?.code === missingCode && isOptional(origin);
 
-/** The code of a button that is not there. */
+/** Error code of a missing button. */
 export const missingCode = 'button.missing';

@@ -1,6 +1,6 @@
 import type { Step } from '../../pipeline/pipeline.ts';
 
-/** Steps so that each comes after all it needs; steps that do not need each other keep the file's order. */
+/** Orders steps so that each comes after all it needs; otherwise the file's order stays. */
 export function orderSteps(steps: readonly Step[]): readonly Step[] {
   const byName = new Map(steps.map((step) => [step.name, step]));
   const ordered = new Set<Step>();
@@ -17,7 +17,7 @@ export function orderSteps(steps: readonly Step[]): readonly Step[] {
   return [...ordered];
 }
 
-/** Validation knows every name; a miss is a bug of ours. */
+/** Returns the step with a name. Validation knows every name, so a missing one is a bug of ours. */
 export function stepNamed<T>(steps: ReadonlyMap<string, T>, name: string): T {
   const step = steps.get(name);
   if (step === undefined) throw new Error(`Internal error: no step is named "${name}".`);

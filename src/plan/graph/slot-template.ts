@@ -4,92 +4,89 @@ import type { Press } from '../job-request.ts';
 import type { RequestTemplate } from '../request/request.ts';
 
 /**
- * Where every cell has a slot, and all about that slot that is the same in every cell. A wildcard's place holds one
- * slot until its buttons are known, then one for each.
+ * A place: a slot that every cell has, with everything about it that is the same in every cell. A wildcard's place has one slot until its
+ * buttons are known, then one slot per button.
  */
 export interface SlotTemplate {
   /** Position in the manifest's order, from 0. */
   readonly index: number;
   readonly step: Step;
   readonly kind: StepKind;
-  /** The place whose result it continues; absent for a root. */
+  /** The place whose result this place continues; absent for a root. */
   readonly above?: SlotTemplate;
-  /** Of a step that gathers: the places whose jobs it takes in, in the manifest's order, all of one step. */
+  /** For a step that gathers: the places whose jobs are gathered, in the manifest's order, all of one step. */
   readonly gathers?: { readonly step: string; readonly templates: ReadonlySet<SlotTemplate> };
-  /** 0 is the step's own operation, then the path's segments. */
+  /** 0 for the step's own operation, then the number of the path segment. */
   readonly level: number;
-  /** What its own selector is called; absent where nothing is pressed. */
+  /** Name of its selector; absent if nothing is pressed. */
   readonly segment?: string;
   readonly selector?: Selector;
   readonly wild: boolean;
   /**
-   * An address such as `grid/U1` names one branch of a wildcard (`U*`) before it is known whether there is one. This is the
-   * template of that branch. Pressed by that name, it has the same job as the wildcard's slot of that name.
+   * The button of a branch of a wildcard (`U*`) that an address such as `grid/U1` names before the wildcard's buttons are known. This
+   * place stands for that branch; its job is the same as that of the wildcard's slot with this name.
    */
   readonly named?: Press;
-  /** Of a named branch and what its path presses on it: the place whose slots the manifest lists in its stead. */
+  /** For a named branch and its path: the place whose slots the manifest lists instead. */
   readonly copyOf?: SlotTemplate;
-  /** Of a wildcard: its branches that addresses name, by name. */
+  /** For a wildcard: its branches that addresses name, by name. */
   readonly names: ReadonlyMap<string, SlotTemplate>;
   /**
-   * It, or a place above it, is a wildcard: how many slots it stands for is known only in the run. What gathers them
-   * is one slot again.
+   * Whether this place or one above it is a wildcard, so that the number of its slots is known only in the run. A step that gathers them
+   * has one slot again.
    */
   readonly open: boolean;
-  /** All buttons that lead to it, as the file says them. */
+  /** All buttons that lead to the place, as in the file. */
   readonly branch: readonly string[];
-  /** See `slotIdIn`; of the branch as the file says it. */
+  /** Text for `slotIdIn`, of the branch as in the file. */
   readonly text: string;
   readonly depth: number;
   readonly request: RequestTemplate;
-  /** The step's condition; what its path presses only follows. */
+  /** The step's condition; absent on places of its path, which depend on the operation. */
   readonly when?: Condition;
-  /** Its condition reads the result of a step. */
+  /** Whether the condition reads the result of a step. */
   readonly whenWaits: boolean;
   /** Steps whose results its condition or its request reads. */
   readonly waits: readonly string[];
-  /** Some slot wants its files: its own step, unless that says `keep: false`, or one that shows its images. */
+  /** Whether some slot wants its files: its own step, unless that has `keep: false`, or a step that shows its images. */
   readonly keep: boolean;
-  /** Its step cuts grids into frames. */
+  /** Set if its step cuts grids into frames. */
   readonly split?: true;
-  /** Nothing that it starts from, reads, shows or continues may turn out to be skipped during the run. */
+  /** Whether nothing that it starts from, reads, shows or continues can be skipped during the run. */
   readonly sure: boolean;
   /**
-   * Whether it runs may turn out only during the run (an optional button, a condition on a result), or of a step that
-   * gathers: which of its inputs do.
+   * Whether the place may be skipped during the run (an optional button, a condition on a result), or, for a step that gathers, some of
+   * its inputs may be.
    */
   readonly maySkip: boolean;
-  /**
-   * What it asks for turns out only during the run: of a result that is read, a wildcard, or jobs that it gathers, shows or
-   * continues and that may be skipped.
-   */
+  /** Whether its request is known only during the run, because of a result, a wildcard, or jobs that may be skipped. */
   readonly late: boolean;
   /** See `Slot.needs`. */
   readonly needs: ReadonlySet<number | string>;
-  /** The next segment of its path. */
+  /** Places of the next segment of its path. */
   readonly below: readonly SlotTemplate[];
 }
 
-/** One step's places. */
+/** The places of one step. */
 export interface StepTemplates {
   readonly step: Step;
   /** Its own operations, one per place that it starts from. */
   readonly operations: readonly SlotTemplate[];
-  /** The step it starts from, and which operation continues which place. */
+  /** The step that it starts from, and the operation that continues each place. */
   readonly from?: { readonly step: string; readonly operations: ReadonlyMap<SlotTemplate, SlotTemplate> };
 }
 
-/** All that a pipeline's steps say about any cell. */
+/** The slots of every cell, as the steps of a pipeline determine them. */
 export interface SlotGraph {
-  /** In file order. */
+  /** Steps in file order. */
   readonly steps: ReadonlyMap<string, StepTemplates>;
-  /** Each step after all that it needs. */
+  /** Steps in an order in which each comes after all that it needs. */
   readonly order: readonly StepTemplates[];
-  /** In the manifest's order: steps as in the file, each one's branches depth first. */
+  /** Places in the manifest's order: steps as in the file, the branches of each depth first. */
   readonly templates: readonly SlotTemplate[];
 }
 
-/** A place while it is laid out. */
+/** A place that is being built. */
 export type SlotTemplateDraft = { -readonly [Member in keyof SlotTemplate]: SlotTemplate[Member] } & {
   readonly names: Map<string, SlotTemplate>;
 };

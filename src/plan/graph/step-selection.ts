@@ -4,17 +4,17 @@ import type { Slot } from '../slot.ts';
 import { stepNamed } from './order.ts';
 import type { SlotGraph, SlotTemplate } from './slot-template.ts';
 
-/** What `--only` leaves of a plan. */
+/** The part of a plan that `--only` chooses. */
 export interface ChosenSteps {
   /** Steps with at least one chosen slot, in file order. */
   readonly steps: ReadonlySet<string>;
   /** Indexes of the chosen places. */
   readonly places: ReadonlySet<number>;
-  /** True for the slots of the named steps, and for exactly those that they need. */
+  /** Whether a slot belongs to a named step, or is needed by one. */
   includes(slot: Slot): boolean;
 }
 
-/** A step that does not exist was asked for. */
+/** An error for a requested step that does not exist. */
 export interface UnknownStep {
   readonly code: 'plan.unknown-step';
   readonly message: string;
@@ -22,9 +22,9 @@ export interface UnknownStep {
 }
 
 /**
- * The named steps, with what they need: the branches that they start from (`from: grid/U1` needs the grid and its U1,
- * not U2 to U4, which would be paid for nothing), all that they gather, and the steps that templates of all these read, whose images
- * they show or that they continue. No names choose everything.
+ * Chooses the named steps with all that they need: the branches that they start from (`from: grid/U1` needs the grid and its U1, not U2
+ * to U4, which would be paid for nothing), everything that they gather, and the steps that their templates read, whose images they show
+ * or that they continue. Without names, all steps are chosen.
  */
 export function chosenSteps(
   plan: { readonly slotGraph: SlotGraph },
@@ -49,7 +49,7 @@ export function chosenSteps(
   const needed = new Set<SlotTemplate>();
   const open = templates.filter(({ step }) => only.includes(step.name));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    // One branch of a wildcard needs the wildcard: what it finds, it presses.
+    // One branch of a wildcard needs the wildcard itself, which finds and presses it.
     const template = next.copyOf ?? next;
     if (needed.has(template)) continue;
     needed.add(template);

@@ -6,27 +6,26 @@ import { type NumberRange, rangeIndex, rangeSize, rangeValue } from './selection
 import type { MatrixTable } from './table.ts';
 import { AxisClasses, ClassList } from './value-class.ts';
 
-/** An axis ready for enumeration: its number of values, their classes, and access to each value. */
+/** An axis prepared for enumeration: its number of values, their classes, and access to each value. */
 export interface PreparedAxis {
   readonly variables: readonly string[];
   readonly size: number;
   readonly classes: AxisClasses;
-  /** Class of the value at an index. */
   classAt(index: number): number;
-  /** How many values each class has. */
+  /** Number of values in each class. */
   readonly weights: readonly number[];
-  /** What a sample ranks the values by. */
+  /** Hashes by which a sample ranks the values. */
   readonly hashes: () => PairHashes;
   readonly source: AxisSource;
 }
 
-/** Where an axis takes its values from. */
+/** The source of an axis's values. */
 type AxisSource =
   | { readonly kind: 'values'; readonly name: string; readonly values: readonly Value[] }
   | { readonly kind: 'range'; readonly name: string; readonly range: NumberRange }
   | { readonly kind: 'rows'; readonly table: MatrixTable };
 
-/** The text that a partial is compared with at a place of a value; a place that is not there reads as null. */
+/** Returns the text that a partial value is compared with at a path; a missing member counts as null. */
 export const textAt = (value: Value, path: readonly string[]): string =>
   renderValue(memberAt(value, path) ?? null);
 

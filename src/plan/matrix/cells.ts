@@ -23,7 +23,7 @@ import { RowReader } from './table-rows.ts';
 import type { Matrix, TableFacts } from './types.ts';
 import { chosenLeaves, type Leaf, type LeafChoice, repeatsIn, type Wanted } from './walk.ts';
 
-/** A prepared matrix: turns chosen combinations of indices into cells with values. */
+/** A prepared matrix, which makes cells from chosen combinations of indexes. */
 export class MatrixCells implements Matrix {
   readonly cellCount: number;
   readonly variables: readonly string[];
@@ -33,7 +33,7 @@ export class MatrixCells implements Matrix {
   readonly #repeat: number;
   readonly #files: FilePort;
   readonly #included: MatrixSpec['include'];
-  /** Drawn once, when first needed; 8 bytes a cell from then on. */
+  /** The sample, drawn on first use; 8 bytes per cell from then on. */
   #drawn: { readonly cells: Float64Array | undefined } | undefined;
 
   constructor(space: MatrixSpace, spec: MatrixSpec, tables: readonly MatrixTable[], files: FilePort) {
@@ -56,7 +56,7 @@ export class MatrixCells implements Matrix {
       source.kind === 'rows' ? new RowReader(source.table, this.#files) : undefined,
     );
     const windows = readers.flatMap((reader) => reader?.window ?? []);
-    // Where a large table is read, cells are looked ahead at, so that it is read in order.
+    // For a large table, cells are fetched in advance, so that the table is read in order.
     const room = windows.length === 0 ? 1 : Math.min(limit, ...windows);
     const leaves = chosenLeaves(this.#space, await this.#draw(signal), choice);
     const turns = new Turns();
@@ -76,7 +76,7 @@ export class MatrixCells implements Matrix {
           for (let repeat = 1; repeat <= this.#repeat; repeat++) {
             const number = leaf.position * this.#repeat + repeat;
             if (!shardTakes(choice.shard, number)) continue;
-            // Whoever goes through the cells may take long over each, and wait for nothing himself.
+            // A consumer may take long over each cell without ever waiting itself.
             if (turns.isOver) await turns.next(signal);
             yield { number, vars, repeat };
             if (++given >= limit) return;
@@ -116,7 +116,7 @@ export class MatrixCells implements Matrix {
     return watches.flatMap((watch) => watch.unmatched());
   }
 
-  /** The values of a combination; undefined when a row has to be read first. */
+  /** Returns the values of a combination; undefined if a row must be read first. */
   #vars(leaf: Leaf, readers: readonly (RowReader | undefined)[]): Cell['vars'] | undefined {
     if ('added' in leaf) return leaf.added;
     const vars: Record<string, Value> = {};
@@ -174,8 +174,8 @@ async function prepareWindow(
 }
 
 /**
- * What filters want of an axis, decided once for each of its values: a million rows are a million bits.
- * Undefined where no filter concerns the axis.
+ * Returns which values of an axis the filters accept, decided once per value: a million rows are a million bits. Undefined if no filter
+ * concerns the axis.
  *
  * @throws TableError
  */
@@ -205,7 +205,7 @@ export async function wantedOf(
   }
 }
 
-/** Notes the values of an axis, as far as some filter still misses one. @throws TableError */
+/** Passes the values of an axis to the filters that still miss one. @throws TableError */
 async function noteAxis(
   { source }: PreparedAxis,
   watches: readonly FilterWatch[],
@@ -228,7 +228,7 @@ async function noteAxis(
   }
 }
 
-/** The rows of a table, a batch at a time: those in memory, else read again. @throws TableError */
+/** Yields the rows of a table in batches, from memory or by reading it again. @throws TableError */
 async function* rowsOf(
   { kept, fingerprint, file, format }: MatrixTable,
   files: FilePort,

@@ -1,19 +1,19 @@
 /**
- * A 64-bit hash in two lanes of 32 bits. The hash of a cell is the lane-wise sum over its variables, so that it does
- * not depend on their order, and enumeration only adds up.
+ * A 64-bit hash in two lanes of 32 bits. The hash of a cell is the lane-wise sum over its variables, so that it does not depend on their
+ * order, and enumeration only adds.
  */
 export interface PairHash {
   readonly a: number;
   readonly b: number;
 }
 
-/** The hashes of an axis's values by index. */
+/** The hashes of an axis's values, by index. */
 export interface PairHashes {
   a(index: number): number;
   b(index: number): number;
 }
 
-/** Hash of a variable with its rendered value. Not cryptographic: it only spreads. */
+/** Returns the hash of a variable with its rendered value. Not cryptographic: it only distributes values. */
 export function pairHash(name: string, text: string): PairHash {
   const pair = `${name}\u0000${text}`;
   let a = 0x3c6ef372;
@@ -29,8 +29,8 @@ export function pairHash(name: string, text: string): PairHash {
 }
 
 /**
- * The rank of a cell in a sample: 53 bits as a number, from the sum of its hashes and the seed's hash. Changing
- * either changes about half of the bits.
+ * Returns the rank of a cell in a sample: 53 bits as a number, from the sum of its hashes and the seed's hash. Changing either changes
+ * about half of the bits.
  */
 export function rankOf(a: number, b: number, seed: PairHash): number {
   let x = mix(a ^ seed.a);
@@ -39,7 +39,7 @@ export function rankOf(a: number, b: number, seed: PairHash): number {
   return (x >>> 0) * 0x200000 + (y >>> 11);
 }
 
-/** The last step of MurmurHash3 (public domain): every bit of the input reaches every bit of the output. */
+/** Mixes a value by the last step of MurmurHash3 (public domain): every bit of the input affects every bit of the output. */
 function mix(value: number): number {
   let x = value;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -47,7 +47,7 @@ function mix(value: number): number {
   return x ^ (x >>> 16);
 }
 
-/** Hashes of values that are at hand. */
+/** Hashes of values in memory. */
 export class ValueHashes implements PairHashes {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
@@ -66,7 +66,7 @@ export class ValueHashes implements PairHashes {
   }
 }
 
-/** Hashes that are added as the rows of a table go by: eight bytes a row. */
+/** Hashes that are added while the rows of a table are read: eight bytes per row. */
 export class RowHashes implements PairHashes {
   #a = new Int32Array(64);
   #b = new Int32Array(64);
@@ -96,7 +96,7 @@ function grown(lane: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Hashes of a range: listed where the range is short, computed afresh where a list would be large. */
+/** Hashes of a range: stored for a short range, computed each time for a long one. */
 export class RangeHashes implements PairHashes {
   static readonly listed = 1_000_000;
   readonly #list: ValueHashes | undefined;

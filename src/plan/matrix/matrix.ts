@@ -13,13 +13,13 @@ import type { Matrix } from './types.ts';
 import { AxisClasses, ClassList } from './value-class.ts';
 
 /**
- * Makes a matrix ready: reads each table once (to count and hash it, to check every row, to learn which excludes and
- * includes its rows satisfy), finds excludes that match nothing, and knows the number of cells. Memory: a byte or so
- * for each row of a table that excludes or includes look at, 8 more with a sample, and tables of at most 1 MiB.
+ * Prepares a matrix. Reads each table once, to count and hash it, to check every row, and to learn which excludes and includes its rows
+ * satisfy; finds excludes that match nothing, and counts the cells. Memory: about one byte per row of a table that excludes or includes
+ * use, 8 more with a sample, and tables of at most 1 MiB.
  *
- * @param file the pipeline file as the user gave it, for diagnostics
- * @returns all that is wrong: codes `table.*` (in the table's file, see `TableErrorCode`), `matrix.exclude-nothing`,
- *   `matrix.empty`, `matrix.too-large`, `matrix.sample-too-large`; `sourceLine` is empty where only the pipeline's text would have it
+ * @param file path of the pipeline file as the user gave it, for diagnostics
+ * @returns all errors: codes `table.*` (in the table's file, see `TableErrorCode`), `matrix.exclude-nothing`, `matrix.empty`,
+ * `matrix.too-large`, `matrix.sample-too-large`; `sourceLine` is empty if only the pipeline's text contains it
  * @throws the signal's reason when it is aborted
  */
 export async function prepareMatrix(
@@ -92,7 +92,7 @@ function tableErrors(
   { declared, position }: Extract<Axis, { kind: 'rows' }>,
   pipelineFile: string,
 ): readonly Diagnostic[] {
-  // The pipeline's paths are relative to it; the reader's terminal is where the pipeline's path is relative to.
+  // Paths in the pipeline are relative to it; messages use paths relative to the user's terminal, like the pipeline's own.
   const table = isAbsolute(declared) ? declared : join(dirname(pipelineFile), declared);
   const found = tableDiagnostics(error, table);
   return found.map((one) =>
@@ -100,10 +100,10 @@ function tableErrors(
   );
 }
 
-/** Combinations that a sample is drawn from, at most: some ten seconds of work, which can be stopped. */
+/** Most combinations that a sample is drawn from: some ten seconds of work, which can be aborted. */
 const mostSampled = 100_000_000;
 
-/** Cells that a sample draws, at most: 16 bytes each. */
+/** Most cells that a sample draws, at 16 bytes each. */
 const mostDrawn = 10_000_000;
 
 function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {

@@ -5,13 +5,13 @@ import type { MatrixSpace } from './space.ts';
 import { MatrixWalk } from './walk.ts';
 
 /**
- * Draws `count` cells without replacement: those of the lowest ranks, where a cell's rank is a hash of the seed and of
- * its variables' names and rendered values. So a cell's chance does not depend on where it stands, and adding one to
- * the matrix changes the draw by at most one. What includes add to a cell does not count: a note on some cells does
- * not shuffle the draw. Memory is 16 bytes for each cell drawn.
+ * Draws `count` cells without replacement: those with the lowest ranks. A cell's rank is a hash of the seed and of its variables' names
+ * and rendered values, so it does not depend on the cell's position, and adding a cell to the matrix changes the sample by at most one
+ * cell. Variables that includes add to a cell do not count: a note on some cells does not change the sample. Memory is 16 bytes per drawn
+ * cell.
  *
- * @returns the drawn cells in plan order, as indices into the plain product; a cell that an include added is the
- *   product's size plus its index. Undefined: there are not more than `count`, all are drawn.
+ * @returns the drawn cells in plan order, as indexes into the plain product; a cell that an include added has the product's size plus its
+ * index. Undefined: the matrix has at most `count` cells, and all are drawn.
  */
 export async function drawSample(
   space: MatrixSpace,
@@ -35,7 +35,7 @@ export async function drawSample(
   return lowest.chosenIndices();
 }
 
-/** Hashes are summed axis by axis, and only from the axis on that has changed. */
+/** Hashes are summed axis by axis, only from the first changed axis on. */
 async function rankProduct(
   space: MatrixSpace,
   seed: PairHash,
@@ -66,7 +66,7 @@ async function rankProduct(
   }
 }
 
-/** Keeps the items of the lowest ranks, in a heap with the highest of them on top. */
+/** Keeps the items with the lowest ranks, in a heap with the highest of them on top. */
 class Lowest {
   readonly #ranks: Float64Array;
   readonly #items: Float64Array;
@@ -77,13 +77,13 @@ class Lowest {
     this.#items = new Float64Array(count);
   }
 
-  /** Items are offered in ascending order, so that of equal ranks the first stays. */
+  /** Adds an item. Items come in ascending order, so that of equal ranks the first stays. */
   offer(rank: number, item: number): void {
     if (this.#size < this.#ranks.length) this.#rise(this.#size++, rank, item);
     else if (this.#size > 0 && rank < (this.#ranks[0] as number)) this.#sink(rank, item);
   }
 
-  /** The items in ascending order. Ends the life of the heap. */
+  /** Returns the items in ascending order. The heap cannot be used afterwards. */
   chosenIndices(): Float64Array {
     return this.#items.sort();
   }
@@ -116,7 +116,7 @@ class Lowest {
     this.#put(at, rank, item);
   }
 
-  /** Whether an item belongs nearer the top than the one at a place. */
+  /** Whether an item belongs nearer to the top than the one at an index of the heap. */
   #above(rank: number, item: number, place: number): boolean {
     const other = this.#ranks[place] as number;
     return rank > other || (rank === other && item > (this.#items[place] as number));

@@ -2,7 +2,7 @@ import { memberAt } from '../../pipeline/values/path.ts';
 import { isMapping, renderValue, type Value } from '../../pipeline/values/value.ts';
 import type { Selection } from '../cell.ts';
 
-/** All that a selection wants of one place of a variable: any of these texts. */
+/** The texts that a selection accepts for one variable, or one member of it. */
 export interface Filter {
   readonly variable: string;
   readonly path: readonly string[];
@@ -10,8 +10,8 @@ export interface Filter {
 }
 
 /**
- * The variable and member that a filter's axis names: the variable of that very name, else the longest variable
- * before a dot (`medium.name`). Undefined where there is none.
+ * Resolves a filter's axis to a variable and a member: the variable with exactly that name, else the longest variable before a dot
+ * (`medium.name`). Undefined if there is none.
  */
 function resolveFilter(
   variables: readonly string[],
@@ -26,7 +26,7 @@ function resolveFilter(
   return { variable: longest, path: axis.slice(longest.length + 1).split('.') };
 }
 
-/** Axes that filters of a selection name and the matrix does not have, each once. */
+/** Returns the axes in a selection's filters that the matrix does not have, without duplicates. */
 export function unknownFilters(
   matrix: { readonly variables: readonly string[] },
   selection: Selection,
@@ -35,10 +35,7 @@ export function unknownFilters(
   return [...axes].filter((axis) => resolveFilter(matrix.variables, axis) === undefined);
 }
 
-/**
- * The filters of a selection: one for each axis named, with all its values. A filter of an unknown axis wants what no
- * cell has.
- */
+/** Makes the filters of a selection: one per axis, with all its values. A filter of an unknown axis accepts no cell. */
 export function filtersOf(variables: readonly string[], selection: Selection): readonly Filter[] {
   const texts = new Map<string, Set<string>>();
   for (const { axis, value } of selection.filters ?? []) {
@@ -50,31 +47,31 @@ export function filtersOf(variables: readonly string[], selection: Selection): r
   }));
 }
 
-/** Whether a variable's value is one of those that a filter wants. */
+/** Whether a filter accepts a variable's value. */
 export function filterTakes({ path, texts }: Filter, value: Value | undefined): boolean {
   const member = value === undefined ? undefined : memberAt(value, path);
   return member !== undefined && texts.has(renderValue(member));
 }
 
-/** A value that a selection asks for and no value of its axis has, with what could be asked for instead. */
+/** A requested value that its axis does not have, with the possible values. */
 export interface UnmatchedFilter {
-  /** As the flag names it: `medium`, `medium.name`. */
+  /** Axis as in the flag: `medium`, `medium.name`. */
   readonly axis: string;
   readonly value: string;
-  /** The first values of the axis, or of that member of them, as they render. */
+  /** The first values of the axis or the member, as they render. */
   readonly values: readonly string[];
-  /** The numbers of a range in words: `1 to 20`, `0 to 100 in steps of 50`. */
+  /** Ranges of numbers in words: `1 to 20`, `0 to 100 in steps of 50`. */
   readonly ranges: readonly string[];
-  /** True where there are more values than those. */
+  /** Whether there are more values. */
   readonly more: boolean;
-  /** Names of the members that values have, where the filter names a whole mapping, or a member that is not there. */
+  /** Names of members of the values, if the filter names a whole mapping or a missing member. */
   readonly members: readonly string[];
 }
 
-/** Values that a message about a filter lists at most. */
+/** Most values that a message about a filter lists. */
 const mostListed = 20;
 
-/** Finds which texts of one filter some value has. Values are noted one at a time until all texts were met. */
+/** Finds which texts of one filter match some value. Values are added one at a time until all texts have matched. */
 export class FilterWatch {
   readonly filter: Filter;
   readonly #missing: Set<string>;
@@ -88,7 +85,7 @@ export class FilterWatch {
     this.#missing = new Set(filter.texts);
   }
 
-  /** True once every text was met: no further value need be noted. */
+  /** Whether every text has matched, so that no further value is needed. */
   get isMet(): boolean {
     return this.#missing.size === 0;
   }
@@ -104,7 +101,7 @@ export class FilterWatch {
     this.#more = !add(this.#values, text) || this.#more;
   }
 
-  /** Notes the numbers of a range without going through them. */
+  /** Adds all numbers of a range without enumerating them. */
   noteRange(range: NumberRange): void {
     if (this.filter.path.length > 0) return;
     for (const text of this.filter.texts) if (rangeIndex(range, text) >= 0) this.#missing.delete(text);
@@ -124,7 +121,7 @@ export class FilterWatch {
   }
 }
 
-/** Adds a text to a set that stays small. @returns false where it was full */
+/** Adds a text to a set of limited size. @returns false if the set is full */
 function add(texts: Set<string>, text: string): boolean {
   if (texts.has(text)) return true;
   if (texts.size >= mostListed) return false;
@@ -132,42 +129,42 @@ function add(texts: Set<string>, text: string): boolean {
   return true;
 }
 
-/** Whether a shard takes the cell of this number. */
+/** Whether a shard contains the cell with this number. */
 export function shardTakes(shard: Selection['shard'], number: number): boolean {
   return shard === undefined || (number - 1) % shard.of === shard.index - 1;
 }
 
-/** How many of the numbers 1 to `count` a shard takes. */
+/** Returns how many of the numbers 1 to `count` a shard contains. */
 export function shardCount(shard: Selection['shard'], count: number): number {
   if (shard === undefined) return count;
   return count < shard.index ? 0 : Math.floor((count - shard.index) / shard.of) + 1;
 }
 
-/** The numbers of a range axis, by arithmetic: no list of them ever exists. */
+/** The numbers of a range axis, computed without a list. */
 export interface NumberRange {
   readonly from: number;
   readonly to: number;
   readonly step: number;
 }
 
-/** How many numbers a range has, its end included where a step falls on it. */
+/** Returns how many numbers a range has, including its end if a step reaches it. */
 export function rangeSize(range: NumberRange): number {
   const { from, to, step } = range;
   const steps = (to - from) / step;
   if (!Number.isFinite(steps) || steps < 0) return 0;
-  // Ten steps of 0.1 are not quite one: whether one falls on the end is decided on the decimals.
+  // Ten steps of 0.1 are not exactly one: whether a step reaches the end is decided on the decimals.
   const nearest = Math.round(steps);
   return (rangeValue(range, nearest) === to ? nearest : Math.floor(steps)) + 1;
 }
 
-/** The number at an index, with no more decimals than `from` and `step` have. */
+/** Returns the number at an index, with no more decimals than `from` and `step` have. */
 export function rangeValue({ from, step }: NumberRange, index: number): number {
   const value = from + index * step;
   if (Number.isInteger(from) && Number.isInteger(step)) return value;
   return Number(value.toFixed(Math.min(100, Math.max(decimals(from), decimals(step)))));
 }
 
-/** The index at which a range has the number that renders so; -1 for none. */
+/** Returns the index of the number of a range that renders as a text, or -1. */
 export function rangeIndex(range: NumberRange, text: string): number {
   if (text === '') return -1;
   const index = Math.round((Number(text) - range.from) / range.step);

@@ -8,14 +8,14 @@ export type Extras = Readonly<Record<string, Value>>;
 const noExtras: Extras = Object.freeze({});
 
 /**
- * The product of the axes less what is excluded, and what includes make of it: counted and looked up by arithmetic
- * on the classes of the axes' values, without going through the cells.
+ * The product of the axes without excluded combinations, and with the includes. Counting and look-up are arithmetic on the classes of the
+ * axes' values, without enumerating cells.
  */
 export class MatrixSpace {
   readonly axes: readonly PreparedAxis[];
   /** Size of the plain product. */
   readonly product: number;
-  /** For each axis, how many combinations the axes after it have. */
+  /** For each axis, the number of combinations of the axes after it. */
   readonly strides: readonly number[];
   /** Cells that includes add at the end, in written order. */
   readonly added: readonly Readonly<Record<string, Value>>[];
@@ -52,14 +52,14 @@ export class MatrixSpace {
     return this.#excluded.start;
   }
 
-  /** State after an axis has taken the value at an index. */
+  /** Returns the state after an axis takes the value at an index. */
   step(axis: number, state: number, index: number): number {
     return state === 0
       ? 0
       : this.#excluded.step(axis, state, (this.axes[axis] as PreparedAxis).classAt(index));
   }
 
-  /** How many combinations of the axes from this one on are not excluded. */
+  /** Counts the combinations of this axis and the later ones that are not excluded. */
   countFrom(axis: number, state: number): number {
     if (state === 0) return axis === 0 ? this.product : (this.strides[axis - 1] as number);
     if (axis === this.axes.length) return 0;
@@ -74,12 +74,12 @@ export class MatrixSpace {
     return sum;
   }
 
-  /** Cells of the product that are not excluded. */
+  /** Number of cells of the product that are not excluded. */
   get kept(): number {
     return this.countFrom(0, this.start);
   }
 
-  /** What the includes add to a combination that is not excluded; later includes win. */
+  /** Returns the variables that includes add to a combination that is not excluded; later includes override earlier ones. */
   extrasOf(indices: ArrayLike<number>): Extras {
     if (this.#extending.length === 0) return noExtras;
     let set = this.#included.start;
@@ -99,7 +99,7 @@ export class MatrixSpace {
     return extras;
   }
 
-  /** An exclude that no combination satisfies: on some axis, no value does, or it names what is on no axis. */
+  /** Whether an exclude matches no combination: some axis has no matching value, or the exclude names an unknown variable. */
   excludesNothing(exclude: PartialCell, index: number): boolean {
     return (
       Object.keys(exclude.values).some((name) => !this.#variables.has(name)) ||
@@ -117,7 +117,7 @@ export class MatrixSpace {
     return extras;
   }
 
-  /** Includes that extend at least one cell; found on classes. */
+  /** Returns the includes that extend at least one cell, by classes. */
   #reachedIncludes(): Set<number> {
     const reached = new Set<number>();
     if (this.product === 0) return reached;
@@ -144,7 +144,7 @@ export class MatrixSpace {
   }
 }
 
-/** The classes of an axis that have values and that a partial does not contradict. */
+/** Returns the non-empty classes of an axis that do not contradict a partial. */
 function classesFor({ classes, weights }: PreparedAxis, partial: number): readonly number[] {
   const ids = classes.classesFor(partial) ?? Array.from(weights.keys());
   return ids.filter((id) => (weights[id] as number) > 0);
@@ -156,7 +156,7 @@ function sizeFrom(axes: readonly PreparedAxis[], from: number): number {
 
 const ones = (count: number): bigint => (1n << BigInt(count)) - 1n;
 
-/** The numbers of the bits that are set, ascending. */
+/** Returns the positions of the set bits, ascending. */
 function bitsOf(mask: bigint): number[] {
   const digits = mask.toString(16);
   const bits: number[] = [];
@@ -168,11 +168,11 @@ function bitsOf(mask: bigint): number[] {
 }
 
 /**
- * Sets of partials that no axis has contradicted yet. The axes are visited from the slowest to the fastest; at each, the
- * class of the value removes some partials. Sets are numbered in order of appearance; number 0 is the empty set.
+ * Sets of partials that no axis has contradicted yet. Axes are visited from the slowest to the fastest; at each, the class of the value
+ * removes some partials. Sets are numbered in order of appearance; number 0 is the empty set.
  */
 export class AliveSets {
-  /** The number of the set before the first axis. */
+  /** Number of the set before the first axis. */
   readonly start: number;
   readonly #masks: readonly (readonly bigint[])[];
   readonly #sets: bigint[] = [0n];
@@ -180,8 +180,8 @@ export class AliveSets {
   readonly #steps: (number | undefined)[][][];
 
   /**
-   * @param partials the partials followed, as bits
-   * @param masks for each axis and class, the partials it does not contradict
+   * @param partials the tracked partials, as bits
+   * @param masks for each axis and class, the partials that the class does not contradict
    */
   constructor(partials: bigint, masks: readonly (readonly bigint[])[]) {
     this.#masks = masks;
@@ -189,7 +189,7 @@ export class AliveSets {
     this.start = this.#number(partials);
   }
 
-  /** The set after an axis whose value is of this class. */
+  /** Returns the set after an axis whose value is of this class. */
   step(axis: number, set: number, classId: number): number {
     if (set === 0) return 0;
     const bySet = this.#steps[axis] as (number | undefined)[][];
@@ -199,7 +199,7 @@ export class AliveSets {
     ));
   }
 
-  /** The partials of a set, as bits. */
+  /** Returns the partials of a set, as bits. */
   members(set: number): bigint {
     return this.#sets[set] as bigint;
   }

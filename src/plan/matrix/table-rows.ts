@@ -3,13 +3,13 @@ import { tableBatches } from '../../pipeline/matrix/table/read.ts';
 import { type TableBatch } from '../../pipeline/matrix/table/table.ts';
 import type { MatrixTable, RowValues } from './table.ts';
 
-/** Rows that one window of cells may hold at once, by number and by bytes of the file. */
+/** Most rows of one window of cells, which are held in memory; a second limit is in bytes of the file. */
 const windowRows = 4096;
 const windowBytes = 4 * 1024 * 1024;
 
 /**
- * Gives the rows of a table by index while cells are enumerated. A kept table is at hand. A large one is read
- * along with the cells; where the cells of a window jump back and forth, their rows are fetched in one pass.
+ * Reads the rows of a table by index while cells are enumerated. A small table is in memory. A large one is read along with the cells; if
+ * the cells of a window jump back and forth, their rows are fetched in one pass.
  */
 export class RowReader {
   readonly #table: MatrixTable;
@@ -26,7 +26,7 @@ export class RowReader {
     this.#files = table.fingerprint.checking(files);
   }
 
-  /** How many cells in advance {@link prepare} wants to be called; undefined for a table in memory, which needs no call. */
+  /** Number of cells in advance for which {@link prepare} must be called; undefined for a table in memory, which needs no call. */
   get window(): number | undefined {
     if (this.#table.kept !== undefined) return undefined;
     const average = this.#table.fingerprint.bytes / Math.max(1, this.#table.rows);
@@ -38,7 +38,7 @@ export class RowReader {
     if (this.#table.kept !== undefined) return;
     const missing = wanted.filter((index) => !this.#fetched.has(index));
     if (missing.length > 0 && turnsBack(missing, this.#position) < 2) {
-      // Reading along is one pass at most; what an earlier window fetched, this one can use.
+      // Sequential reading is at most one pass; rows fetched for an earlier window can be used.
       const still = new Set(wanted);
       for (const index of this.#fetched.keys()) if (!still.has(index)) this.#fetched.delete(index);
       return;
@@ -52,13 +52,13 @@ export class RowReader {
     if (missing.length > 0) await this.#fetch([...new Set(missing)].sort((a, b) => a - b));
   }
 
-  /** The row, where it is at hand; {@link read} makes it so until the next. */
+  /** Returns a row if it is in memory, as it is after {@link read} until the next call. */
   peek(index: number): RowValues | undefined {
     if (this.#table.kept !== undefined) return this.#table.kept[index];
     return this.#fetched.get(index) ?? this.#batch[index - this.#first]?.values;
   }
 
-  /** Reads on to a row, or from the beginning again, unless it is at hand. @throws TableError */
+  /** Returns a row, reading on or from the beginning again if it is not in memory. @throws TableError */
   async read(index: number): Promise<RowValues> {
     const atHand = this.peek(index);
     if (atHand !== undefined) return atHand;
@@ -68,7 +68,6 @@ export class RowReader {
     return (this.#batch[index - this.#first] as TableBatch['rows'][number]).values;
   }
 
-  /** Closes the file. */
   async close(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;
@@ -94,7 +93,7 @@ export class RowReader {
   }
 }
 
-/** How often a reader that goes along would have to begin again. */
+/** Counts how often a sequential reader would have to start again. */
 function turnsBack(wanted: readonly number[], from: number): number {
   let turns = 0;
   let at = from;

@@ -5,14 +5,14 @@ import { tableBatches } from '../../pipeline/matrix/table/read.ts';
 import { type TableFormat, type TableRow } from '../../pipeline/matrix/table/table.ts';
 import type { Axis } from '../../pipeline/pipeline.ts';
 
-/** The rows of a table as the matrix uses them. */
+/** The values of a table row. */
 export type RowValues = TableRow['values'];
 
-/** What the first pass over a table found. */
+/** The result of the first pass over a table. */
 export interface MatrixTable {
   /** Absolute path. */
   readonly file: string;
-  /** The path as the pipeline gives it. */
+  /** Path as the pipeline gives it. */
   readonly declared: string;
   readonly format: TableFormat;
   readonly columns: readonly string[];
@@ -20,15 +20,15 @@ export interface MatrixTable {
   /** SHA-256 of the file's bytes, in hexadecimal. */
   readonly sha256: string;
   readonly fingerprint: Fingerprint;
-  /** All rows of a small table; a large one is read again instead. */
+  /** All rows of a small table; absent for a large one, which is read again instead. */
   readonly kept: readonly RowValues[] | undefined;
 }
 
-/** Tables of at most this many bytes are kept in memory. */
+/** Bytes of the largest table that is kept in memory. */
 const keptBytes = 1024 * 1024;
 
 /**
- * Reads a table once from end to end: counts its rows, hashes its bytes, shows each row to `onRow`.
+ * Reads a whole table once: counts its rows, hashes its bytes, passes each row to `onRow`.
  *
  * @throws TableError
  */
@@ -68,12 +68,12 @@ function checkColumns(axis: Extract<Axis, { kind: 'rows' }>, columns: readonly s
 }
 
 const blockBytes = 64 * 1024;
-/** Half a SHA-256 is enough to distinguish an edited block from the block that was read before. */
+/** Bytes of a block's digest: half a SHA-256 is enough to recognise an edited block. */
 const digestBytes = 16;
 
 /**
- * What a file held when it was first read, block by block, so that a later reading notices a change before anything
- * behind it is used, and not at the end. Takes 16 bytes for each 64 KiB.
+ * Digests of a file's blocks when it was first read, so that a later reading detects a change before any later data is used, and not at
+ * the end. Takes 16 bytes per 64 KiB.
  */
 export class Fingerprint {
   readonly #whole = createHash('sha256');
@@ -82,23 +82,22 @@ export class Fingerprint {
   #bytes = 0;
   #sha256: string | undefined;
 
-  /** Bytes of the file that were read. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** SHA-256 of the whole file; only after it was read to the end. */
+  /** Returns the SHA-256 of the whole file; only after it was read to the end. */
   sha256(): string {
     this.#sha256 ??= this.#whole.digest('hex');
     return this.#sha256;
   }
 
-  /** The same files; what is read or listed is remembered. For one file, read once. */
+  /** Wraps files so that the content of one file is recorded while it is read or listed once. */
   recording(files: FilePort): FilePort {
     return through(files, (chunks) => this.#record(chunks));
   }
 
-  /** The same files; what is read or listed is compared with what was remembered, and a change is `table.changed`. */
+  /** Wraps files so that reads and listings are compared with the recorded content; a difference is `table.changed`. */
   checking(files: FilePort): FilePort {
     return through(files, (chunks) => this.#check(chunks));
   }
@@ -152,7 +151,7 @@ function through(
   };
 }
 
-/** The same bytes in blocks of equal size (the last may be shorter), independent of the incoming chunks. */
+/** Splits chunks into blocks of equal size (the last may be shorter), whatever the sizes of the chunks. */
 async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let block = new Uint8Array(blockBytes);
   let filled = 0;
@@ -164,7 +163,7 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
       from += part.length;
       if (filled === blockBytes) {
         yield block;
-        // What was handed out belongs to its reader.
+        // A yielded block belongs to its reader.
         block = new Uint8Array(blockBytes);
         filled = 0;
       }

@@ -2,16 +2,16 @@ import { leavesOf, type PartialLeaf } from '../../pipeline/values/path.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 
 /**
- * The classes of one axis under excludes and includes. Values of the axis that satisfy the same partials are one class:
- * everything else about the matrix is computed on classes, of which there are few, not on values.
+ * The classes of one axis with respect to excludes and includes. Values of the axis that satisfy the same partials form one class. The
+ * rest of the matrix is computed on classes, of which there are few, not on values.
  *
- * A partial matches deeply, as GitHub Actions' do: each of its scalars must render like the value's scalar at the same
- * place, a place that is not there reads as null, and what the partial does not name does not matter.
+ * A partial matches deeply, as in GitHub Actions: each of its scalars must render like the value's scalar at the same path, a missing
+ * member counts as null, and members that the partial does not name are ignored.
  */
 export class AxisClasses {
   /** Members of the axis that some partial names. */
   readonly probes: readonly AxisProbe[];
-  /** Partials, by index, that each class satisfies; class 0 satisfies only those that do not name this axis. */
+  /** Indexes of the partials that each class satisfies; class 0 satisfies only those that do not name this axis. */
   readonly #classes: number[][] = [[]];
   readonly #bySatisfied = new Map<string, number>([['', 0]]);
   readonly #byPartial = new Map<number, number[]>();
@@ -31,7 +31,7 @@ export class AxisClasses {
     this.probes = [...probes.values()];
   }
 
-  /** The class of a value; `read` gives the text at each probe, undefined for a text that no partial can name. */
+  /** Returns the class of a value; `read` returns the text at each probe, undefined for a text that no partial can name. */
   classOf(read: (probe: AxisProbe) => string | undefined): number {
     if (this.probes.length === 0) return 0;
     const met = new Map<number, number>();
@@ -50,7 +50,7 @@ export class AxisClasses {
     return this.#classes.length;
   }
 
-  /** The partials that a value of each class does not contradict, as bits. */
+  /** Returns the partials that a value of each class does not contradict, as bits. */
   masks(partials: number): bigint[] {
     let free = 0n;
     for (let partial = 0; partial < partials; partial++) {
@@ -61,7 +61,7 @@ export class AxisClasses {
     );
   }
 
-  /** The classes that a partial does not contradict; undefined for all classes, where the partial does not name this axis. */
+  /** Returns the classes that a partial does not contradict; undefined means all, if the partial does not name this axis. */
   classesFor(partial: number): readonly number[] | undefined {
     return this.#needed.has(partial) ? (this.#byPartial.get(partial) ?? []) : undefined;
   }
@@ -83,7 +83,7 @@ export class AxisClasses {
   }
 }
 
-/** A member of a variable that partials name, and which of them want which text there. */
+/** A member of a variable that partials name, with the text that each of them requires. */
 export interface AxisProbe {
   readonly variable: string;
   readonly path: readonly string[];
@@ -107,7 +107,7 @@ function addCondition(
   else (wanting as number[]).push(partial);
 }
 
-/** A class for each index of an axis, in one to four bytes each. */
+/** The class of each index of an axis, in one to four bytes each. */
 export class ClassList {
   #ids: Uint8Array | Uint16Array | Uint32Array = new Uint8Array(64);
   #length = 0;

@@ -3,19 +3,19 @@ import type { Selection } from '../cell.ts';
 import { type Filter, filterTakes, shardCount } from './selection.ts';
 import type { Extras, MatrixSpace } from './space.ts';
 
-/** Says of an axis's value, by index, whether a selection wants it. */
+/** Tells whether a selection wants an axis's value, by index. */
 export type Wanted = (index: number) => boolean;
 
 /**
- * Goes through the combinations that are not excluded, in plan order, on indices alone. What a selection does not
- * want is stepped over whole, yet counted, so that positions are those of the whole plan.
+ * Walks the combinations that are not excluded, in plan order, by indexes only. Unwanted combinations are skipped in bulk, yet counted,
+ * so that positions are those of the whole plan.
  */
 export class MatrixWalk {
   /** Index on each axis of the current combination. */
   readonly indices: Float64Array;
   /** Position of the current combination among all that are not excluded, from 0. */
   position = 0;
-  /** The slowest axis whose value has changed since the combination before. */
+  /** The slowest axis whose value differs from the previous combination. */
   changed = 0;
   readonly #space: MatrixSpace;
   readonly #wanted: readonly (Wanted | undefined)[];
@@ -35,8 +35,8 @@ export class MatrixWalk {
   }
 
   /**
-   * Moves to the next wanted combination: true. At the end: false. Undefined after a bounded number of steps without one,
-   * so that other work gets its turn; call again.
+   * Moves to the next wanted combination and returns true, or false at the end. Returns undefined after a bounded number of steps without
+   * one, so that other work can run; then call it again.
    */
   next(patience = 262_144): boolean | undefined {
     const last = this.indices.length - 1;
@@ -55,7 +55,7 @@ export class MatrixWalk {
     return this.#ended ? false : undefined;
   }
 
-  /** Takes the value at the axis's index, where there is one and it is wanted; otherwise moves past it. */
+  /** Takes the value at the axis's index if there is one and it is wanted; otherwise moves past it. */
   #enter(axis: number): boolean {
     const index = this.indices[axis] as number;
     if (index >= (this.#space.axes[axis] as { size: number }).size) {
@@ -89,26 +89,26 @@ export class MatrixWalk {
   }
 }
 
-/** A combination before `repeat`, not yet with its values. */
+/** A combination before `repeat`, still without values. */
 export type Leaf =
   | { readonly position: number; readonly indices: readonly number[]; readonly extras: Extras }
   | { readonly position: number; readonly added: Readonly<Record<string, Value>> };
 
-/** What decides which combinations are chosen. */
+/** The data that determines which combinations are chosen. */
 export interface LeafChoice {
   readonly filters: readonly Filter[];
-  /** For each axis, what the filters want of it. */
+  /** For each axis, the values that the filters accept. */
   readonly wanted: readonly (Wanted | undefined)[];
   readonly shard: Selection['shard'];
   readonly repeat: number;
 }
 
-/** Combinations passed over before others have a turn. */
+/** Combinations skipped before other work can run. */
 const pause = 65_536;
 
 /**
- * The chosen combinations in plan order, found on indices alone; undefined now and then, where it is fair to let others
- * have a turn. `position` is the place in the plan before `repeat`, from 0.
+ * Yields the chosen combinations in plan order, by indexes only, and undefined from time to time, so that other work can run. `position`
+ * is the place in the plan before `repeat`, from 0.
  */
 export function* chosenLeaves(
   space: MatrixSpace,
@@ -116,7 +116,7 @@ export function* chosenLeaves(
   choice: LeafChoice,
 ): Generator<Leaf | undefined, void, undefined> {
   const axisVariables = new Set(space.axes.flatMap(({ variables }) => variables));
-  // Includes never change an axis's own variable, so only filters of other variables concern what includes add.
+  // Includes never change an axis's own variable, so only filters of other variables concern the variables that includes add.
   const onExtras = choice.filters.filter(({ variable }) => !axisVariables.has(variable));
   const takes = (leaf: Leaf): boolean => {
     if (!shardReaches(choice, leaf.position)) return false;
@@ -170,19 +170,19 @@ function decode(space: MatrixSpace, ordinal: number): number[] {
   return indices;
 }
 
-/** A plain copy; `Array.from` takes ten times as long. */
+/** Copies to an array; `Array.from` takes ten times as long. */
 function listOf(indices: Float64Array): number[] {
   const list: number[] = [];
   for (let axis = 0; axis < indices.length; axis++) list.push(indices[axis] as number);
   return list;
 }
 
-/** Whether the shard takes any of a combination's repeats. */
+/** Whether the shard contains any repeat of a combination. */
 function shardReaches({ shard, repeat }: LeafChoice, position: number): boolean {
   return shard === undefined || repeatsIn(shard, repeat, position) > 0;
 }
 
-/** How many of a combination's repeats a shard takes. */
+/** Counts the repeats of a combination that a shard contains. */
 export function repeatsIn(shard: Selection['shard'], repeat: number, position: number): number {
   return shardCount(shard, (position + 1) * repeat) - shardCount(shard, position * repeat);
 }

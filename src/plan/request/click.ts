@@ -17,7 +17,7 @@ import {
 } from './render.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 
-/** The request of one selector of a path: a click, whose fields answer a modal. */
+/** Makes the request of one selector of a path: a click, whose fields answer a modal. */
 export function pressRequest({ prompt, mask, remix }: PathSegment, selector: Selector): RequestTemplate {
   const fields = {
     ...(prompt === undefined ? {} : { prompt }),
@@ -27,23 +27,23 @@ export function pressRequest({ prompt, mask, remix }: PathSegment, selector: Sel
   return new ClickTemplate(fields, undefined, selector);
 }
 
-/** True where only the finished task says what, and how much, a selector presses. */
+/** Whether only the finished task determines which and how many buttons a selector presses. */
 export const isWild = (selector: Selector): boolean =>
   selector.alternatives.some(({ kind }) => kind === 'wildcard');
 
-/** The request of a step that presses a button. */
+/** Makes the request of a step that presses a button. */
 export function clickRequest({ name, request, extra, selector }: Step): RequestTemplate {
   if (selector === undefined)
     throw new Error(`Internal error: step "${name}" presses nothing, and passed the checks.`);
   return new ClickTemplate(request, extra, selector);
 }
 
-/** What a click asks for: a button, and what answers the modal that it may open. */
+/** The template of a click: a button, and the answer to the modal that it may open. */
 class ClickTemplate implements RequestTemplate {
   readonly kind = 'click';
   readonly steps: readonly string[];
   readonly names = [];
-  /** A mask has the size of the image that the button is under, so the size of that image is read. */
+  /** Jobs whose images are needed: a mask has the size of the image above the button, so that image is read. */
   readonly shows: RequestTemplate['shows'];
   readonly fromCell = false;
   readonly hasPrompt: boolean;
@@ -51,16 +51,16 @@ class ClickTemplate implements RequestTemplate {
   readonly #mask: MaskTemplate | undefined;
   readonly #extra: Fields | undefined;
   readonly #selector: Selector;
-  /** It answers a modal, and says no prompt: a modal wants one (gateway 2.5), so the nearest is sent. */
+  /** Whether it answers a modal without declaring a prompt: a modal requires one (gateway 2.5), so the nearest is sent. */
   readonly #asksAgain: boolean;
-  /** Nothing in it varies, so it is rendered once for all cells. */
+  /** Whether nothing in it varies, so that it is rendered once for all cells. */
   readonly #constant: boolean;
   #known: RenderedRequest | undefined;
 
   constructor({ mask, ...fields }: Fields, extra: Fields | undefined, selector: Selector) {
     this.#fields = fields;
     this.#mask = mask === undefined ? undefined : new MaskTemplate(mask);
-    // An empty mapping merges nothing: it must not make another key.
+    // An empty mapping merges nothing: it must not change the key.
     this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
     this.#selector = selector;
     this.shows = { parent: mask !== undefined, steps: [] };
@@ -92,7 +92,7 @@ class ClickTemplate implements RequestTemplate {
 
   #rendered(scope: TemplateScope, context: RequestContext, press: readonly Press[]): RenderedRequest {
     const declared = renderFields(this.#fields, scope, renderTaskField);
-    // How far a Custom Zoom zooms may be all that is to be said.
+    // A Custom Zoom may have nothing but its zoom factor.
     const own = declared.prompt;
     if (typeof own === 'string' && !/(?:--|—)zoom/.test(own)) needWords(own);
     const nearest = this.#asksAgain ? context.prompt : undefined;
@@ -112,7 +112,7 @@ class ClickTemplate implements RequestTemplate {
   }
 }
 
-/** Which of the prompts that a describe suggests is drawn. */
+/** Returns the prompt of a describe's suggestions that the button draws. */
 function suggestion({ known }: RenderedRequest, made: TaskResult | undefined): string | undefined {
   const press = known?.request.press;
   if (made?.prompts === undefined || press === undefined) return undefined;
@@ -138,7 +138,7 @@ function renderMatch(match: ButtonMatch, scope: TemplateScope): Press {
   }
 }
 
-/** A label as it is compared and hashed: composed (é is one code point), without blanks around it. */
+/** Normalises a label for comparing and hashing: composed (é is one code point), without surrounding blanks. */
 export const textPress = (text: string): Extract<Press, { kind: 'text' }> => ({
   kind: 'text',
   text: text.normalize('NFC').trim(),

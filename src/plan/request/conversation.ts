@@ -18,10 +18,9 @@ const isMapping = (tree: TemplateTree | undefined): tree is Mapping =>
   !(tree instanceof WrittenNumber);
 
 /**
- * Renders turns. Their contents (`parts[].text`, and `content` of messages) are always text: the service rejects a number
- * or a list there.
+ * Renders turns. Their contents (`parts[].text`, and `content` of messages) are always text: the service rejects numbers and lists there.
  *
- * @throws TemplateError `template.object` where a lone output is a list or a mapping
+ * @throws TemplateError `template.object` if a single output is a list or a mapping
  */
 export function renderTurns(tree: TemplateTree, scope: TemplateScope): Value {
   if (Array.isArray(tree)) return (tree as readonly TemplateTree[]).map((turn) => renderTurns(turn, scope));
@@ -47,7 +46,7 @@ function renderParts(tree: TemplateTree, scope: TemplateScope): Value {
 
 function renderSaid(tree: TemplateTree, scope: TemplateScope): Value {
   if (isTemplate(tree)) return tree.render(scope);
-  // A message that calls tools says null.
+  // A message that calls tools has null here.
   if (tree === null || Array.isArray(tree) || isMapping(tree)) return renderPlain(tree, scope);
   return renderValue(tree as Value);
 }

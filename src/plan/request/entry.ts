@@ -10,10 +10,10 @@ import { MaskTemplate } from './mask.ts';
 import { type Fields, filesMember, needWords, renderFields, renderPlain, renderTaskField } from './render.ts';
 import type { RenderedRequest, RequestContext, RequestTemplate } from './request.ts';
 
-/** Whether the prompt of an operation must have words: always, where it shows no image, or never (then it may have no prompt at all). */
+/** Whether the prompt of an operation must have words: always, only without images, or never (then it may have no prompt). */
 type WantsWords = 'always' | 'without images' | 'never';
 
-/** The request of a step that begins a task of its own. */
+/** Makes the request of a step that begins a new task. */
 export function entryRequest(
   { request, extra, gather }: Step,
   kind: EntryKind,
@@ -37,9 +37,9 @@ class EntryTemplate implements RequestTemplate {
   readonly #extra: Fields | undefined;
   readonly #images: ImageList;
   readonly #mask: MaskTemplate | undefined;
-  /** Its fields are the same in every cell. */
+  /** Whether its fields are the same in every cell. */
   readonly #constant: boolean;
-  /** It names no image and no file, so the whole request is constant where its fields are constant. */
+  /** Whether it names no image and no file, so that constant fields make the whole request constant. */
   readonly #plain: boolean;
   #declared: Pick<EntryRequest, 'fields' | 'extra'> | undefined;
   #known: RenderedRequest | undefined;
@@ -55,7 +55,7 @@ class EntryTemplate implements RequestTemplate {
     this.kind = kind;
     this.#wantsWords = wantsWords;
     this.#fields = fields;
-    // An empty mapping merges nothing: it must not make another key.
+    // An empty mapping merges nothing: it must not change the key.
     this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
     this.#images = images;
     this.#mask = mask === undefined ? undefined : new MaskTemplate(mask);
@@ -92,7 +92,7 @@ class EntryTemplate implements RequestTemplate {
     if (shown.kind === 'waiting' || mask === 'unread') return prompt;
     const { kind } = this;
     const { images } = shown;
-    // An image says something by itself, one that `extra` brings too (gateway 2.3).
+    // An image is enough without words, even one in `extra` (gateway 2.3).
     const isShown = images.length > 0 || Object.hasOwn(declared.extra ?? {}, 'base64Array');
     if (this.#wantsWords === 'always' || (this.#wantsWords === 'without images' && !isShown))
       needWords(prompt.prompt);
@@ -102,7 +102,7 @@ class EntryTemplate implements RequestTemplate {
     const request: EntryRequest = {
       kind,
       ...declared,
-      // An empty list shows nothing: it must not make another key where a request may go without images.
+      // An empty list shows nothing: it must not change the key if a request may have no images.
       ...(images.length === 0 && kinds[kind].images !== 'named' ? {} : { images }),
       ...(mask === undefined ? {} : { mask: mask.mask }),
     };

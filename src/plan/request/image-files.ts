@@ -2,55 +2,50 @@ import { type EntryKind, kinds } from '../../pipeline/kinds.ts';
 import type { JobError } from '../job.ts';
 import type { ImageSource } from '../job-request.ts';
 
-/** What a file is that a request shows, or whose mask it is; or why it cannot be. */
+/** Facts about an image or mask file of a request, or the reason why it cannot be used. */
 export type ImageFile =
   | { readonly sha256: string; readonly bytes: number }
-  /**
-   * `input.missing` | `input.outside` (it leads out of the folder that a pipeline's files must lie in) | `input.not-image` |
-   * `input.too-large`
-   */
+  /** `input.missing` | `input.outside` (not in the folder that must contain a pipeline's files) | `input.not-image` | `input.too-large` */
   | { readonly error: JobError };
 
 /**
- * How resolving learns the content of the images of a pipeline. It answers synchronously, as resolving a cell does, and is
- * asked for the same file at every evaluation of a slot. So an implementation remembers, within bounds, what it has read.
+ * The port by which resolving reads the content of a pipeline's images. It answers synchronously, like the resolving of cells, and
+ * receives the same file at every evaluation of a slot. So an implementation caches results, within limits.
  */
 export interface ImageFiles {
   /**
    * @param path relative to the pipeline, as its template rendered it
-   * @returns `unread`: it has to be asked for, or cannot be used here; a slot that shows it is pending and has no job yet
+   * @returns `unread`: the file must be loaded first, or cannot be used here; a slot that shows it is pending and has no job yet
    */
   facts(path: string): ImageFile | 'unread';
   /**
-   * Loads what `facts` did not know yet, and answered with `unread` or `input.missing`, where that has to be loaded. Absent: it knows all.
+   * Loads the files for which `facts` answered `unread` or `input.missing`, if needed. Absent: all files are known.
    *
-   * @returns whether there was anything: what was resolved with those replies has to be resolved again
+   * @returns whether a file was loaded: then slots with such answers must be resolved again
    */
   loadMissed?(): Promise<boolean>;
 }
 
-/** Stands in where nothing is said about files: none is there. */
+/** An {@link ImageFiles} without any file, for use when nothing is known about files. */
 export const noImageFiles: ImageFiles = {
   facts: (path) => ({
     error: { code: 'input.missing', message: `There is no file ${JSON.stringify(path)}.` },
   }),
 };
 
-/**
- * How many images a job makes: a task makes `one`; of a text job it is known when it is done, and undefined before.
- */
+/** The number of images of a job: `one` for a task; for a text job a number once it is done, and undefined before. */
 export type ImageCount = 'one' | number | undefined;
 
-/** What is wrong with the number of images that an operation is given. */
+/** An error in the number of images of an operation. */
 export type CountError =
   /** Wrong for any number of images that the shown jobs may make. */
   | { readonly failure: JobError }
-  /** Wrong for the number of images that they have made. */
+  /** Wrong for the number of images that the shown jobs have made. */
   | { readonly shortage: JobError };
 
 /**
- * Checks the number of images as early as possible: `blend.count`, and `image.count` where one image is meant and a text
- * job has made several.
+ * Checks the number of images as early as possible: `blend.count`, and `image.count` if one image is meant and a text job has made
+ * several.
  */
 export function countError(
   kind: EntryKind,

@@ -6,9 +6,9 @@ import type { ImageSource } from '../job-request.ts';
 import { notEmpty } from './render.ts';
 import type { RequestContext } from './request.ts';
 
-/** One entry of a step's `images`. */
+/** An entry of a step's `images`. */
 type ImageTemplate =
-  /** The job that it continues, or all that it gathers. */
+  /** The job that the step continues, or all jobs that it gathers. */
   | { readonly kind: 'parent' }
   | { readonly kind: 'step'; readonly step: string }
   /** A file, an address or a data URI. */
@@ -22,12 +22,12 @@ export type ShownImages =
       /** See `JobSpec.files`. */
       readonly files: Readonly<Record<string, string>>;
     }
-  /** A job has no key yet, or a file is not read. */
+  /** A job has no key yet, or a file has not been read. */
   | { readonly kind: 'waiting' }
-  /** A file cannot be shown. */
+  /** A file that cannot be shown. */
   | { readonly kind: 'failure'; readonly error: JobError };
 
-/** What a template yields is a name, as a label is: only what the file itself says means a job. */
+/** Reads an entry of `images`. The result of a template is always a file name or address: only literal text means a job. */
 function imageTemplate(tree: TemplateTree): ImageTemplate {
   if (!isTemplate(tree)) throw new Error('Internal error: an image that is no text passed the checks.');
   if (tree.source === 'parent') return { kind: 'parent' };
@@ -43,7 +43,7 @@ export class ImageList {
     this.#entries = entries;
   }
 
-  /** @param declared the step's `images`; without it, a step that gathers shows all that it gathers */
+  /** @param declared the step's `images`; without it, a step that gathers shows all gathered jobs */
   static of(declared: TemplateTree | undefined, gathers: boolean): ImageList {
     if (declared === undefined) return new ImageList(gathers ? [{ kind: 'parent' }] : []);
     if (!Array.isArray(declared))
@@ -59,7 +59,7 @@ export class ImageList {
     return this.#entries.some(({ kind }) => kind === 'parent');
   }
 
-  /** Steps whose images are among them. */
+  /** Steps whose images are shown. */
   get steps(): readonly string[] {
     return [...new Set(this.#entries.flatMap((entry) => (entry.kind === 'step' ? [entry.step] : [])))];
   }
@@ -68,7 +68,7 @@ export class ImageList {
     return this.#entries.flatMap((entry) => (entry.kind === 'named' ? [entry.template] : []));
   }
 
-  /** About how many images it shows. @param gathered jobs that `parent` stands for */
+  /** Estimates the number of images. @param gathered number of jobs that `parent` stands for */
   count(gathered: number): number {
     return this.#entries.reduce((sum, { kind }) => sum + (kind === 'parent' ? gathered : 1), 0);
   }
@@ -111,5 +111,5 @@ export class ImageList {
   }
 }
 
-/** True for an http(s) address and a data URI. */
+/** Whether a name is an http(s) address or a data URI. */
 export const isAddress = (name: string): boolean => /^(?:https?:\/\/|data:)/i.test(name);

@@ -9,15 +9,15 @@ import type { ImageFiles } from './image-files.ts';
 import { isAddress } from './images.ts';
 import { decimal, notEmpty } from './render.ts';
 
-/** A mask for one cell, or why there is none. */
+/** A mask for one cell, or the reason why there is none. */
 export type RenderedMask =
   /** `files`: see `JobSpec.files`. */
   | { readonly mask: MaskSource; readonly files: Readonly<Record<string, string>> }
   | { readonly error: JobError }
-  /** Its file is not read. */
+  /** Its file has not been read. */
   | 'unread';
 
-/** The `mask` of a click or of an edit. */
+/** The template of a `mask` of a click or an edit. */
 export class MaskTemplate {
   readonly #spec: MaskSpec;
 
@@ -26,9 +26,9 @@ export class MaskTemplate {
     this.#spec = maskOf(tree);
   }
 
-  /** @throws TemplateError `template.range` where a box does not lie in the image */
+  /** @throws TemplateError `template.range` if a box extends beyond the image */
   render(scope: TemplateScope, images: ImageFiles): RenderedMask {
-    // Said or not, a mask that is not inverted is the same mask.
+    // `invert: false` means the same as no `invert`, so it is left out.
     const invert = this.#spec.invert ? { invert: true } : {};
     if ('shapes' in this.#spec) {
       const shapes = this.#spec.shapes.map((shape) => renderShape(shape, scope));

@@ -5,7 +5,7 @@ import { renderValue, type Value, WrittenNumber } from '../../pipeline/values/va
 /** Declared fields by their pipeline names, before their templates are rendered. */
 export type Fields = Readonly<Record<string, TemplateTree>>;
 
-/** How one field becomes a value. @throws TemplateError */
+/** Renders one field to a value. @throws TemplateError */
 type FieldRender = (tree: TemplateTree, scope: TemplateScope, name: string) => Value;
 
 /** @throws TemplateError */
@@ -18,11 +18,11 @@ export function renderFields(
 }
 
 /**
- * A field that is always text, sent exactly as rendered: `{{ year }}` alone must not become a number.
+ * Renders a field that is always text, exactly as written: `{{ year }}` alone must not become a number.
  *
- * @param what how a message names it
- * @param limit most characters; more is a template that has run away (a whole file in a variable), and would be kept in
- * the state and the manifest for every job
+ * @param what the field's name in messages
+ * @param limit most characters; more means a wrong template (a whole file in a variable), and would be kept in the state and the manifest
+ * for every job
  * @throws TemplateError `template.empty` and `template.limit` too
  */
 export function renderField(tree: TemplateTree, scope: TemplateScope, what: string, limit: number): string {
@@ -35,7 +35,7 @@ export function renderField(tree: TemplateTree, scope: TemplateScope, what: stri
   return notEmpty(text, what, isTemplate(tree) ? tree.source : text);
 }
 
-/** @throws TemplateError `template.empty` */
+/** Returns the text unless it is blank. @throws TemplateError `template.empty` */
 export function notEmpty(text: string, what: string, source: string): string {
   if (text.trim() !== '') return text;
   throw new TemplateError(
@@ -47,11 +47,11 @@ export function notEmpty(text: string, what: string, source: string): string {
 const shown = (source: string): string =>
   JSON.stringify(source.length > 80 ? `${source.slice(0, 79)}…` : source);
 
-/** A field whose values keep their types. @throws TemplateError */
+/** Renders a field whose values keep their types. @throws TemplateError */
 export const renderPlain = (tree: TemplateTree, scope: TemplateScope): Value =>
   plainNumbers(renderTree(tree, scope));
 
-/** The number that a value is, or that a text says in digits, as a table's columns do; undefined for any other. */
+/** Returns the number of a value, also of a text of digits, as in a table's columns; undefined for any other. */
 export function decimal(value: Value): number | undefined {
   if (value instanceof WrittenNumber) return value.value;
   if (typeof value === 'string')
@@ -59,13 +59,13 @@ export function decimal(value: Value): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** `JobSpec.files` as a member, absent where no file is named. */
+/** Returns `JobSpec.files` as a member, which is absent without files. */
 export const filesMember = (
   files: Readonly<Record<string, string>> = {},
 ): { readonly files?: Readonly<Record<string, string>> } =>
   Object.keys(files).length === 0 ? {} : { files };
 
-/** In a request body 6.0 and 6 are the same number, so they are one request. A long integer is sent as it is written. */
+/** Removes written forms: in a request body 6.0 and 6 are the same number and request. A long integer stays as written. */
 function plainNumbers(value: Value): Value {
   if (value instanceof WrittenNumber) return value.isLongInteger ? value : value.value;
   if (Array.isArray(value)) return value.map((item: Value) => plainNumbers(item));
@@ -73,13 +73,13 @@ function plainNumbers(value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainNumbers(item)]));
 }
 
-/** The longest prompt of an image that is sent, in UTF-16 units: several times what any model reads. */
+/** The longest prompt for images, in UTF-16 units: several times the length that any model reads. */
 const promptLimit = 32_768;
 
-/** The longest of the other texts; they are words. */
+/** The longest of the other texts, which are single words. */
 const wordLimit = 256;
 
-/** Fields that are texts, with the words that are possible, or undefined where the service knows them. */
+/** Text fields with their possible words, or undefined if only the service knows them. */
 const words: Readonly<Record<string, readonly string[] | undefined>> = {
   dimensions: ['portrait', 'square', 'landscape'],
   motion: ['low', 'high'],
@@ -88,15 +88,15 @@ const words: Readonly<Record<string, readonly string[] | undefined>> = {
   language: undefined,
 };
 
-/** Fields that are numbers, also where a table's text says them, with those that are possible. */
+/** Number fields with their possible values; a table may give the numbers as texts. */
 const numbers: Readonly<Record<string, readonly number[]>> = {
   batchSize: [1, 2, 4],
   extend: [1, 2, 3, 4],
 };
 
 /**
- * One field of an operation that the service answers with a task. Templates are judged here, literals were before; what
- * means the same becomes the same value, so that it is one job.
+ * Renders one field of an operation that makes a task. Values from templates are checked here; literal ones were checked before. Values
+ * with the same meaning become equal, so that they make one job.
  *
  * @throws TemplateError `template.empty`, `template.limit` and `template.range` too
  */
@@ -129,19 +129,19 @@ function refuse(name: string, value: Value, possible: readonly (string | number 
   );
 }
 
-/** Two hyphens, or the dash that editors make of them, before a name; what follows an `=` belongs to it. */
+/** Matches a parameter: two hyphens, or the dash that editors make of them, before a name; the text after an `=` belongs to it. */
 const parameter = /^(?:--|—)(\p{L}[^=]*)/u;
 
-/** Parameters that take any number of words; every other one takes at most one. */
+/** Parameters with any number of words; every other one takes at most one. */
 const openEnded = new Set(['no', 'p', 'profile', 'sref', 'cref', 'oref']);
 
-/** `, ` and the like, which a template leaves where a variable is blank. */
+/** Matches punctuation such as `, `, which remains when a variable of a template is blank. */
 const onlyMarks = /^\p{P}+$/u;
 
-/** True for a prompt that has parameters and says nothing besides: `--v 6.1`, `, --ar 3:2 --raw`. */
+/** Whether a prompt has parameters and nothing else: `--v 6.1`, `, --ar 3:2 --raw`. */
 export function hasOnlyParameters(prompt: string): boolean {
   let found = false;
-  /** How many words the last parameter may still take. */
+  /** Number of words that the last parameter may still take. */
   let room = 0;
   for (const word of prompt.split(/\s+/u)) {
     const name = parameter.exec(word)?.[1];
@@ -155,7 +155,7 @@ export function hasOnlyParameters(prompt: string): boolean {
 }
 
 /**
- * Refuses a prompt that would have the service draw nothing in particular, and be paid for it.
+ * Refuses a prompt that would make the service draw something arbitrary, for a price.
  *
  * @throws TemplateError `prompt.empty`
  */

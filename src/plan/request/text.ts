@@ -17,19 +17,17 @@ import { type Fields, filesMember, renderField, renderFields, renderPlain } from
 import type { RenderedRequest, RequestContext, RequestEstimate, RequestTemplate } from './request.ts';
 import { usualResult } from './tokens.ts';
 
-/**
- * The longest prompt, and the longest system instruction, of a text step, in UTF-16 units: some 60,000 tokens.
- */
+/** Length of the longest prompt and the longest system instruction of a text step, in UTF-16 units: some 60,000 tokens. */
 const textLimit = 262_144;
 
-/** Fields that are text for any result of their template, with their names in messages. */
+/** Fields that are always text, whatever their template yields, with their names in messages. */
 const texts: Readonly<Record<string, string>> = {
   prompt: 'the prompt',
   system: 'the system instruction',
   model: 'the model',
 };
 
-/** What a text step's operation asks for. @param models what the pipeline says of text models */
+/** Makes the request of a text step's operation. @param models what the pipeline says about text models */
 export function textRequest(
   { request, extra, gather }: Step,
   kind: TextRequest['kind'],
@@ -65,7 +63,7 @@ class CompiledText implements RequestTemplate {
   readonly #images: ImageList;
   readonly #continued: string | undefined;
   readonly #models: Readonly<Record<string, Thinking>>;
-  /** Its fields are the same in every cell. */
+  /** Whether its fields are the same in every cell. */
   readonly #constant: boolean;
   #known: Pick<TextRequest, 'fields' | 'extra'> | undefined;
 
@@ -80,7 +78,7 @@ class CompiledText implements RequestTemplate {
   ) {
     this.kind = kind;
     this.#fields = fields;
-    // An empty mapping merges nothing: it must not make another key.
+    // An empty mapping merges nothing: it must not change the key.
     this.#extra = extra !== undefined && Object.keys(extra).length > 0 ? extra : undefined;
     this.#images = images;
     this.#continued = continued;
@@ -109,7 +107,7 @@ class CompiledText implements RequestTemplate {
     const request: TextRequest = {
       kind: this.kind,
       fields,
-      // An empty list shows nothing: it must not make another key.
+      // An empty list shows nothing: it must not change the key.
       ...(shown.images.length === 0 ? {} : { images: shown.images }),
       ...(continues === undefined ? {} : { continues }),
       ...(extra === undefined ? {} : { extra }),
@@ -142,7 +140,7 @@ class CompiledText implements RequestTemplate {
     return declared;
   }
 
-  /** The service would refuse it (gateway 6.3). @throws TemplateError `thinking.generation`, `thinking.range` */
+  /** Refuses thinking that the service would refuse (gateway 6.3). @throws TemplateError `thinking.generation`, `thinking.range` */
   #checkThinking(fields: TextRequest['fields']): void {
     const { model } = fields;
     const wish = wishOf(fields);
@@ -158,15 +156,13 @@ function renderTextField(tree: TemplateTree, scope: TemplateScope, name: string)
   return what === undefined ? renderPlain(tree, scope) : renderField(tree, scope, what, textLimit);
 }
 
-/** The text of a template that no cell changes. */
+/** Returns the text of a template that is the same in every cell. */
 const sourceOf = (tree: TemplateTree | undefined): string | undefined =>
   isTemplate(tree) ? tree.source : undefined;
 
 const listOf = (tree: TemplateTree | undefined): readonly TemplateTree[] => (Array.isArray(tree) ? tree : []);
 
-/**
- * What is asked now: the prompt, or of a conversation in native form the texts of its last turn.
- */
+/** Returns the current prompt: the prompt itself, or for a conversation in native form the texts of its last turn. */
 export function promptOf({ prompt, contents, messages }: TextRequest['fields']): string | undefined {
   if (typeof prompt === 'string') return prompt;
   const turns = contents ?? messages;
@@ -181,8 +177,8 @@ export function promptOf({ prompt, contents, messages }: TextRequest['fields']):
 }
 
 /**
- * The likely fields of a request that reads missing results: placeholders of about their length stand for them. A field
- * that cannot be rendered with placeholders (a loop over a list, a comparison of a number) is left out.
+ * Estimates the fields of a request that reads missing results, with placeholders of about their length. A field that cannot be rendered
+ * with placeholders (a loop over a list, a comparison of a number) is left out.
  */
 function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
   const standing = { ...scope, steps: standIns(treeSteps(fields)) };
@@ -198,7 +194,7 @@ function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<st
   );
 }
 
-/** Results that have every member that is read. */
+/** Makes placeholder results with every member that is read. */
 function standIns(uses: readonly StepUse[]): TemplateScope['steps'] {
   const steps: Members = {};
   for (const { step, path } of uses) {
@@ -214,7 +210,7 @@ interface Members {
   [name: string]: Members | string;
 }
 
-/** The mapping under a name; a text that stands there gives way to it. */
+/** Returns the mapping with a name; replaces a text of that name by a mapping. */
 function membersOf(parent: Members, name: string): Members {
   const found = Object.hasOwn(parent, name) ? parent[name] : undefined;
   if (typeof found === 'object') return found;

@@ -1,25 +1,25 @@
 import { canonicalJson, isMapping, type Value, WrittenNumber } from '../../pipeline/values/value.ts';
 import type { TextRequest } from '../job-request.ts';
 
-/** About how many tokens one text call takes. */
+/** Estimated tokens of a text call. */
 export interface TokenEstimate {
-  /** What is sent. */
+  /** Tokens sent. */
   readonly input: number;
-  /** What is answered, thinking included. */
+  /** Tokens received, including thinking. */
   readonly output: number;
 }
 
-/** Of Latin script, one token is about four characters, each of them one byte; other scripts take more of both. */
+/** In Latin script, a token is about four characters of one byte each; in other scripts it has fewer characters with more bytes. */
 const bytesPerToken = 4;
-/** A tile of 768 × 768 pixels is 258 tokens to native models; pictures have one to nine tiles, and five is a guess. */
+/** A tile of 768 × 768 pixels is 258 tokens for native models; an image has one to nine tiles, and five is a guess. */
 const tokensPerImage = 5 * 258;
-/** Of a reply whose length nothing bounds; a guess. */
+/** Tokens of a reply without a length limit; a guess. */
 const usualReplyTokens = 1024;
-/** Bytes of a member of a reply, of an address, of an id; a guess. */
+/** Bytes of a reply's member, an address or an id; a guess. */
 const usualMember = 64;
 /** Results that are whole replies. */
 const replySettings: readonly string[] = ['text', 'json', 'parts', 'prompts'];
-/** Thinking by level, and for as much as the model likes; guesses. */
+/** Tokens of thinking by level, and without a limit; guesses. */
 const thinkingTokens: Readonly<Record<string, number>> = {
   minimal: 128,
   low: 1024,
@@ -27,19 +27,19 @@ const thinkingTokens: Readonly<Record<string, number>> = {
   high: 8192,
 };
 
-/** Fields of which the model reads only the texts in them, and those that it reads as JSON. */
+/** Fields of which the model reads only the contained texts; it reads others as JSON. */
 const spokenFields = ['prompt', 'system', 'contents', 'systemInstruction', 'messages'];
 const schemaFields = ['responseSchema', 'tools', 'functions', 'response_format'];
 
-/** About how many bytes a template writes for this member of a step that has not run yet; a guess. */
+/** Estimates how many bytes a template writes for this member of a step that has not run yet; a guess. */
 export const usualResult = (path: readonly string[]): number =>
   path.length === 1 && replySettings.includes(path[0] ?? '') ? usualReplyTokens * bytesPerToken : usualMember;
 
 /**
- * Estimates the tokens of a call before it is made, from the length of its texts, its images and its largest reply. Earlier
- * turns that it continues, cached content and rounds of function calls are not counted.
+ * Estimates the tokens of a call before it is made, from the length of its texts, its images and its largest reply. Earlier turns, cached
+ * content and rounds of function calls are not counted.
  *
- * @param images how many it shows beside those that stand in its fields
+ * @param images number of images besides those in its fields
  */
 export function estimateTokens({ fields }: Pick<TextRequest, 'fields'>, images: number): TokenEstimate {
   const config = mappingOf(fields.generationConfig);
@@ -76,7 +76,7 @@ function outputOf(fields: TextRequest['fields'], config: TextRequest['fields']):
 function thinkingOf(thinking: Value | undefined): number {
   if (typeof thinking === 'string') return thinkingTokens[thinking.toLowerCase()] ?? 0;
   if (typeof thinking !== 'number') return 0;
-  // Any negative budget is as much as the model likes.
+  // Any negative budget lets the model decide.
   return thinking < 0 ? (thinkingTokens.medium ?? 0) : Math.ceil(thinking);
 }
 
@@ -94,7 +94,7 @@ interface Weight {
   readonly images: number;
 }
 
-/** The texts in a value, and the images that stand in it as data. */
+/** Adds up the texts in a value, and the images that it contains as data. */
 function weigh(value: Value | undefined): Weight {
   if (typeof value === 'string')
     return value.startsWith('data:')
