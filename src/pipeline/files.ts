@@ -111,7 +111,7 @@ export class FileCheck {
   }
 
   async #check(file: string, declared: string): Promise<Verdict> {
-    if (declared.includes('\0')) return missing(declared, 'A path cannot hold a NUL character.');
+    if (declared.includes('\0')) return missing(declared, 'A path cannot contain a NUL character.');
     let facts: Awaited<ReturnType<FilePort['facts']>>;
     try {
       facts = await this.#files.facts(file);
@@ -124,12 +124,12 @@ export class FileCheck {
     if (facts === undefined) return missing(declared, await this.#hintForMissing(declared));
     const place = placeOf(this.#files.root, facts.realPath);
     if (place === 'git') {
-      const message = `The file "${declared}" lies in a folder of git, which no pipeline may read.`;
+      const message = `The file "${declared}" is in a folder of git, which no pipeline may read.`;
       return { wrong: { code: 'file.outside', message, hint: 'Copy it to a place beside the pipeline.' } };
     }
     if (place === 'outside') {
-      const message = `The file "${declared}" lies outside the folder that this pipeline may read.`;
-      const hint = `That folder is ${this.#files.root}; --files-root names another. Links are followed before this is decided.`;
+      const message = `The file "${declared}" is outside the folder that this pipeline may read.`;
+      const hint = `The folder is ${this.#files.root}; choose another one with --files-root. Links are followed first.`;
       return { wrong: { code: 'file.outside', message, hint } };
     }
     if (facts.kind === 'file') return { bytes: facts.bytes };

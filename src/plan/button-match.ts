@@ -97,7 +97,7 @@ export function findButton(press: readonly Press[], buttons: readonly Button[]):
 const noTask: readonly (readonly [RegExp, string])[] = [
   [
     /(?:^|::)PicReader::all(?:::|$)/i,
-    'begins several tasks at once, and a job is one. Press one by one: prompt 1, prompt 2, prompt 3, prompt 4, each in a branch of its own',
+    'begins several tasks at once, and a job is one. Press one by one: prompt 1, prompt 2, prompt 3, prompt 4, each in its own branch',
   ],
   [/(?:^|::)BOOKMARK(?:::|$)/i, 'begins no task: it only marks the image on the service'],
 ];

@@ -85,7 +85,7 @@ export class DiagnosticCollector {
 
   #more(last: Diagnostic | undefined): readonly Diagnostic[] {
     if (!this.#unread || last === undefined) return [];
-    const message = `There are more mistakes than these ${mostFound}; the others are not shown.`;
+    const message = `There are more than ${mostFound} errors; the others are not shown.`;
     const { hint: _hint, ...rest } = last;
     return [{ ...rest, severity: 'error', code: 'file.more-mistakes', message }];
   }

@@ -31,7 +31,7 @@ export function checkExclude(
       const matcher = matchers.get(axis) ?? matcherOf(axis);
       matchers.set(axis, matcher);
       if (matcher(toValue(value))) continue;
-      const message = `No value of "${key}" is this, so nothing is excluded.`;
+      const message = `"${key}" has no such value, so nothing is excluded.`;
       const hint = (): string => hintForValue(toValue(value), axis);
       collector.error('matrix.exclude-nothing', value.span, message, hint);
     }
@@ -40,7 +40,7 @@ export function checkExclude(
 
 /** Suggests the axis value that a mistyped one most likely means, and lists the values. */
 function hintForValue(partial: Value, axis: Axis): string {
-  if (axis.kind === 'range') return `The range has ${axis.from} to ${axis.to}, in steps of ${axis.step}.`;
+  if (axis.kind === 'range') return `The range is ${axis.from} to ${axis.to}, in steps of ${axis.step}.`;
   const [leaf] = leavesOf(partial);
   if (axis.kind === 'rows' || leaf === undefined) return rule;
   const texts = [...new Set(axis.values.map((value) => textAt(value, leaf.path)))];

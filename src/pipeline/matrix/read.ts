@@ -94,7 +94,7 @@ function hasOnlyAxesOf(matrix: SourceNode | undefined, root: SourceNode): boolea
 function isFree({ key, keySpan }: SourceEntry, what: string, collector: DiagnosticCollector): boolean {
   if (!reservedNames.has(key)) return true;
   const message = `"${key}" cannot be the name of ${what}.`;
-  collector.error('matrix.reserved', keySpan, message, 'It has a meaning of its own; choose another name.');
+  collector.error('matrix.reserved', keySpan, message, 'The name is reserved; choose another one.');
   return false;
 }
 
@@ -103,7 +103,7 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: D
   if (node.kind === 'list') {
     const values = node.items.map(toValue);
     if (values.length === 0) {
-      const hint = `An axis without values makes no cell. Remove it, or give it a value: ${name}: [fox].`;
+      const hint = `An axis without values makes no cells. Remove it, or give it a value: ${name}: [fox].`;
       collector.error('matrix.empty-axis', node.span, `The axis "${name}" has no value.`, hint);
     }
     return { kind: 'values', name, values, position };
@@ -115,7 +115,7 @@ function readAxis({ key: name, keySpan, value: node }: SourceEntry, collector: D
   if (from > to) {
     const span = (member(node, 'to') as SourceNode).span;
     const message = `The range of "${name}" ends (${to}) before it begins (${from}).`;
-    collector.error('matrix.range', span, message, `Exchange from and to: { from: ${to}, to: ${from} }.`);
+    collector.error('matrix.range', span, message, `Swap from and to: { from: ${to}, to: ${from} }.`);
   }
   return { kind: 'range', name, from, to, step, position };
 }
@@ -247,7 +247,7 @@ async function readListing(
     // A listing has no table text to show.
     if (error.code !== 'table.empty') collector.error(error.code, node.span, error.message);
     else {
-      const hint = 'Paths are relative to the pipeline; * is any part of a name, ** any folders.';
+      const hint = 'Paths are relative to the pipeline; * matches any part of a name, ** any folders.';
       collector.error('matrix.no-files', node.span, `There is no file "${declared}".`, hint);
     }
   }
@@ -268,8 +268,8 @@ async function readTableRows(
       'matrix.rows-format',
       node.span,
       isSpreadsheet
-        ? `"${declared}" is a file of a spreadsheet program, and tables are read from text files.`
-        : `The ending of "${declared}" does not say how it is written.`,
+        ? `"${declared}" is a file of a spreadsheet program, but tables are read from text files.`
+        : `The ending of "${declared}" does not name a table format.`,
       isSpreadsheet ? `Save it as CSV (UTF-8) in the program that made it. ${possible}` : possible,
     );
     return undefined;

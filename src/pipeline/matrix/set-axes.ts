@@ -63,7 +63,7 @@ export function setAxes(
       const node = readValue(setting, place, collector);
       const before = replaced.get(axis)?.value;
       if (before !== undefined && node !== undefined && (before.kind !== 'list' || node.kind !== 'list')) {
-        const message = `A range is all of the axis "${axis}", so that no other --set gives it values.`;
+        const message = `A range replaces the whole axis "${axis}", so no other --set can add values.`;
         const hint = `Give one --set ${axis}=…, with the range or with a list.`;
         collector.error('matrix.set', place.value, message, hint);
       } else if (node !== undefined)
@@ -98,8 +98,8 @@ function reportUnknown(
   const [head = ''] = axis.split('.');
   if (head !== axis && names.includes(head)) {
     const example = exampleOf(member(matrix, head), axis.slice(head.length + 1), value);
-    const message = `--set replaces an axis as a whole, and "${axis}" is a member of the values of "${head}".`;
-    const hint = `Write all its values with all their members: --set '${head}=[${example}]'. To choose among the values that are there: --filter '${axis}=VALUE'.`;
+    const message = `--set replaces a whole axis, but "${axis}" is a member of the values of "${head}".`;
+    const hint = `Write all its values with all their members: --set '${head}=[${example}]'. To choose among the existing values: --filter '${axis}=VALUE'.`;
     return collector.error('matrix.set', place.axis, message, hint);
   }
   const near = nearest(axis, names);
@@ -116,7 +116,7 @@ function reportUnknown(
   const table = isText(rows) ? rows.value : 'the matrix';
   const message =
     near === undefined && rows !== undefined
-      ? `--set replaces an axis, and "${axis}" is none: it can only be a column of ${table}.`
+      ? `--set replaces an axis, but "${axis}" can only be a column of ${table}.`
       : `The matrix has no axis "${axis}".`;
   collector.error('matrix.set', place.axis, message, hint);
 }

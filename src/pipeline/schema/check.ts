@@ -70,8 +70,8 @@ function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): s
   const label = isText(click?.value) && click.value.value.length <= 60 ? click.value.value : '…';
   const other = `${name.replace(/\d{1,9}$/, '')}2`;
   if (click === undefined)
-    return `A step has one operation: put ${second.key} into a step of its own, for example ${other}.`;
-  return `A step has one operation. What is pressed next is its path: write path: ${label} in place of click: ${label}; or make a second step, ${other}: { from: ${name}, click: ${label} }.`;
+    return `A step has one operation: put ${second.key} into a separate step, for example ${other}.`;
+  return `A step has one operation. A path presses further buttons: write path: ${label} in place of click: ${label}; or make a second step, ${other}: { from: ${name}, click: ${label} }.`;
 }
 
 function readStep(entry: SourceEntry, node: SourceMapping, collector: DiagnosticCollector): StepNode {
@@ -81,7 +81,7 @@ function readStep(entry: SourceEntry, node: SourceMapping, collector: Diagnostic
   if (first !== undefined && second === undefined) return { entry, name, node, kind: first.key as StepKind };
   if (second !== undefined) {
     const words = kinds.map(({ key }) => key).join(' and ');
-    collector.error('step.kind', second.keySpan, `Step "${name}" is several things: ${words}.`, () =>
+    collector.error('step.kind', second.keySpan, `Step "${name}" has several operations: ${words}.`, () =>
       hintForSecond(name, first as SourceEntry, second),
     );
     return { entry, name, node };
@@ -90,7 +90,7 @@ function readStep(entry: SourceEntry, node: SourceMapping, collector: Diagnostic
   if (mistyped === undefined) {
     const prompt = loosePrompt(name, node);
     if (prompt === undefined)
-      collector.error('step.kind', entry.keySpan, `Step "${name}" does not say what it does.`, kindsHint);
+      collector.error('step.kind', entry.keySpan, `Step "${name}" has no operation.`, kindsHint);
     else collector.error(prompt.code, prompt.span, prompt.message, prompt.hint);
     return { entry, name, node };
   }

@@ -45,7 +45,7 @@ export class JoinedErrors {
     const found = boxHint(place.node);
     if (found === undefined) return undefined;
     this.#reported.add(path);
-    const message = `${subject(place)} is in fractions of the image, from 0 to 1, not in ${found.what}.`;
+    const message = `${subject(place)} must be in fractions of the image, from 0 to 1, not in ${found.what}.`;
     const { span } = placeOf(instancePath, this.#root, this.#entry).node;
     return { code: 'schema.range', span, message, hint: found.hint };
   }
@@ -104,7 +104,7 @@ export function loosePrompt(name: string, node: SourceNode): Message | undefined
   return {
     code: 'step.kind',
     span: entry.keySpan,
-    message: `Step "${name}" does not say what it does: it has a prompt, and no operation.`,
+    message: `Step "${name}" has a prompt, but no operation.`,
     hint: `For an image write imagine: ${text} (in place of prompt); for a text generate: { model: text-pro, prompt: ${text} }.`,
   };
 }

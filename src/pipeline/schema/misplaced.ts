@@ -109,11 +109,11 @@ export function hintForKey(
   above: string | undefined,
 ): string {
   if (above !== undefined) return meantInside(`"${key}"`, 1, above);
-  if (key.startsWith('x-')) return 'Keys with x- stand at the beginning of a line, beside name and steps.';
+  if (key.startsWith('x-')) return 'Write keys with x- at the beginning of a line, beside name and steps.';
   const misplaced = misplacedIn(way, node, key, known) ?? boxOfSides(way, node, key);
   if (misplaced !== undefined) return misplaced;
   const other = known.find((one) => one !== key && one.toLowerCase() === key.toLowerCase());
-  if (other !== undefined) return `Did you mean "${other}"? Capital and small letters differ.`;
+  if (other !== undefined) return `Did you mean "${other}"? Upper and lower case differ.`;
   return nearest(key, known) === undefined
     ? (elsewhere(way, key) ?? suggestion(key, known, 'keys here'))
     : suggestion(key, known, 'keys here');
@@ -135,7 +135,7 @@ function misplacedIn(
   if (own === undefined || !keysOfOperation(own.key as StepKind).includes(key)) return undefined;
   return own.value.kind === 'mapping' || isEmpty(own.value)
     ? meantInside(`"${key}"`, 1, own.key)
-    : `It stands inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
+    : `Write it inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
 }
 
 /** Numeric settings of a text model, with an example of each. */
@@ -168,12 +168,12 @@ function besideOperation(
   if (kinds[kind].speaks === 'native')
     return configurationKeys.includes(key) ? configured(key, value) : undefined;
   if (key === 'responseSchema' || key === 'responseJsonSchema')
-    return 'chat says it with response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
+    return 'For chat, write response_format: { type: json_schema, json_schema: { name: answer, schema: … } }.';
   if (/^(?:thinking|thinkingLevel|effort)$/.test(key))
-    return `The thinking of a chat model is set with reasoning_effort, in extra, beside chat: extra: { reasoning_effort: ${(value === undefined ? undefined : flow(toJson(value))) ?? 'low'} }.`;
+    return `Set the thinking of a chat model with reasoning_effort, in extra, beside chat: extra: { reasoning_effort: ${(value === undefined ? undefined : flow(toJson(value))) ?? 'low'} }.`;
   // Usually one of OpenAI's many fields; it is meant unless it is close to a known key.
   return nearest(key, known) === undefined
-    ? `What else the service takes stands in extra, beside chat: extra: { ${key}: ${(value === undefined ? undefined : flow(toJson(value))) ?? '…'} }.`
+    ? `Write other fields of the service in extra, beside chat: extra: { ${key}: ${(value === undefined ? undefined : flow(toJson(value))) ?? '…'} }.`
     : undefined;
 }
 
@@ -190,9 +190,9 @@ function boxOfSides(way: readonly string[], node: SourceNode, key: string): stri
 
 function elsewhere(way: readonly string[], key: string): string | undefined {
   if (way.length > 0 && keysOfPipeline().includes(key))
-    return `"${key}" is a key of the pipeline: it stands at the beginning of a line.`;
+    return `"${key}" is a key of the pipeline: write it at the beginning of a line.`;
   if (way.length === 0 && /^(?:axes|axis|variables?|vars|parameters?|params?|inputs?|strategy)$/i.test(key))
-    return `What changes from cell to cell is an axis of the matrix: write matrix in place of "${key}".`;
+    return `Values that change from cell to cell are axes of the matrix: write matrix instead of "${key}".`;
   if (way.length > 2) return undefined;
   const blocks = keysOfPipeline().filter((block) => keysOfBlock(block).includes(key));
   if (blocks.length > 0)

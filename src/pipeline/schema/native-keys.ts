@@ -42,7 +42,7 @@ export function checkNativeKeys(operation: SourceMapping, collector: DiagnosticC
       if (known.includes(key) || known.some((name) => snakeCase(name) === key)) continue;
       const near = nearest(key, known);
       if (near === undefined) continue;
-      const message = `"${key}" is no member of ${way.join('.')} that is known; it is sent as it is.`;
+      const message = `"${key}" is not a known member of ${way.join('.')}; it is sent unchanged.`;
       collector.warning('native.unknown-key', keySpan, message, `Did you mean "${near}"?`);
     }
   }

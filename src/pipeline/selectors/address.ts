@@ -43,7 +43,7 @@ class AddressReader {
   segment(tokens: readonly SelectorToken[], span: SelectorSpan, last: boolean): string {
     const stray = tokens.find(({ kind }) => kind === 'arrow' || kind === 'comma');
     if (stray?.kind === 'arrow') {
-      const message = 'In an address "/" stands between branches.';
+      const message = 'In an address, write "/" between branches.';
       const hint = 'Or quote a label that contains an arrow.';
       this.diagnostics.add('address.separator', message, spanOf(stray), hint);
       return '';
@@ -54,7 +54,7 @@ class AddressReader {
     }
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
-      const message = `A branch may have ${selectorLimits.alternatives} alternatives, not more.`;
+      const message = `A branch may have at most ${selectorLimits.alternatives} alternatives.`;
       this.diagnostics.add('path.too-many', message, span);
       return '';
     }
@@ -82,7 +82,7 @@ class AddressReader {
     if (atom.form === 'plain' && atom.star !== undefined) {
       if (!isStar(atom.text)) this.#several({ offset: atom.star, length: 1 });
       else if (!starPlace) {
-        const message = `"${name}" can only stand alone at the end of an address.`;
+        const message = `"${name}" is possible only alone at the end of an address.`;
         this.diagnostics.add('address.star', message, atom.span);
       }
     } else if (isStar(name)) {
@@ -102,7 +102,7 @@ export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress
   const reader = new AddressReader();
   const { diagnostics } = reader;
   if (text.length > selectorLimits.text) {
-    const message = `An address may have ${selectorLimits.text} characters, and this has ${text.length}.`;
+    const message = `An address may have at most ${selectorLimits.text} characters, but this one has ${text.length}.`;
     diagnostics.add('path.too-long', message, span);
     return err(diagnostics.all);
   }
@@ -112,7 +112,7 @@ export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress
   const [head, ...rest] = splitAt(lexer.tokens, 'slash', span);
   const step = reader.step(head?.tokens ?? [], head?.span ?? span);
   if (rest.length > selectorLimits.segments) {
-    const message = `An address may have ${selectorLimits.segments} branches, not more.`;
+    const message = `An address may have at most ${selectorLimits.segments} branches.`;
     diagnostics.add('path.too-many', message, span);
     return err(diagnostics.all);
   }

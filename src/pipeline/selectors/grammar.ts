@@ -68,7 +68,7 @@ export class SelectorGrammar {
       for (const selector of this.selectors(part.tokens, part.span)) {
         wildcard ||= selector.alternatives[0]?.kind === 'wildcard';
         if (seen.has(selector.name)) {
-          const message = `"${selector.name}" stands twice in this fan-out.`;
+          const message = `"${selector.name}" occurs twice in this fan-out.`;
           this.diagnostics.add('path.duplicate', message, part.span);
         }
         seen.add(selector.name);
@@ -77,12 +77,12 @@ export class SelectorGrammar {
       if (selectors.length > selectorLimits.selectors) break;
     }
     if (selectors.length > selectorLimits.selectors) {
-      const message = `A fan-out may have ${selectorLimits.selectors} selectors, not more.`;
+      const message = `A fan-out may have at most ${selectorLimits.selectors} selectors.`;
       this.diagnostics.add('path.too-many', message, span);
     }
     if (wildcard && parts.length > 1) {
       const message =
-        'A wildcard stands alone: another selector beside it could press the same button again.';
+        'A wildcard must be alone: another selector beside it could press the same button again.';
       this.diagnostics.add('path.wildcard-place', message, span);
     }
     return { selectors, position: this.#locate(span.offset, span.length) };
@@ -92,7 +92,7 @@ export class SelectorGrammar {
   selectors(tokens: readonly SelectorToken[], span: SelectorSpan): Selector[] {
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
-      const message = `A selector may have ${selectorLimits.alternatives} alternatives, not more.`;
+      const message = `A selector may have at most ${selectorLimits.alternatives} alternatives.`;
       this.diagnostics.add('path.too-many', message, span);
       return [];
     }
@@ -110,10 +110,10 @@ export class SelectorGrammar {
     const names = new Set<string>();
     for (const [index, atom] of atoms.entries()) {
       const name = atomName(atom);
-      if (names.has(name)) this.diagnostics.add('path.duplicate', `"${name}" stands twice here.`, atom.span);
+      if (names.has(name)) this.diagnostics.add('path.duplicate', `"${name}" occurs twice here.`, atom.span);
       names.add(name);
       if (atom.optional && index < atoms.length - 1) {
-        const hint = 'The "?" stands after the last alternative and is for all of them.';
+        const hint = 'Write the "?" after the last alternative; it applies to all of them.';
         const message = 'A single alternative cannot be optional.';
         this.diagnostics.add('path.optional-place', message, atom.span, hint);
       }
@@ -132,7 +132,7 @@ export class SelectorGrammar {
   }
 
   #empty(span: SelectorSpan, where: string): void {
-    this.diagnostics.add('path.empty', `${where} a button is expected.`, span);
+    this.diagnostics.add('path.empty', `${where}, a button is expected.`, span);
   }
 
   #match(atom: Atom, alternative: boolean): ButtonMatch | undefined {
@@ -147,7 +147,7 @@ export class SelectorGrammar {
       const word = wordOf(atom.text);
       if (word !== undefined) return { kind: 'word', word };
     } else if (/^\*{1,2}$/.test(atom.text.trim())) {
-      const message = 'A branch cannot be named "*" or "**": an address means others by them.';
+      const message = 'A branch cannot be named "*" or "**": in an address they have another meaning.';
       this.diagnostics.add('path.reserved', message, atom.span);
       return undefined;
     }
@@ -170,7 +170,7 @@ export class SelectorGrammar {
     } else if (atom.template) {
       this.diagnostics.add('path.wildcard-place', 'A wildcard cannot contain a template.', at, hint);
     } else if (atom.text.includes('**')) {
-      const message = 'A wildcard has single "*"; "**" is for addresses.';
+      const message = 'A wildcard may contain "*", but not "**", which is for addresses.';
       this.diagnostics.add('path.wildcard-place', message, at, hint);
     } else if (this.#short(atom)) return { kind: 'wildcard', source: atom.text };
     return undefined;
@@ -178,7 +178,7 @@ export class SelectorGrammar {
 
   #short(atom: Atom): boolean {
     if (atom.text.length <= selectorLimits.label) return true;
-    const message = `A label may have ${selectorLimits.label} characters, and this has ${atom.text.length}.`;
+    const message = `A label may have at most ${selectorLimits.label} characters, but this one has ${atom.text.length}.`;
     this.diagnostics.add('path.too-long', message, atom.span);
     return false;
   }
@@ -211,7 +211,7 @@ export class SelectorGrammar {
     };
     if (atom.template) return fail('path.bad-range', 'A range cannot contain a template.');
     if (low === undefined || high === undefined)
-      return fail('path.bad-range', 'Both ends of a range end in a number.');
+      return fail('path.bad-range', 'Both ends of a range must end in a number.');
     if (low.prefix !== high.prefix) {
       return fail(
         'path.bad-range',

@@ -34,7 +34,7 @@ function open(text: string, locate: Locate, what: string): Parsed<Opened> {
   const span = { offset: 0, length: text.length };
   const diagnostics = new DiagnosticList();
   if (text.length > selectorLimits.text) {
-    const message = `A path may have ${selectorLimits.text} characters, and this has ${text.length}.`;
+    const message = `A path may have at most ${selectorLimits.text} characters, but this one has ${text.length}.`;
     diagnostics.add('path.too-long', message, span);
     return err(diagnostics.all);
   }
@@ -67,7 +67,7 @@ export function parsePath(text: string, locate: Locate): Parsed<readonly PathSeg
   const { diagnostics } = grammar;
   const parts = splitAt(tokens, 'arrow', span);
   if (parts.length > selectorLimits.segments) {
-    diagnostics.add('path.too-many', `A path may have ${selectorLimits.segments} segments, not more.`, span);
+    diagnostics.add('path.too-many', `A path may have at most ${selectorLimits.segments} segments.`, span);
     return close<readonly PathSegment[]>(grammar, undefined);
   }
   const arrows = tokens.filter((token) => token.kind === 'arrow');
@@ -85,7 +85,7 @@ export function parsePath(text: string, locate: Locate): Parsed<readonly PathSeg
   }
   const branches = segments.reduce((product, segment) => product * Math.max(1, segment.selectors.length), 1);
   if (branches > selectorLimits.branches) {
-    const message = `A path may lead to ${selectorLimits.branches} branches, and this leads to ${branches}.`;
+    const message = `A path may lead to at most ${selectorLimits.branches} branches, but this one leads to ${branches}.`;
     diagnostics.add('path.too-many', message, span);
   }
   return close(grammar, segments);
@@ -98,9 +98,8 @@ export function parseSegment(text: string, locate: Locate): Parsed<PathSegment> 
   const { grammar, tokens, span } = opened.value;
   const arrow = tokens.find((token) => token.kind === 'arrow');
   if (arrow === undefined) return close(grammar, grammar.segment(tokens, span));
-  const hint =
-    'Write what comes after the arrow as the next segment, or quote a label that contains an arrow.';
-  grammar.diagnostics.add('path.one-segment', 'Here stands one segment of a path.', spanOf(arrow), hint);
+  const hint = 'Write the part after the arrow as the next segment, or quote a label that contains an arrow.';
+  grammar.diagnostics.add('path.one-segment', 'Only one path segment fits here.', spanOf(arrow), hint);
   return close<PathSegment>(grammar, undefined);
 }
 

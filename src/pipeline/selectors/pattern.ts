@@ -96,16 +96,16 @@ class PatternCheck {
     count.lastIndex = at;
     const match = char === '{' ? count.exec(this.#source) : null;
     if (char === '{' && match === null) {
-      const message = 'A "{" in a pattern counts, as in {2}.';
-      return draft('path.bad-pattern', message, at, 1, 'The character itself is "\\{".');
+      const message = 'A "{" in a pattern begins a count, as in {2}.';
+      return draft('path.bad-pattern', message, at, 1, 'For the character itself, write "\\{".');
     }
     const length = match?.[0].length ?? 1;
     if (!single) {
-      const message = `Only a single character or class can be repeated, and nothing stands before this "${char}" that is one.`;
+      const message = `Only a single character or class can be repeated, but there is none before this "${char}".`;
       return draft('path.unsafe-pattern', message, at, length, 'Write a repeated group out.');
     }
     if (Number(match?.[1] ?? 0) > repeatBound || Number(match?.[3] ?? 0) > repeatBound) {
-      return draft('path.unsafe-pattern', `A pattern may count to ${repeatBound}.`, at, length);
+      return draft('path.unsafe-pattern', `A pattern may count to at most ${repeatBound}.`, at, length);
     }
     if (char === '?') this.#choices += 1;
     else if (match === null || match[2] !== undefined) this.#repeats += 1;
@@ -122,7 +122,7 @@ class PatternCheck {
         : this.#choices > patternChoices
           ? `${patternChoices} choices (? and |)`
           : undefined;
-    return most && draft('path.unsafe-pattern', `A pattern may have ${most}, not more.`, at, 1);
+    return most && draft('path.unsafe-pattern', `A pattern may have at most ${most}.`, at, 1);
   }
 }
 
@@ -131,7 +131,7 @@ export function patternDiagnostic(source: string): DiagnosticDraft | undefined {
   const { length } = source;
   if (source === '') return draft('path.empty', 'The pattern is empty.', 0, 0);
   if (source.length > selectorLimits.pattern) {
-    const message = `A pattern may have ${selectorLimits.pattern} characters, and this has ${length}.`;
+    const message = `A pattern may have at most ${selectorLimits.pattern} characters, but this one has ${length}.`;
     return draft('path.too-long', message, 0, length);
   }
   const found = new PatternCheck(source).run();

@@ -63,7 +63,7 @@ function checkName(node: SourceNode | undefined, collector: DiagnosticCollector)
   const { value, span } = node;
   const hint = 'It names the run directory: choose another name.';
   if (deviceName.test(value) || value.endsWith('.')) {
-    collector.error('schema.name', span, `"${value}" cannot be the name of a folder everywhere.`, hint);
+    collector.error('schema.name', span, `"${value}" cannot be the name of a folder on every system.`, hint);
   } else if (value.length <= longestName && Buffer.byteLength(value) > longestName) {
     collector.error('schema.name', span, `The name has more than ${longestName} bytes.`, hint);
   }
@@ -96,8 +96,8 @@ function warnOfOtherKey({ value, span }: TextNode, collector: DiagnosticCollecto
   collector.warning(
     'service.key-variable',
     span,
-    `By its name ${name} is the key of ${other}, and it would be sent to the gateway of this pipeline.`,
-    'Write ${PROMPTPRESS_API_KEY}, or leave apiKey out, and put the key of the gateway into the variable PROMPTPRESS_API_KEY (with export, or in a file for --dotenv). The key itself never stands in the pipeline.',
+    `By its name, ${name} is the key of ${other}, but it would be sent to the gateway of this pipeline.`,
+    'Write ${PROMPTPRESS_API_KEY}, or leave apiKey out, and put the key of the gateway into the variable PROMPTPRESS_API_KEY (with export, or in a file for --dotenv). Never write the key itself into the pipeline.',
   );
 }
 
@@ -116,11 +116,11 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
   const url = URL.canParse(node.value) ? new URL(node.value) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     collector.secret(node.span);
-    const hint = 'The key goes into service.apiKey, as ${VAR}.';
+    const hint = 'Write the key in service.apiKey, as ${VAR}.';
     collector.error(
       'service.base-url',
       node.span,
-      'The base address must not hold a user name or password.',
+      'The base address must not contain a user name or password.',
       hint,
     );
   } else if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
@@ -129,7 +129,7 @@ function checkBaseUrl(service: SourceNode | undefined, collector: DiagnosticColl
       variable === undefined
         ? 'For example https://gateway.example.com'
         : mayBeSent(variable)
-          ? `A variable is written \${${variable}}.`
+          ? `Write a variable as \${${variable}}.`
           : `Write \${${addressVariable}} and set that variable, or name yours PROMPTPRESS_VAR_${variable} and write \${PROMPTPRESS_VAR_${variable}}.`;
     collector.error(
       'service.base-url',
@@ -155,7 +155,7 @@ function checkVariables(node: SourceNode | undefined, collector: DiagnosticColle
       'service.variable-name',
       locate(found.index, text.length),
       `The variable ${name} may hold a secret and is not read here.`,
-      `The service block reads PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_: set PROMPTPRESS_VAR_${name} instead. A key belongs into service.apiKey, which may name any variable.`,
+      `The service block reads PROMPTPRESS_BASE_URL and variables whose names begin with PROMPTPRESS_VAR_: set PROMPTPRESS_VAR_${name} instead. A key belongs in service.apiKey, which may name any variable.`,
     );
   }
   const rest = node.value.replace(variableReference, (found) => ' '.repeat(found.length));
@@ -179,7 +179,7 @@ function warnOfVariables(node: SourceNode, collector: DiagnosticCollector, seen:
       'service.variable-outside',
       locate(found.index, found[0].length),
       `${found[0]} is not replaced here: the environment is read in the service block only.`,
-      'What changes from run to run belongs into the matrix; a secret has no place in a prompt.',
+      'Values that change from run to run belong in the matrix; a secret must not be in a prompt.',
     );
   }
 }

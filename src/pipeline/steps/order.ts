@@ -47,7 +47,7 @@ export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollec
 function slashHint(written: string, known: ReadonlySet<string>): string | undefined {
   const [step = '', ...branches] = written.split('.');
   return branches.length > 0 && known.has(step)
-    ? `A branch is written with a slash: ${[step, ...branches].join('/')}.`
+    ? `Write a branch with a slash: ${[step, ...branches].join('/')}.`
     : undefined;
 }
 
@@ -73,7 +73,7 @@ function reportCycles(
     const way = [name, ...round.map(({ step }) => step)].join(' → ');
     const message =
       round.length === 1 ? `Step "${name}" waits for itself.` : `Steps wait for each other: ${way}.`;
-    const hint = `A step waits for the step that it is from, or gathers, and for each step that its templates name. Remove one of these: the first step starts from none, for example ${name}: { imagine: a fox }.`;
+    const hint = `A step waits for the steps in from and gather, and for each step that its templates name. Remove one of these references: the first step has no from, for example ${name}: { imagine: a fox }.`;
     collector.error('step.cycle', first.position, message, hint);
     const needs = reach([name], after);
     for (const member of reach([name], before)) if (needs.has(member)) cyclic.add(member);

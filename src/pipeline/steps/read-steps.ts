@@ -82,7 +82,7 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   const gatherEntry = step.node.entries.get('gather');
   if (isPress(step.kind) && gatherEntry !== undefined) {
     const { value } = gatherEntry;
-    const message = `Step "${step.name}" presses a button, and a button belongs to one task, not to all that are gathered.`;
+    const message = `Step "${step.name}" presses a button, but a button belongs to one task, not to all gathered ones.`;
     const wanted = fromEntry === undefined && isText(value) && value.value !== '';
     const hint = wanted ? `Write from: ${value.value} to press it on each.` : 'Keep from.';
     collector.error('step.gather-click', gatherEntry.keySpan, message, hint);
@@ -100,7 +100,7 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   const gathered = gather === undefined ? undefined : steps.get(gather.step);
   const pressed = gather !== undefined && gather.segments.length > 0;
   if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
-    const message = `Step "${gather.step}" makes no images, and images are what is gathered.`;
+    const message = `Step "${gather.step}" makes no images, but only images can be gathered.`;
     const hint =
       gathered.kind !== undefined && makesWords(gathered.kind)
         ? `A template reads a text: {{ steps.${gather.step}.text }}.`
@@ -165,7 +165,7 @@ function checkHeader(
   const shown = names.length > 8 ? 'id,prompt' : names.join(separator === ',' ? separator : '<tab>');
   const error = new TableError(
     'table.no-header',
-    'The first line of the table looks like a row, and it must name the columns.',
+    'The first line of the table looks like a row, but it must name the columns.',
     {
       line: 1,
       sourceLine: columns.join(separator),

@@ -62,7 +62,7 @@ function variableHint(
     const meant = nearest(member, names) ?? member;
     const known = names.find((name) => name === member) ?? names.find((name) => name === meant);
     if (known !== undefined)
-      return `An axis is written by its name alone: {{ ${[writtenName(known), ...members.slice(1)].join('.')} }}, without "${root}."${isDollar ? ' and without the $ before {{' : ''}.`;
+      return `Write only the name of an axis: {{ ${[writtenName(known), ...members.slice(1)].join('.')} }}, without "${root}."${isDollar ? ' and without the $ before {{' : ''}.`;
   }
   const same = names.find((name) => bareName(name) === bareName(root)) ?? nearest(root, names);
   if (same !== undefined) {
@@ -72,12 +72,12 @@ function variableHint(
   const isValue = [...matrix.variables.values()].some(({ values }) => values?.includes(root) === true);
   if (isValue) return `"${root}" is a value: a text needs quotes, "${root}".`;
   if (/^(?:env|process)$/i.test(root))
-    return 'A template sees no environment; what changes from run to run is a variable of the matrix.';
+    return 'A template cannot read the environment; use a variable of the matrix for values that change from run to run.';
   const list = suggestion(root, names, 'variables');
   const odd = names.find((name) => writtenName(name) !== name);
   return odd === undefined
     ? list
-    : `${list} A name with other characters is written {{ ${writtenName(odd)} }}.`;
+    : `${list} Write a name with other characters as {{ ${writtenName(odd)} }}.`;
 }
 
 function checkMembers(
@@ -93,7 +93,7 @@ function checkMembers(
     if (!at.every(isMapping)) {
       if (at.some((value) => typeof value === 'object' && value !== null)) return;
       const way = [name, ...members.slice(0, index)].join('.');
-      const message = `"${way}" is no object, so it has no "${member}".`;
+      const message = `"${way}" is not an object, so it has no "${member}".`;
       collector.error('template.unknown-member', position, message, `Write {{ ${way} }}.`);
       return;
     }
@@ -135,14 +135,14 @@ function checkField(use: StepUse, target: StepDraft, collector: DiagnosticCollec
   if (target.kind === undefined) return;
   const fields = fieldsOf(target.kind);
   const [field, ...rest] = path;
-  const offers = `Steps of kind ${target.kind} offer ${listing(fields)}.`;
+  const offers = `Steps of kind ${target.kind} have ${listing(fields)}.`;
   if (field === undefined) {
-    const message = `"steps.${target.name}" is all of a step; say which part.`;
+    const message = `"steps.${target.name}" is a whole step; name a part of it.`;
     collector.error('step.field', position, message, `${offers} Write steps.${target.name}.${fields[0]}.`);
   } else if (!fields.includes(field)) {
     const near = nearest(field, fields);
     const hint = near === undefined ? offers : `Did you mean "${near}"? ${offers}`;
-    collector.error('step.field', position, `Step "${target.name}" offers no "${field}".`, hint);
+    collector.error('step.field', position, `Step "${target.name}" has no "${field}".`, hint);
   } else if (rest.length > 0 && !structuredFields.has(field) && !liquidMembers.has(rest[0] as string)) {
     const message = `"steps.${target.name}.${field}" is text, so it has no "${rest[0]}".`;
     collector.error('step.field', position, message, `Write steps.${target.name}.${field}.`);
@@ -162,7 +162,7 @@ function reportSeveral(
   const message = `"${target.name}" has several jobs here (one per branch of ${address}), and a job of "${step.name}" can use one.`;
   const hint =
     step.gather?.step === target.name
-      ? 'A template reads one job; what a step gathers goes into its request as it is.'
+      ? 'A template reads one job; gathered images go into the request unchanged.'
       : `Continue one of them (from: ${address}), or collect all of them with gather: ${target.name}.`;
   collector.error('step.several', position, message, hint);
 }

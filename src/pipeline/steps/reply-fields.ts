@@ -35,7 +35,7 @@ function checkJson(
   const { json, schema } = replyFormat(kind, fields);
   if (json === false) {
     const message = `Step "${target.name}" does not ask for JSON, so it has no "json".`;
-    const hint = `${kinds[kind].jsonHint}; as text its answer is steps.${target.name}.text.`;
+    const hint = `${kinds[kind].jsonHint}; the text of its answer is steps.${target.name}.text.`;
     return collector.error('step.no-json', use.position, message, hint);
   }
   if (schema === undefined) return;
@@ -45,9 +45,9 @@ function checkJson(
   const wrong = path[found.depth] as string;
   const way = ['steps', target.name, 'json', ...path.slice(0, found.depth)].join('.');
   const what =
-    found.shape === 'array' ? 'a list' : found.shape === 'scalar' ? 'no object' : 'described in the schema';
+    found.shape === 'array' ? 'a list' : found.shape === 'scalar' ? 'a scalar' : 'described in the schema';
   if (found.names.length > 0) {
-    const message = `"${way}" has no "${wrong}" by its schema.`;
+    const message = `By its schema, "${way}" has no "${wrong}".`;
     collector.error('step.json-member', use.position, message, () =>
       suggestion(wrong, found.names, 'members'),
     );

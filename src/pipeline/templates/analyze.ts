@@ -133,7 +133,7 @@ class Walk {
 
   #declare(name: string, token: Token): void {
     if (name !== 'steps' && name !== 'repeat') return;
-    const message = `"${name}" has a meaning of its own; choose another name.`;
+    const message = `The name "${name}" is reserved; choose another one.`;
     this.#diagnostic('template.reserved', message, token.begin, token.size());
   }
 
@@ -170,7 +170,7 @@ class Walk {
         TypeGuards.isQuotedToken(first) &&
         isMovingDate(first.content)
       ) {
-        const message = `A date of "${first.content}" gives another text each day.`;
+        const message = `A date of "${first.content}" gives a different text each day.`;
         const length = owner.end > first.begin ? first.size() : 0;
         const hint = 'Write the date, or make it a variable of the matrix.';
         this.#diagnostic('template.not-repeatable', message, first.begin, length, hint);
@@ -211,7 +211,7 @@ class Walk {
       const isAlone = members.length === 0;
       const message = isAlone
         ? '"steps" alone has no value.'
-        : 'Which step is meant must be written, not computed.';
+        : 'The name of a step must be written, not computed.';
       const hint = 'Name the step: steps.<name>.';
       return this.#diagnostic('template.steps', message, access.begin, access.size(), hint);
     }

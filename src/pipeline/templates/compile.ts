@@ -26,7 +26,7 @@ export const hasTags = (text: string): boolean => text.includes('{{') || text.in
 /** Turns an error thrown by liquidjs while parsing into a diagnostic. */
 function parseDiagnostic(thrown: unknown, source: string): DiagnosticDraft {
   if (thrown instanceof RangeError) {
-    return draft('template.too-deep', 'The template is nested too deep.', 0, source.length);
+    return draft('template.too-deep', 'The template is nested too deeply.', 0, source.length);
   }
   if (!LiquidError.is(thrown)) throw thrown;
   const { originalError, token } = thrown;
@@ -50,13 +50,13 @@ function bracketsTooDeep(source: string): DiagnosticDraft | undefined {
     if (char === '(' || char === '[') depth += 1;
     else if (char === ')' || char === ']' || char === '}') depth = Math.max(0, depth - 1);
     if (depth > templateLimits.depth * 4)
-      return draft('template.too-deep', 'There are too many brackets inside brackets.', at, 1);
+      return draft('template.too-deep', 'There are too many nested brackets.', at, 1);
   }
   return undefined;
 }
 
 function tooLong({ length }: string, limit: number): DiagnosticDraft | undefined {
-  const message = `A template may have ${limit} characters, and this has ${length}.`;
+  const message = `A template may have at most ${limit} characters, but this one has ${length}.`;
   return length > limit ? draft('template.too-long', message, 0, length) : undefined;
 }
 
@@ -74,7 +74,7 @@ function parse(source: string): Parsed<LiquidNode[]> {
         // The end of a tag that could not be read.
         if (
           diagnostics.length === 0 ||
-          !diagnostic.message.endsWith(' stands here without the tag it belongs to.')
+          !diagnostic.message.endsWith(' is used here without the tag it belongs to.')
         )
           diagnostics.push(diagnostic);
         if (diagnostics.length === templateLimits.diagnostics) break;
@@ -149,7 +149,7 @@ export function compileCondition(source: string, locate: Locate): Parsed<Conditi
   if (source.trim() === '') return err([draft('template.empty', 'The condition is empty.', 0, length)]);
   if (hasTags(source.replace(/"[^"]*"|'[^']*'/g, ''))) {
     const hint = 'For example: when: animal == "fox" and seed > 2';
-    const message = 'A condition is written without {{ }} and {% %}.';
+    const message = 'Write a condition without {{ }} and {% %}.';
     return err([draft('template.wrapped', message, 0, length, hint)]);
   }
   const beyond = tooLong(source, templateLimits.source) ?? bracketsTooDeep(source);

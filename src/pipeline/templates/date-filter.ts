@@ -58,7 +58,7 @@ function parseWritten(text: string): Date | undefined {
 
 function parseDate(value: unknown): Date {
   if (isMovingDate(value)) {
-    fail(`A date filter of "${String(value).trim()}" gives another text each day; write the date.`);
+    fail(`A date filter of "${String(value).trim()}" gives a different text each day; write the date.`);
   }
   const seconds =
     value instanceof WrittenNumber || typeof value === 'number'
@@ -146,7 +146,7 @@ const formatted =
 export const dateFilters: Readonly<Record<string, (value: unknown, ...args: unknown[]) => unknown>> = {
   date(value, format, zone) {
     if (zone !== undefined) fail('Dates are in UTC here: the date filter takes a format and no time zone.');
-    if (format !== undefined && typeof format !== 'string') fail('The format of the date filter is a text.');
+    if (format !== undefined && typeof format !== 'string') fail('The date format must be a text.');
     return formatted(format ?? '%F')(value);
   },
   date_to_xmlschema: formatted('%FT%T+00:00'),

@@ -38,17 +38,17 @@ const unsupportedTags: Readonly<Record<string, string>> = {
   render: 'it reads another file; write the text here',
   layout: 'it reads another file; write the text here',
   block: 'it belongs to layouts, which read other files',
-  increment: 'it counts in a variable that nothing else shows; use assign with the plus filter',
-  decrement: 'it counts in a variable that nothing else shows; use assign with the minus filter',
+  increment: 'it counts in a hidden variable; use assign with the plus filter',
+  decrement: 'it counts in a hidden variable; use assign with the minus filter',
 };
 
 /** Reasons why filters of liquidjs are refused here. */
 export const unsupportedFilters: Readonly<Record<string, string>> = {
-  sample: 'its result is chance; the matrix has sample, with a seed',
+  sample: 'its result is random; use sample in the matrix, with a seed',
   ...Object.fromEntries(
     ['where_exp', 'reject_exp', 'group_by_exp', 'has_exp', 'find_exp', 'find_index_exp'].map((name) => [
       name,
-      'what its expression reads cannot be known before the run; use a for loop with if',
+      'the names in its expression are unknown before the run; use a for loop with if',
     ]),
   ),
 };
@@ -109,7 +109,7 @@ export function filterHint(name: string): string {
   const lower = name.toLowerCase();
   const other = Object.hasOwn(otherFilters, lower) ? otherFilters[lower] : nearest(name, names);
   if (other !== undefined) return `Did you mean "${other}"?`;
-  return `For texts there are ${usual}. All filters: ${names.join(', ')}.`;
+  return `Filters for texts are ${usual}. All filters: ${names.join(', ')}.`;
 }
 
 /** Work of walking over a value once. */
@@ -175,7 +175,7 @@ function unsupportedTag(token: TagToken): UnsupportedTag {
   if (why !== undefined)
     return new UnsupportedTag('template.refused-tag', `The tag "${name}" is not available: ${why}.`);
   if (name.startsWith('end') || inner.has(name)) {
-    return new UnsupportedTag('template.syntax', `"${name}" stands here without the tag it belongs to.`);
+    return new UnsupportedTag('template.syntax', `"${name}" is used here without the tag it belongs to.`);
   }
   return new UnsupportedTag(
     'template.unknown-tag',
@@ -198,7 +198,7 @@ export class BoundedParser extends Parser {
     if (TypeGuards.isTagToken(token) && !(token.name in engine.tags))
       throw new ParseError(unsupportedTag(token), token);
     if (this.#depth >= templateLimits.depth) {
-      const message = `Tags may be nested ${templateLimits.depth} deep, not more.`;
+      const message = `Tags may be nested at most ${templateLimits.depth} levels deep.`;
       throw new ParseError(new UnsupportedTag('template.too-deep', message), token);
     }
     this.#depth += 1;

@@ -15,7 +15,7 @@ export function expressionDiagnostic(postfix: readonly Token[]): DiagnosticDraft
       const text = token.getText();
       const words = last === undefined ? text : `${last.getText()} ${text}`;
       const isName = /^[\p{L}\p{N}_-]+ [\p{L}\p{N}_-]+$/u.test(words);
-      const spaced = isName ? ` A variable with a space in its name is written ['${words}'].` : '';
+      const spaced = isName ? ` Write a variable with a space in its name as ['${words}'].` : '';
       return operand
         ? diagnostic(`An operator is missing before "${text}".`, token, `A text needs quotes.${spaced}`)
         : (operatorSlip(token.input, token.begin) ??
@@ -97,7 +97,7 @@ export function operatorSlip(source: string, offset: number): DiagnosticDraft | 
         ? 'Write the opposite, for example animal != "fox"; conditions have and, or, not, and no parentheses.'
         : `Write ${rewritten(source) ?? `"${wanted}"`}. Conditions have ==, !=, <, >, <=, >=, contains, and, or, not.`;
     const message =
-      operator === '=' ? 'A single "=" compares nothing.' : `"${operator}" is no operator of Liquid.`;
+      operator === '=' ? 'A single "=" does not compare.' : `"${operator}" is not an operator of Liquid.`;
     return { code: 'template.syntax', message, hint, offset: at, length: operator.length };
   }
   return undefined;

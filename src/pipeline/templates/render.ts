@@ -21,7 +21,7 @@ export function textOf(value: unknown): string {
   if (typeof plain === 'object' && !(plain instanceof WrittenNumber)) {
     throw new TemplateError(
       'template.object',
-      `is ${Array.isArray(plain) ? 'a list' : 'a mapping'}, which has no text of its own; name one of its members, or use the ${Array.isArray(plain) ? 'join' : 'json'} filter`,
+      `is ${Array.isArray(plain) ? 'a list' : 'a mapping'}, which cannot be written as text; name one of its members, or use the ${Array.isArray(plain) ? 'join' : 'json'} filter`,
     );
   }
   return String(plain);
@@ -32,7 +32,7 @@ export function plainValue(value: unknown): Value {
   const plain: unknown = toValue(value);
   if (plain === undefined) throw new TemplateError('template.undefined', 'gives nothing');
   if (typeof plain === 'number' && !Number.isFinite(plain)) {
-    throw new TemplateError('template.filter', `gives ${plain}, which is not a number that can be written`);
+    throw new TemplateError('template.filter', `gives ${plain}, which cannot be written as a number`);
   }
   return plain as Value;
 }
@@ -99,7 +99,7 @@ export function membersInstead(path: readonly (string | number)[], owner: unknow
       : names.length === 0
         ? ' The JSON of the answer has an empty object there.'
         : ` The JSON of the answer has ${listing(names)} there.`;
-  return `${has} A member that may be missing is written {{ ${path.join('.')} | default: "…" }}.`;
+  return `${has} Write a member that may be missing as {{ ${path.join('.')} | default: "…" }}.`;
 }
 
 /** Returns our own error from reading a scope value, which liquidjs reports as an undefined name. */
@@ -126,7 +126,7 @@ export function explain(caught: unknown, token: Token): TemplateError {
     return undefinedName(name ?? shown(token), token, thrown);
   }
   if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
-    return place('template.limit', `${shown(token)} is nested too deep.`, thrown);
+    return place('template.limit', `${shown(token)} is nested too deeply.`, thrown);
   }
   const reason =
     thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);

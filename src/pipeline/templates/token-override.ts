@@ -35,7 +35,7 @@ export const rangeBound = (token: Token): Token =>
     if (Number.isSafeInteger(bound)) return bound;
     throw new TemplateError(
       'template.range',
-      `A range needs whole numbers, and "${token.getText()}" is none.`,
+      `A range needs whole numbers, but "${token.getText()}" is not one.`,
     );
   });
 
@@ -48,7 +48,7 @@ export const boundedRange = (range: Token & { lhs: Token; rhs: Token }): Token =
     if (high - low < templateLimits.range) return high;
     throw new TemplateError(
       'template.limit',
-      `A range may have ${templateLimits.range} members, not ${high - low + 1}.`,
+      `A range may have at most ${templateLimits.range} members, not ${high - low + 1}.`,
     );
   });
 };

@@ -53,7 +53,7 @@ export function compileTree(
     }
     if (typeof part !== 'object' || part === null || part instanceof WrittenNumber) return part;
     if (path.length === depthLimit) {
-      const message = `Lists and mappings may be nested ${depthLimit} deep, not more.`;
+      const message = `Lists and mappings may be nested at most ${depthLimit} levels deep.`;
       return add(path, { code: 'template.too-deep', message, offset: 0, length: 0 });
     }
     if (!isMapping(part)) return part.map((item, index) => compile(item, [...path, index]));

@@ -15,7 +15,7 @@ const plainTags = new Set(
 );
 
 /** Hint for a template that is not in quotes: YAML reads its braces as mappings. */
-const templateHint = 'A text that begins with {{ is put in quotes: "{{ name }}, …".';
+const templateHint = 'Put a text that begins with {{ in quotes: "{{ name }}, …".';
 
 /** Suggests what to do about a duplicate key: a mapping below it may be a second step, which needs its own name. */
 function hintForTwice(key: string, { kind }: SourceNode): string {
@@ -23,7 +23,7 @@ function hintForTwice(key: string, { kind }: SourceNode): string {
   const other = key.length > 40 ? '' : `, for example ${key.replace(/\d{1,9}$/, '')}2`;
   return kind === 'list'
     ? `Join their values in one list, or give this one another name${other}.`
-    : `Give this one another name${other}; or join the two in one.`;
+    : `Give this one another name${other}; or join the two into one.`;
 }
 
 /** A converted node, with the number of its values. */
@@ -68,7 +68,7 @@ class Conversion {
     if (isAlias(node)) return this.#alias(node.source, span);
     const converted = this.#bare(node, span, keySpan, depth);
     if (converted.size > yamlLimits.values) {
-      const message = `The file holds more than ${yamlLimits.values.toLocaleString('en')} values, aliases counted each time.`;
+      const message = `The file contains more than ${yamlLimits.values.toLocaleString('en')} values, counting aliases at each use.`;
       this.#refuse('yaml.size', span, message, 'Put long lists into a table and name it in matrix.rows.');
     }
     if ('anchor' in node && typeof node.anchor === 'string') this.#anchors.set(node.anchor, converted);
@@ -133,7 +133,7 @@ class Conversion {
         this.#collector.error(
           'yaml.duplicate-key',
           keySpan,
-          `The key "${key}" stands in this mapping twice.`,
+          `The key "${key}" occurs twice in this mapping.`,
           `The first one is on line ${first}. ${hintForTwice(key, value.node)}`,
         );
         continue;
@@ -180,7 +180,7 @@ class Conversion {
         this.#collector.error(
           'yaml.number',
           span,
-          `${written} is not a number that can be sent.`,
+          `${written} is a number that cannot be sent.`,
           'Put it in quotes if it is text.',
         );
         return { kind: 'scalar', span, style, value: null };
@@ -200,7 +200,7 @@ class Conversion {
   #alias(name: string, span: Span): Converted {
     const target = this.#anchors.get(name);
     if (target === undefined) {
-      const hint = 'An anchor (&name) stands before its aliases and does not contain them.';
+      const hint = 'Write an anchor (&name) before its aliases; it cannot contain them.';
       this.#refuse('yaml.alias', span, `There is no anchor "${name}" before this alias.`, hint);
     }
     return target;

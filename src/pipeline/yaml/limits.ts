@@ -11,4 +11,4 @@ export const yamlLimits = {
 } as const;
 
 /** Message for a file that exceeds {@link yamlLimits.depth}. */
-export const tooDeep = `Mappings and lists lie more than ${yamlLimits.depth} deep in each other.`;
+export const tooDeep = `Mappings and lists are nested more than ${yamlLimits.depth} levels deep.`;

@@ -16,8 +16,8 @@ const words: readonly Words[] = [
   ],
   [
     /at node end$/,
-    'Something stands behind a value that has ended already.',
-    'Put the whole value in quotes, or remove what stands behind it.',
+    'There is text after the end of a value.',
+    'Put the whole value in quotes, or remove the text after it.',
   ],
   [
     /^Unexpected (?:empty item|,) in /,
@@ -27,23 +27,23 @@ const words: readonly Words[] = [
   [
     /^(?:Missing ,|Missing , or :) /,
     'A comma is missing between two items of a list or mapping in brackets.',
-    'Write a comma between the items; a text with other characters than letters is put in quotes.',
+    'Write a comma between the items; put a text with other characters than letters in quotes.',
   ],
-  [/^Missing space after :/, 'A space is missing behind this colon.', 'Write key: value, with a space.'],
+  [/^Missing space after :/, 'A space is missing after this colon.', 'Write key: value, with a space.'],
   [
     /^Implicit keys of flow/,
-    'A key in brackets and its colon stand on different lines.',
+    'A key in brackets and its colon are on different lines.',
     'Write key: value on one line.',
   ],
   [
     /^Implicit keys|^Implicit map keys/,
-    'A key and its colon stand on different lines, or the colon is missing.',
+    'A key and its colon are on different lines, or the colon is missing.',
     'Write key: value on one line.',
   ],
   [
     /^Not a YAML token/,
     'YAML cannot read this text.',
-    'Put the whole value in quotes; a long text behind | or > begins on the next line, indented.',
+    'Put the whole value in quotes; begin a long text after | or > on the next line, indented.',
   ],
   [
     /^Unexpected flow-(?:seq|map)-end/,
@@ -52,8 +52,8 @@ const words: readonly Words[] = [
   ],
   [
     /^Unexpected block-seq-ind/,
-    'A list begins behind something else on its line.',
-    'Begin the list on a line of its own, indented below its key.',
+    'A list begins after other text on its line.',
+    'Begin the list on a new line, indented below its key.',
   ],
   [/^Sequence item without/, 'An item of a list has no "-".', 'Begin each item of the list with "- ".'],
   [
@@ -63,23 +63,23 @@ const words: readonly Words[] = [
   ],
   [
     /^Comments must be separated/,
-    'No space stands before this #, so that it begins no comment.',
+    'There is no space before this #, so it does not begin a comment.',
     'Put a space before the #, or put the text in quotes.',
   ],
   [
     /^Block scalar header includes extra/,
-    'Something stands behind the | or > that begins a long text.',
+    'There is text after the | or > that begins a long text.',
     'Begin the text on the next line, indented.',
   ],
   [
     /^Nested mappings are not allowed|^A block sequence may not/,
-    'A second key, or a list, stands on the line of a key.',
-    'Put it on the next line, indented; a text with ": " in it is put in quotes.',
+    'A second key, or a list, is on the line of a key.',
+    'Put it on the next line, indented; put a text with ": " in quotes.',
   ],
   [
     /^(?:A )?(?:Alias|alias|Anchor|anchor)|^Anchors? |^An alias|^Tags and anchors/,
     'An anchor (&name) or an alias (*name) is not well formed.',
-    'An anchor is &name before a value, an alias is *name in its place; a text that begins with & or * is put in quotes.',
+    'An anchor is &name before a value, an alias is *name in its place; put a text that begins with & or * in quotes.',
   ],
   [/^A node can have at most one/, 'A value has two tags or two anchors.', 'Remove one of them.'],
   [
@@ -91,7 +91,7 @@ const words: readonly Words[] = [
 
 const others: Readonly<Partial<Record<string, PlainWords>>> = {
   BAD_INDENT: {
-    message: 'This line is indented unlike the lines that belong to it.',
+    message: 'This line is indented differently from the lines that belong to it.',
     hint: 'Indent the keys of one mapping alike, and what is inside a key two spaces further.',
   },
   BLOCK_IN_FLOW: {
@@ -99,12 +99,12 @@ const others: Readonly<Partial<Record<string, PlainWords>>> = {
     hint: 'Write a comma between two items, and close each [ with ] and each { with }.',
   },
   BAD_DIRECTIVE: {
-    message: 'A line that begins with % is an instruction to the YAML reader, and not a known one.',
+    message: 'A line that begins with % is an instruction to the YAML reader, but not a known one.',
     hint: 'Remove the line, or put the text in quotes.',
   },
   MULTIPLE_DOCS: {
-    message: 'The file holds more than one YAML document.',
-    hint: 'One file is one pipeline: put what follows `---` into a file of its own, or remove it.',
+    message: 'The file contains more than one YAML document.',
+    hint: 'One file is one pipeline: put the text after `---` into a separate file, or remove it.',
   },
 };
 
@@ -114,7 +114,7 @@ export function plainWords({ code, message }: Pick<YAMLError, 'code' | 'message'
   if (found !== undefined) return { message: found[1], hint: found[2] };
   return (
     others[code] ?? {
-      message: 'YAML cannot be read on from here.',
+      message: 'YAML cannot be read from here on.',
       hint: 'Look at the brackets, the quotes and the indentation of this line and the one above.',
     }
   );

@@ -46,8 +46,8 @@ export function readYaml(source: SourceText, collector: DiagnosticCollector): So
     collector.error(
       'yaml.documents',
       span,
-      'The file holds more than one YAML document.',
-      'One file is one pipeline: put what follows `---` into a file of its own, or remove it.',
+      'The file contains more than one YAML document.',
+      'One file is one pipeline: put the text after `---` into a separate file, or remove it.',
     );
     return undefined;
   }
@@ -78,7 +78,7 @@ function reportSyntax(
     if (lines.has(line) || lines.size >= yamlLimits.syntaxErrors) continue;
     lines.add(line);
     if (code === 'TAB_AS_INDENT') {
-      collector.error('yaml.tab', span, 'YAML is not indented with tabs.', 'Use spaces, two for each level.');
+      collector.error('yaml.tab', span, 'YAML does not allow tabs here.', 'Use spaces, two for each level.');
     } else if (quote !== undefined) {
       const mark = collector.source.text.charAt(quote);
       const text = collector.source.text.slice(quote, collector.source.text.indexOf('\n', quote)).trimEnd();

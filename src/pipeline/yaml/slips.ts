@@ -45,8 +45,8 @@ export function syntaxSlip(
   const example = value === '' ? `${key}: …` : `${key}: ${value.slice(0, 30)}`;
   return {
     span: { offset: source.lineOffset(line) + source.line(line).search(/\S/), length: key.length },
-    message: `YAML expects "key: value" here, and finds no colon with a space behind it.`,
-    hint: `Put a colon and a space behind "${key}": ${example}.`,
+    message: `YAML expects "key: value" here, but finds no colon followed by a space.`,
+    hint: `Put a colon and a space after "${key}": ${example}.`,
     isLast: false,
   };
 }
@@ -62,7 +62,7 @@ function bareTemplate(source: SourceText, line: number): SyntaxSlip | undefined 
   const mark = value.includes('"') ? "'" : '"';
   return {
     span: { offset: source.lineOffset(line) + at, length: isWhole ? value.length : 2 },
-    message: 'A text that begins with {{ is not in quotes, so that YAML reads the braces as a mapping.',
+    message: 'A text that begins with {{ is not in quotes, so YAML reads the braces as a mapping.',
     hint:
       isWhole && !value.includes(mark)
         ? `Put the whole text in quotes: ${mark}${value}${mark}.`
@@ -78,7 +78,7 @@ function deeperKey(source: SourceText, line: number): SyntaxSlip | undefined {
   if (above === undefined || below === undefined || below.indent <= above.indent) return undefined;
   return {
     span: { offset: source.lineOffset(line + 1) + below.indent, length: below.key.length },
-    message: `"${below.key}" is indented deeper than "${above.key}", which has its value already.`,
+    message: `"${below.key}" is indented deeper than "${above.key}", which already has a value.`,
     hint: `Is "${below.key}" meant to stand beside "${above.key}"? Indent both alike.`,
     isLast: false,
   };
@@ -91,7 +91,7 @@ function textWithColon(source: SourceText, line: number, offset: number): Syntax
   return {
     span: { offset, length: Math.max(1, text.length) },
     message: 'YAML reads the ": " in this text as the end of a key.',
-    hint: `A text with ": " in it is put in quotes.${quoted}`,
+    hint: `Put a text with ": " in quotes.${quoted}`,
     isLast: false,
   };
 }

@@ -52,7 +52,7 @@ export async function estimatePlan(
   const isSmall = cells.chosen * templates.length <= mostSlots;
   const whole = isSmall ? await scanCells(plan, selection, newScan(), mostSlots) : undefined;
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
-  if (scan === undefined) throw new Error('Internal error: a survey without a bound ended at it.');
+  if (scan === undefined) throw new Error('Internal error: a survey without a limit ended at its limit.');
   const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
   return reportOf(plan, {
     cells,
@@ -197,7 +197,7 @@ function warningsOf(
   if (sameAgain !== undefined)
     warn(
       'redo.same',
-      `${sameAgain.count === 1 ? '1 job presses' : `${sameAgain.count} jobs press`} an upscale of the same grid once more, the first in ${sameAgain.first}: that is paid, and gives the image that is there. To have another one, make the grid anew: --redo ${sameAgain.parent}`,
+      `${sameAgain.count === 1 ? '1 job presses' : `${sameAgain.count} jobs press`} an upscale of the same grid once more, the first in ${sameAgain.first}: that is paid, and gives the same image again. For another image, redo the grid: --redo ${sameAgain.parent}`,
     );
   const { submits, tokens, cost } = pipeline.budget;
   const { waiting, later } = total;

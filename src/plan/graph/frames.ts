@@ -23,13 +23,13 @@ export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'res
   if (file === undefined || others.length > 0 || result === undefined) return undefined;
   if (!file.mime.startsWith('image/') || (result.videoUrls ?? []).length > 0) return undefined;
   if (!offersFrames(result.buttons))
-    return whole('frames.no-grid', 'Its task offers no U1 to U4, so it is no grid of four.');
+    return whole('frames.no-grid', 'Its task offers no U1 to U4, so it is not a grid of four.');
   const { width = 0, height = 0 } = file;
   const size = `${width} × ${height} pixels`;
   if (width < 2 || height < 2 || width % 2 !== 0 || height % 2 !== 0)
-    return whole('frames.odd-size', `It has ${size}, which cannot be halved both ways.`);
+    return whole('frames.odd-size', `It has ${size}, which cannot be halved in both directions.`);
   if (width * height > mostGridPixels)
-    return whole('frames.too-large', `It claims ${size}, and ${mostGridPixels} are the most that are cut.`);
+    return whole('frames.too-large', `It has ${size}; at most ${mostGridPixels} can be cut.`);
   return { ok: true, file };
 }
 

@@ -131,7 +131,7 @@ function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagno
   }
   const combinations = space.kept + space.added.length;
   if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > mostDrawn) {
-    const message = `A sample draws at most ${mostDrawn} cells, and this one ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
+    const message = `A sample draws at most ${mostDrawn} cells, but this one draws ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
     return [error(start, 'matrix.sample-too-large', message)];
   }
   const errors = spec.exclude
@@ -140,7 +140,7 @@ function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagno
       error(position, 'matrix.exclude-nothing', 'This exclude matches no combination of the axes.'),
     );
   if (errors.length === 0 && space.kept + space.added.length === 0) {
-    errors.push(error(start, 'matrix.empty', 'The matrix has no cell: its excludes leave nothing.'));
+    errors.push(error(start, 'matrix.empty', 'The matrix has no cells: its excludes leave nothing.'));
   }
   return errors;
 }

@@ -62,7 +62,7 @@ function checkColumns(axis: Extract<Axis, { kind: 'rows' }>, columns: readonly s
   if (columns.length === known.size && columns.every((name) => known.has(name))) return;
   throw new TableError(
     'table.changed',
-    `The table has the columns ${columns.join(', ')}; a moment ago it had ${axis.columns.join(', ')}.`,
+    `The table has the columns ${columns.join(', ')}; before, it had ${axis.columns.join(', ')}.`,
     { line: 1 },
   );
 }
@@ -131,7 +131,7 @@ export class Fingerprint {
 function changed(): TableError {
   return new TableError(
     'table.changed',
-    'The table was changed while it was in use; leave it alone during a run, and start again.',
+    'The table was changed while it was in use; do not change it during a run, and start again.',
     { line: 1 },
   );
 }

@@ -125,7 +125,7 @@ export function renderTaskField(tree: TemplateTree, scope: TemplateScope, name: 
 function refuse(name: string, value: Value, possible: readonly (string | number | boolean)[]): never {
   throw new TemplateError(
     'template.range',
-    `For this cell \`${name}\` is ${JSON.stringify(value).slice(0, 80)}; possible are ${possible.join(', ')}.`,
+    `For this cell \`${name}\` is ${JSON.stringify(value).slice(0, 80)}; possible values: ${possible.join(', ')}.`,
   );
 }
 

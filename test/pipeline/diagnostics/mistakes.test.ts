@@ -27,7 +27,7 @@ const mistakes: readonly Mistake[] = [
     'a step twice',
     `${grid}  grid:\n    imagine: an owl\n`,
     'yaml.duplicate-key 5:3',
-    'The first one is on line 3. Give this one another name, for example grid2; or join the two in one.',
+    'The first one is on line 3. Give this one another name, for example grid2; or join the two into one.',
   ],
   [
     'an axis twice',
@@ -63,13 +63,13 @@ const mistakes: readonly Mistake[] = [
     'a capital letter',
     `Limits: { tasks: 1 }\n${grid}`,
     'schema.unknown-key 2:1',
-    'Did you mean "limits"? Capital and small letters differ.',
+    'Did you mean "limits"? Upper and lower case differ.',
   ],
   [
     'two operations',
     `${grid}    click: U1\n`,
     'step.kind 5:5',
-    'A step has one operation. What is pressed next is its path: write path: U1 in place of click: U1; or make a second step, grid2: { from: grid, click: U1 }.',
+    'A step has one operation. A path presses further buttons: write path: U1 in place of click: U1; or make a second step, grid2: { from: grid, click: U1 }.',
   ],
   [
     'a range with other words',
@@ -99,7 +99,7 @@ const mistakes: readonly Mistake[] = [
     'a matrix under another name',
     `variables:\n  animal: [fox]\n${reads('animal')}`,
     'schema.unknown-key 2:1',
-    'What changes from cell to cell is an axis of the matrix: write matrix in place of "variables".',
+    'Values that change from cell to cell are axes of the matrix: write matrix instead of "variables".',
   ],
   [
     'a sample in percent',
@@ -163,30 +163,30 @@ const mistakes: readonly Mistake[] = [
     'a comma behind an object',
     table('t.jsonl'),
     'table.syntax 1:20',
-    'Remove the comma: each line is one object by itself.',
+    'Remove the comma: each line is a separate object.',
     { 't.jsonl': '{"prompt": "a fox"},\n' },
   ],
   [
     'a text without quotes in JSON',
     table('t.jsonl'),
     'table.syntax 1:12',
-    'Names and texts stand in double quotes, a comma stands between two members, and none behind the last.',
+    'Put names and texts in double quotes, and a comma between two members, but none after the last.',
     { 't.jsonl': '{"prompt": fox}\n' },
   ],
   [
     'another arrow',
     path('u1 => vary strong'),
     'button.unknown 5:11',
-    'One after the other is written U1 → Vary (Strong) (or ->).',
+    'Write one button after the other as U1 → Vary (Strong) (or ->).',
   ],
   [
     'a long arrow',
     path('U1-U4 --> Upscale (Subtle)'),
     'button.unknown 5:11',
-    'An arrow is written → or ->: U1..U4 → ….',
+    'Write an arrow as → or ->: U1..U4 → ….',
   ],
-  ['a range with a hyphen', path('U1-U4'), 'button.unknown 5:11', 'A range is written U1..U4.'],
-  ['a range with a word', path('v2 to 4'), 'button.unknown 5:11', 'A range is written V2..V4.'],
+  ['a range with a hyphen', path('U1-U4'), 'button.unknown 5:11', 'Write a range as U1..U4.'],
+  ['a range with a word', path('v2 to 4'), 'button.unknown 5:11', 'Write a range as V2..V4.'],
   [
     'a mistyped box',
     `${path('U1')}  r:\n    from: grid/U1\n    click: Vary (Region)\n    prompt: a scarf\n    mask: { shapes: [{ rect: { x: 0.1, y: 0.2, w: 0.3, h: 0.4 } }] }\n`,
@@ -209,7 +209,7 @@ const mistakes: readonly Mistake[] = [
     'the key of another company',
     `service: { apiKey: "\${OPENAI_API_KEY}" }\n${grid}`,
     'service.key-variable 2:20',
-    'Write ${PROMPTPRESS_API_KEY}, or leave apiKey out, and put the key of the gateway into the variable PROMPTPRESS_API_KEY (with export, or in a file for --dotenv). The key itself never stands in the pipeline.',
+    'Write ${PROMPTPRESS_API_KEY}, or leave apiKey out, and put the key of the gateway into the variable PROMPTPRESS_API_KEY (with export, or in a file for --dotenv). Never write the key itself into the pipeline.',
   ],
   [
     'an address in a variable without braces',
@@ -221,7 +221,7 @@ const mistakes: readonly Mistake[] = [
     'a currency',
     `budget: { cost: $25 }\n${grid}`,
     'schema.type 2:17',
-    'Write the number alone: cost: 25. A cost counts prices, so the file gives them too: prices: { imagine: 0.04 }.',
+    'Write the number alone: cost: 25. A cost budget needs prices in the file: prices: { imagine: 0.04 }.',
   ],
 ];
 
@@ -237,7 +237,7 @@ it.each([
   [
     'a spreadsheet file as a table',
     `matrix: { rows: t.xlsx }\n${grid}`,
-    '"t.xlsx" is a file of a spreadsheet program, and tables are read from text files.',
+    '"t.xlsx" is a file of a spreadsheet program, but tables are read from text files.',
   ],
   [
     'a variable without braces',

@@ -94,7 +94,7 @@ describe('axes that the user replaces', () => {
     [
       'medium.name=chalk',
       'medium.name',
-      '--set replaces an axis as a whole, and "medium.name" is a member of the values of "medium".',
+      '--set replaces a whole axis, but "medium.name" is a member of the values of "medium".',
       "--set 'medium=[{name: chalk}]'",
     ],
   ])('%s is an error in the flag, at %s', async (set, marked, message, hint) => {
@@ -137,7 +137,7 @@ describe('axes that the user replaces', () => {
     expect(diagnostics).toMatchObject([
       {
         code: 'matrix.set',
-        message: '--set replaces an axis, and "a" is none: it can only be a column of t.csv.',
+        message: '--set replaces an axis, but "a" can only be a column of t.csv.',
         hint: expect.stringContaining("--filter 'a=VALUE'"),
       },
     ]);

@@ -43,7 +43,7 @@ describe('a line that is not indented as it was meant', () => {
       'a field beside a short form',
       '  grid:\n    imagine: a fox\n    botType: b\n',
       'schema.unknown-key 5:5',
-      'It stands inside imagine: imagine: { prompt: …, botType: … }.',
+      'Write it inside imagine: imagine: { prompt: …, botType: … }.',
     ],
     [
       'a step inside a step',
@@ -55,7 +55,7 @@ describe('a line that is not indented as it was meant', () => {
       'a block of the pipeline inside a step',
       '  grid:\n    imagine: a fox\n    limits: { tasks: 3 }\n',
       'schema.unknown-key 5:5',
-      '"limits" is a key of the pipeline: it stands at the beginning of a line.',
+      '"limits" is a key of the pipeline: write it at the beginning of a line.',
     ],
   ])('%s', async (_what, steps, place, hint) => {
     const { diagnostics } = await parse(`name: t\nsteps:\n${steps}`);

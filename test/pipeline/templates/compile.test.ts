@@ -319,7 +319,7 @@ describe('a member that a reply lacks', () => {
     ['{{ steps.pick.json.worst }}', 'has "best", "of", "list", "none" there'],
     [
       'so {{ steps.pick.json.of.b }}',
-      'has "a" there. A member that may be missing is written {{ steps.pick.json.of.b | default',
+      'has "a" there. Write a member that may be missing as {{ steps.pick.json.of.b | default',
     ],
     ['{{ steps.pick.json.list[4] }}', 'a list of 2'],
     ['{{ steps.pick.json.none.x }}', 'an empty object'],

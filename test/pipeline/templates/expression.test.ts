@@ -6,14 +6,14 @@ const pipeline = (when: string, prompt: string): string =>
 
 describe('an operator of another language names the one of Liquid', () => {
   it.each([
-    ['animal == "fox" && not animal == "owl"', '"&&" is no operator of Liquid.', 'Write "and".', '5:28'],
-    ['animal == "fox" && animal == "owl"', '"&&" is no operator of Liquid.', 'Write "and".', '5:28'],
-    ['animal == "fox" || animal == "owl"', '"||" is no operator of Liquid.', 'Write "or".', '5:28'],
-    ['!animal', '"!" is no operator of Liquid.', 'Write "not".', '5:12'],
-    ['!(animal == "fox")', '"!" is no operator of Liquid.', 'Write the opposite', '5:12'],
-    ['animal === "fox"', '"===" is no operator of Liquid.', 'Write "==".', '5:19'],
-    ['animal <> "fox"', '"<>" is no operator of Liquid.', 'Write "!=".', '5:19'],
-    ['animal = "fox"', 'A single "=" compares nothing.', 'Write "==".', '5:19'],
+    ['animal == "fox" && not animal == "owl"', '"&&" is not an operator of Liquid.', 'Write "and".', '5:28'],
+    ['animal == "fox" && animal == "owl"', '"&&" is not an operator of Liquid.', 'Write "and".', '5:28'],
+    ['animal == "fox" || animal == "owl"', '"||" is not an operator of Liquid.', 'Write "or".', '5:28'],
+    ['!animal', '"!" is not an operator of Liquid.', 'Write "not".', '5:12'],
+    ['!(animal == "fox")', '"!" is not an operator of Liquid.', 'Write the opposite', '5:12'],
+    ['animal === "fox"', '"===" is not an operator of Liquid.', 'Write "==".', '5:19'],
+    ['animal <> "fox"', '"<>" is not an operator of Liquid.', 'Write "!=".', '5:19'],
+    ['animal = "fox"', 'A single "=" does not compare.', 'Write "==".', '5:19'],
   ])('%s', async (when, message, hint, place) => {
     const { diagnostics } = await parse(pipeline(when, '{{ animal }}'));
     expect(diagnostics.map((one) => [placed(one), one.message])).toEqual([
@@ -26,7 +26,7 @@ describe('an operator of another language names the one of Liquid', () => {
     const { diagnostics } = await parse(
       pipeline('true', '{% if animal == "fox" && animal %}{{ animal }}{% endif %}'),
     );
-    expect(diagnostics.map((one) => one.message)).toEqual(['"&&" is no operator of Liquid.']);
+    expect(diagnostics.map((one) => one.message)).toEqual(['"&&" is not an operator of Liquid.']);
   });
 });
 
@@ -73,9 +73,9 @@ describe('a name that a template does not know', () => {
     ['{{ lang_code }}', `Did you mean "lang code"? It is written {{ ['lang code'] }}.`],
     ['{{ langCode }}', `Did you mean "lang code"? It is written {{ ['lang code'] }}.`],
     ['{{ row["lang code"] }}', `A column is a variable: write {{ ['lang code'] }}.`],
-    ['{{ lang code }}', `A text needs quotes. A variable with a space in its name is written ['lang code'].`],
-    ['{{ zebra }}', `A name with other characters is written {{ ['lang code'] }}.`],
-    ['{{ env.HOME }}', 'A template sees no environment'],
+    ['{{ lang code }}', `A text needs quotes. Write a variable with a space in its name as ['lang code'].`],
+    ['{{ zebra }}', `Write a name with other characters as {{ ['lang code'] }}.`],
+    ['{{ env.HOME }}', 'A template cannot read the environment'],
   ])('%s: how a column with a space is written', async (text, hint) => {
     const { diagnostics } = await parse(reads(text), files);
     expect(diagnostics).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('a name that a template does not know', () => {
   it('a filter: those that are used most, and all that there are', async () => {
     const { diagnostics } = await parse(pipeline('true', '{{ animal | shout }}'));
     expect(diagnostics[0]?.hint).toMatch(
-      /^For texts there are capitalize, .*, default\. All filters: abs, append, .*xml_escape\.$/,
+      /^Filters for texts are capitalize, .*, default\. All filters: abs, append, .*xml_escape\.$/,
     );
   });
 
@@ -133,13 +133,13 @@ describe('a name that a template does not know', () => {
     ['{{ vars.animal }}', '{{ animal }}, without "vars.".'],
   ])('a variable inside another name: %s', async (text, hint) => {
     const { diagnostics } = await parse(pipeline('true', text));
-    expect(diagnostics[0]?.hint).toBe(`An axis is written by its name alone: ${hint}`);
+    expect(diagnostics[0]?.hint).toBe(`Write only the name of an axis: ${hint}`);
   });
 
   it('an axis in single braces is said to be no variable', async () => {
     const { diagnostics } = await parse(pipeline('true', 'a { animal }'));
     expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
-      ['matrix.unused-axis', '{ animal } is sent as it stands: a variable is written {{ animal }}.'],
+      ['matrix.unused-axis', '{ animal } is sent unchanged: write a variable as {{ animal }}.'],
     ]);
   });
 });
@@ -149,6 +149,6 @@ it('a branch that is written with a dot names the slash', async () => {
     'name: t\nsteps: { grid: { imagine: a, path: U1 }, b: { from: grid.U1, click: U2 } }\n',
   );
   expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
-    ['step.unknown', 'A branch is written with a slash: grid/U1.'],
+    ['step.unknown', 'Write a branch with a slash: grid/U1.'],
   ]);
 });

@@ -6,15 +6,15 @@ import { parse } from '../diagnose.ts';
 
 describe('an error of the YAML library is said in plain words', () => {
   it.each([
-    ['a: "x" y', 'Something stands behind a value'],
+    ['a: "x" y', 'There is text after the end of a value'],
     ['a: @x', 'A text cannot begin with this character'],
     ['a: [x,, y]', 'A value is missing before this comma.'],
     ['a: {x: 1 "y": 2}', 'A comma is missing'],
     ['a: "\\q"', 'A backslash in double quotes'],
-    ['a: "x"#y', 'No space stands before this #'],
+    ['a: "x"#y', 'There is no space before this #'],
     ['a: | x\n  y', 'YAML cannot read this text.'],
     ['a: [x]]', 'This bracket closes nothing'],
-    ['a: >2x y', 'Something stands behind the | or >'],
+    ['a: >2x y', 'There is text after the | or >'],
     ['a: &x &y z', 'A value has two tags or two anchors.'],
     ['a: &x *x', 'An anchor (&name) or an alias (*name) is not well formed.'],
   ])('%s', async (text, message) => {
@@ -27,7 +27,7 @@ describe('an error of the YAML library is said in plain words', () => {
   it('whatever it is', () => {
     const { message, hint } = plainWords({ code: 'IMPOSSIBLE', message: 'Block scalar header not found' });
     expect([message, hint]).toEqual([
-      'YAML cannot be read on from here.',
+      'YAML cannot be read from here on.',
       'Look at the brackets, the quotes and the indentation of this line and the one above.',
     ]);
   });

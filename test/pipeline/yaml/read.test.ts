@@ -79,7 +79,7 @@ describe('YAML that surprises', () => {
       'alone',
       'imagine: {{ animl }}',
       ['yaml.key 5:14', 'template.unknown-variable 5:17'],
-      'A text that begins with {{ is put in quotes: "{{ name }}, …".',
+      'Put a text that begins with {{ in quotes: "{{ name }}, …".',
     ],
     [
       'before other text',
@@ -129,14 +129,14 @@ describe('YAML that surprises', () => {
   it('says that a text with a colon needs quotes', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
     expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
-    expect(diagnostics[0]?.hint).toBe('A text with ": " in it is put in quotes. Write "a fox: in snow".');
+    expect(diagnostics[0]?.hint).toBe('Put a text with ": " in quotes. Write "a fox: in snow".');
   });
 
   it.each([
     [
       'limits: { submit: 60 }',
       'limits.submit must be a rate; this is a number.',
-      'A rate says in what time: submit: 60/min (a minute), 60/s or 60/h.',
+      'A rate needs a unit of time: submit: 60/min (a minute), 60/s or 60/h.',
     ],
     [
       'retry: { base: 1 }',
@@ -146,7 +146,7 @@ describe('YAML that surprises', () => {
     [
       'description: 12',
       'description must be text; this is a number.',
-      'Text that looks like something else is put in quotes: "12".',
+      'Put text that looks like another value in quotes: "12".',
     ],
   ])('a number in place of a text: %s', async (line, message, hint) => {
     const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
@@ -245,7 +245,7 @@ describe('shared parts', () => {
     const { diagnostics } = await parse(`name: t\nretry: { x-a: 1 }\n${one}`);
     expect(diagnostics.map(placed)).toEqual(['schema.unknown-key 2:10']);
     expect(diagnostics[0]?.hint).toBe(
-      'Keys with x- stand at the beginning of a line, beside name and steps.',
+      'Write keys with x- at the beginning of a line, beside name and steps.',
     );
   });
 });

@@ -31,13 +31,13 @@ describe('a slip in YAML is named where it was made', () => {
       'a text with a colon',
       'steps:\n  grid:\n    imagine: portrait: a fox\n',
       'yaml.syntax 4:14',
-      'A text with ": " in it is put in quotes. Write "portrait: a fox".',
+      'Put a text with ": " in quotes. Write "portrait: a fox".',
     ],
     [
       'a key without its colon',
       'steps:\n  grid:\n    imagine: a fox\n    path U1\n  b: { from: grid, click: U1 }\n',
       'yaml.syntax 5:5',
-      'Put a colon and a space behind "path": path: U1.',
+      'Put a colon and a space after "path": path: U1.',
     ],
     ['tabs', 'steps:\n\tgrid: { imagine: a }\n', 'yaml.tab 3:1', 'Use spaces, two for each level.'],
   ])('%s', async (_what, text, place, hint) => {

@@ -63,7 +63,7 @@ export async function* tableSections(
 
 /** Returns the error for a record longer than {@link tableLimits} allows. */
 export function tooLong(line: number): TableError {
-  const message = `The record that begins on line ${line} is longer than ${tableLimits.recordBytes} bytes; the file may not be the kind of table its name says.`;
+  const message = `The record that begins on line ${line} is longer than ${tableLimits.recordBytes} bytes; the file may have another format than its ending says.`;
   return new TableError('table.too-long', message, line);
 }
 

@@ -26,7 +26,7 @@ export function checkColumns(written: readonly string[], line: number): readonly
       throw new TableError('table.column-name', message, line);
     }
     if (seen.has(name)) {
-      const message = `The column "${name}" is there twice; rename or remove one.`;
+      const message = `The column "${name}" occurs twice; rename or remove one.`;
       throw new TableError('table.duplicate-column', message, line);
     }
     seen.add(name);
@@ -69,14 +69,14 @@ export function checkSeparator(
   const save = `Save the table with ${wanted} between the fields.`;
   const named =
     found === ';' || found === '|' ? save : `${save} Or name it .${found === ',' ? 'csv' : 'tsv'}.`;
-  const message = `The header has ${separators[found]} in place of ${wanted}, so that it is a single column.`;
+  const message = `The header has ${separators[found]} instead of ${wanted}, so it is a single column.`;
   throw new TableError('table.separator', message, { line, sourceLine: header, hint: named });
 }
 
 function spacesForTabs(header: string, line: number): TableError {
   const names = header.trim().split(/ {2,}/);
   const hint = `Put one tab between two columns (${names.slice(0, 3).join('<tab>')}), in the header and in each row; or write commas and name the file .csv.`;
-  const message = 'The header has spaces in place of tabs, so that it is a single column.';
+  const message = 'The header has spaces instead of tabs, so it is a single column.';
   return new TableError('table.separator', message, {
     line,
     column: header.indexOf('  ', header.search(/\S/)) + 1,

@@ -50,7 +50,7 @@ const hint = 'A field with a comma in it is put in double quotes: "a fox, in sno
 /** Suggests the row that was probably meant: a comma followed by a space belongs to a sentence. */
 function hintFor(fields: readonly string[], columns: number): string {
   if (fields.length < columns)
-    return 'Write a comma for each field that is missing, also for one that is empty, or remove the row.';
+    return 'Write a comma for each missing field, even if it is empty, or remove the row.';
   const joined: string[] = [];
   for (const field of fields) {
     if (joined.length > 0 && /^ \S/.test(field)) joined.push(`${joined.pop() ?? ''},${field}`);
@@ -151,9 +151,9 @@ function csvError(code: string, line: number): string {
     case 'CSV_QUOTE_NOT_CLOSED':
       return `The record that begins on line ${line} has a quoted field that is never closed.`;
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return `On line ${line} something stands between a closing quote and the next comma; double each quote inside a quoted field.`;
+      return `On line ${line} there is text between a closing quote and the next comma; double each quote inside a quoted field.`;
     case 'INVALID_OPENING_QUOTE':
-      return `On line ${line} a quote stands inside a field that is not quoted; quote the field and double the quote.`;
+      return `On line ${line} there is a quote inside a field that is not quoted; quote the field and double the quote.`;
     default:
       return `Line ${line} is not valid CSV.`;
   }

@@ -105,7 +105,7 @@ export function tableDiagnostics(error: TableError, file: string): readonly Diag
   const last = diagnostics.at(-1);
   if (last === undefined || all.at(-1)?.unread !== true) return diagnostics;
   const { hint: _hint, ...rest } = last;
-  const message = `The first ${all.length} wrong rows are shown; the rows behind them were not read.`;
+  const message = `The first ${all.length} wrong rows are shown; later rows were not read.`;
   return [...diagnostics, { ...rest, code: 'file.more-mistakes', message, sourceLine: '' }];
 }
 

@@ -37,27 +37,27 @@ export function readGlob(
   glob: string,
 ): { readonly glob: FileGlob } | { readonly diagnostic: GlobDiagnosticDraft } {
   if (glob.length > limits.length) {
-    return diagnostic(`A glob may have ${limits.length} characters, not more.`, 'Name a folder nearer by.');
+    return diagnostic(`A glob may have at most ${limits.length} characters.`, 'Name a closer folder.');
   }
   const strange = /[\\?[\]\0]/.exec(glob)?.[0];
   if (strange !== undefined) {
-    const what = strange === '\\' ? 'Between folders stands "/".' : 'There are *, ** and {png,jpg}.';
+    const what = strange === '\\' ? 'Write "/" between folders.' : 'Globs have *, ** and {png,jpg}.';
     return diagnostic(`"${strange === '\0' ? 'NUL' : strange}" has no meaning in a glob.`, what);
   }
   const absolute = glob.startsWith('/');
   const names = (absolute ? glob.slice(1) : glob).split('/').filter((name) => name !== '.');
   if (names.length === 0 || names.includes('')) {
-    return diagnostic('A glob names files, and this has an empty name.', 'For example images/*.png');
+    return diagnostic('A glob names files, but this one has an empty name.', 'For example images/*.png');
   }
   if (names.length > limits.parts) {
-    return diagnostic(`A glob may have ${limits.parts} names, not more.`, 'Use ** for many folders.');
+    return diagnostic(`A glob may have at most ${limits.parts} names.`, 'Use ** for many folders.');
   }
   const first = names.findIndex((name) => /[*{}]/.test(name));
   const head = first === -1 ? names.length - 1 : first;
   const parts: GlobPart[] = [];
   for (const name of names.slice(head)) {
     if (name === '..')
-      return diagnostic('A ".." stands at the beginning of a glob or nowhere.', 'Write it first.');
+      return diagnostic('A ".." is possible only at the beginning of a glob.', 'Write it first.');
     const part = readPart(name);
     if ('diagnostic' in part) return part;
     const isRepeated = part.kind === 'folders' && parts.at(-1)?.kind === 'folders';
@@ -65,7 +65,7 @@ export function readGlob(
   }
   if (parts.at(-1)?.kind === 'folders') {
     return diagnostic(
-      '"**" stands for folders, and a glob ends in files.',
+      '"**" matches folders, but a glob must end in files.',
       'Write **/* for all files below.',
     );
   }
@@ -76,17 +76,17 @@ function readPart(name: string): GlobPart | { readonly diagnostic: GlobDiagnosti
   if (name === '**') return { kind: 'folders' };
   if (name.includes('**')) {
     return diagnostic(
-      '"**" stands alone between slashes.',
-      'Within a name a single * is any run of characters.',
+      '"**" must be alone between slashes.',
+      'Within a name, a single * matches any characters.',
     );
   }
   const globs = choices(name);
   if (globs === undefined) {
-    return diagnostic('Braces hold texts between commas, and not other braces.', 'For example *.{png,jpg}');
+    return diagnostic('Braces contain texts between commas, and no other braces.', 'For example *.{png,jpg}');
   }
   if (globs.length > limits.names) {
     return diagnostic(
-      `Braces may make ${limits.names} names, not ${globs.length}.`,
+      `Braces may make at most ${limits.names} names, not ${globs.length}.`,
       'Use * for part of them.',
     );
   }

@@ -106,14 +106,14 @@ class Walk {
   #take(way: string): void {
     this.#found.push(this.#shown(way));
     if (this.#found.length <= tableLimits.files) return;
-    const message = `These are more than ${tableLimits.files} files; list them in a table.`;
+    const message = `The glob matches more than ${tableLimits.files} files; list them in a table.`;
     throw new TableError('table.too-many', message, 1);
   }
 
   #count(): void {
     this.#searched += 1;
     if (this.#searched <= tableLimits.searched) return;
-    const message = `More than ${tableLimits.searched} files and folders would have to be searched; name a folder nearer by.`;
+    const message = `More than ${tableLimits.searched} files and folders would have to be searched; name a closer folder.`;
     throw new TableError('table.too-many', message, 1);
   }
 
@@ -128,8 +128,8 @@ class Walk {
     const why =
       place === 'git'
         ? 'in a folder of git, which no pipeline may read.'
-        : `outside the folder that this pipeline may read, which is ${this.#folders.root}; --files-root names another.`;
-    throw new TableError('table.outside', `"${this.#shown(way)}" lies ${why}`, 1);
+        : `outside the folder that this pipeline may read, which is ${this.#folders.root}; choose another one with --files-root.`;
+    throw new TableError('table.outside', `"${this.#shown(way)}" is ${why}`, 1);
   }
 }
 

@@ -38,7 +38,7 @@ export async function* tableBatches(
     yield batch;
   }
   if (columns === undefined) throw new TableError('table.empty', 'The table is empty.', 1);
-  if (rows === 0) throw new TableError('table.empty', 'The table has a header and no rows.', 1);
+  if (rows === 0) throw new TableError('table.empty', 'The table has a header, but no rows.', 1);
 }
 
 /**
@@ -103,7 +103,7 @@ const tsvBatches: BatchReader = async function* (files, file, bad) {
   }
 };
 
-const hint = 'Tabs separate fields: a field cannot hold a tab or a line end.';
+const hint = 'Tabs separate fields: a field cannot contain a tab or a line end.';
 
 const quotedWhole = /^"(?:[^"]|"")*"$/;
 

@@ -25,7 +25,7 @@ async function wholeText(files: FilePort, file: string): Promise<string> {
   for await (const piece of pieces(files, file)) {
     bytes += piece.length;
     if (bytes > tableLimits.yamlBytes) {
-      const message = `A YAML table may have ${tableLimits.yamlBytes} bytes; use CSV or JSONL for more.`;
+      const message = `A YAML table may have at most ${tableLimits.yamlBytes} bytes; use CSV or JSONL for more.`;
       throw new TableError('table.too-long', message, 1);
     }
     parts.push(piece);
@@ -71,7 +71,7 @@ class YamlTable {
     if (!isSeq(list))
       throw this.#wrong('table.not-object', 'The table is not a YAML list of mappings.', list);
     if (list.items.length > tableLimits.yamlRows) {
-      const message = `A YAML table may have ${tableLimits.yamlRows} rows, this one has ${list.items.length}; use CSV or JSONL for more.`;
+      const message = `A YAML table may have at most ${tableLimits.yamlRows} rows, but this one has ${list.items.length}; use CSV or JSONL for more.`;
       throw this.#wrong('table.too-many', message, list.items[tableLimits.yamlRows] as Node);
     }
     this.#untagged(list);
@@ -99,7 +99,7 @@ class YamlTable {
     this.#untagged(node);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     if (this.#open.has(node))
-      throw this.#wrong('table.syntax', 'An alias stands inside what it repeats.', node);
+      throw this.#wrong('table.syntax', 'An alias is inside the value that it repeats.', node);
     if (this.#open.size > 100) throw this.#wrong('table.syntax', 'The table is nested too deeply.', node);
     this.#open.add(node);
     const value = this.#content(node);
@@ -137,7 +137,7 @@ class YamlTable {
       const name = this.#name(key, mapping);
       if (own.has(name)) {
         const offset = key?.range?.[0] ?? 0;
-        throw this.#error('table.duplicate-column', `The member "${name}" is there twice.`, offset);
+        throw this.#error('table.duplicate-column', `The member "${name}" occurs twice.`, offset);
       }
       own.add(name);
       members[name] = this.#value(pair.value as Node | null);
@@ -148,7 +148,7 @@ class YamlTable {
   /** Adds the members of a merge key (`<<: *base`) that are still missing; members written later replace them. */
   #merge(value: Value, members: Record<string, Value>, key: Node): void {
     for (const source of Array.isArray(value) ? (value as readonly Value[]) : [value]) {
-      if (!isMapping(source)) throw this.#wrong('table.syntax', 'What is merged with << is no mapping.', key);
+      if (!isMapping(source)) throw this.#wrong('table.syntax', 'The value after << is not a mapping.', key);
       for (const [name, member] of Object.entries(source))
         if (!Object.hasOwn(members, name)) members[name] = member;
     }
@@ -156,7 +156,7 @@ class YamlTable {
 
   #name(key: Node | null, mapping: Node): string {
     if (key === null || !isScalar(key)) {
-      throw this.#wrong('table.column-name', 'The name of a member is a text.', key ?? mapping);
+      throw this.#wrong('table.column-name', 'The name of a member must be a text.', key ?? mapping);
     }
     this.#untagged(key);
     const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));

@@ -74,7 +74,7 @@ function emptyHint({ way }: SchemaPlace, schema: SchemaNode): string {
   const example = exampleOf(key, schema);
   if (example !== undefined) return `Give it a value, or leave it out. ${example}`;
   return way.length === 2 && way[0] === 'steps'
-    ? `What it does stands below it, indented: ${key}: { imagine: a fox }.`
+    ? `Write its operation below it, indented: ${key}: { imagine: a fox }.`
     : 'Give it a value, indented below it or on its line, or leave it out.';
 }
 
@@ -126,7 +126,7 @@ function axisOfKeys(key: string, node: SourceNode): string {
 export function axisHint(key: string, node: SourceNode): string {
   if (node.kind === 'mapping') return axisOfKeys(key, node);
   const value = flow(toJson(node)) ?? '…';
-  if (isText(node) && /^-\S/.test(node.value)) return 'A space stands behind the "-" of each value: - fox.';
+  if (isText(node) && /^-\S/.test(node.value)) return 'Write a space after the "-" of each value: - fox.';
   const range = isText(node) ? /^\s*(-?\d+)\s*(?:\.\.+|to|-|–)\s*(-?\d+)\s*$/.exec(node.value) : null;
   if (range !== null) return `A range is written ${key}: { from: ${range[1]}, to: ${range[2]} }.`;
   if (isText(node) && node.value.includes(','))
@@ -167,7 +167,7 @@ function blockHint({ node, way }: SchemaPlace, schema: SchemaNode, value: string
     const rest = node.value.slice(kind.length).replace(/^:/, '').trim();
     return isStepKind(kind)
       ? `A key ends with a colon and a space: ${kind}: ${flow(rest) ?? '…'}.`
-      : `Say what it does: ${key}: { imagine: ${value} }.`;
+      : `Write its operation: ${key}: { imagine: ${value} }.`;
   }
   if (way.length === 3 && way[0] === 'steps') {
     const written = isStepKind(key) ? kinds[key].written?.replace('$', () => value) : undefined;
@@ -202,7 +202,7 @@ function scalarHint(
     const isForm = schema['pattern'] !== undefined || formKeys.has(key);
     return isForm && example !== undefined
       ? example
-      : `Text that looks like something else is put in quotes: "${renderValue(node.value)}".`;
+      : `Put text that looks like another value in quotes: "${renderValue(node.value)}".`;
   }
   if (types.includes('boolean') && /^(yes|no|on|off|y|n)$/i.test(node.value))
     return `In YAML 1.2 "${node.value}" is text; write true or false.`;
@@ -211,8 +211,8 @@ function scalarHint(
   if (number === undefined)
     return exampleOf(key, { ...schema, default: undefined }) ?? `Write a number, for example ${key}: 2.`;
   return node.value.trim() === number
-    ? `A number is written without quotes: ${key}: ${number}.`
-    : `Write the number alone: ${key}: ${number}.${key === 'cost' || key === 'ask' ? ' A cost counts prices, so the file gives them too: prices: { imagine: 0.04 }.' : ''}`;
+    ? `Write a number without quotes: ${key}: ${number}.`
+    : `Write the number alone: ${key}: ${number}.${key === 'cost' || key === 'ask' ? ' A cost budget needs prices in the file: prices: { imagine: 0.04 }.' : ''}`;
 }
 
 /** Suggests how to write a missing key. */
@@ -221,7 +221,7 @@ export function missingHint({ way }: SchemaPlace, key: string, schema: SchemaNod
   if (where === 'name') return 'For example name: foxes.';
   if (where === 'steps') return 'For example steps: { grid: { imagine: a fox } }.';
   if (way.length === 2 && way[0] === 'steps' && key === 'from')
-    return 'It names the step whose result has the button, for example from: grid. Where that step has a path, a branch of the path: from: grid/U1.';
+    return 'It names the step whose result has the button, for example from: grid, or a branch of its path: from: grid/U1.';
   const property = resolved(schema.properties?.[key] ?? {});
   return exampleOf(key, property) ?? firstSentence(property);
 }

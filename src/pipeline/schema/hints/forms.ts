@@ -45,7 +45,7 @@ function duration(key: string, written: string): string | undefined {
 
 function rate(key: string, written: string): string | undefined {
   if (/^\d{1,12}(?:\.\d{1,3})?$/.test(written))
-    return `A rate says in what time: ${key}: ${written}/min (a minute), ${written}/s or ${written}/h.`;
+    return `A rate needs a unit of time: ${key}: ${written}/min (a minute), ${written}/s or ${written}/h.`;
   const [, number, word = ''] =
     /^(\d{1,12}(?:\.\d{1,3})?) {0,3}(?:(?:per|an?|each|every|\/) {0,3})?([A-Za-z]{1,20})\.?$/.exec(written) ??
     [];
@@ -61,5 +61,5 @@ export function formHint(key: string, written: string, { title, pattern }: Schem
   if (title === 'duration') return duration(key, text);
   if (title === 'rate') return rate(key, text);
   const isName = key === 'name' && typeof pattern === 'string' && /^\d{1,100}$/.test(text);
-  return isName ? `Text that looks like a number is put in quotes: name: "${text}".` : undefined;
+  return isName ? `Put text that looks like a number in quotes: name: "${text}".` : undefined;
 }

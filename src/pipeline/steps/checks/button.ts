@@ -54,7 +54,7 @@ function warn(
   const [first] = labels;
   if (first === undefined) return;
   const named = `${labels.length === 1 ? 'a button' : 'any of the buttons'} ${listing(labels, mostListed)}`;
-  const message = `No known model version offers ${named}; the click would fail when what it is pressed on is paid.`;
+  const message = `No known model version offers ${named}; the click would fail after its image is paid.`;
   collector.warning('button.unknown', position, message, () => hintFor(first));
 }
 
@@ -64,7 +64,7 @@ function hintFor(label: string): string {
   const near = nearestLabels(label);
   if (near.length === 0)
     return 'promptpress show JOB shows the buttons of a finished task; a button that only your gateway has can stay.';
-  return `Nearest are ${listing(near)}.`;
+  return `Did you mean ${listing(near)}?`;
 }
 
 /** Finds known labels in a text with something between them that is not a separator. */
@@ -72,20 +72,20 @@ function otherSpelling(label: string): string | undefined {
   if (label.length > longestCompared) return undefined;
   // In `-->` the path has read the arrow, and the rest ends the label.
   const bare = label.replace(/[-=]{1,8}$/, '').trim();
-  if (bare !== label && bare !== '') return `An arrow is written → or ->: ${meantBy(bare) ?? bare} → ….`;
+  if (bare !== label && bare !== '') return `Write an arrow as → or ->: ${meantBy(bare) ?? bare} → ….`;
   const range = rangeOf(label);
-  if (range !== undefined) return `A range is written ${range}.`;
+  if (range !== undefined) return `Write a range as ${range}.`;
   const parts = label.split(/(?:[-=]{0,8}>|[»⇒➜➔⟶/;&+])+/u).map((part) => part.trim());
   const meant = parts.flatMap((part) => meantBy(part) ?? []);
   if (parts.length > 1 && meant.length === parts.length) {
     const arrows = /[>»⇒➜➔⟶/]/u.test(label);
     return arrows
-      ? `One after the other is written ${meant.join(' → ')} (or ->).`
-      : `Several of one task are written ${meant.join(', ')}.`;
+      ? `Write one button after the other as ${meant.join(' → ')} (or ->).`
+      : `Write several buttons of one task as ${meant.join(', ')}.`;
   }
   const words = label.split(/\s+/u);
   if (words.length > 1 && words.every((word) => isKnownButton(word)))
-    return `Several of one task are written ${words.join(', ')}, one after the other ${words.join(' → ')}.`;
+    return `Write several buttons of one task as ${words.join(', ')}, one after the other as ${words.join(' → ')}.`;
   return undefined;
 }
 

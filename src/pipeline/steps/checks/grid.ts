@@ -76,7 +76,7 @@ export function checkSplit(step: StepDraft, { steps, collector }: CheckContext):
   const key = step.split === true ? step.node.entries.get('grid')?.keySpan : undefined;
   if (key === undefined) return;
   if (!step.keep) {
-    const message = `Step "${step.name}" is to cut its grids into frames, and keep: false downloads no grid.`;
+    const message = `Step "${step.name}" cuts its grids into frames, but keep: false downloads no grid.`;
     collector.error('step.split-not-kept', key, message, 'Leave keep: false out.');
     return;
   }
@@ -87,7 +87,7 @@ export function checkSplit(step: StepDraft, { steps, collector }: CheckContext):
     at = pressAll(selectors, at);
     if (!isSingle()) return;
   }
-  const message = `Step "${step.name}" makes single images, and grid: split cuts grids of four alone: they stay whole.`;
+  const message = `Step "${step.name}" makes single images, but grid: split cuts only grids of four.`;
   collector.warning('step.split-single', key, message, 'Write it at the step that makes the grid.');
 }
 
@@ -102,6 +102,6 @@ function warnOf(
     return button !== undefined && needsUpscale(button);
   });
   if (grid === undefined || !isLate) return;
-  const message = `"${grid}" is a grid of images, and "${name}" comes only under a single one.`;
+  const message = `"${grid}" is a grid of images, but "${name}" is a button of single images.`;
   collector.warning('button.grid', position, message, `Upscale one first: U1 → ${name}.`);
 }

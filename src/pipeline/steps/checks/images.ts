@@ -52,8 +52,8 @@ export function checkMakesImages(
 ): void {
   if (imagesOf(target, steps, pressed) !== 'none') return;
   const message = makesVideos(target, steps)
-    ? `Step "${target.name}" makes videos, which are no images.`
-    : `Step "${target.name}" is a ${target.kind} and makes no image.`;
+    ? `Step "${target.name}" makes videos, not images.`
+    : `Step "${target.name}" is a ${target.kind}, which makes no image.`;
   const hint =
     target.kind !== undefined && kinds[target.kind].makes === 'text and images'
       ? 'Name a step that makes images, or ask it for them: generationConfig: { responseModalities: [TEXT, IMAGE] }.'
@@ -86,11 +86,11 @@ function checkParent({ from, node, name }: StepDraft, position: Position, contex
   const { steps, collector } = context;
   if (node.entries.has('gather') && !node.entries.has('from')) {
     const message = `Step "${name}" gathers, so it has no single parent.`;
-    const hint = 'Leave it out: what a step gathers is shown, all of it and in order.';
+    const hint = 'Leave it out: everything that a step gathers is shown, in order.';
     collector.error('step.no-parent', position, message, hint);
   } else if (!node.entries.has('from')) {
     const message = `Step "${name}" continues no other step, so it has no parent.`;
-    collector.error('step.no-parent', position, message, 'Say from, or name the image.');
+    collector.error('step.no-parent', position, message, 'Add from, or name the image.');
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || parent === undefined) return;
@@ -100,7 +100,7 @@ function checkParent({ from, node, name }: StepDraft, position: Position, contex
 function checkAddress(text: string, position: Position, collector: DiagnosticCollector): void {
   if (URL.canParse(text)) return;
   const hint = 'For example https://a.example/fox.png';
-  collector.error('image.address', position, 'This is no http(s) address.', hint);
+  collector.error('image.address', position, 'This is not an http(s) address.', hint);
 }
 
 const dataUri = /^data:image\/([a-z0-9.+-]{1,40})(?:;[a-z0-9.+=-]{1,40}){0,4};base64,/i;
@@ -110,9 +110,9 @@ function checkData({ text, position }: ImageUse, collector: DiagnosticCollector)
   const head = dataUri.exec(text);
   const data = head === null ? '' : text.slice(head[0].length);
   if (head === null || data === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
-    collector.error('image.data', position, 'This is no data URI of an image in base64.', hint);
+    collector.error('image.data', position, 'This is not a data URI of an image in base64.', hint);
   } else if (!endings.includes((head[1] as string).toLowerCase())) {
-    collector.error('image.data', position, `image/${head[1]} is no kind of image that is taken.`, hint);
+    collector.error('image.data', position, `image/${head[1]} is not a supported type of image.`, hint);
   }
 }
 
@@ -126,7 +126,7 @@ async function checkFile(
   const found = await fileCheck.checkWithSize(text, position, meant);
   if (found === undefined) return;
   if (!endings.includes(/\.([A-Za-z0-9]+)$/.exec(text)?.[1]?.toLowerCase() ?? '')) {
-    collector.error('image.type', position, `"${text}" is no image by its name.`, endingsHint);
+    collector.error('image.type', position, `"${text}" does not have the ending of an image.`, endingsHint);
   } else {
     checkSize(text, found.bytes, position, collector);
   }
@@ -149,7 +149,7 @@ async function checkMask(
   const shown = text.length > 80 ? `${text.slice(0, 79)}…` : text;
   const hint =
     'Save it as PNG (white is repainted, black is kept) and write that name, for example mask.png; or draw it: { shapes: [{ ellipse: [0.3, 0.1, 0.4, 0.5] }] }.';
-  collector.error('mask.type', position, `A mask is a PNG file, and "${shown}" is none by its name.`, hint);
+  collector.error('mask.type', position, `A mask is a PNG file, but "${shown}" does not end in .png.`, hint);
 }
 
 const drawsAnyNumber = (target: StepDraft | undefined): boolean =>
@@ -166,8 +166,8 @@ function checkList(
   if (!isText(only) || more.length > 0) return;
   const name = only.value === 'parent' ? step.from?.step : stepOfImage(only.value);
   if (name !== undefined && drawsAnyNumber(steps.get(name))) return;
-  const hint = 'Name another one, or gather them: gather: grid/*.';
-  collector.error('blend.count', images.span, `${takes}, and this is 1.`, hint);
+  const hint = 'Name another image, or gather them: gather: grid/*.';
+  collector.error('blend.count', images.span, `${takes}, but this is 1.`, hint);
 }
 
 /** Reports a step with too few or too many images for its kind, named or gathered, as far as the pipeline alone determines the number. */
@@ -195,7 +195,7 @@ export function checkImageCount(step: StepDraft, context: CheckContext): void {
   if (most >= bounds.least && least <= bounds.most) return;
   const number = most < bounds.least ? most : least;
   const about = least === most ? `${number}` : `${most < bounds.least ? 'at most' : 'at least'} ${number}`;
-  const message = `${takes}, and "${gather.source}" is ${about}.`;
+  const message = `${takes}, but "${gather.source}" is ${about}.`;
   const hint = 'Gather other branches, or name the images.';
   collector.error('blend.count', gather.position, message, hint);
 }
@@ -209,19 +209,19 @@ export function checkVideo(step: StepDraft, { steps, collector }: CheckContext):
     // An address with errors has been reported already.
     if (step.node.entries.has('from')) return;
     const message = 'There is no video to extend.';
-    collector.error('video.extend', extend.keySpan, message, 'Say from: and name a video step.');
+    collector.error('video.extend', extend.keySpan, message, 'Add from: with the name of a video step.');
     return;
   }
   const target = steps.get(from.step);
   if (target?.kind === undefined) return;
   const extended = videoOf(target);
   if (extended === undefined) {
-    const message = `Step "${target.name}" is of kind ${target.kind}; only what a video step makes can be extended.`;
+    const message = `Step "${target.name}" is of kind ${target.kind}; only the result of a video step can be extended.`;
     const hint =
-      'A video of an image says image: parent. Of a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
+      'To make a video of an image, write image: parent. To extend a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
     collector.error('video.extend', from.position, message, hint);
   } else if (from.segments.length > 0) {
-    const message = `"${from.source}" is one of its buttons, and it is the step's own result that is extended.`;
+    const message = `"${from.source}" is one of its buttons, but only the step's own result can be extended.`;
     const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
     collector.error('video.extend', from.position, message, hint);
   } else {

@@ -71,12 +71,12 @@ function checkWanted(selector: Selector, press: Press, collector: DiagnosticColl
   const what = `"${selector.name}" opens a window`;
   const prompt = given(press, 'prompt');
   if (prompt === undefined) {
-    collector.error('modal.prompt', selector.position, `${what} that wants ${wants}.`, hint);
+    collector.error('modal.prompt', selector.position, `${what} that needs ${wants}.`, hint);
   } else if (windows.has('zoom')) {
     checkZoom(prompt.value, collector);
   }
   if (windows.has('region') && given(press, 'mask') === undefined) {
-    collector.error('modal.mask', selector.position, `${what} that wants a mask of what to repaint.`, hint);
+    collector.error('modal.mask', selector.position, `${what} that needs a mask of what to repaint.`, hint);
   }
 }
 
@@ -89,7 +89,7 @@ function checkZoom(node: SourceNode, collector: DiagnosticCollector): void {
   if (found === null) {
     // A template may yield it.
     if (hasTags(node.value)) return;
-    collector.error('modal.zoom', node.span, 'The prompt of a Custom Zoom says how far: --zoom.', hint);
+    collector.error('modal.zoom', node.span, 'The prompt of a Custom Zoom needs a factor: --zoom.', hint);
     return;
   }
   const [flag, value = ''] = found;
@@ -98,7 +98,7 @@ function checkZoom(node: SourceNode, collector: DiagnosticCollector): void {
   const position = scalarLocator(collector.source, node)(at, flag.trim().length);
   const zoom = Number(value);
   if (value === '' || !Number.isFinite(zoom)) {
-    collector.error('modal.zoom', position, `--zoom wants a number, and "${value}" is none.`, hint);
+    collector.error('modal.zoom', position, `--zoom needs a number, but "${value}" is not a number.`, hint);
   } else if (zoom < 1 || zoom > 2) {
     const message = `--zoom ${value} is not from 1 to 2, so it may be refused.`;
     collector.warning('modal.zoom', position, message, 'For example --zoom 1.5.');
@@ -117,10 +117,10 @@ function checkUseless(press: Press, collector: DiagnosticCollector): void {
     collector.warning('modal.unused', mask.keySpan, message, 'Vary (Region) does.');
   }
   if (prompt !== undefined && all('none')) {
-    const message = `${names} opens no window, so there is nothing that takes a prompt.`;
+    const message = `${names} opens no window, so it takes no prompt.`;
     collector.warning('modal.unused', prompt.keySpan, message, 'Leave it out.');
   } else if (prompt !== undefined && !isRemixed && all('remix', 'none')) {
-    const message = `${names} takes a prompt only when it is remixed, or where the service's account always does that.`;
+    const message = `${names} takes a prompt only when it is remixed, or if the service's account always remixes.`;
     collector.warning('modal.remix', prompt.keySpan, message, 'Write remix: true beside it.');
   }
   if (remix !== undefined && isRemixed && all('none')) {

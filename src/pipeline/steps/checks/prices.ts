@@ -52,11 +52,11 @@ export function checkPrices(
     const isByTokens =
       typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
     if (isByTokens) {
-      const message = `"${key}" has a price by tokens, and only text models count tokens.`;
-      collector.warning('price.unused', keySpan, message, 'Write one number: what a submission costs.');
+      const message = `"${key}" has a price by tokens, but only text models count tokens.`;
+      collector.warning('price.unused', keySpan, message, 'Write one number: the cost of a submission.');
       continue;
     }
-    const message = `Nothing in this pipeline has the price "${key}".`;
+    const message = `The price "${key}" applies to nothing in this pipeline.`;
     collector.warning('price.unused', keySpan, message, () =>
       suggestion(key, namesOf(paid), 'names that a price can stand under here'),
     );
@@ -108,11 +108,11 @@ function checkBudget(
   if (unbounded.size === 0) return;
   const message =
     Object.keys(prices).length === 0
-      ? `budget.${key} counts prices, and the pipeline gives none.`
-      : `budget.${key} cannot bound what has no price: ${listing([...unbounded])}.`;
+      ? `budget.${key} needs prices, but the pipeline gives none.`
+      : `budget.${key} cannot limit steps without a price: ${listing([...unbounded])}.`;
   const kinds = [...new Set(paid.filter((one) => !hasPrice(one, prices)).map(({ kind }) => kind))];
   const example = kinds.map((kind) => `${kind}: 0.04`).join(', ');
-  const hint = `Say what it costs, for example prices: { ${example} }; 0 where it costs nothing. A price under a kind is for all of that kind that have none of their own.`;
+  const hint = `Give a price, for example prices: { ${example} }, or 0 if it is free. The price of a kind applies to all of that kind without a price of their own.`;
   collector.error('budget.unpriced', cost.span, message, hint);
 }
 

@@ -87,49 +87,49 @@ const patterns: readonly {
     pattern: /\{[^{}|]{0,200},[^{}|]{0,200}\}/g,
     code: 'prompt.multiplied',
     message: (found) => `"${found}" is a permutation. ${multiplies}`,
-    hint: 'Make it an axis of the matrix: then each value is a row of its own.',
+    hint: 'Make it an axis of the matrix: then each value has its own row.',
   },
   {
     pattern: /(?<!\S)(?:--|—)(?:repeat|r)[\s=]{1,9}\d{1,3}(?!\S)/gi,
     code: 'prompt.multiplied',
     message: (found) => `"${found}" repeats the prompt. ${multiplies}`,
-    hint: 'Write repeat below matrix: then each is a row of its own.',
+    hint: 'Write repeat below matrix: then each repeat has its own row.',
   },
   {
     pattern: /\{[^{}|]{0,200}\|[^{}]{0,200}\}/g,
     code: 'prompt.words',
-    message: (found) => `"${found}" is a choice to other programs; the bot takes it as words.`,
+    message: (found) => `"${found}" is a choice in other programs; the bot reads it as words.`,
     hint: 'Make it an axis of the matrix.',
   },
   {
     pattern: /(?<![^\s,(])__[\w/*-]{1,100}?__(?![^\s,.)])/g,
     code: 'prompt.words',
-    message: (found) => `"${found}" is a wildcard of other programs; the bot takes it as words.`,
+    message: (found) => `"${found}" is a wildcard in other programs; the bot reads it as words.`,
     hint: 'Make it an axis of the matrix: a list, or a table.',
   },
   {
     pattern: /<(?:lora|lyco|hypernet|embedding):[^<>]{0,200}>/gi,
     code: 'prompt.words',
-    message: (found) => `"${found}" names a model to other programs; the bot takes it as words.`,
+    message: (found) => `"${found}" names a model in other programs; the bot reads it as words.`,
     hint: 'Leave it out.',
   },
   {
     pattern: /\([^()]{1,200}?:\d{1,2}(?:\.\d{1,3})?\)/g,
     code: 'prompt.words',
-    message: (found) => `"${found}" is a weight to other programs; the bot takes it as words.`,
-    hint: 'Weights are written with two colons: fox::1.3.',
+    message: (found) => `"${found}" is a weight in other programs; the bot reads it as words.`,
+    hint: 'Write weights with two colons: fox::1.3.',
   },
   {
     pattern: /(?<!\S)-\s{1,9}-[a-z]{1,30}(?![^\s=])/gi,
     code: 'prompt.words',
-    message: (found) => `"${found}" has a blank between its hyphens; the bot takes it as words.`,
+    message: (found) => `"${found}" has a blank between its hyphens; the bot reads it as words.`,
     hint: 'Write both hyphens together.',
   },
   {
     pattern:
       /(?<!\S|-\s)-(?:ar|aspect|chaos|cref|iw|niji|no|quality|repeat|seed|sref|stop|style|stylize|tile|weird)(?![^\s=])/gi,
     code: 'prompt.words',
-    message: (found) => `"${found}" has one hyphen; the bot takes it as words.`,
+    message: (found) => `"${found}" has one hyphen; the bot reads it as words.`,
     hint: 'Parameters begin with two hyphens.',
   },
 ];
@@ -169,8 +169,8 @@ function* textBehind(text: string): Generator<Misread> {
       code: 'prompt.words',
       at,
       length: behind.length,
-      message: `"${behind}" stands behind the parameters: the bot takes it for a part of them, or refuses the prompt.`,
-      hint: 'Parameters stand at the end of a prompt.',
+      message: `"${behind}" follows the parameters: the bot reads it as part of them, or refuses the prompt.`,
+      hint: 'Write parameters at the end of a prompt.',
     };
     return;
   }

@@ -24,7 +24,7 @@ export function checkAlike(step: StepDraft, { steps, matrix, collector }: CheckC
   if (!inCell && (isOneCell(matrix) || variesByCell(step))) return;
   const example = isTextKind(kind) ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
   const who = inCell ? 'several jobs of a cell ask' : 'all cells ask';
-  const message = `The request of step "${name}" does not depend on what it starts from, so ${who} for the same thing, and each is paid.`;
+  const message = `The request of step "${name}" does not depend on what it starts from, so ${who} for the same thing, and each job is paid.`;
   const hint = `Use what it starts from (${example}), or leave out from: equal requests are then one job.`;
   collector.warning('step.same-request', from.position, message, hint);
 }
@@ -52,9 +52,9 @@ export function warnOfUnusedAxes(
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
     if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;
     const what = axis.kind === 'rows' ? `a column of ${axis.declared}` : `"${axis.name}"`;
-    const message = `No request uses ${what}, so cells that differ in nothing else ask for the same thing.`;
+    const message = `No request uses ${what}, so cells that differ only there ask for the same thing.`;
     const braced = bracedName(names, collector.source.text);
-    const hint = braced && `{ ${braced} } is sent as it stands: a variable is written {{ ${braced} }}.`;
+    const hint = braced && `{ ${braced} } is sent unchanged: write a variable as {{ ${braced} }}.`;
     collector.warning('matrix.unused-axis', axis.position, message, hint ?? equalHint);
   }
 }

@@ -70,18 +70,18 @@ function checkContinue(operation: SourceMapping, { steps, collector }: CheckCont
   const target = steps.get(entry.value.value);
   if (target?.kind !== undefined && !(isTextKind(target.kind) && kinds[target.kind].speaks === 'native')) {
     const message = `Step "${target.name}" is of kind ${target.kind}; only the turns of a generate step can be continued.`;
-    const hint = 'A template reads its result, and images shows its images.';
+    const hint = 'To read its result, use a template; to show its images, use images.';
     collector.error('step.continue', entry.value.span, message, hint);
   } else if (operation.entries.has('contents')) {
-    const message = 'A step that gives its own contents says all turns itself, so it cannot continue others.';
-    collector.error('step.continue', entry.keySpan, message, 'Write prompt in place of contents.');
+    const message = 'A step with its own contents gives all turns, so it cannot continue another step.';
+    collector.error('step.continue', entry.keySpan, message, 'Write prompt instead of contents.');
   }
 }
 
 function checkRounds(operation: SourceMapping, collector: DiagnosticCollector): void {
   const rounds = operation.entries.get('rounds');
   if (rounds === undefined || operation.entries.has('functions')) return;
-  const message = 'There are no functions whose calls would make rounds.';
-  const hint = 'Leave rounds out, or say functions: native functionDeclarations have no answer.';
+  const message = 'Rounds need functions, and there are none.';
+  const hint = 'Leave rounds out, or add functions: native functionDeclarations have no answer.';
   collector.warning('step.rounds', rounds.keySpan, message, hint);
 }

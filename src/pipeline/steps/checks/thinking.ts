@@ -34,7 +34,7 @@ export function checkThinking(
   const [first, second] = given;
   if (first === undefined) return;
   if (second !== undefined) {
-    const message = 'A model takes one thinking parameter, and here are several.';
+    const message = 'A model takes one thinking parameter, but here are several.';
     const hint = 'Keep thinking, thinkingLevel or thinkingBudget.';
     collector.error('thinking.both', second.node.span, message, hint);
     return;
@@ -85,7 +85,7 @@ function warnOfModel(
   collector: DiagnosticCollector,
 ): void {
   const way = 'level' in wish ? 'level' : 'budget';
-  const message = `It is not known whether the model "${model}" takes a thinking ${way}; of the wrong kind, the service may refuse it.`;
+  const message = `It is not known whether the model "${model}" takes a thinking ${way}; the service may refuse a wrong one.`;
   const hint = `Say so at the top of the file: ${modelsEntry(model, way)} (or ${way === 'level' ? 'budget' : 'level'}, or none).`;
   collector.warning('thinking.unknown-model', node.span, message, hint);
 }

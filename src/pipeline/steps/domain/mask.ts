@@ -53,14 +53,14 @@ export function boxError(box: readonly unknown[]): string | undefined {
   const numbers = box.map((value) => (value instanceof WrittenNumber ? value.value : value));
   if (numbers.length !== 4 || !numbers.every(isNumber)) return 'is not four numbers: x, y, width and height';
   const [x, y, width, height] = numbers as [number, number, number, number];
-  if (width <= 0) return 'covers no part of the image: its width is not above 0';
-  if (height <= 0) return 'covers no part of the image: its height is not above 0';
+  if (width <= 0) return 'covers no part of the image: its width must be above 0';
+  if (height <= 0) return 'covers no part of the image: its height must be above 0';
   return beyond(x, width, 'left', 'right') ?? beyond(y, height, 'upper', 'lower');
 }
 
 /** Describes a box that extends beyond the image on one axis, without the sum, which may be 1.2000000000000002. */
 function beyond(from: number, length: number, low: string, high: string): string | undefined {
-  if (from < 0) return `reaches beyond the ${low} edge of the image: ${from} is below 0`;
+  if (from < 0) return `extends beyond the ${low} edge of the image: ${from} is below 0`;
   if (from + length <= 1 + tolerance) return undefined;
-  return `reaches beyond the ${high} edge of the image: ${from} + ${length} is more than 1`;
+  return `extends beyond the ${high} edge of the image: ${from} + ${length} is more than 1`;
 }

@@ -83,7 +83,7 @@ function otherGeneration(
   return {
     code: 'thinking.generation',
     message: `The model "${model}" ${takes}.`,
-    hint: `${fix}. If the service sees it otherwise, say ${modelsEntry(model, way)}.`,
+    hint: `${fix}. If the service accepts it, write ${modelsEntry(model, way)}.`,
   };
 }
 
@@ -99,9 +99,9 @@ function wrongBudget(
     code: 'thinking.range',
     message:
       wanted === 0
-        ? `The model "${model}" cannot do without thinking.`
+        ? `The model "${model}" cannot turn thinking off.`
         : `The model "${model}" takes no thinking budget of ${wanted}.`,
-    hint: `It takes ${none}-1 (as it likes), and from ${budget.from} to ${budget.to} tokens.`,
+    hint: `It takes ${none}-1 (the model decides), and from ${budget.from} to ${budget.to} tokens.`,
   };
 }
 

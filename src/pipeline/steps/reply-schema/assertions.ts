@@ -23,31 +23,31 @@ export function convertAssertion(
     case 'number':
       return typeof value === 'number' && (word !== 'multipleOf' || value > 0)
         ? value
-        : diagnostics.error(path, `"${word}" is a number${word === 'multipleOf' ? ' above 0' : ''}.`);
+        : diagnostics.error(path, `"${word}" must be a number${word === 'multipleOf' ? ' above 0' : ''}.`);
     case 'count': {
       // Native schemas write 64-bit integers as texts.
       const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
       return Number.isSafeInteger(number) && (number as number) >= 0
         ? number
-        : diagnostics.error(path, `"${word}" is a whole number from 0.`);
+        : diagnostics.error(path, `"${word}" must be a whole number from 0.`);
     }
     case 'flag':
-      return typeof value === 'boolean' ? value : diagnostics.error(path, `"${word}" is true or false.`);
+      return typeof value === 'boolean' ? value : diagnostics.error(path, `"${word}" must be boolean.`);
     case 'nullable':
       // It changes the meaning of the schema around it.
-      return typeof value === 'boolean' ? undefined : diagnostics.error(path, `"${word}" is true or false.`);
+      return typeof value === 'boolean' ? undefined : diagnostics.error(path, `"${word}" must be boolean.`);
     case 'names':
       return isStrings(value)
         ? [...new Set(value)]
-        : diagnostics.error(path, `"${word}" is a list of names.`);
+        : diagnostics.error(path, `"${word}" must be a list of names.`);
     case 'names-map':
       return isObject(value) && Object.values(value).every(isStrings)
         ? value
-        : diagnostics.error(path, `"${word}" is a mapping of lists of names.`);
+        : diagnostics.error(path, `"${word}" must be a mapping of lists of names.`);
     case 'values':
       return Array.isArray(value) && value.length > 0
         ? value
-        : diagnostics.error(path, `"${word}" is a list of values, and not an empty one.`);
+        : diagnostics.error(path, `"${word}" must be a non-empty list of values.`);
     case 'value':
       return value;
   }
@@ -56,7 +56,7 @@ export function convertAssertion(
 function convertType(value: unknown, path: SchemaPath, diagnostics: SchemaDiagnosticDrafts): unknown {
   const words = typeof value === 'string' ? [value] : value;
   if (!isStrings(words) || words.length === 0)
-    return diagnostics.error(path, 'The type is a word, or a list of words.');
+    return diagnostics.error(path, 'The type must be a word, or a list of words.');
   const types: string[] = [];
   for (const word of words) {
     const small = word.toLowerCase();
@@ -65,7 +65,7 @@ function convertType(value: unknown, path: SchemaPath, diagnostics: SchemaDiagno
     if (!typeWords.includes(small)) {
       const near = nearest(word, typeWords);
       const hint = near === undefined ? `The types are ${listing(typeWords)}.` : `Did you mean "${near}"?`;
-      return diagnostics.error(path, `"${word}" is no type.`, hint);
+      return diagnostics.error(path, `"${word}" is not a type.`, hint);
     }
     if (!types.includes(small)) types.push(small);
   }
@@ -79,7 +79,7 @@ export function isMatched(
   diagnostics: SchemaDiagnosticDrafts,
 ): value is string {
   if (typeof value !== 'string') {
-    diagnostics.error(path, '"pattern" is a text.');
+    diagnostics.error(path, '"pattern" must be a text.');
     return false;
   }
   if (!isUnchecked(value)) return true;
@@ -88,10 +88,10 @@ export function isMatched(
     diagnostics.warning(
       path,
       'Answers are not checked against this pattern: a match could take for ever.',
-      'It is sent to the service as it is. Patterns without repeated groups, look-around and more than two open repeats are checked.',
+      'It is sent to the service unchanged. Patterns without repeated groups, look-around and more than two open repeats are checked.',
     );
   } else {
-    diagnostics.error(path, 'This pattern is no regular expression.');
+    diagnostics.error(path, 'This pattern is not a regular expression.');
   }
   return false;
 }

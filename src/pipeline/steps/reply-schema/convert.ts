@@ -43,13 +43,13 @@ class Conversion {
   /** @param owner pointer of the target that applies to the same value as this schema; undefined below a member or item */
   #schema(schema: unknown, path: SchemaPath, owner: string | undefined): unknown {
     if (typeof schema === 'boolean') return schema;
-    if (!isObject(schema)) return this.#unread(path, 'A schema is a mapping.');
+    if (!isObject(schema)) return this.#unread(path, 'A schema must be a mapping.');
     this.#subschemas += 1;
     if (this.#subschemas === limits.subschemas + 1) {
-      this.#diagnostics.error(path, `A schema may have ${limits.subschemas} parts, not more.`);
+      this.#diagnostics.error(path, `A schema may have at most ${limits.subschemas} parts.`);
     }
     if (this.#subschemas > limits.subschemas) return true;
-    if (path.length > limits.depth) return this.#unread(path, 'The schema is nested too deep.');
+    if (path.length > limits.depth) return this.#unread(path, 'The schema is nested too deeply.');
     const members = Object.entries(schema).flatMap(([word, value]) =>
       this.#keyword(word, value, [...path, word], owner),
     );
@@ -90,18 +90,18 @@ class Conversion {
       case 'same-value-list':
       case 'member-list': {
         if (!Array.isArray(value) || value.length === 0)
-          return this.#diagnostics.error(path, `"${word}" is a list of schemas.`);
+          return this.#diagnostics.error(path, `"${word}" must be a list of schemas.`);
         const inner = shape === 'member-list' ? undefined : owner;
         return value.map((item, index) => this.#schema(item, [...path, String(index)], inner));
       }
       case 'same-value-map':
       case 'member-map':
       case 'pattern-map': {
-        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" is a mapping of schemas.`);
+        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" must be a mapping of schemas.`);
         return this.#map(shape, value, path, shape === 'same-value-map' ? owner : undefined);
       }
       case 'definitions': {
-        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" is a mapping of schemas.`);
+        if (!isObject(value)) return this.#diagnostics.error(path, `"${word}" must be a mapping of schemas.`);
         for (const [name, one] of Object.entries(value)) this.#references.define([...path, name], one);
         return undefined;
       }
@@ -117,7 +117,7 @@ class Conversion {
       const way = [...path, name];
       // Names become parts of addresses, which cannot contain half a character.
       if (!name.isWellFormed()) {
-        this.#diagnostics.error(way, 'The name holds half of a surrogate pair, which is no character.');
+        this.#diagnostics.error(way, 'The name contains half of a surrogate pair, which is not a character.');
         return [];
       }
       const converted = this.#schema(one, way, owner);

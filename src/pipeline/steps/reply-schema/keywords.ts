@@ -94,7 +94,7 @@ export function warnOfKeyword(word: string, path: SchemaPath, diagnostics: Schem
   if (near === undefined) return;
   diagnostics.warning(
     path,
-    `"${word}" is no keyword of a schema, and asks for nothing.`,
+    `"${word}" is not a keyword of a schema, so it has no effect.`,
     `Did you mean "${near}"?`,
   );
 }
@@ -110,7 +110,7 @@ export function warnOfRequired(schema: Json, path: SchemaPath, diagnostics: Sche
     const near = nearest(name, Object.keys(properties));
     diagnostics.warning(
       [...path, 'required', String(index)],
-      `"${name}" is required, and is none of the properties.`,
+      `"${name}" is required, but it is not one of the properties.`,
       near === undefined ? undefined : `Did you mean "${near}"?`,
     );
   }

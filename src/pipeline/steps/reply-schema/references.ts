@@ -58,10 +58,7 @@ export class References {
     // The root does not count.
     if (this.#definitions.size > mostTargets) {
       if (!this.#isFull) {
-        this.#diagnostics.error(
-          path,
-          `A schema may have ${mostTargets} parts that are referred to, not more.`,
-        );
+        this.#diagnostics.error(path, `A schema may have at most ${mostTargets} parts with references.`);
       }
       this.#isFull = true;
       return name;
@@ -78,7 +75,7 @@ export class References {
    */
   refer(value: unknown, path: SchemaPath, owner: string | undefined): string | undefined {
     if (typeof value !== 'string' || !/^#(?:\/|$)/.test(value)) {
-      const message = '"$ref" leads to a place in this schema, and begins with "#/".';
+      const message = '"$ref" must lead to a place in this schema, and begin with "#/".';
       return this.#diagnostics.error(path, message, 'For example: $ref: "#/$defs/part"');
     }
     const way = pathOf(value);
@@ -106,7 +103,7 @@ export class References {
     const walk = (pointer: string, open: ReadonlySet<string>): void => {
       for (const edge of this.#sameValue.get(pointer) ?? []) {
         if (open.has(edge.pointer)) {
-          const message = 'This $ref leads back to itself without going to a member or an item.';
+          const message = 'This $ref leads back to itself without passing a member or an item.';
           this.#diagnostics.error(edge.path, message);
         } else if (!done.has(edge.pointer)) {
           walk(edge.pointer, new Set([...open, edge.pointer]));

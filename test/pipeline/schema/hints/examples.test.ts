@@ -32,7 +32,7 @@ describe('a value of a wrong type says how it is written', () => {
       'matrix: { animal: "-fox -owl" }',
       used('animal'),
       'matrix.animal must be',
-      'A space stands behind the "-" of each value',
+      'Write a space after the "-" of each value',
     ],
     [
       'matrix: { a: [1, 2], sample: 10 }',
@@ -77,7 +77,7 @@ describe('a value of a wrong type says how it is written', () => {
       'limits: { tasks: "12" }',
       one,
       'limits.tasks must be a whole number; this is text.',
-      'A number is written without quotes: tasks: 12.',
+      'Write a number without quotes: tasks: 12.',
     ],
     ['limits: { tasks: 0 }', one, 'limits.tasks must be at least 1.', 'Image tasks'],
     [
@@ -96,7 +96,7 @@ describe('a value of a wrong type says how it is written', () => {
       'steps: { grid: a fox }',
       '',
       'steps.grid must be a mapping; this is text.',
-      'Say what it does: grid: { imagine: a fox }.',
+      'Write its operation: grid: { imagine: a fox }.',
     ],
     [
       'steps: { grid: imagine a fox }',
@@ -144,7 +144,7 @@ describe('a value of a wrong type says how it is written', () => {
       step('click: U1'),
       '',
       'steps.b needs the key "from".',
-      'It names the step whose result has the button, for example from: grid.',
+      'It names the step whose result has the button, for example from: grid,',
     ],
     [
       step('from: grid, generate: { model: m, prompt: p, images: [grid] }'),

@@ -34,7 +34,7 @@ describe('a form of its own', () => {
     ['rate', '60/m', 'Write x: 60/min.'],
     ['rate', '5 / second', 'Write x: 5/s.'],
     ['rate', '60rpm', 'Write x: 60/min.'],
-    ['rate', '60', 'A rate says in what time: x: 60/min (a minute), 60/s or 60/h.'],
+    ['rate', '60', 'A rate needs a unit of time: x: 60/min (a minute), 60/s or 60/h.'],
     ['rate', '5 per ms', undefined],
     ['duration', '2 days', undefined],
     ['duration', 'soon', undefined],

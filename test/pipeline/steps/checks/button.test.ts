@@ -17,20 +17,20 @@ async function said(path: string, matrix = ''): Promise<readonly (readonly [stri
 
 describe('a button that no known version offers', () => {
   it.each([
-    ['U5', 'U5', 'Nearest are "U1", "U2", "U3".'],
-    ['U1 → Vary Strong', 'Vary Strong', 'Nearest are "Vary (Strong)".'],
-    ['U1 → vary (subtle)', 'vary (subtle)', 'Nearest are "Vary (Subtle)".'],
-    ['U1 → zoom out 2', 'zoom out 2', 'Nearest are "Zoom Out 2x".'],
+    ['U5', 'U5', 'Did you mean "U1", "U2", "U3"?'],
+    ['U1 → Vary Strong', 'Vary Strong', 'Did you mean "Vary (Strong)"?'],
+    ['U1 → vary (subtle)', 'vary (subtle)', 'Did you mean "Vary (Subtle)"?'],
+    ['U1 → zoom out 2', 'zoom out 2', 'Did you mean "Zoom Out 2x"?'],
     ['panleft', 'panleft', 'Nearest are "pan left"'],
     [
       'U1 > Vary (Strong)',
       'U1 > Vary (Strong)',
-      'One after the other is written U1 → Vary (Strong) (or ->).',
+      'Write one button after the other as U1 → Vary (Strong) (or ->).',
     ],
-    ['U1 => V1', 'U1 => V1', 'One after the other is written U1 → V1 (or ->).'],
-    ['U1 / V1', 'U1 / V1', 'One after the other is written U1 → V1 (or ->).'],
-    ['U1 & U2', 'U1 & U2', 'Several of one task are written U1, U2.'],
-    ['U1 U2', 'U1 U2', 'Several of one task are written U1, U2, one after the other U1 → U2.'],
+    ['U1 => V1', 'U1 => V1', 'Write one button after the other as U1 → V1 (or ->).'],
+    ['U1 / V1', 'U1 / V1', 'Write one button after the other as U1 → V1 (or ->).'],
+    ['U1 & U2', 'U1 & U2', 'Write several buttons of one task as U1, U2.'],
+    ['U1 U2', 'U1 U2', 'Write several buttons of one task as U1, U2, one after the other as U1 → U2.'],
     ['Quux', 'Quux', 'promptpress show'],
   ])('%s is reported, with the nearest label', async (path, label, hint) => {
     const found = await said(path);
@@ -55,7 +55,7 @@ describe('a button that no known version offers', () => {
   it('is reported once of a range, with how many there are', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid: { imagine: a fox, path: U1..U40 }\n');
     expect(diagnostics.map(({ message }) => message)).toEqual([
-      'No known model version offers any of the buttons "U5", "U6", "U7" and 33 more; the click would fail when what it is pressed on is paid.',
+      'No known model version offers any of the buttons "U5", "U6", "U7" and 33 more; the click would fail after its image is paid.',
     ]);
   });
 

@@ -37,7 +37,7 @@ describe('a cost budget', () => {
       {
         code: 'budget.unpriced',
         severity: 'error',
-        message: `budget.cost cannot bound what has no price: ${names}.`,
+        message: `budget.cost cannot limit steps without a price: ${names}.`,
       },
     ]);
   });

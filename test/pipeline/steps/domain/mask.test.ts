@@ -42,15 +42,15 @@ describe('maskOf', () => {
 
 describe('boxMistake', () => {
   it('knows what is no box in the image', () => {
-    const reaches = 'reaches beyond the';
+    const reaches = 'extends beyond the';
     expect(boxError([0.9, 0.9, 0.9, 0.9])).toBe(
       `${reaches} right edge of the image: 0.9 + 0.9 is more than 1`,
     );
     expect(boxError([-0.1, 0, 0.6, 1])).toBe(`${reaches} left edge of the image: -0.1 is below 0`);
     expect(boxError([0, 0.5, 1, 0.6])).toBe(`${reaches} lower edge of the image: 0.5 + 0.6 is more than 1`);
     expect(boxError([0, -1, 1, 1])).toBe(`${reaches} upper edge of the image: -1 is below 0`);
-    expect(boxError([0, 0, 0, 1])).toBe('covers no part of the image: its width is not above 0');
-    expect(boxError([0, 0, 1, -1])).toBe('covers no part of the image: its height is not above 0');
+    expect(boxError([0, 0, 0, 1])).toBe('covers no part of the image: its width must be above 0');
+    expect(boxError([0, 0, 1, -1])).toBe('covers no part of the image: its height must be above 0');
     for (const wrong of [
       [],
       [0, 0, 1],

@@ -41,7 +41,7 @@ function* batchesOf(texts: Iterable<RowText>, own: OwnColumns, bad: BadRows): Ge
 }
 
 const form = '[{ … }, { … }]';
-const noComma = 'No comma stands before the first or behind the last object.';
+const noComma = 'Write no comma before the first or after the last object.';
 
 const code = (char: string): number => char.charCodeAt(0);
 const [open, close, comma, quote, backslash] = ['[', ']', ',', '"', '\\'].map(code);
@@ -92,7 +92,7 @@ class Items {
   end(): void {
     if (this.#place === 'behind') return;
     if (this.#place === 'before') throw new TableError('table.empty', 'The table is empty.', 1);
-    throw this.#error('The list is never closed.', 'It ends with ].');
+    throw this.#error('The list is never closed.', 'End it with ].');
   }
 
   /** Handles a byte between items that is not blank; true if an item begins with it. */
@@ -103,7 +103,7 @@ class Items {
         this.#place = 'start';
         return false;
       case 'behind':
-        throw this.#error('Something stands behind the end of the list.', `A table is one list: ${form}.`);
+        throw this.#error('There is text after the end of the list.', `A table is one list: ${form}.`);
       default:
         if (byte === close && this.#place === 'start') {
           this.#place = 'behind';
@@ -117,7 +117,7 @@ class Items {
 
   #noList(byte: number): TableError {
     const rule = `A table is a list of objects: ${form}.`;
-    const around = 'Remove the object around the list; a file with an object on each line is named .jsonl.';
+    const around = 'Remove the object around the list; name a file with an object on each line .jsonl.';
     const hint = byte === openBrace ? `${rule} ${around}` : rule;
     const message = 'The table is not a JSON list of objects.';
     return new TableError('table.not-object', message, { line: this.#line, hint });

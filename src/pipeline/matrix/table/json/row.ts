@@ -17,7 +17,7 @@ export function jsonRow(row: RowText, own: OwnColumns): TableRow {
   const value = parseRow(row);
   if (!isMapping(value)) {
     const message = `Line ${line} is JSON, but not an object such as {"scene": "…"}.`;
-    const hint = 'A list of objects is a table in a file with the ending .json.';
+    const hint = 'For a list of objects, use the ending .json.';
     const place = placeIn(row, 0);
     throw new TableError('table.not-object', message, Array.isArray(value) ? { ...place, hint } : place);
   }
@@ -60,7 +60,7 @@ function parseRow(row: RowText): Value {
       onDuplicateKey({ key, position }) {
         // The position of the name, after its quote.
         const place = placeIn(row, Math.max(0, position - 1));
-        const message = `On line ${place.line} the member "${key}" is there twice.`;
+        const message = `On line ${place.line} the member "${key}" occurs twice.`;
         throw new TableError('table.duplicate-column', message, place);
       },
     }) as Value;
@@ -75,11 +75,11 @@ function parseRow(row: RowText): Value {
     const reason = error.message.replace(/ at position \d+$/, '');
     const isComma = at !== undefined && text.slice(Number(at)).trim() === ',';
     const message = isComma
-      ? `Line ${place.line} has a comma behind its object.`
+      ? `Line ${place.line} has a comma after its object.`
       : `Line ${place.line} is not valid JSON: ${reason}.`;
     const hint = isComma
-      ? 'Remove the comma: each line is one object by itself.'
-      : 'Names and texts stand in double quotes, a comma stands between two members, and none behind the last.';
+      ? 'Remove the comma: each line is a separate object.'
+      : 'Put names and texts in double quotes, and a comma between two members, but none after the last.';
     throw new TableError('table.syntax', message, { ...place, hint }, { cause: error });
   }
 }
