@@ -26,16 +26,16 @@ describe('the place of a file', () => {
     expect(placeOf(path.resolve('/root'), path.resolve(file))).toBe(place);
   });
 
-  it('is inside a root that the user has placed in a folder of git', () => {
+  it('is inside if the user has placed the root in a folder of git', () => {
     expect(placeOf(path.resolve('/a/.git/b'), path.resolve('/a/.git/b/c.csv'))).toBe('inside');
   });
 
-  it('is known in linear time, however long a name is', () => {
+  it('is determined in linear time for long names', () => {
     expect(isGitName(`.git${' .'.repeat(100_000)}x`)).toBe(false);
   });
 });
 
-it('a folder holds itself and what lies below it, also under a name that begins with two dots', () => {
+it('a folder contains itself and everything below, even names that begin with two dots', () => {
   for (const file of ['/a/b', '/a/b/c', '/a/b/..c', '/a/b/..'])
     expect(isWithin('/a/b', file)).toBe(file !== '/a/b/..');
   for (const file of ['/a', '/a/bc', '/', '/c/b']) expect(isWithin('/a/b', file)).toBe(false);

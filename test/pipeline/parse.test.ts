@@ -85,7 +85,7 @@ steps: { grid: { imagine: a fox } }
     });
   });
 
-  it('repeats what a broken gateway leaves open only where the file says so', async () => {
+  it('retries ambiguous answers of a broken gateway only if the file says so', async () => {
     const repeats = async (retry: string): Promise<unknown> =>
       (await parse(`name: t\n${retry}\nsteps: { grid: { imagine: a fox } }\n`)).pipeline?.retry
         .retriesAmbiguous;
@@ -145,7 +145,7 @@ steps:
     });
   });
 
-  it('has steps with what they wait for', async () => {
+  it('has steps with the steps that they wait for', async () => {
     const text = `name: t
 steps:
   last: { imagine: "{{ steps.next.task_id }} {{ steps.grid.prompt }}", when: 'steps.grid.button == "x"', keep: false, extra: { a: "{{ repeat }}" } }
@@ -186,7 +186,7 @@ steps:
 });
 
 describe('the whole language', () => {
-  it('is refused only for what is not there', async () => {
+  it('is refused only for missing files', async () => {
     const found = await diagnose(wholeLanguage);
     expect(found).toEqual([
       'file.missing 30:9',
@@ -236,7 +236,7 @@ steps:
     expect(await diagnose(text)).toEqual(['template.unknown-variable 3:24']);
   });
 
-  it('do not make others of an axis, a table or a path that could not be read', async () => {
+  it('cause no further errors for an unreadable axis, table or path', async () => {
     const text = `name: t
 matrix: { rows: no.csv, ok: [1, 2] }
 steps:
@@ -261,7 +261,7 @@ describe('arbitrary text', () => {
     expect(pipeline === undefined).toBe(errors.length > 0);
   };
 
-  it('never makes it throw', async () => {
+  it('never makes the parser throw', async () => {
     await expect(
       fc.assert(fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 200 }), sane), {
         numRuns: 60,
@@ -269,7 +269,7 @@ describe('arbitrary text', () => {
     ).resolves.toBeUndefined();
   });
 
-  it('never makes it throw in the shape of a pipeline', async () => {
+  it('never makes the parser throw in the form of a pipeline', async () => {
     const key = fc.constantFrom(
       'name',
       'steps',
@@ -322,7 +322,7 @@ describe('arbitrary text', () => {
     ).resolves.toBeUndefined();
   });
 
-  it('never makes it throw in a damaged pipeline', async () => {
+  it('never makes the parser throw in a damaged pipeline', async () => {
     const damage = fc.record({
       at: fc.nat({ max: wholeLanguage.length }),
       cut: fc.nat({ max: 40 }),

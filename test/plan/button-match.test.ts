@@ -62,7 +62,7 @@ const found = (press: readonly Press[], buttons: readonly Button[]): unknown => 
 };
 
 describe('findButton', () => {
-  test('finds a label, exactly', () => {
+  test('finds an exact label', () => {
     expect(found([text('U2')], grid())).toBe('MJ::JOB::upsample::2');
     expect(found([text(' U2 ')], grid())).toBe('MJ::JOB::upsample::2');
     expect(found([text('Vary (Strong)')], single('6.1'))).toBe('MJ::JOB::high_variation::1');
@@ -73,7 +73,7 @@ describe('findButton', () => {
   });
 
   test.each(['', '\uFE0E', '\uFE0F'])(
-    'finds a label and an emoji whichever selector they have: %j',
+    'finds a label and an emoji with any variation selector: %j',
     (offeredAs) => {
       for (const asked of ['', '\uFE0E', '\uFE0F']) {
         const press = [text(`⬅${asked}`)];
@@ -100,7 +100,7 @@ describe('findButton', () => {
     expect(stages.map((on) => after('pan left', on))).toEqual(['grid', 'grid', 'grid']);
   });
 
-  test('finds an emoji where no label fits, with or without its variation selector', () => {
+  test('finds an emoji if no label matches, with or without its variation selector', () => {
     expect(found([text('🖌️')], single('6.1'))).toBe('MJ::Inpaint::1');
     expect(found([text('🖌')], single('6.1'))).toBe('MJ::Inpaint::1');
     expect(found([text('2️⃣')], describeTask)).toBe('MJ::Job::PicReader::2');
@@ -108,7 +108,7 @@ describe('findButton', () => {
     expect(found([text('x')], [button('y', 'x', 'emoji'), button('x', '', 'label')])).toBe('label');
   });
 
-  test('finds a label however its accents are written', () => {
+  test('finds a label for any notation of its accents', () => {
     for (const [said, offered] of [
       ['Varier (léger)'.normalize('NFC'), 'Varier (léger)'.normalize('NFD')],
       ['Varier (léger)'.normalize('NFD'), 'Varier (léger)'.normalize('NFC')],
@@ -164,14 +164,14 @@ describe('wildcardMatches', () => {
   const labels = (glob: string, buttons: readonly Button[]) =>
     wildcardMatches(glob, buttons).map(({ label }) => label);
 
-  test('gives the labels that fit, in the order of the task', () => {
+  test('gives the matching labels, in the order of the task', () => {
     expect(labels('U*', grid())).toEqual(['U1', 'U2', 'U3', 'U4']);
     expect(labels('*', grid())).toEqual(['U1', 'U2', 'U3', 'U4', 'V1', 'V2', 'V3', 'V4']);
     expect(labels('Vary (*)', single('6.1'))).toEqual(['Vary (Subtle)', 'Vary (Strong)', 'Vary (Region)']);
     expect(labels('Pan*', single('6.1'))).toEqual([]);
   });
 
-  test('gives each branch once, and none that an address could not name', () => {
+  test('gives each branch once, and only branches that an address can name', () => {
     const twins = [
       button('U1', '', 'a'),
       button('U1 ', '', 'b'),
@@ -185,7 +185,7 @@ describe('wildcardMatches', () => {
 });
 
 describe('offered', () => {
-  test('names what is there', () => {
+  test('lists the available buttons', () => {
     expect(offered(grid())).toBe('U1, U2, U3, U4, reroll, V1, V2, V3, V4');
     expect(offered(single('6.1').slice(7, 13))).toBe(
       'Custom Zoom, pan left, pan right, pan up, pan down, Animate (High motion)',
@@ -195,7 +195,7 @@ describe('offered', () => {
     expect(offered([])).toBe('no buttons');
   });
 
-  test('is bounded, and free of control characters', () => {
+  test('is limited in length, and free of control characters', () => {
     expect(offered([button('a\u001B[31m\nb', '', '')])).toBe('a [31m b');
     const many = Array.from({ length: 1000 }, (_, n) => button(`${n}${'x'.repeat(1000)}`, '', ''));
     expect(offered(many).length).toBeLessThan(4000);

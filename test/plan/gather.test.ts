@@ -10,8 +10,8 @@ import { noFiles, pipelineOf, planOf } from '../rig/pipeline-builder.ts';
 import { GatherScene, text } from './gather-rig.ts';
 import { gridButtons, line } from './simulated-state.ts';
 
-describe('what it gathers', () => {
-  test('one slot, whose job has every selected job as its input, and no parent', async () => {
+describe('a step that gathers', () => {
+  test('has one slot, whose job has every selected job as input, and no parent', async () => {
     const scene = await GatherScene.of(text);
     expect(scene.slots().map(line)).toEqual([
       'judge pending',
@@ -32,7 +32,7 @@ describe('what it gathers', () => {
     expect(scene.plan.slotsPerCell).toBe(5);
   });
 
-  test('a golden key: a change here orphans every finished job in the world', async () => {
+  test('has a golden key: a change here orphans every finished job', async () => {
     const scene = await GatherScene.of(
       text.replace('imagine: the best', 'imagine: { prompt: the best, images: [] }'),
     );
@@ -69,7 +69,7 @@ describe('what it gathers', () => {
     expect(scene.judge.depth).toBe(depth);
   });
 
-  test('slots that share a job name it once each', async () => {
+  test('has one input for each slot, even if slots share a job', async () => {
     const scene = await GatherScene.of(`
       matrix: { favourite: [U1] }
       steps:
@@ -78,7 +78,7 @@ describe('what it gathers', () => {
     expect(scene.judge.job?.inputs).toEqual(scene.keys('grid/U1', 'grid/U1'));
   });
 
-  test('order and number of the inputs are part of the key, an own repeat is not', async () => {
+  test('has order and number of its inputs in its key, but not its repeat', async () => {
     const keys = await Promise.all(
       ['U1..U3', 'U3,U2,U1', 'U1,U2'].map(
         async (path) => (await GatherScene.of(text.replace('U1..U3', path))).judge.job?.key,
@@ -97,7 +97,7 @@ describe('what it gathers', () => {
     expect(key).toBe(jobKey(identityOf(second.plan.serviceId, request as JobRequest, inputs, 1)));
   });
 
-  test('what follows from it starts at its own operation', async () => {
+  test('lets other steps start at its own operation', async () => {
     const scene = await GatherScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1..U2" }
@@ -139,7 +139,7 @@ describe('templates', () => {
     expect(scene.at('late').ready).toBe(true);
   });
 
-  test('an error is reported before money is spent, unless the inputs may be skipped', async () => {
+  test('report an error before money is spent, unless the inputs may be skipped', async () => {
     const yaml = `
       matrix: { m: [{ b: 1 }, { a: 1 }] }
       steps:
@@ -160,7 +160,7 @@ describe('templates', () => {
 });
 
 describe('the whole plan', () => {
-  test('--only takes all that is gathered, and no more', async () => {
+  test('includes with --only everything that is gathered, and nothing else', async () => {
     const plan = await planOf(`
       steps:
         grid: { imagine: a fox, path: "U1..U2 → X,Y" }
@@ -187,7 +187,7 @@ describe('the whole plan', () => {
     ]);
   });
 
-  test('it is resolved after what it gathers, wherever it stands in the file', async () => {
+  test('resolves the step after its inputs, wherever it stands in the file', async () => {
     const { slotGraph: graph } = await planOf(`
       steps:
         c: { gather: b, imagine: x }
@@ -197,7 +197,7 @@ describe('the whole plan', () => {
     expect(graph.templates.map(({ step }) => step.name)).toEqual(['c', 'b', 'a', 'a']);
   });
 
-  test('too many gathered jobs in a cell are refused at the step that goes over', async () => {
+  test('refuses too many gathered jobs in a cell, at the first step above the limit', async () => {
     const gathers = Array.from({ length: 12 }, (_, index) => `  j${index}: { gather: a/**, imagine: x }`);
     const pipeline = await pipelineOf(
       ['name: big', 'steps:', '  a: { imagine: x, path: "U1..U30 → V1..V30" }', ...gathers].join('\n'),
@@ -207,7 +207,7 @@ describe('the whole plan', () => {
     expect(buildGraph(pipeline.steps.slice(0, 12))).not.toHaveProperty('tooMany');
   });
 
-  test('a long chain of wide gathers costs no more than its inputs', async () => {
+  test('resolves a long chain of wide gathers in time proportional to its inputs', async () => {
     const lines = Array.from(
       { length: 60 },
       (_, index) => `  s${index + 1}: { gather: s${index}/*, imagine: x, path: "U1..U40" }`,
@@ -218,7 +218,7 @@ describe('the whole plan', () => {
     expect(slots.every(({ job }) => job !== undefined)).toBe(true);
   });
 
-  test('a step that gathers changes no key beside it', async () => {
+  test('keeps the keys of other steps', async () => {
     const plain = await planOf('steps: { grid: { imagine: a fox, path: "U1..U3" } }');
     const keys = (slots: readonly Slot[]): unknown => slots.map(({ job }) => job?.key);
     const [, ...others] = (await GatherScene.of(text)).slots();

@@ -52,7 +52,7 @@ test('editing one value changes its cells and no other', async () => {
   for (const [, key] of fresh) expect(keys).not.toContain(key);
 });
 
-test('editing one prompt changes that step and what follows from it', async () => {
+test('editing one prompt changes that step and the steps that depend on it', async () => {
   const changed = await keysOf(await planOf(text.replace('{{ animal }} in', 'a {{ animal }} in')));
   const kept = [...(await before)].filter(([name, key]) => changed.get(name) === key);
   expect(kept.map(([name]) => name)).toEqual([...changed.keys()].filter((name) => name.includes('cat')));
@@ -75,7 +75,7 @@ test('repeat added later keeps the first results', async () => {
   expect(new Set(changed.values()).size).toBe(2 * (4 * 5 + 2));
 });
 
-test('another service shares nothing', async () => {
+test('another service shares no key', async () => {
   const keys = new Set((await before).values());
   const changed = await keysOf(await planOf(text, 'sandbox'));
   expect([...changed.values()].filter((key) => keys.has(key))).toEqual([]);
@@ -93,7 +93,7 @@ describe('text steps', () => {
       why: { from: pick, generate: { model: m, prompt: why?, continue: pick, images: [steps.grid] } }
       poem: { generate: { model: m, prompt: "a poem of {{ medium }}" } }`;
 
-  test('how they are called, kept, limited and paid changes no key', async () => {
+  test('keep their keys for other call settings, limits and prices', async () => {
     const changed = await planOf(`
       matrix:
         medium: [oil, ink]
@@ -113,7 +113,7 @@ describe('text steps', () => {
     expect(new Set(keys.values()).size).toBe(4 * 6 + 2);
   });
 
-  test('what is edited changes what shows it, continues it and gathers it, and nothing else', async () => {
+  test('change only the steps that show, continue or gather an edited one', async () => {
     const before = await keysOf(await planOf(texts));
     const changedBy = async (from: string, to: string): Promise<Set<string>> => {
       const after = await keysOf(await planOf(texts.replace(from, to)));
@@ -154,7 +154,7 @@ describe('entry points and masks', () => {
   const keys = async (pipeline: string): Promise<Map<string, string>> =>
     keysOf(await planOf(pipeline, undefined, files));
 
-  test('where its files lie, order, keep, prices and what is not inverted change no key', async () => {
+  test('keep their keys for other file names, orders, prices and `invert: false`', async () => {
     const changed = text
       .replaceAll('"{{ animal }}.png"', '"renamed/{{ animal }}.png"')
       .replace('mask: "{{ medium }}.png"', 'mask: { invert: false, file: "{{ medium }}.png" }')
@@ -169,7 +169,7 @@ describe('entry points and masks', () => {
     expect(new Set(before.values()).size).toBe(2 * 2 + 4 * 7);
   });
 
-  test('what is edited changes what shows it and follows from it, and nothing else', async () => {
+  test('change only the steps that show or depend on an edited one', async () => {
     const before = await keys(text);
     const changedBy = async (from: string, to: string): Promise<readonly string[]> => {
       const after = await keys(text.replace(from, to));

@@ -10,13 +10,13 @@ import { imagineRecord } from '../rig/jobs.ts';
 const click: JobRequest = { kind: 'click', press: [], fields: {} };
 
 describe('the jobs that a job needs', () => {
-  test('are its parent, or all that it gathers, in order and as often as they stand there', () => {
+  test('are its parent, or all gathered jobs, in order and with repetitions', () => {
     expect(inputsOf({})).toEqual([]);
     expect(inputsOf({ parent: 'a' })).toEqual(['a']);
     expect(inputsOf({ inputs: ['b', 'a', 'b'] })).toEqual(['b', 'a', 'b']);
   });
 
-  test('are of a click its inputs, of any other also what it shows and continues, behind those', () => {
+  test('are the inputs of a click; for other jobs, shown and continued jobs follow', () => {
     expect(needsOf({ parent: 'a', request: click })).toEqual(['a']);
     const images = [{ job: 's' }, { url: 'https://x.test' }, { sha256: 'f' }, { job: 't' }];
     expect(needsOf({ inputs: ['a', 'b'], request: { kind: 'blend', fields: {}, images } })).toEqual([
@@ -74,7 +74,7 @@ describe('a job lacks only its files', () => {
   });
 });
 
-test('a finished task lacks its files while they are downloaded, but for one that replaces another', () => {
+test('a finished task lacks its files while they are downloaded, unless it replaces another one', () => {
   const saving = { status: 'saving', result: { buttons: [] } } as const;
   expect(lacksFilesYet(imagineRecord(saving))).toBe(true);
   expect(lacksFilesYet(imagineRecord({ ...saving, status: 'done' }))).toBe(false);
@@ -83,7 +83,7 @@ test('a finished task lacks its files while they are downloaded, but for one tha
   expect(lacksFilesYet(imagineRecord({ ...saving, former }))).toBe(false);
 });
 
-test('a cost is known where all its parts are, 0 too', () => {
+test('a cost is known if all its parts are, 0 included', () => {
   expect(knownCost({ cost: 0 })).toBe(0);
   expect(knownCost({ cost: 2 })).toBe(2);
   expect(knownCost({})).toBeUndefined();

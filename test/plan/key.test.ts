@@ -202,7 +202,7 @@ describe('golden keys: a change here orphans every finished job in the world', (
   });
 });
 
-describe('what belongs to a key', () => {
+describe('a key includes', () => {
   test.each<[string, string]>([
     ['service', key(fox, [], 1, 'sandbox')],
     ['prompt', key({ ...fox, fields: { prompt: 'an owl' } })],
@@ -214,7 +214,7 @@ describe('what belongs to a key', () => {
     expect(changed).not.toBe(key(fox));
   });
 
-  test('alternatives, in their order; not the repeat of what has an input', () => {
+  test('alternatives in their order, but no repeat for a job with an input', () => {
     const press = (...texts: string[]): string =>
       key({ kind: 'click', press: texts.map((text) => ({ kind: 'text', text })), fields: {} }, [parent]);
     expect(new Set([press('U1'), press('U1', 'Foo'), press('Foo', 'U1')]).size).toBe(3);
@@ -222,7 +222,7 @@ describe('what belongs to a key', () => {
     expect(key(u1, ['1'.repeat(32)])).not.toBe(key(u1, [parent]));
   });
 
-  test('a label that looks like a word or a pattern is neither', () => {
+  test('a label as a label, even if it looks like a word or a pattern', () => {
     expect(
       new Set([
         one({ kind: 'text', text: 'reroll' }),
@@ -232,7 +232,7 @@ describe('what belongs to a key', () => {
     ).toBe(3);
   });
 
-  test('the order of fields is not part of it', () => {
+  test('no order of fields', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue({ depthSize: 'small' })),

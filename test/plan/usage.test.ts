@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { addUsage, tokenSides, totalTokens, UsageSum, usageSince } from '../../src/plan/usage.ts';
 
-it('the total is what the service said, else the sum of the parts, with the cache in the prompt', () => {
+it("the total is the service's count, else the sum of the parts, with the cache in the prompt", () => {
   expect(totalTokens({ total: 7, prompt: 1 })).toBe(7);
   expect(totalTokens({ prompt: 1, candidates: 20, thoughts: 300, tool: 4000, cached: 50_000 })).toBe(4321);
   expect(totalTokens({})).toBe(0);
 });
 
-it('the sides are known as soon as one part of them is', () => {
+it('the sides are known if one of their parts is', () => {
   expect(tokenSides({ cached: 1, total: 9 })).toBeUndefined();
   expect(tokenSides({ prompt: 1, tool: 2, candidates: 4, thoughts: 8, other: 16 })).toEqual({
     sent: 3,
@@ -17,14 +17,14 @@ it('the sides are known as soon as one part of them is', () => {
   expect(tokenSides({ thoughts: 0 })).toEqual({ sent: 0, made: 0, other: 0 });
 });
 
-it('a count has grown by what it knows now', () => {
+it('an increase includes counts that were unknown before', () => {
   expect(usageSince({ prompt: 1, tool: 2 }, { prompt: 3, thoughts: 4 })).toStrictEqual({
     prompt: 2,
     thoughts: 4,
   });
 });
 
-it('counts are added one by one, and what neither side knows stays unknown', () => {
+it('counts are added member by member, and unknown members of both stay unknown', () => {
   const sum = { prompt: 1, total: 4 };
   expect(addUsage(sum, { prompt: 2, cached: 0, tool: 5 })).toStrictEqual({
     prompt: 3,
@@ -37,7 +37,7 @@ it('counts are added one by one, and what neither side knows stays unknown', () 
   expect(addUsage({ cached: 1 }, {})).toStrictEqual({ cached: 1 });
 });
 
-it('a sum has its counts in their order, whatever was added first, and is nothing before anything was added', () => {
+it('a sum has its counts in a fixed order, and is undefined before the first addition', () => {
   const sum = new UsageSum();
   expect(sum.value).toBeUndefined();
   sum.add({ total: 3 });

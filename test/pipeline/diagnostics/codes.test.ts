@@ -51,14 +51,14 @@ it.each(Object.entries(tableCases))('%s', async (code, [file, content, place]) =
   expect(found.map((one) => one.replace(/:\d+$/, ''))).toEqual([`${code} ${place.replace(/:\d+$/, '')}`]);
 });
 
-it('file.more-errors: says that there are more', async () => {
+it('file.more-errors says that there are more errors', async () => {
   const items = Array.from({ length: 1500 }, () => '    - 1\n').join('');
   const found = await diagnose(`name: t\nmatrix:\n  include:\n${items}${one}`);
   expect(found).toHaveLength(1001);
   expect(found.at(-1)).toBe('file.more-mistakes 1003:7');
 });
 
-it('step.gather-click: says what to write instead', async () => {
+it('step.gather-click suggests what to write instead', async () => {
   const hint = async (more: string): Promise<string | undefined> =>
     (await parse(`${head}  b: { click: U1, ${more} }\n`)).diagnostics[0]?.hint;
   expect(await hint('gather: grid/*')).toBe('Write from: grid/* to press it on each.');
@@ -69,7 +69,7 @@ it.each([
   `${head}  b: { from: grid/U1, video: { extend: 1 } }\n`,
   `${head}  c: { from: grid/U1, click: Animate (Low motion) }\n  b: { from: c, video: { extend: 1 } }\n`,
   `${clip}  b: { from: clip/U1, video: { extend: 1 } }\n`,
-])('video.extend says which buttons extend a video: %j', async (text) => {
+])('video.extend suggests the buttons that extend a video: %j', async (text) => {
   const { diagnostics } = await parse(text);
   expect(diagnostics).toMatchObject([{ code: 'video.extend' }]);
   expect(diagnostics[0]?.hint).toContain('press Extend (Low motion) or Extend (High motion)');
@@ -88,7 +88,7 @@ it.each([
   ['chat: { model: m, prompt: p, thinking: low }', /extra: \{ reasoning_effort: low \}/],
   ['chat: { model: m, prompt: p, seed: 1 }', /extra, beside chat: extra: \{ seed: 1 \}/],
   ['chat: { model: m, prompt: p, max_token: 1 }', 'Did you mean "max_tokens"?'],
-])('schema.unknown-key says where a key belongs: %s', async (step, hint) => {
+])('schema.unknown-key suggests where a key belongs: %s', async (step, hint) => {
   const { diagnostics } = await parse(`name: t\nsteps: { b: { ${step} } }\n`);
   expect(diagnostics).toMatchObject([{ code: 'schema.unknown-key' }]);
   expect(diagnostics[0]?.hint).toMatch(hint);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { suggestion } from '../../../src/pipeline/diagnostics/did-you-mean.ts';
 
-describe('a hint for a word that is not known', () => {
+describe('a hint for an unknown word', () => {
   it.each([
     ['vars', ['var'], 'variables', 'Did you mean "var"?'],
     ['animal', [], 'variables', 'There are no variables.'],

@@ -42,7 +42,7 @@ describe('a diagnostic as text', () => {
     );
   });
 
-  it('keeps its gutter straight for long line numbers', () => {
+  it('aligns its gutter for long line numbers', () => {
     expect(
       formatDiagnostic(diagnostic({ line: 12_345 }))
         .split('\n')
@@ -50,11 +50,11 @@ describe('a diagnostic as text', () => {
     ).toEqual(['  12345 | x', '        | ^']);
   });
 
-  it('marks under tabs', () => {
+  it('places its mark correctly after tabs', () => {
     expect(excerpt({ column: 6, length: 1, sourceLine: '\ta: \tb' })).toEqual(['    a:  b', '        ^']);
   });
 
-  it('marks under wide characters, emoji and combining marks', () => {
+  it('places its mark correctly after wide characters, emoji and combining marks', () => {
     expect(excerpt({ column: 3, length: 2, sourceLine: '日本xy' })).toEqual(['日本xy', '    ^~']);
     expect(excerpt({ column: 1, length: 2, sourceLine: '日本xy' })).toEqual(['日本xy', '^~~~']);
     expect(excerpt({ column: 4, length: 1, sourceLine: '🔄 x' })).toEqual(['🔄 x', '   ^']);
@@ -63,7 +63,7 @@ describe('a diagnostic as text', () => {
     expect(excerpt({ column: 4, length: 1, sourceLine: '⬅️ x' })).toEqual(['⬅️ x', '   ^']);
   });
 
-  it('neutralises what a terminal would obey, in every part', () => {
+  it('replaces terminal control characters in every part', () => {
     const evil = '\u001b]0;x\u0007\u009b31m\u202e\r';
     const text = formatDiagnostic(
       diagnostic({ file: evil, message: evil, hint: evil, sourceLine: `${evil}x`, column: 12 }),
@@ -72,7 +72,7 @@ describe('a diagnostic as text', () => {
     expect(text.split('\n')).toHaveLength(4);
   });
 
-  it('marks behind neutralised characters', () => {
+  it('places its mark correctly after replaced control characters', () => {
     expect(excerpt({ column: 3, length: 1, sourceLine: '\u001b\u0007x' })).toEqual(['␛␇x', '  ^']);
   });
 
@@ -91,7 +91,7 @@ describe('a diagnostic as text', () => {
     expect(mark.length).toBeLessThanOrEqual(line.length);
   });
 
-  it('marks the place behind the end of a line', () => {
+  it('marks the position after the end of a line', () => {
     expect(excerpt({ column: 4, length: 1, sourceLine: 'abc' })).toEqual(['abc', '   ^']);
   });
 

@@ -29,7 +29,7 @@ describe('a literal key', () => {
       `steps: { grid_sk-${key}: { imagine: x }, b: { from: grid_sk-${key}x, imagine: y } }`,
     ],
     ['of the usual shape', `steps: { a: { imagine: x, kep: sk-${key} } }`],
-  ])('is shown nowhere: %s', async (_how, text) => {
+  ])('is never shown: %s', async (_how, text) => {
     const source = text.includes('steps:') ? `name: t\n${text}\n` : `name: t\n${text}\n${steps}`;
     const { diagnostics } = await parse(source);
     expect(diagnostics.length).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ describe('a literal key', () => {
     expect(shown).not.toContain('99887766554433221100');
   });
 
-  it('is reported at its place, starred out in place', async () => {
+  it('is reported at its position, replaced by stars', async () => {
     const { diagnostics } = await parse(`name: t\nservice: { apiKey: ${key}, speed: fast }\n${steps}`);
     expect(diagnostics).toHaveLength(1);
     const [found] = diagnostics;
@@ -54,7 +54,7 @@ describe('a literal key', () => {
     expect(maskSecrets(`grid_sk-${key}`)).toBe(`grid${'*'.repeat(key.length + 4)}`);
   });
 
-  it('is not seen in a variable', async () => {
+  it('is not reported for a variable', async () => {
     const { diagnostics } = await parse(`name: t\nservice: { apiKey: "\${MY_KEY}", sped: fast }\n${steps}`);
     expect(diagnostics.map(({ sourceLine }) => sourceLine)).toEqual([
       'service: { apiKey: "${MY_KEY}", sped: fast }',

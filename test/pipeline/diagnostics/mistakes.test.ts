@@ -225,7 +225,7 @@ const mistakes: readonly Mistake[] = [
   ],
 ];
 
-describe('a mistake is reported once, where it was made, with what to write', () => {
+describe('a mistake is reported once, at its position, with a correction', () => {
   it.each(mistakes.map((one) => [one[0], one] as const))('%s', async (_what, mistake) => {
     const [, text, place, hint, files = {}] = mistake;
     const { diagnostics } = await parse(`name: t\n${text}`, files);
@@ -249,11 +249,11 @@ it.each([
     `service: { baseUrl: $GATEWAY_URL }\n${grid}`,
     '"$GATEWAY_URL" is read as an address: a variable has braces, ${NAME}, and this one is not read here.',
   ],
-])('%s is called by its name', async (_what, text, message) => {
+])('the message names %s', async (_what, text, message) => {
   expect((await parse(`name: t\n${text}`)).diagnostics.map((one) => one.message)).toEqual([message]);
 });
 
-it('a member that is asked for, or has a default, may be missing', async () => {
+it('a member with a test or a default may be missing', async () => {
   const text =
     'name: t\nmatrix:\n  m: [{ n: ink, s: 50 }, { n: oil }]\nsteps:\n  grid:\n    imagine: "{{ m.n }} {% if m.s %}{{ m.s }}{% endif %} {{ m.s | default: 5 }}"\n';
   expect((await parse(text)).diagnostics).toEqual([]);

@@ -47,16 +47,16 @@ describe('axes that the user replaces', () => {
     ['seed=6.0', 1, ['6.0']],
     ['seed={from: 5, to: 7}', 1, [5, 7, 1]],
     ['medium={name: chalk}', 2, ['{"name":"chalk"}']],
-  ])('%s has the values that a file with it would have', async (set, at, values) => {
+  ])('%s gives the same values as the file with that axis', async (set, at, values) => {
     expect((await matrixWith(set)).axes[at]).toEqual(values);
   });
 
-  it('keep their place in the order, and the others their values', async () => {
+  it('keep their order, and other axes keep their values', async () => {
     const { axes } = await matrixWith('seed=9');
     expect(axes).toEqual([['fox', 'owl'], ['9'], ['{"name":"ink"}', '{"name":"oil"}']]);
   });
 
-  it('have all values of several settings', async () => {
+  it('combine the values of several settings', async () => {
     const { axes } = await matrixWith('animal=lynx', 'seed=7', 'animal=[hare, owl]', 'seed=8');
     expect(axes.slice(0, 2)).toEqual([
       ['lynx', 'hare', 'owl'],
@@ -64,7 +64,7 @@ describe('axes that the user replaces', () => {
     ]);
   });
 
-  it('leave out the excludes and includes of values that are gone', async () => {
+  it('drop the excludes and includes of removed values', async () => {
     expect(await matrixWith('animal=fox')).toMatchObject({
       exclude: [{ animal: 'fox', medium: { name: 'oil' } }],
       include: [],
@@ -112,7 +112,7 @@ describe('axes that the user replaces', () => {
     expect(flag.slice(column - 1, column - 1 + length).startsWith(marked)).toBe(true);
   });
 
-  it('are shown as the flag that is wrong, behind the mistakes of the file', async () => {
+  it('are reported as the wrong flag, after the errors of the file', async () => {
     const { diagnostics } = await parse(`${text}what: 1\n`, {}, ['animal=fox', 'sed=[1, 2]']);
     expect(diagnostics.map((found) => formatDiagnostic(found).split('\n'))).toEqual([
       expect.arrayContaining([expect.stringContaining('t.yaml:14:1 error')]),
@@ -125,13 +125,13 @@ describe('axes that the user replaces', () => {
     ]);
   });
 
-  it('that are a range stand alone', async () => {
+  it('that are ranges cannot be combined with other settings', async () => {
     const { diagnostics } = await parse(text, {}, ['seed={from: 1, to: 2}', 'seed=7']);
     expect(diagnostics.map(placed)).toEqual(['matrix.set 1:12']);
     expect(diagnostics[0]?.file).toBe('--set seed=7');
   });
 
-  it('are no columns of a table, which --filter chooses', async () => {
+  it('cannot be columns of a table, and the hint suggests --filter', async () => {
     const table = 'name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
     const { diagnostics } = await parse(table, { 't.csv': 'a,b\n1,2\n' }, ['a=3']);
     expect(diagnostics).toMatchObject([
@@ -143,12 +143,12 @@ describe('axes that the user replaces', () => {
     ]);
   });
 
-  it('are checked with the templates that use them', async () => {
+  it('are checked against the templates that use them', async () => {
     const { diagnostics } = await parse(text, {}, ['medium=chalk']);
     expect(diagnostics.map(({ code }) => code)).toEqual(['template.unknown-member']);
   });
 
-  it('are kept with the pipeline, whose text stays as it is', async () => {
+  it('are stored with the pipeline, whose text is unchanged', async () => {
     const { pipeline } = await parse(text, {}, ['animal=lynx']);
     expect(pipeline?.source).toMatchObject({ text, set: [{ axis: 'animal', value: 'lynx' }] });
     expect((await parse(text)).pipeline?.source).not.toHaveProperty('set');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse, placed } from '../diagnose.ts';
 
-describe('a line that is not indented as it was meant', () => {
+describe('a line with the wrong indentation', () => {
   it.each([
     [
       'imagine beside its step',
@@ -63,14 +63,14 @@ describe('a line that is not indented as it was meant', () => {
     expect(diagnostics[0]?.hint).toContain(hint);
   });
 
-  it('leaves the step as it was meant: what other steps say of it is checked, and no more is said', async () => {
+  it('is read as it was meant, so that other steps are checked against it without further errors', async () => {
     const { diagnostics } = await parse(
       'name: t\nsteps:\n  grid:\n  imagine: a fox\n  path: U1\n  b:\n    from: grid/U1\n    click: Vary (Strong)\n  c:\n    from: grid/U7\n    click: U1\n',
     );
     expect(diagnostics.map(placed)).toEqual(['schema.type 4:3', 'step.unknown-branch 10:11']);
   });
 
-  it('a step may have the name of a key', async () => {
+  it('does not affect a step that has the name of a key', async () => {
     const { pipeline } = await parse(
       'name: t\nsteps:\n  grid: { imagine: a fox }\n  path: { from: grid, click: U1 }\n  imagine: { imagine: an owl }\n',
     );
@@ -108,7 +108,7 @@ describe('a line that is not indented as it was meant', () => {
       'schema.unknown-key 3:11',
       '"attempts" is a key of retry',
     ],
-  ])('at the top of the file: %j', async (text, place, hint) => {
+  ])('is reported at the top of the file: %j', async (text, place, hint) => {
     const { diagnostics } = await parse(`name: t\n${text}\n`);
     expect(diagnostics.map(placed)).toEqual([place]);
     expect(diagnostics[0]?.hint).toContain(hint);

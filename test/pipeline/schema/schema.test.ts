@@ -54,14 +54,14 @@ describe('the schema', () => {
     expect(steps).toEqual(stepKinds.map((kind) => `#/$defs/${kind}Step`));
   });
 
-  it('accepts the example of the design as an editor would', () => {
+  it('accepts the example of the design like an editor', () => {
     const text = readFileSync(new URL('../whole-language.yaml', import.meta.url), 'utf8');
     const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
     validate(parseYaml(text));
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('states the defaults that hold', () => {
+  it('states the actual defaults', () => {
     const at = (way: string): unknown => {
       let part = schema;
       for (const name of way.split('/')) part = resolve(part.properties?.[name] ?? part.$defs?.[name] ?? {});
@@ -87,7 +87,7 @@ describe('the schema', () => {
     expect(at('names/preset')).toBe(defaults.service.names);
   });
 
-  it('states no default that does not hold', () => {
+  it('states no other default', () => {
     const ways = [...properties(schema)]
       .filter(([, part]) => 'default' in part)
       .map(([way]) => way.split('/').at(-1));

@@ -95,7 +95,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 30 }),
 );
 
-test('whatever is written is an address that is written back and read again, or has errors within the text', () => {
+test('any text is an address that formats and parses back, or has errors within the text', () => {
   fc.assert(
     fc.property(text, (source) => {
       const result = parseAddress(source, inText);
@@ -108,7 +108,7 @@ test('whatever is written is an address that is written back and read again, or 
   );
 });
 
-test('every branch that a path can name has an address of its own', () => {
+test('every branch of a path has its own address', () => {
   fc.assert(
     fc.property(text, (source) => {
       const path = parsePath(source, inText);

@@ -57,7 +57,7 @@ describe('a path', () => {
     ]);
   });
 
-  test('has words for buttons without a label, unless they are quoted', () => {
+  test('reads words for buttons without a label, unless they are quoted', () => {
     expect(
       path('reroll, pan left, pan  right, pan up, pan down, "pan x", Reroll')[0]?.map(
         ({ press }) => press[0],
@@ -92,7 +92,7 @@ describe('a path', () => {
     ]);
   });
 
-  test('takes everything in quotes for text', () => {
+  test('reads everything in quotes as text', () => {
     expect(path('"Vary, -> → | .. * ?"? → \'it "is"\' → "say \\"a\\\\b\\" \\n"')).toEqual([
       [{ press: ['text Vary, -> → | .. * ?'], optional: true, name: 'Vary, → → | .. * ?' }],
       [{ press: ['text it "is"'], optional: false, name: 'it "is"' }],
@@ -101,7 +101,7 @@ describe('a path', () => {
     expect(names('Don\'t → Vary "x"')).toEqual([["Don't"], ['Vary "x"']]);
   });
 
-  test('keeps templates whole, and what they give is one label', () => {
+  test('keeps templates whole, and their result is one label', () => {
     const text =
       'U{{ n | plus: 1 }}, {% if a == "b, c" %}V1{% else %}V2{% endif %} → "{{ x | default: "a → b" }}, y"?';
     const [first, second] = good(parsePath(text, inText));
@@ -119,7 +119,7 @@ describe('a path', () => {
     expect(plainPath([good(parseSegment('{{ "U*" }}', inText))])[0]?.[0]?.press).toEqual(['text {{ "U*" }}']);
   });
 
-  test('gives the places of its parts', () => {
+  test('gives the positions of its parts', () => {
     const text = 'U1 →  A | B , "x\\"{{ v }}"';
     const [first, second] = good(parsePath(text, inText));
     const at = ({ position }: { position: { column: number; length: number } }) =>
@@ -131,7 +131,7 @@ describe('a path', () => {
     expect(match?.kind === 'text' && match.text.variables.map(at)).toEqual(['v']);
   });
 
-  test('has one spelling', () => {
+  test('formats in one spelling', () => {
     expect(names('Zoom   Out\t2x')).toEqual(names('"Zoom Out 2x"'));
     expect(names('cafe\u0301')).toEqual(names('caf\u00e9'));
   });
@@ -217,18 +217,18 @@ describe('an error in a path', () => {
     [Array.from({ length: selectorLimits.selectors + 1 }, (_, n) => `A${n}`).join(','), 'path.too-many'],
     [Array.from({ length: selectorLimits.alternatives + 1 }, (_, n) => `A${n}`).join('|'), 'path.too-many'],
     ['U1..U100 → U1..U100 → U1, U2', 'path.too-many'],
-  ])('a bound is passed (%#)', (text, code) => {
+  ])('is reported beyond a limit (%#)', (text, code) => {
     expect(marked(text, parsePath(text, inText)).map(([found]) => found)).toEqual([code]);
   });
 
-  test('is one of few, however long the text', () => {
+  test('is reported a limited number of times, however long the text', () => {
     const text = '"x" y,'.repeat(1000);
     expect(marked(text, parsePath(text, inText))).toHaveLength(selectorLimits.diagnostics);
   });
 });
 
 describe('a single segment or selector', () => {
-  test('is read like one of a path', () => {
+  test('is parsed like one of a path', () => {
     expect(plainPath([good(parseSegment('U1..U2, Custom Zoom?', inText))])).toEqual(
       path('U1..U2, Custom Zoom?'),
     );
@@ -257,7 +257,7 @@ describe('a single segment or selector', () => {
   });
 });
 
-describe('whatever is written', () => {
+describe('any text', () => {
   const piece = fc.constantFrom(
     'U1',
     'U2',
@@ -292,7 +292,7 @@ describe('whatever is written', () => {
     fc.string({ unit: 'grapheme', maxLength: 40 }),
   );
 
-  test('is a path that is written back and read again, or has errors within the text', () => {
+  test('is a path that formats and parses back, or has errors within the text', () => {
     fc.assert(
       fc.property(text, (source) => {
         const read = parsePath(source, inText);
@@ -305,7 +305,7 @@ describe('whatever is written', () => {
     );
   });
 
-  test('any label can be written, and stays one label', () => {
+  test('can be written as one label', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), (label) => {
         fc.pre(!/\{[{%]/.test(label) && !/^\s*\*{1,2}\s*$/.test(label) && label.trim() !== '');
@@ -320,7 +320,7 @@ describe('whatever is written', () => {
     );
   });
 
-  test('ends at its bounds: what is longer is not read, and errors are counted', () => {
+  test('is not read beyond its limits, and errors are limited in number', () => {
     for (const part of ['{{', '{% "', '"{{ ', '/\\', 'a,', '-', '"\\"', '*.', 'U1..', '/a/ x']) {
       const text = part.repeat(selectorLimits.text);
       const beyond = parsePath(text, inText);
@@ -348,11 +348,11 @@ describe('globMatches', () => {
     ['', 'a', false],
     ['.*', 'ab', false],
     ['a*', 'a*', true],
-  ])('%s fits %s: %s', (glob, label, expected) => {
+  ])('says whether %s matches %s: %s', (glob, label, expected) => {
     expect(globMatches(glob, label)).toBe(expected);
   });
 
-  test('agrees with the regular expression that says the same', () => {
+  test('agrees with the equivalent regular expression', () => {
     const letters = (max: number) =>
       fc.array(fc.constantFrom('a', 'b', '*'), { maxLength: max }).map((all) => all.join(''));
     fc.assert(

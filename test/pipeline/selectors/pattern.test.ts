@@ -55,7 +55,7 @@ describe('a pattern', () => {
     expect(diagnostic && source.slice(diagnostic.offset, diagnostic.offset + diagnostic.length)).toBe(at);
   });
 
-  test('that is accepted compiles, and its work is bounded', () => {
+  test('compiles if it is accepted, and its work is bounded', () => {
     const piece = fc.constantFrom(
       'a',
       'b',

@@ -9,7 +9,7 @@ describe('a reason of failed tasks', () => {
     for (const text of ['/', '/a', 'a/']) expect(reasonMatch(text)).toEqual({ kind: 'text', text });
   });
 
-  it('is found in what the service says', () => {
+  it("is found in the service's text", () => {
     const found = (written: string, reason: string): boolean => reasonMatches(reasonMatch(written), reason);
     expect(found('worker lost', '[Internal] Worker LOST, sorry')).toBe(true);
     expect(found('worker lost', 'worker is lost')).toBe(false);
@@ -21,7 +21,7 @@ describe('a reason of failed tasks', () => {
     expect(found('z', `${'a'.repeat(100_000)}z`)).toBe(true);
   });
 
-  it('stands in the settings in written order', async () => {
+  it('keeps its written order in the settings', async () => {
     const { pipeline, diagnostics } = await parse(
       'name: t\nservice: { tag: false, names: { errorType: x } }\npoll: { list: true }\nretry: { permanent: [a, "/b/"], transient: [c] }\nsteps: { a: { imagine: x } }\n',
     );

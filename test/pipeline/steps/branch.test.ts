@@ -62,7 +62,7 @@ describe('an address', () => {
       'The only branch there is "U*". If V1 is meant, add it to the path of "wild": U*, V1.',
     ],
     ['root/**', 'Step "root" has no path, so there is no root/**.', 'Write root.'],
-  ])('leads nowhere: %s', async (address, message, hint) => {
+  ])('is refused if there is no such branch: %s', async (address, message, hint) => {
     const { diagnostics } = await parse(`${steps}  next: { from: "${address}", click: reroll }\n`);
     expect(diagnostics).toMatchObject([{ code: 'step.unknown-branch', message, hint }]);
     const gathered = await parse(`${steps}  next: { gather: "${address}", blend: {} }\n`);
@@ -101,7 +101,7 @@ describe('a step that a template names', () => {
     ['a wildcard, seen from the operation', `${other('wild/*')}${uses('other', 'wild')}`],
     ['one branch, seen from any, where it branches below', `${other('grid/U1/*')}${uses('other', 'grid/*')}`],
     ['what continues several', `${other('grid/*')}  last: { from: other, click: V1 }\n${uses('last')}`],
-  ])('could be several: %s', async (_why, more) => {
+  ])('is refused if it may have several jobs: %s', async (_why, more) => {
     expect(await codes(more)).toEqual(['step.several']);
   });
 
@@ -127,7 +127,7 @@ describe('a step that a template names', () => {
     expect(await codes(more)).toEqual([]);
   });
 
-  it('is one job also for a step that gathers it', async () => {
+  it('has one job for a step that gathers it', async () => {
     const { diagnostics } = await parse(
       `${steps}${other('grid/*')}${judge('other', '{{ steps.other.button }}')}\n`,
     );
@@ -140,7 +140,7 @@ describe('a step that a template names', () => {
 });
 
 describe('steps that wait for each other', () => {
-  it('are one error for each round, however long', async () => {
+  it('are one error for each circle, however long', async () => {
     const { diagnostics } = await parse(`name: t
 steps:
   a: { imagine: "{{ steps.b.prompt }}" }

@@ -3,7 +3,7 @@ import { compileTemplate } from '../../../src/pipeline/templates/compile.ts';
 import { inText, marked, render, scopeOf, template, thrown, written } from '../liquid-rig.ts';
 
 describe('a template renders', () => {
-  test('text without tags as it stands, braces and all', () => {
+  test('text without tags unchanged, braces included', () => {
     expect(render('a {red, green} fox % 100 }} %}')).toBe('a {red, green} fox % 100 }} %}');
     expect(render('')).toBe('');
   });
@@ -17,7 +17,7 @@ describe('a template renders', () => {
     );
   });
 
-  test('numbers written in the template as they are written there', () => {
+  test('numbers in the template as they are written', () => {
     expect(render('{% assign v = 6.0 %}{{ v }} {{ x | default: 1.50 }} {{ v | plus: 1 }}', { x: null })).toBe(
       '6.0 1.50 7',
     );
@@ -56,7 +56,7 @@ describe('a template renders', () => {
     expect(render('{% for i in (1..3) %}{% cycle 0, false %}{% endfor %}')).toBe('0false0');
   });
 
-  test('the same text each time: nothing is left over from the last rendering', () => {
+  test('the same text each time, without state from an earlier rendering', () => {
     const counted = template(
       '{% assign n = n | append: "x" %}{% for i in l limit: 1 offset: continue %}{{ i }}{% endfor %}{{ n }}',
     );
@@ -68,7 +68,7 @@ describe('a template renders', () => {
 });
 
 describe('a template that is one output', () => {
-  test('keeps the type', () => {
+  test('keeps the type of its value', () => {
     const vars = { n: 3, w: written('6.0'), b: false, o: { a: [1] }, l: ['x'], z: null };
     const evaluate = (source: string) => template(source).evaluate(scopeOf(vars));
     expect(evaluate('{{ n }}')).toBe(3);
@@ -83,7 +83,7 @@ describe('a template that is one output', () => {
     expect(evaluate('{{ w | times: 2 }}')).toBe(12);
   });
 
-  test('is text as soon as anything stands beside it', () => {
+  test('becomes text with anything beside the output', () => {
     expect(template('{{ n }} ').evaluate(scopeOf({ n: 3 }))).toBe('3 ');
     expect(template('{{ n }}{{ n }}').evaluate(scopeOf({ n: 3 }))).toBe('33');
     expect(template('plain').evaluate(scopeOf())).toBe('plain');
@@ -106,7 +106,7 @@ describe('an error', () => {
     ['{% assign x = m.nmae %}', '"m.nmae"'],
     ['{% if m.nmae > 3 %}{% endif %}', '"m.nmae"'],
     ['{{ l | first }}', '{{ l | first }}'],
-  ])('names what is not defined in %s', (source, name) => {
+  ])('names the undefined variable in %s', (source, name) => {
     const vars = { m: { name: 'ink', none: null }, k: 'nokey', w: written('6.0'), l: [] };
     const error = thrown(() => render(source, vars));
     expect(error.code).toBe('template.undefined');
@@ -124,7 +124,7 @@ describe('an error', () => {
     expect(thrown(() => render(source, { m: { a: 1 }, l: [1] })).code).toBe('template.object');
   });
 
-  test('says which filter failed, and keeps the cause', () => {
+  test('names the filter that failed, and keeps the cause', () => {
     const error = thrown(() => render('{{ "%zz" | url_decode }}'));
     expect(error.code).toBe('template.filter');
     expect(error.message).toContain('url_decode');
@@ -135,17 +135,17 @@ describe('an error', () => {
     );
   });
 
-  test('lists are text once a filter joins them, mappings once they are JSON', () => {
+  test('does not occur for lists that a filter joins, or mappings written as JSON', () => {
     expect(render('{{ l | join: ", " }} {{ m | json }}', { l: ['a', written('1.0')], m: { a: 1 } })).toBe(
       'a, 1.0 {"a":1}',
     );
   });
 });
 
-describe('what may be absent', () => {
+describe('a name that may be absent', () => {
   const vars = { m: { name: 'ink', none: null } };
 
-  test('is nothing to default, if and unless', () => {
+  test('counts as nothing for default, if and unless', () => {
     expect(render('{{ m.stylize | default: 50 }}', vars)).toBe('50');
     expect(render('{% if m.stylize %}y{% else %}n{% endif %}', vars)).toBe('n');
     expect(render('{% unless m.none.deep %}n{% endunless %}', vars)).toBe('n');
@@ -153,7 +153,7 @@ describe('what may be absent', () => {
     expect(render('{% if m.nope %}{% elsif m.name %}y{% endif %}', vars)).toBe('y');
   });
 
-  test('is an error to everything else', () => {
+  test('is an error everywhere else', () => {
     for (const source of [
       '{% if m.stylize > 5 %}{% endif %}',
       '{% case m.stylize %}{% endcase %}',
@@ -180,7 +180,7 @@ describe('the analysis', () => {
     };
   };
 
-  test('gives variables and steps with their members and places, in order', () => {
+  test('gives variables and steps with their members and positions, in order', () => {
     expect(
       uses(
         '{% if b %}{{ a.x | append: c["y z"] }}{% endif %}{{ steps.pick.json.best }} {{ l[0] }} {{ repeat }}',
@@ -197,7 +197,7 @@ describe('the analysis', () => {
     });
   });
 
-  test('gives a computed member as the path before it and as a variable of its own', () => {
+  test('gives a computed member as the path before it and as a separate variable', () => {
     expect(uses('{{ m[k].x }}{{ steps.pick.json[k] }}')).toEqual({
       variables: [
         ['m', 'm[k].x'],
@@ -208,7 +208,7 @@ describe('the analysis', () => {
     });
   });
 
-  test('leaves out what assign, capture and loops make, from there on', () => {
+  test('omits names that assign, capture and loops define, from there on', () => {
     expect(uses('{{ x }}{% assign x = y %}{{ x }}').variables).toEqual([
       ['x', 'x'],
       ['y', 'y'],
@@ -224,7 +224,7 @@ describe('the analysis', () => {
     expect(uses('{% for i in l offset:continue %}{{ i }}{% endfor %}').variables).toEqual([['l', 'l']]);
   });
 
-  test('sees through every tag that evaluates something', () => {
+  test('covers every tag that evaluates something', () => {
     const source =
       '{% case a %}{% when b %}{{ c }}{% else %}{{ d }}{% endcase %}{% cycle e: f, g %}{% tablerow t in h cols: i %}{{ t }}{% endtablerow %}' +
       '{% echo j %}{% liquid\n echo k\n%}{% for x in (l..m) %}{% endfor %}{% if n %}{% elsif o %}{% endif %}{% unless p %}{% endunless %}{{ "q" | append: r, s: t }}';
@@ -238,7 +238,7 @@ describe('the analysis', () => {
     });
   });
 
-  test('gives the whole text its place', () => {
+  test('marks the whole text', () => {
     expect(template('{{ a }}').position).toEqual({ line: 1, column: 1, length: 7 });
     expect(template('abc').position).toEqual({ line: 1, column: 1, length: 3 });
   });
@@ -295,7 +295,7 @@ describe('an error', () => {
     ]);
   });
 
-  test('comes with what was probably meant', () => {
+  test('comes with a suggestion', () => {
     const result = compileTemplate('{{ a | upcas }}', inText);
     expect(result.ok ? [] : result.error[0]?.hint).toBe('Did you mean "upcase"?');
   });

@@ -41,7 +41,7 @@ describe('the date filter', () => {
     }
   });
 
-  test('knows the directives of strftime, in English', () => {
+  test('supports the directives of strftime, in English', () => {
     const all = '%A %a %B %b %-d %e %j %H %-I %l %M %S %L %p %P %y %C %u %w %s %z %Z %D %R %^a %%';
     expect(render(`{{ "2026-03-05T14:07:09.045Z" | date: "${all}" }}`)).toBe(
       'Thursday Thu March Mar 5  5 064 14 2  2 07 09 045 PM pm 26 20 4 4 1772719629 +0000 UTC 03/05/26 14:07 THU %',

@@ -4,7 +4,7 @@ import { parse, placed } from '../diagnose.ts';
 const pipeline = (when: string, prompt: string): string =>
   `name: t\nmatrix: { animal: [fox, owl] }\nsteps:\n  grid:\n    when: '${when}'\n    imagine: '${prompt}'\n`;
 
-describe('an operator of another language names the one of Liquid', () => {
+describe("an operator of another language is reported with Liquid's own", () => {
   it.each([
     ['animal == "fox" && not animal == "owl"', '"&&" is not an operator of Liquid.', 'Write "and".', '5:28'],
     ['animal == "fox" && animal == "owl"', '"&&" is not an operator of Liquid.', 'Write "and".', '5:28'],
@@ -22,7 +22,7 @@ describe('an operator of another language names the one of Liquid', () => {
     expect(diagnostics[0]?.hint).toContain(hint);
   });
 
-  it('in a tag of a prompt too', async () => {
+  it('is reported in a tag of a prompt too', async () => {
     const { diagnostics } = await parse(
       pipeline('true', '{% if animal == "fox" && animal %}{{ animal }}{% endif %}'),
     );
@@ -30,7 +30,7 @@ describe('an operator of another language names the one of Liquid', () => {
   });
 });
 
-describe('what opens in a template and is never closed', () => {
+describe('an opening in a template that is never closed', () => {
   it.each([
     [
       '{{ animal }, in snow',
@@ -64,7 +64,7 @@ describe('what opens in a template and is never closed', () => {
   });
 });
 
-describe('a name that a template does not know', () => {
+describe('a name that is unknown in a template', () => {
   const files = { 't.csv': 'lang code,prompt\nde,Fuchs\n' };
   const reads = (text: string): string =>
     `name: t\nmatrix: { rows: t.csv }\nsteps: { grid: { imagine: '{{ prompt }} ${text.replaceAll("'", "''")}' } }\n`;
@@ -76,7 +76,7 @@ describe('a name that a template does not know', () => {
     ['{{ lang code }}', `A text needs quotes. Write a variable with a space in its name as ['lang code'].`],
     ['{{ zebra }}', `Write a name with other characters as {{ ['lang code'] }}.`],
     ['{{ env.HOME }}', 'A template cannot read the environment'],
-  ])('%s: how a column with a space is written', async (text, hint) => {
+  ])('%s gets a hint for columns with a space', async (text, hint) => {
     const { diagnostics } = await parse(reads(text), files);
     expect(diagnostics).toHaveLength(1);
     expect(diagnostics[0]?.hint).toContain(hint);
@@ -86,7 +86,7 @@ describe('a name that a template does not know', () => {
     `{{ ['lang code'] }}`,
     `{{ ["lang code"] | upcase }}`,
     `{% if ['lang code'] == "de" %}x{% endif %}`,
-  ])('a column with a space can be written: %s', async (text) => {
+  ])('is found as a column with a space: %s', async (text) => {
     const { pipeline: read, diagnostics } = await parse(reads(text), files);
     expect(diagnostics).toEqual([]);
     const prompt = read?.steps[0]?.request['prompt'] as { render(scope: object): string };
@@ -94,12 +94,12 @@ describe('a name that a template does not know', () => {
     expect(prompt.render(scope)).toMatch(/^Fuchs (?:de|DE|x)$/);
   });
 
-  it('a value without its quotes', async () => {
+  it('may be a value without quotes', async () => {
     const { diagnostics } = await parse(pipeline('animal == fox', '{{ animal }}'));
     expect(diagnostics.map(({ hint }) => hint)).toEqual(['"fox" is a value: a text needs quotes, "fox".']);
   });
 
-  it('a filter: those that are used most, and all that there are', async () => {
+  it('may be a filter: the hint lists the most common ones, then all', async () => {
     const { diagnostics } = await parse(pipeline('true', '{{ animal | shout }}'));
     expect(diagnostics[0]?.hint).toMatch(
       /^Filters for texts are capitalize, .*, default\. All filters: abs, append, .*xml_escape\.$/,
@@ -113,7 +113,7 @@ describe('a name that a template does not know', () => {
     ['trim', 'strip'],
     ['length', 'size'],
     ['capitalise', 'capitalize'],
-  ])('a filter of another language: %s is %s', async (written, meant) => {
+  ])('may be a filter of another language: %s is %s', async (written, meant) => {
     const { diagnostics } = await parse(pipeline('true', `{{ animal | ${written} }}`));
     expect(diagnostics.map(({ hint }) => hint)).toEqual([`Did you mean "${meant}"?`]);
   });
@@ -122,7 +122,7 @@ describe('a name that a template does not know', () => {
     ['animal = "fox" && true', 'Write animal == "fox" and true.'],
     ['!animal || animal == "a && b"', 'Write not animal or animal == "a && b".'],
     ['animal === "fox" && animal <> "owl"', 'Write animal == "fox" and animal != "owl".'],
-  ])('all operators of another language at once: %s', async (when, hint) => {
+  ])('replaces all operators of another language in the hint: %s', async (when, hint) => {
     const { diagnostics } = await parse(pipeline(when, '{{ animal }}'));
     expect(diagnostics[0]?.hint).toContain(hint);
   });
@@ -131,12 +131,12 @@ describe('a name that a template does not know', () => {
     ['${{ matrix.animal }}', '{{ animal }}, without "matrix." and without the $ before {{.'],
     ['{{ matrix.anmial }}', '{{ animal }}, without "matrix.".'],
     ['{{ vars.animal }}', '{{ animal }}, without "vars.".'],
-  ])('a variable inside another name: %s', async (text, hint) => {
+  ])('may be a variable inside another name: %s', async (text, hint) => {
     const { diagnostics } = await parse(pipeline('true', text));
     expect(diagnostics[0]?.hint).toBe(`Write only the name of an axis: ${hint}`);
   });
 
-  it('an axis in single braces is said to be no variable', async () => {
+  it('may be an axis in single braces, with a warning', async () => {
     const { diagnostics } = await parse(pipeline('true', 'a { animal }'));
     expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
       ['matrix.unused-axis', '{ animal } is sent unchanged: write a variable as {{ animal }}.'],
@@ -144,7 +144,7 @@ describe('a name that a template does not know', () => {
   });
 });
 
-it('a branch that is written with a dot names the slash', async () => {
+it('a branch written with a dot gets a hint for the slash', async () => {
   const { diagnostics } = await parse(
     'name: t\nsteps: { grid: { imagine: a, path: U1 }, b: { from: grid.U1, click: U2 } }\n',
   );

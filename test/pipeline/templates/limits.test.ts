@@ -66,7 +66,7 @@ describe('a template is bounded', () => {
     expect(thrown(() => render(source, vars)).code).toBe(code);
   });
 
-  test('a plain output that is too long', () => {
+  test('refuses a plain output that is too long', () => {
     const t = 'x'.repeat(600_000);
     expect(render('{{ t }}', { t })).toHaveLength(600_000);
     expect(thrown(() => render('{{ t }}{{ t }}', { t })).code).toBe('template.limit');
@@ -75,7 +75,7 @@ describe('a template is bounded', () => {
   test.each([
     ['a value', '{{ t }}'],
     ['what a filter makes of a value', '{{ s | replace: "", s }}'],
-  ])('the text that a template alone gives: %s', (_, source) => {
+  ])('limits the text of a template that is one output: %s', (_, source) => {
     const compiled = compileTemplate(source, inText);
     if (!compiled.ok) throw new Error('It compiles.');
     const evaluated = (length: number) =>
@@ -84,7 +84,7 @@ describe('a template is bounded', () => {
     expect(thrown(() => evaluated(1100)).code).toBe('template.limit');
   });
 
-  test('a range of the permitted length', () => {
+  test('accepts a range of the permitted length', () => {
     expect(render('{{ (1..10000) | size }}')).toBe('10000');
     const long = '{% for i in (1..10000) %}{% if i > 0 %}{{ i }} and {{ i }}{% endif %}{% endfor %}';
     expect(render(long)).toHaveLength(127_788);
@@ -107,7 +107,7 @@ describe('a template is bounded', () => {
     expect(marked(source, compileTemplate(source, inText)).map(([found]) => found)).toContain(code);
   });
 
-  test('the number of errors', () => {
+  test('limits the number of errors', () => {
     const source = '{{ a b }}'.repeat(5000);
     expect(marked(source, compileTemplate(source, inText))).toHaveLength(templateLimits.diagnostics);
     const tags = '{% x %}'.repeat(5000);
@@ -115,7 +115,7 @@ describe('a template is bounded', () => {
   });
 });
 
-describe('whatever is written', () => {
+describe('any text', () => {
   const pieces = fc.constantFrom(
     '{{',
     '}}',
@@ -180,7 +180,7 @@ describe('whatever is written', () => {
   );
   const scope = scopeOf({ a: 'fox', b: { c: [1, 2] } }, { steps: { x: {} } });
 
-  test('compiling gives a template or errors within the text, and rendering text or a coded error', () => {
+  test('compiles to a template or to errors within the text, and renders to text or a coded error', () => {
     fc.assert(
       fc.property(source, (text) => {
         const result = compileTemplate(text, inText);
@@ -193,7 +193,7 @@ describe('whatever is written', () => {
     );
   });
 
-  test('the same for conditions', () => {
+  test('behaves the same as a condition', () => {
     fc.assert(
       fc.property(source, (text) => {
         const result = compileCondition(text, inText);

@@ -13,7 +13,7 @@ describe('offset: continue of a loop', () => {
       ) as never,
     );
 
-  test('is the number where the loop before has ended', () => {
+  test('continues where the previous loop ended', () => {
     expect(offset(3)).toBe(3);
     expect(
       render(
@@ -22,7 +22,7 @@ describe('offset: continue of a loop', () => {
     ).toBe('12-345');
   });
 
-  test('skips nothing where no loop was before, however often the loop is rendered', () => {
+  test('skips nothing without a previous loop, however often the loop is rendered', () => {
     const loop = '{% for i in (1..3) offset: continue %}{{ i }}{% endfor %}';
     expect(render(`{% for j in (1..4) %}${loop}{% endfor %}`)).toBe('123123123123');
   });

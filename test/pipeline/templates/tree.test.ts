@@ -27,7 +27,7 @@ describe('a tree of templates', () => {
     expect(compile(w)).toBe(w);
   });
 
-  test('keeps names that mean something to JavaScript as names', () => {
+  test('keeps names that are special in JavaScript', () => {
     const tree = compile(JSON.parse('{"__proto__": "{{ n }}", "constructor": "x", "render": "y"}') as Value);
     expect(isTemplate(tree)).toBe(false);
     const rendered = renderTree(tree, scopeOf({ n: 1 }));
@@ -39,14 +39,14 @@ describe('a tree of templates', () => {
     expect(Object.getPrototypeOf(rendered)).toBe(Object.prototype);
   });
 
-  test('says what it reads, in written order', () => {
+  test('lists the names that it reads, in written order', () => {
     const tree = compile({ b: '{{ x }}{{ steps.s.a }}', a: ['{{ y.z }}', { c: '{{ steps.t.b }}' }] });
     expect(treeVariables(tree).map(({ path }) => path.join('.'))).toEqual(['x', 'y.z']);
     expect(treeSteps(tree).map(({ step }) => step)).toEqual(['s', 't']);
     expect(treeVariables(written('1.0'))).toEqual([]);
   });
 
-  test('gives the errors of all leaves with their places', () => {
+  test('gives the errors of all leaves with their positions', () => {
     const result = compileTree({ a: ['{{ steps }}', 'ok'], b: '{{ x' }, (path) => (offset, length) => ({
       line: path.length,
       column: offset,
@@ -58,7 +58,7 @@ describe('a tree of templates', () => {
     ]);
   });
 
-  test('is bounded in depth', () => {
+  test('is limited in depth', () => {
     let value: Value = 'x';
     for (let depth = 0; depth < 5000; depth += 1) value = [value];
     const result = compileTree(value, () => inText);

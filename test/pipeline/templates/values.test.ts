@@ -40,7 +40,7 @@ describe('a written number computes', () => {
     'v > nil',
     'nil < v',
     'l contains "6"',
-  ])('not: %s', (source) => {
+  ])('but not in %s', (source) => {
     expect(holds(source, vars)).toBe(false);
   });
 
@@ -57,7 +57,7 @@ describe('a written number computes', () => {
     ).toBe('sixsix');
   });
 
-  test('as the plain number does, whatever it is compared with', () => {
+  test('like the plain number in any comparison', () => {
     const operand = fc.oneof(
       fc.integer({ min: -3, max: 3 }),
       fc.constantFrom('', '1', '-2', 'x', true, false, null),
@@ -107,7 +107,7 @@ describe('a condition', () => {
     ).toBe(expected);
   });
 
-  test('says what it reads', () => {
+  test('lists the names that it reads', () => {
     const result = compileCondition('a.b and steps.pick.json.x > c', inText);
     expect(result.ok && result.value.variables.map(({ path }) => path)).toEqual([['a', 'b'], ['c']]);
     expect(
@@ -131,16 +131,16 @@ describe('a condition', () => {
     expect(marked(source, compileCondition(source, inText))).toEqual([[code, text]]);
   });
 
-  test('may hold braces in a text', () => {
+  test('may contain braces in a text', () => {
     expect(holds('a == "{{"', { a: '{{' })).toBe(true);
   });
 
-  test('does not compute with what is absent', () => {
+  test('does not compute with absent names', () => {
     expect(thrown(() => holds('m.gone > 1', { m: {} })).code).toBe('template.undefined');
   });
 });
 
-test('the quick way renders what liquidjs renders', () => {
+test('the fast path renders the same text as liquidjs', () => {
   const key = fc.constantFrom('a', 'b', 'size', 'first', 'last', 'constructor', '__proto__', 'length');
   const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
     value: fc.oneof(

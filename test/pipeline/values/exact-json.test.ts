@@ -9,7 +9,7 @@ const digits = fc
     fc.stringMatching(new RegExp(`^[1-9][0-9]{${length - 1}}$`)).map((text) => `${sign}${text}`),
   );
 
-it('every integer is written again as it was read, wherever it stands', () => {
+it('every integer is written as it was read, anywhere in a value', () => {
   fc.assert(
     fc.property(digits, (text) => {
       for (const json of [text, `[1,${text}]`, `{"id":${text},"in":[{"id":${text}}]}`])

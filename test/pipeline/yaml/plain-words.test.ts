@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { plainWords } from '../../../src/pipeline/yaml/plain-words.ts';
 import { parse } from '../diagnose.ts';
 
-describe('an error of the YAML library is said in plain words', () => {
+describe('an error of the YAML library is explained in plain words', () => {
   it.each([
     ['a: "x" y', 'There is text after the end of a value'],
     ['a: @x', 'A text cannot begin with this character'],
@@ -24,7 +24,7 @@ describe('an error of the YAML library is said in plain words', () => {
     expect(diagnostics[0]?.hint).not.toBeUndefined();
   });
 
-  it('whatever it is', () => {
+  it('for any error', () => {
     const { message, hint } = plainWords({ code: 'IMPOSSIBLE', message: 'Block scalar header not found' });
     expect([message, hint]).toEqual([
       'YAML cannot be read from here on.',
@@ -32,7 +32,7 @@ describe('an error of the YAML library is said in plain words', () => {
     ]);
   });
 
-  it('never in the words of the library', () => {
+  it('without the terms of the library', () => {
     const folder = fileURLToPath(new URL('../../../node_modules/yaml/dist/compose/', import.meta.url));
     const sources = readdirSync(folder)
       .filter((name) => name.endsWith('.js'))

@@ -5,7 +5,7 @@ const one = 'steps: { grid: { imagine: a fox } }\n';
 const mebi = 1024 * 1024;
 
 describe('hostile YAML', () => {
-  it('does not grow by its aliases', async () => {
+  it('does not grow through aliases', async () => {
     const level = (index: number): string =>
       `  b${index}: &a${index + 1} [${Array.from({ length: 9 }, () => `*a${index}`).join()}]\n`;
     const levels = Array.from({ length: 20 }, (_, index) => level(index)).join('');
@@ -18,7 +18,7 @@ describe('hostile YAML', () => {
     ['dashes', '- '.repeat(30_000)],
     ['indents', Array.from({ length: 1000 }, (_, index) => `${' '.repeat(index)}a:\n`).join('')],
     ['keys', '? '.repeat(30_000)],
-  ])('is not followed too deep: %s', async (_what, text) => {
+  ])('is refused if it is nested too deeply: %s', async (_what, text) => {
     const found = await diagnose(text);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^yaml\.nesting /);
@@ -38,14 +38,14 @@ describe('hostile YAML', () => {
     expect(await diagnose(text)).toHaveLength(1001);
   });
 
-  it('takes no product of excludes and values', async () => {
+  it('takes less than the product of excludes and values', async () => {
     const values = Array.from({ length: 20_000 }, (_, index) => `{n: ${index}}`).join();
     const excludes = Array.from({ length: 5000 }, (_, index) => `{a: {n: ${index}}}`).join();
     const text = `name: t\nmatrix: { a: [${values}], exclude: [${excludes}] }\nsteps: { grid: { imagine: "{{ a.n }}" } }\n`;
     expect(await diagnose(text)).toEqual([]);
   });
 
-  it('cannot reach into objects by its keys', async () => {
+  it('cannot change JavaScript objects through its keys', async () => {
     const text =
       'name: t\nmatrix: { a: [{ toString: x, hasOwnProperty: y }] }\nsteps: { grid: { imagine: "{{ a.toString }} {{ a.valueOf }}" } }\n';
     expect(await diagnose(text)).toEqual(['template.unknown-member 3:48']);
@@ -56,7 +56,7 @@ describe('hostile YAML', () => {
     expect(({} as Record<string, unknown>)['imagine']).toBeUndefined();
   });
 
-  it('reports its first syntax errors, one for a line', async () => {
+  it('reports its first syntax errors, one per line', async () => {
     const found = await diagnose(`name: t\n${'}\n'.repeat(50)}`);
     expect(found).toHaveLength(10);
     expect(new Set(found.map((one) => one.split(' ')[0]))).toEqual(new Set(['yaml.syntax']));
@@ -87,13 +87,13 @@ describe('YAML that surprises', () => {
       ['yaml.syntax 5:14'],
       'Put the whole text in quotes: "{{ animal }} in snow".',
     ],
-  ])('says that a template needs quotes: %s', async (_what, step, expected, hint) => {
+  ])('gets a hint that a template needs quotes: %s', async (_what, step, expected, hint) => {
     const { diagnostics } = await parse(`name: t\nmatrix: { animal: [fox] }\nsteps:\n  grid:\n    ${step}\n`);
     expect(diagnostics.map(placed)).toEqual(expected);
     expect(diagnostics[0]?.hint).toBe(hint);
   });
 
-  it('reports where an unclosed quote opens, and nothing of the text it swallowed', async () => {
+  it('reports where an unclosed quote opens, without errors for the text after it', async () => {
     const { diagnostics } = await parse(
       'name: t\nsteps:\n  grid: { imagine: "a fox }\n  b: { imagine: a }\n',
     );
@@ -109,12 +109,12 @@ describe('YAML that surprises', () => {
   it.each([
     ['service: { speed: 3 }', 'service.speed cannot be 3.'],
     ['service: { speed: "3 " }', 'service.speed cannot be "3 ".'],
-  ])('a value that is not possible stands as it is written: %s', async (line, message) => {
+  ])('shows an impossible value as it is written: %s', async (line, message) => {
     const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
     expect(diagnostics.map((found) => [found.code, found.message])).toEqual([['schema.value', message]]);
   });
 
-  it('says what is possible where nothing else is', async () => {
+  it('lists the possible values if no others are accepted', async () => {
     const { diagnostics } = await parse(
       `name: t\nsteps: { a: { video: { image: a.png, batchSize: 3 } } }\n`,
       {
@@ -126,7 +126,7 @@ describe('YAML that surprises', () => {
     ]);
   });
 
-  it('says that a text with a colon needs quotes', async () => {
+  it('gets a hint that a text with a colon needs quotes', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid:\n    imagine: a fox: in snow\n');
     expect(diagnostics.map(placed)).toEqual(['yaml.syntax 4:14']);
     expect(diagnostics[0]?.hint).toBe('Put a text with ": " in quotes. Write "a fox: in snow".');
@@ -148,12 +148,12 @@ describe('YAML that surprises', () => {
       'description must be text; this is a number.',
       'Put text that looks like another value in quotes: "12".',
     ],
-  ])('a number in place of a text: %s', async (line, message, hint) => {
+  ])('reports a number in place of a text: %s', async (line, message, hint) => {
     const { diagnostics } = await parse(`name: t\n${line}\n${one}`);
     expect(diagnostics.map((found) => [found.message, found.hint])).toEqual([[message, hint]]);
   });
 
-  it('keeps what an anchor means at each place', async () => {
+  it('keeps the meaning of an anchor at each place', async () => {
     const text = 'name: &x t\nmatrix: { a: [&x 1, *x, &x 2, *x] }\nsteps: { grid: { imagine: "{{ a }}" } }\n';
     const { pipeline } = await parse(text);
     expect(pipeline?.matrix.axes[0]).toMatchObject({ values: [1, 1, 2, 2] });
@@ -161,7 +161,7 @@ describe('YAML that surprises', () => {
 });
 
 describe('shared parts', () => {
-  it('stand under x- keys, in any shape, and are used by aliases and merge keys', async () => {
+  it('are written under x- keys, in any form, and used by aliases and merge keys', async () => {
     const { pipeline, diagnostics } = await parse(
       [
         'x-model: &model text-pro',
@@ -191,14 +191,14 @@ describe('shared parts', () => {
     ['of a list, in its order', '<<: [*b, *a]', { x: [3], z: [4], y: [2] }],
     ['written out', '<<: { x: [5] }', { x: [5] }],
     ['twice', '<<: *a, <<: *b', { x: [1], y: [2], z: [4] }],
-  ])('a key of the mapping itself wins over a merged one: %s', async (_what, matrix, axes) => {
+  ])('do not override a key of the mapping itself: %s', async (_what, matrix, axes) => {
     const text = `x-a: &a { x: [1], y: [2] }\nx-b: &b { x: [3], z: [4] }\nname: t\nmatrix: { ${matrix} }\nsteps: { g: { imagine: a fox } }\n`;
     const { pipeline } = await parse(text);
     const found = pipeline?.matrix.axes.map((axis) => [axis.name, axis.kind === 'values' ? axis.values : []]);
     expect(found).toEqual(Object.entries(axes));
   });
 
-  it('a merged value means the same jobs as one that is written out', async () => {
+  it('give the same jobs as values that are written out', async () => {
     const merged = await parse(
       'x-m: &m { prompt: a fox, images: [a.png] }\nname: t\nsteps: { g: { imagine: { <<: *m } } }\n',
       { 'a.png': '' },
@@ -221,18 +221,18 @@ describe('shared parts', () => {
     expect(errors.map(placed)).toEqual([found]);
   });
 
-  it('a merge key in quotes is a key', async () => {
+  it('are not merged by a merge key in quotes', async () => {
     const { pipeline } = await parse(`name: t\nprices: { "<<": 1, imagine: 2 }\n${one}`);
     expect(pipeline?.prices).toEqual({ '<<': 1, imagine: 2 });
   });
 
-  it('a mistake in one is shown once, where it stands', async () => {
+  it('show an error once, at its position', async () => {
     const text =
       'x-a: &a { imagine: "{{ animl }}" }\nname: t\nmatrix: { animal: [fox] }\nsteps: { b: *a, c: { <<: *a } }\n';
     expect(await diagnose(text)).toEqual(['template.unknown-variable 1:24']);
   });
 
-  it('holds no key of the service either, and its variables are read where they are used', async () => {
+  it('must not contain a service key, and their variables are read where they are used', async () => {
     const text = (key: string): string =>
       `x-s: &s { a: [{ apiKey: ${key} }] }\nx-t: &t { apiKey: "\${MY_KEY}", id: "\${PROMPTPRESS_VAR_ID}" }\nname: t\nservice: { <<: *t }\n${one}`;
     expect(await diagnose(text('"${MY_KEY}"'))).toEqual([]);
@@ -241,7 +241,7 @@ describe('shared parts', () => {
     expect(diagnostics[0]?.sourceLine).not.toContain('sk-');
   });
 
-  it('is no key of any other place', async () => {
+  it('are refused as x- keys anywhere else', async () => {
     const { diagnostics } = await parse(`name: t\nretry: { x-a: 1 }\n${one}`);
     expect(diagnostics.map(placed)).toEqual(['schema.unknown-key 2:10']);
     expect(diagnostics[0]?.hint).toBe(

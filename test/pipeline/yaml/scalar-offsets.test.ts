@@ -39,13 +39,13 @@ describe('offsets in a scalar', () => {
     },
   );
 
-  it('stand behind escapes of every length', () => {
+  it('are correct after escapes of every length', () => {
     const { text, found } = located('a: "\\x41\\u0042\\U0001F504\\n\\\\c\\"d\\\n   e"');
     expect(text).toBe('AB🔄\n\\c"de');
     expect(solid(found)).toBe('\\\\\\\\\\\\c\\de');
   });
 
-  it('stand in folded and indented lines', () => {
+  it('are correct in folded and indented lines', () => {
     expect(located('a: >-\n  one\n  two\n\n  three\n').found.replaceAll(/\s/g, '')).toBe('onetwothree');
     expect(located("a: 'it''s\n  here'").found.replaceAll(/\s/g, '')).toBe("it'shere");
   });

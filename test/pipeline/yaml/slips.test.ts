@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse, placed } from '../diagnose.ts';
 
-describe('a slip in YAML is named where it was made', () => {
+describe('a typing error in YAML is reported where it was made', () => {
   it.each([
     [
       'a key below a value',

@@ -19,8 +19,8 @@ ${split ? '    grid: split\n' : ''}  say: { from: grid, generate: { model: m, pr
 
 const cutsOf = ({ total, steps }: PlanReport) => [total.cuts, ...steps.map(({ cuts }) => cuts)];
 
-describe('the grids that a run is to cut', () => {
-  it('are those of all slots that may make one, and are not spoken of where no step cuts', async () => {
+describe('the grids that a run will cut', () => {
+  it('are counted for all slots that may make one, and absent if no step cuts', async () => {
     const { plan } = await planOf(text(true));
     const report = await estimate(plan);
     // Of three slots in each cell, U1 makes a single image.
@@ -31,13 +31,13 @@ describe('the grids that a run is to cut', () => {
     expect(planText(without)).not.toContain('frames');
   });
 
-  it('are counted by multiplication where there are too many slots', async () => {
+  it('are counted by multiplication if there are too many slots', async () => {
     const { plan } = await planOf(text(true));
     const report = await estimate(plan, {}, undefined, { mostSlots: 1 });
     expect([report.exact, ...cutsOf(report)]).toEqual([false, 6, 6, undefined]);
   });
 
-  it('are those that are there after a run that did not cut, and none after one that did', async () => {
+  it('include existing grids that are not cut yet, and none that are cut', async () => {
     const { plan } = await planOf(text(true));
     const store = memoryStore();
     await finish((await planOf(text(false))).plan, store, {

@@ -19,7 +19,7 @@ describe('a budget that is just enough', () => {
     expect(await codesOf(budget)).toEqual(codes);
   });
 
-  test('of tokens, which only text calls take', async () => {
+  test('may count tokens, which only text calls take', async () => {
     const plan = await planOf('{ steps: { t: { generate: { model: m, prompt: hello } } } }');
     const { tokens } = (await estimate(plan)).total;
     const all = tokens.input + tokens.output;
@@ -35,8 +35,8 @@ describe('a budget that is just enough', () => {
   });
 });
 
-describe('what a report shows', () => {
-  test('are the first three prompts, each once', async () => {
+describe('the contents of a report', () => {
+  test('include the first three prompts, each once', async () => {
     const plan = await planOf(
       '{ matrix: { n: [1, 2] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: same }, c: { imagine: "c {{ n }}" } } }',
     );
@@ -48,7 +48,7 @@ describe('what a report shows', () => {
   test.each([
     [6, true],
     [5, false],
-  ])('of six slots, of which %i may be examined, is exact: %s', async (mostSlots, exact) => {
+  ])('for six slots, of which %i may be examined, are exact: %s', async (mostSlots, exact) => {
     const plan = await planOf(
       '{ matrix: { n: [1, 2, 3] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: "b {{ n }}" } } }',
     );
@@ -57,7 +57,7 @@ describe('what a report shows', () => {
     expect(report.warnings.map(({ code }) => code)).toEqual(exact ? [] : ['plan.at-most']);
   });
 
-  test('of submissions without a price are twenty names at most', async () => {
+  test('name at most twenty submissions without a price', async () => {
     const steps = Array.from({ length: 21 }, (_, n) => `s${n}: { generate: { model: m${n}, prompt: p } }`);
     const plan = await planOf(`{ prices: { other: 1 }, steps: { ${steps.join(', ')} } }`);
     const { unpricedNames, total } = await estimate(plan);

@@ -8,7 +8,7 @@ describe('an estimate of a part of the cells', () => {
   test.each([
     ['slot by slot', 1000],
     ['by arithmetic', 1],
-  ])('counts these, and says how many there are besides: %s', async (_, mostSlots) => {
+  ])('counts these, and gives the total number of cells: %s', async (_, mostSlots) => {
     const plan = await planOf(numbered);
     const filters = [
       { axis: 'n', value: '7' },
@@ -31,13 +31,13 @@ describe('an estimate of a part of the cells', () => {
     });
   });
 
-  test('is exact where these are few, however many there are besides', async () => {
+  test('is exact for few chosen cells, however many there are in total', async () => {
     const plan = await planOf(numbered);
     expect(await estimate(plan, { limit: 5 }, undefined, { mostSlots: 5 })).toMatchObject({ exact: true });
     expect(await estimate(plan, { limit: 6 }, undefined, { mostSlots: 5 })).toMatchObject({ exact: false });
   });
 
-  test('is exact up to some thousand slots, and by arithmetic above 200,000, where nothing else is said', async () => {
+  test('is exact for some thousand slots, and multiplied above 200,000, by default', async () => {
     const cells = async (count: number) =>
       (
         await estimate(
@@ -49,9 +49,9 @@ describe('an estimate of a part of the cells', () => {
   });
 });
 
-describe('an estimate asks the state', () => {
+describe('an estimate with a state', () => {
   test.each(['failed', 'in-doubt', 'running', 'pending'] as const)(
-    'where it holds only jobs that are %s',
+    'uses the state even if it has only jobs that are %s',
     async (status) => {
       const { plan, state, at } = await scene('{ steps: { g: { imagine: a, path: U1 } } }');
       state.put(
@@ -68,7 +68,7 @@ describe('an estimate asks the state', () => {
     },
   );
 
-  test('and adds what was spent to what is planned, for each budget', async () => {
+  test('adds spent and planned amounts, for each budget', async () => {
     const warned = async (budget: string, spent: boolean): Promise<readonly string[]> => {
       const { plan, state, at } = await scene(
         `{ budget: ${budget}, prices: { imagine: 0.25 }, steps: { a: { imagine: a }, b: { imagine: b } } }`,
@@ -84,7 +84,7 @@ describe('an estimate asks the state', () => {
     expect(await warned('{ cost: 0.5 }', false)).toEqual([]);
   });
 
-  test('whose totals are shown as they are, and whose guesses are counted with its tokens', async () => {
+  test('shows the totals unchanged, and counts estimated tokens with counted ones', async () => {
     const { plan } = await scene('{ steps: { g: { imagine: a } } }');
     const totals = { jobs: {}, attempts: 7, tokens: 30, assumedTokens: 12, cost: 2, possibleCost: 3 };
     class Totals extends Directory {
@@ -103,10 +103,10 @@ describe('an estimate asks the state', () => {
   });
 });
 
-describe('what waits for results is guessed', () => {
+describe('an estimate of slots that wait for results', () => {
   const picture = 5 * 258;
 
-  test('with the values of its cell', async () => {
+  test('uses the values of their cell', async () => {
     const plan = await planOf(`
       matrix: { words: ["${'x'.repeat(400)}"] }
       steps:
@@ -116,7 +116,7 @@ describe('what waits for results is guessed', () => {
     expect(more).toMatchObject({ waiting: 1, later: { tokens: { input: 100 + 1024 } } });
   });
 
-  test('with as many images as it gathers or starts from', async () => {
+  test('counts the images that they gather or start from', async () => {
     const plan = await planOf(`
       steps:
         grid: { imagine: a fox, path: "U1..U3" }
@@ -130,7 +130,7 @@ describe('what waits for results is guessed', () => {
     ]);
   });
 
-  test('of every member that it reads: a whole reply, or a part of one', async () => {
+  test('covers every member that they read: a whole reply, or a part of one', async () => {
     const plan = await planOf(`
       steps:
         say: { generate: { model: m, prompt: hi, responseSchema: { type: object } } }
@@ -138,7 +138,7 @@ describe('what waits for results is guessed', () => {
     expect((await estimate(plan)).steps[1]?.later.tokens.input).toBe(1024 + 32);
   });
 
-  test('of a field that cannot be rendered with stand-ins, nothing', async () => {
+  test('omits a field that cannot be rendered with placeholders', async () => {
     const plan = await planOf(`
       steps:
         say: { generate: { model: m, prompt: hi, responseSchema: { type: object } } }
@@ -151,8 +151,8 @@ describe('what waits for results is guessed', () => {
   });
 });
 
-describe('what is made again', () => {
-  test('is not what the user gave up below a redone job', async () => {
+describe('an estimate of redone jobs', () => {
+  test('omits jobs below a redone job that the user gave up', async () => {
     const { plan, state, at } = await scene('{ steps: { g: { imagine: a, path: "U1,U2" } } }');
     state.done(at(1, 'g'));
     state.fail(at(1, 'g/U1'), 'job.dropped');
@@ -165,7 +165,7 @@ describe('what is made again', () => {
     });
   });
 
-  test('is held where it hangs on a job in doubt', async () => {
+  test('holds jobs that depend on a job in doubt', async () => {
     const { plan, state, at } = await scene(`
       steps:
         a: { imagine: a }
@@ -181,7 +181,7 @@ describe('what is made again', () => {
     });
   });
 
-  test('of a job that several slots share is counted once', async () => {
+  test('counts a job that several slots share once', async () => {
     const { plan, state, at } = await scene('{ matrix: { n: [1, 2] }, steps: { g: { imagine: same } } }');
     state.done(at(1, 'g'));
     const redo = new Set([at(1, 'g').job?.key ?? '']);

@@ -20,7 +20,7 @@ describe('steps that gather', () => {
   test.each([
     ['slot by slot', 200, true],
     ['by arithmetic', 1, false],
-  ])('are counted %s: what is known, and what waits', async (_, mostSlots, exact) => {
+  ])('are counted %s, known and waiting ones', async (_, mostSlots, exact) => {
     const { plan } = await scene(gathering);
     const report = await estimate(plan, {}, undefined, { mostSlots });
     expect(report.steps).toMatchObject([
@@ -37,7 +37,7 @@ describe('steps that gather', () => {
     expect(report.exact).toBe(exact);
   });
 
-  test('below one input in doubt all is held; an edited input changes what gathers it', async () => {
+  test('are held below an input in doubt, and changed by an edited input', async () => {
     const { plan, state, at } = await scene(gathering);
     state.done(at(1, 'grid'));
     state.done(at(1, 'grid/U1'));
@@ -75,7 +75,7 @@ describe('text calls', () => {
   test.each([
     ['slot by slot', 1000, true, 40],
     ['by arithmetic', 1, false, 80],
-  ])('take tokens, which are guessed, and cost what those cost: %s', async (_, mostSlots, exact, grids) => {
+  ])('take estimated tokens at their price: %s', async (_, mostSlots, exact, grids) => {
     const { plan } = await scene(texts);
     const report = await estimate(plan, {}, undefined, { mostSlots });
     const cost = 40 * ((4 + image) * 0.001 + 10 * 0.002);
@@ -100,7 +100,7 @@ describe('text calls', () => {
     expect(report.exact).toBe(exact);
   });
 
-  test('that wait for results are guessed with stand-ins for those, and so is what they steer', async () => {
+  test('that wait for results are estimated with placeholders, as are the slots that depend on them', async () => {
     const { plan, state, at } = await scene(
       `
       prices: { imagine: 1, "U*": 0.25, m: 2 }
@@ -136,7 +136,7 @@ describe('text calls', () => {
     expect(after.steps[2]).toMatchObject({ submits: 1, cost: 0.25, waiting: 1, later: { cost: 0.25 } });
   });
 
-  test('that wait for results count for budgets, as what may be', async () => {
+  test('that wait for results count as possible for budgets', async () => {
     const { plan } = await scene(`
       budget: { submits: 1, tokens: 1500, cost: 3 }
       prices: { m: 2 }
@@ -155,7 +155,7 @@ describe('text calls', () => {
     ]);
   });
 
-  test('that are done take none; a budget of tokens counts what was spent', async () => {
+  test('that are done take no tokens, and a budget of tokens counts spent ones', async () => {
     const { plan, state, at } = await scene(`
       budget: { tokens: 500 }
       steps: { ask: { generate: { model: m, prompt: xxxx } }, talk: { chat: { model: m, prompt: x, max_tokens: 99 } } }`);
@@ -167,7 +167,7 @@ describe('text calls', () => {
     expect(report.warnings).toEqual([]);
   });
 
-  test('that are done and were not kept need nothing; images of theirs are to be paid again', async () => {
+  test('that are done but not kept need nothing, except that their images must be paid again', async () => {
     const { plan, state, at } = await scene(`
       matrix: { n: [1, 2] }
       steps: { say: { generate: { model: m, prompt: "{{ n }}" } }, draw: { generate: { model: m, prompt: "draw {{ n }}" } } }`);
@@ -187,7 +187,7 @@ describe('text calls', () => {
     ]);
   });
 
-  test('are held below doubt over what they show and continue; what has nothing to show is invalid', async () => {
+  test('are held if an input is in doubt, and invalid with nothing to show', async () => {
     const { plan, state, at } = await scene(`
       steps:
         grid: { imagine: a fox }

@@ -39,11 +39,11 @@ describe('a warning about a budget', () => {
       '{ cost: 1.5 }',
       'The budget of 1.5 would be reached; all together 2 is planned, and about 1 more if all 1 that wait for results follow.',
     ],
-  ])('of %s with %s says whether it is certain', async (steps, budget, words) => {
+  ])('for %s with %s says whether it is certain', async (steps, budget, words) => {
     expect(await budgetWords(steps, budget)).toBe(words);
   });
 
-  test('of tokens counts what waits apart', async () => {
+  test('for tokens counts waiting slots separately', async () => {
     const steps =
       '{ a: { generate: { model: m, prompt: hello } }, b: { generate: { model: m, prompt: "{{ steps.a.text }}" } } }';
     const { total } = await estimate(await planOf(`{ steps: ${steps} }`));
@@ -60,7 +60,7 @@ describe('a warning about a budget', () => {
     );
   });
 
-  test('counts the tokens that calls without a count may have taken', async () => {
+  test('counts the possible tokens of calls without a count', async () => {
     const { plan, state, at } = await scene('{ budget: { tokens: 107 }, steps: { g: { imagine: a } } }');
     state.done(at(1, 'g'));
     const withAssumed = new (class extends Directory {
@@ -77,7 +77,7 @@ describe('a warning about a budget', () => {
 });
 
 describe('a warning about wildcards', () => {
-  test('names the steps whose buttons are not known, and no other', async () => {
+  test('names only the steps whose buttons are unknown', async () => {
     const plan = await planOf(
       '{ steps: { a: { imagine: x, path: "U*" }, b: { imagine: y, path: U1 }, c: { from: a, click: "V*" } } }',
     );
@@ -88,7 +88,7 @@ describe('a warning about wildcards', () => {
 });
 
 describe('the prices of an estimate', () => {
-  test('are none where the pipeline has none', async () => {
+  test('are absent if the pipeline has none', async () => {
     const steps = '{ g: { imagine: a } }';
     expect(await estimate(await planOf(`{ steps: ${steps} }`))).toMatchObject({ priced: false });
     expect(await estimate(await planOf(`{ prices: { other: 1 }, steps: ${steps} }`))).toMatchObject({
@@ -96,7 +96,7 @@ describe('the prices of an estimate', () => {
     });
   });
 
-  test('are missed under the names that could stand in the file', async () => {
+  test('are reported missing under the names that the file could use', async () => {
     const plan = await planOf(`
       prices: { other: 1 }
       steps:
@@ -111,7 +111,7 @@ describe('the prices of an estimate', () => {
     ]);
   });
 
-  test('are missed of what is made again too', async () => {
+  test('are reported missing for redone jobs too', async () => {
     const { plan, state, at } = await scene(
       '{ prices: { imagine: 1 }, steps: { g: { imagine: a, path: U1 } } }',
     );
@@ -128,10 +128,10 @@ describe('the prices of an estimate', () => {
   });
 });
 
-describe('an estimate by arithmetic', () => {
+describe('an estimate by multiplication', () => {
   const options = { mostSlots: 1 };
 
-  test('looks only at the chosen cells, and at twenty of them', async () => {
+  test('examines only chosen cells, and only twenty of them', async () => {
     const failing = (n: number): Promise<readonly string[]> =>
       planOf(
         `{ matrix: { n: { from: 1, to: 30 } }, steps: { g: { imagine: "{% if n == ${n} %}{{ n.x.y }}{% endif %} {{ n }}" } } }`,
@@ -145,7 +145,7 @@ describe('an estimate by arithmetic', () => {
     expect(await failing(20)).toEqual(['plan.at-most', 'plan.invalid']);
   });
 
-  test('counts text calls of which no example is met, with no price', async () => {
+  test('counts text calls without an example, and without a price', async () => {
     const plan = await planOf(`
       prices: { generate: 2 }
       matrix: { n: { from: 1, to: 30 } }
@@ -158,7 +158,7 @@ describe('an estimate by arithmetic', () => {
     ]);
   });
 
-  test('spreads the prices that the examples have over all calls', async () => {
+  test('applies the prices of the examples to all calls', async () => {
     const plan = await planOf(`
       prices: { cheap: 2 }
       matrix: { n: { from: 1, to: 40 }, m: [cheap, dear] }
@@ -189,8 +189,8 @@ describe('an estimate by arithmetic', () => {
   });
 });
 
-describe('what hangs on a job in doubt', () => {
-  test('is held, in whatever order the steps are written', async () => {
+describe('a job that depends on a job in doubt', () => {
+  test('is held for any order of the steps', async () => {
     const { plan, state, at } = await scene(`
       steps:
         more: { from: up, click: Vary (Strong) }
@@ -207,7 +207,7 @@ describe('what hangs on a job in doubt', () => {
     ]);
   });
 
-  test('is held where only one of its images is in doubt', async () => {
+  test('is held if only one of its images is in doubt', async () => {
     const { plan, state, at } = await scene(`
       steps:
         a: { imagine: a }

@@ -5,7 +5,7 @@ import { button, gridButtons } from '../simulated-state.ts';
 import { Directory, estimate, scene, text } from './estimate-rig.ts';
 
 describe('a plan without a run directory', () => {
-  test('counts slots, different jobs, and what they cost', async () => {
+  test('counts slots, distinct jobs, and their cost', async () => {
     const { plan } = await scene();
     const report = await estimate(plan);
     expect(report).toMatchObject({
@@ -41,7 +41,7 @@ describe('a plan without a run directory', () => {
     expect(report.warnings.map(({ code }) => code)).toEqual(['plan.shared']);
   });
 
-  test('of the chosen cells and steps', async () => {
+  test('covers the chosen cells and steps', async () => {
     const { plan } = await scene();
     const report = await estimate(plan, { limit: 1, only: ['cat'] });
     expect(report).toMatchObject({
@@ -53,7 +53,7 @@ describe('a plan without a run directory', () => {
     await expect(estimatePlan(plan, { only: ['nothing'] }, undefined)).rejects.toThrow(/^Internal error:/);
   });
 
-  test('what waits for a result, what is skipped, what cannot be rendered', async () => {
+  test('counts slots that wait for a result, are skipped, or cannot be rendered', async () => {
     const { plan } = await scene(`
       matrix: { m: [{ a: 1 }, { b: 1 }] }
       steps:
@@ -72,7 +72,7 @@ describe('a plan without a run directory', () => {
     expect(report.warnings[1]?.message).toMatch(/^1 .*cell 2, bad: /);
   });
 
-  test('a budget that would be reached', async () => {
+  test('warns of a budget that would be reached', async () => {
     const { plan } = await scene(
       `budget: { submits: 10, cost: 0.1 }${text}`
         .replace(/\n {2}/g, '\n')
@@ -85,7 +85,7 @@ describe('a plan without a run directory', () => {
   test.each([
     [1, []],
     [1.5, ['budget.cost']],
-  ])('a budget of cost of which %d may be spent already', async (possibleCost, codes) => {
+  ])('warns of a cost budget of which %d may be spent already', async (possibleCost, codes) => {
     const { plan, state } = await scene(
       '{ budget: { cost: 3 }, prices: { imagine: 1 }, matrix: { n: [1, 2] }, steps: { g: { imagine: "{{ n }}" } } }',
     );
@@ -96,7 +96,7 @@ describe('a plan without a run directory', () => {
 });
 
 describe('a plan with a run directory', () => {
-  test('what is done, running, in doubt, failed and below them', async () => {
+  test('counts done, running, in-doubt and failed jobs, and the slots below them', async () => {
     const { plan, state, at } = await scene();
     state.done(at(1, 'grid'));
     state.fail(at(1, 'grid/U1'));
@@ -117,7 +117,7 @@ describe('a plan with a run directory', () => {
     expect(report.state).toMatchObject({ attempts: 5, cost: 2.5, jobs: { running: 1 } });
   });
 
-  test('flags that have jobs tried again', async () => {
+  test('counts the jobs that flags retry', async () => {
     const { plan, state, at } = await scene();
     state.done(at(1, 'grid'));
     state.fail(at(1, 'grid/U1'), 'task.failed');
@@ -144,7 +144,7 @@ describe('a plan with a run directory', () => {
     expect(redo.steps[1]).toMatchObject({ done: 0, submits: 1, why: { anew: 1 } });
   });
 
-  test('a button that is not there stays so, where only optional slots ask for it', async () => {
+  test('does not retry a missing button if only optional slots ask for it', async () => {
     const { plan, state, at } = await scene(`
       steps:
         grid: { imagine: a, path: "Nope?" }
@@ -165,7 +165,7 @@ describe('a plan with a run directory', () => {
     ['before', 'needed: { from: grid, click: U9 }\n        same: { from: grid, click: "U9?" }'],
     ['behind', 'same: { from: grid, click: "U9?" }\n        needed: { from: grid, click: U9 }'],
   ])(
-    'a button that is not there is tried again where a slot needs it that stands %s an optional one',
+    'retries a missing button if a slot that requires it stands %s an optional one',
     async (_, two) => {
       const { plan, state, at } = await scene(`
       steps:
@@ -178,7 +178,7 @@ describe('a plan with a run directory', () => {
     },
   );
 
-  test('a mask that did not fit fails again without a request', async () => {
+  test('counts a wrong mask as failing again without a request', async () => {
     const { plan, state, at } = await scene();
     state.done(at(1, 'grid'));
     state.fail(at(1, 'grid/U1'), 'mask.size');
@@ -196,13 +196,13 @@ describe('a plan with a run directory', () => {
     expect(await grid({ retryFailed: {}, redo })).toMatchObject({ invalid: 0, why: { retry: 2, anew: 1 } });
   });
 
-  test('examples are of what is to be submitted', async () => {
+  test('shows examples of jobs to submit', async () => {
     const { plan, state, at } = await scene();
     for (const name of ['grid', 'cat']) state.done(at(1, name));
     expect((await estimate(plan, {}, state)).examples).toEqual([{ cell: 2, step: 'grid', prompt: 'a owl' }]);
   });
 
-  test('a download that failed costs nothing to try again', async () => {
+  test('counts a retry of a failed download as free', async () => {
     const { plan, state, at } = await scene();
     const error = { code: 'download.status', message: 'no' };
     state.put(at(1, 'cat'), 'failed', { error, taskId: 'T1', result: { buttons: [] } });
@@ -210,7 +210,7 @@ describe('a plan with a run directory', () => {
     expect(report.steps[1]).toMatchObject({ failed: 0, unsaved: 1, submits: 0 });
   });
 
-  test('an edited request counts as changed, not as new', async () => {
+  test('counts an edited request as changed, not as new', async () => {
     const { plan, state, at } = await scene();
     for (const name of ['grid', 'grid/U1', 'cat']) state.done(at(1, name));
     state.done(at(2, 'grid'));
@@ -227,13 +227,13 @@ describe('a plan with a run directory', () => {
     });
   });
 
-  test('an empty one is asked for its totals only', async () => {
+  test('reads only the totals of an empty directory', async () => {
     const { plan, state } = await scene();
     await estimate(plan, {}, state);
     expect(state.lookups).toBe(0);
   });
 
-  test('wildcards are counted as soon as their buttons are known', async () => {
+  test('counts wildcards as soon as their buttons are known', async () => {
     const { plan, state, at } = await scene('steps: { grid: { imagine: x, path: "U*" } }');
     state.done(at(1, 'grid'), [button('U1'), button('U2')]);
     expect((await estimate(plan, {}, state)).steps).toMatchObject([
@@ -242,7 +242,7 @@ describe('a plan with a run directory', () => {
   });
 });
 
-describe('too many slots to look at each', () => {
+describe('a plan with too many slots to examine each', () => {
   const big = `
     prices: { imagine: 0.5, U1: 0.25 }
     matrix: { n: { from: 1, to: 10000000 } }
@@ -251,7 +251,7 @@ describe('too many slots to look at each', () => {
       wild: { from: grid, click: "U*", path: V1 }
       late: { imagine: "{{ steps.grid.task_id }}", path: U1 }`;
 
-  test('upper bounds by arithmetic: of ten million cells only some are examined', async () => {
+  test('gives upper bounds by multiplication, and examines only some of ten million cells', async () => {
     const plan = await planOf(big);
     const directory = new Directory();
     const report = await estimate(plan, {}, directory);
@@ -269,14 +269,14 @@ describe('too many slots to look at each', () => {
     expect(report.warnings.map(({ code }) => code)).toEqual(['plan.at-most', 'plan.open']);
   });
 
-  test('the bound is of slots, and of those that wildcards really have', async () => {
+  test('limits the number of slots, including those that wildcards really have', async () => {
     const { plan, state, at } = await scene('steps: { grid: { imagine: x, path: "U*" } }');
     state.done(at(1, 'grid'), gridButtons);
     expect((await estimate(plan, {}, state, { mostSlots: 5 })).exact).toBe(true);
     expect((await estimate(plan, {}, state, { mostSlots: 4 })).exact).toBe(false);
   });
 
-  test('templates that fail are still reported', async () => {
+  test('still reports templates that fail', async () => {
     const { plan } = await scene(
       '{ matrix: { m: [{ a: 1 }, { b: 1 }] }, steps: { g: { imagine: "{{ m.a }}" } } }',
     );

@@ -29,7 +29,7 @@ describe('the price of a submission', () => {
     expect(priceOf(prices, kind, names)).toBe(price);
   });
 
-  test('of clicks in general, where the button has none of its own; 0 is a price', () => {
+  test('is that of clicks in general, if the button has none; 0 is a price', () => {
     expect(priceOf({ click: 0.5, U1: 0 }, 'click', ['V1'])).toBe(0.5);
     expect(priceOf({ click: 0.5, U1: 0 }, 'click', ['U1'])).toBe(0);
     expect(priceOf({}, 'click', ['U1'])).toBeUndefined();
@@ -43,12 +43,12 @@ test.each([
   [['*e*l*', 'V*'], 'V1', 'V*'],
   [['U*1', 'U1*', '*U*1*'], 'U1', 'U*1'],
   [['Upscale*', 'Upscale (Subtle)'], 'Upscale (Subtle)', 'Upscale (Subtle)'],
-])('of the patterns %j the one that says most is the price of %s', (patterns, label, expected) => {
+])('the most specific of the patterns %j is the price of %s', (patterns, label, expected) => {
   const given = Object.fromEntries([...patterns.entries()].map(([index, name]) => [name, index + 1]));
   expect(priceOf(given, 'click', [label])).toBe(given[expected]);
 });
 
-test('the names of what a request presses', () => {
+test('the names for a price include each pressed button', () => {
   expect(
     pressNames([
       { kind: 'text', text: 'U1' },
@@ -78,14 +78,14 @@ describe('the price of a text call', () => {
     tool: 3_000_000,
   };
 
-  test('by tokens: what was sent and what was made, thinking and tools included', () => {
+  test('counts sent and received tokens, thinking and tools included', () => {
     expect(replyPrice(models, request('pro'), usage)).toBe(4 * 1.25 + 0.3 * 10);
     expect(replyPrice(models, request('pro'), { candidates: 100_000 })).toBe(1);
     expect(replyPrice(models, request('other', 'chat'), { prompt: 500_000, total: 9 })).toBe(0.5);
   });
 
   test.each(['prompt', 'tool', 'candidates', 'thoughts'] as const)(
-    'by the %s alone, where nothing else is counted',
+    'follows from the %s count alone if nothing else is counted',
     (count) => {
       const each = { pro: { input: 1, output: 2 } };
       const isSent = count === 'prompt' || count === 'tool';
@@ -96,20 +96,20 @@ describe('the price of a text call', () => {
   test.each([
     [1, 2],
     [2, 1],
-  ])('by the dearer of %d and %d for tokens of which nobody knows the side', (input, output) => {
+  ])('is the higher one of %d and %d for tokens of an unknown side', (input, output) => {
     const prices = { pro: { input, output } };
     expect(replyPrice(prices, request('pro'), { other: 500_000 })).toBe(1);
     expect(replyPrice(prices, request('pro'), { prompt: 1_000_000, other: 500_000 })).toBe(input + 1);
   });
 
-  test('unknown where nothing was counted, or no price is given', () => {
+  test('is unknown without a count, or without a price', () => {
     expect(replyPrice(models, request('pro'), undefined)).toBeUndefined();
     expect(replyPrice(models, request('pro'), { total: 100 })).toBeUndefined();
     expect(replyPrice({}, request('pro'), usage)).toBeUndefined();
     expect(replyPrice({}, request('constructor'), usage)).toBeUndefined();
   });
 
-  test('per call, under the model before the kind, by its exact name', () => {
+  test('may be per call, under the exact name of the model, else under the kind', () => {
     expect(replyPrice(models, request('flat'), undefined)).toBe(0.5);
     expect(replyPrice(models, request('p1'), usage)).toBe(0.25);
     expect(priceOf(models, 'generate', ['flat'])).toBe(0.5);

@@ -23,7 +23,7 @@ const record = async (
 const made = { result: { buttons: [] } };
 const all: RevivalFlags = { retryFailed: {} };
 
-describe('a settled job is taken up again', () => {
+describe('a run resumes a settled job', () => {
   test.each<
     readonly [JobStatus, string | undefined, RevivalFlags, Partial<JobRecord>, JobStatus | undefined]
   >([
@@ -56,19 +56,19 @@ describe('a settled job is taken up again', () => {
     ['in-doubt', 'pending'],
     ['running', undefined],
     ['saving', undefined],
-  ])('where it is named to be redone and %s: %s', async (status, revived) => {
+  ])('that the user wants redone and that is %s: %s', async (status, revived) => {
     const one = await record(status, 'download.status', made);
     expect(revivedStatus(one, {}, new Set([one.key]))).toBe(revived);
     expect(revivedStatus(one, {}, new Set(['another']))).toBeUndefined();
   });
 
-  test('though its mask did not fit, where another job is redone', async () => {
+  test('with a wrong mask, if another job is redone', async () => {
     const one = await record('failed', 'mask.size');
     expect(revivedStatus(one, all, new Set(['another']))).toBe('pending');
   });
 });
 
-test('only a failed job has an error that is of its mask, or is retried', async () => {
+test('only a failed job can have a mask error or be retried', async () => {
   expect([isMaskError(await record('failed', 'mask.size')), isMaskError(await record('failed'))]).toEqual([
     true,
     false,
@@ -77,7 +77,7 @@ test('only a failed job has an error that is of its mask, or is retried', async 
   expect(isRetried(await record('done', 'x'), { retryFailed: { code: 'x' } })).toBe(false);
 });
 
-test('a request whose run has died is in doubt, but a text call is made again', async () => {
+test('a request of a killed run is in doubt, but a text call is repeated', async () => {
   const sent = await record('submitting');
   expect(interruptedRecord(sent).status).toBe('in-doubt');
   expect(interruptedRecord({ ...sent, kind: 'chat' }).status).toBe('pending');

@@ -13,13 +13,13 @@ const after = (count: (totals: StepTotals) => void) => {
   return counts;
 };
 
-describe('what is counted of a step', () => {
-  it('is nothing at first', () => {
+describe('the counts of a step', () => {
+  it('are zero at first', () => {
     expect(after(() => {})).toEqual(noPlanCounts);
   });
 
   it.each(['shared', 'skipped', 'blocked', 'invalid'] as const)(
-    'has slots without a job that are %s',
+    'include slots without a job that are %s',
     (kind) => {
       expect(after((totals) => totals.slot(kind, 3))).toEqual({ ...noPlanCounts, slots: 3, [kind]: 3 });
       expect(after((totals) => totals.slot(kind))).toEqual({ ...noPlanCounts, slots: 1, [kind]: 1 });
@@ -27,13 +27,13 @@ describe('what is counted of a step', () => {
   );
 
   it.each(['held', 'running', 'unsaved', 'done', 'inDoubt', 'failed'] as const)(
-    'has jobs that are %s',
+    'include jobs that are %s',
     (kind) => {
       expect(after((totals) => totals.job(kind))).toEqual({ ...noPlanCounts, slots: 1, jobs: 1, [kind]: 1 });
     },
   );
 
-  it.each(['new', 'changed', 'retry', 'anew'] as const)('has submissions that are %s', (reason) => {
+  it.each(['new', 'changed', 'retry', 'anew'] as const)('include submissions that are %s', (reason) => {
     const tokens = { input: 10.4, output: 0.3 };
     expect(after((totals) => totals.submit(reason, { price: 0.1, tokens }, 3))).toEqual({
       ...noPlanCounts,
@@ -46,7 +46,7 @@ describe('what is counted of a step', () => {
     });
   });
 
-  it('has submissions without a price', () => {
+  it('include submissions without a price', () => {
     expect(after((totals) => totals.submit('new', {}, 2))).toMatchObject({
       submits: 2,
       cost: 0,
@@ -55,7 +55,7 @@ describe('what is counted of a step', () => {
     expect(after((totals) => totals.submit('new', { price: 0 }))).toMatchObject({ submits: 1, unpriced: 0 });
   });
 
-  it('has slots that wait, whose cost comes later', () => {
+  it('include waiting slots, whose cost comes later', () => {
     const tokens = { input: 5, output: 6 };
     expect(after((totals) => totals.wait({ price: 0.2, tokens }, 3))).toEqual({
       ...noPlanCounts,

@@ -32,7 +32,7 @@ test('** of a step without a path is its own operation', async () => {
   expect(graph.templates.map(({ branch }) => branch)).toEqual([[], ['U1']]);
 });
 
-test('a plan with too many slots in a cell is refused at the step that goes over', async () => {
+test('a plan with too many slots in a cell is refused at the first step above the limit', async () => {
   const pipeline = await pipelineOf(`
     name: big
     steps:
@@ -46,7 +46,7 @@ test('a plan with too many slots in a cell is refused at the step that goes over
   expect(plan.ok ? '' : plan.error[0]?.sourceLine).toContain('b: { from: a/**');
 });
 
-test('errors of the matrix are reported together with it', async () => {
+test('errors of the matrix are reported together with too many slots', async () => {
   const pipeline = await pipelineOf(`
     name: big
     matrix: { n: [1] }
@@ -80,12 +80,12 @@ describe('a cell may have 10,000 slots, and gather 10,000 jobs', () => {
   /** 1 + 99 + 9900 slots. */
   const full = 'a: { imagine: x, path: "U1..U99 → V1..V100" }';
 
-  test('of all its steps together', async () => {
+  test('counted over all its steps', async () => {
     expect(await codeOf(full)).toBeUndefined();
     expect(await codeOf(`${full}\nb: { imagine: y }`)).toBe('plan.too-large b');
   });
 
-  test('of each place that a step starts from', async () => {
+  test('counted for each place that a step starts from', async () => {
     const many = 'a: { imagine: x, path: "U1..U99" }\nb: { from: a/*, click: W, path: "V1..V';
     // 100 and 99 × (1 + 99) slots.
     expect(await codeOf(`${many}99" }`)).toBeUndefined();
@@ -93,7 +93,7 @@ describe('a cell may have 10,000 slots, and gather 10,000 jobs', () => {
     expect(await codeOf(`${many}100" }`)).toBe('plan.too-large b');
   });
 
-  test('of all steps that gather together', async () => {
+  test('counted over all steps that gather', async () => {
     const grid = 'a: { imagine: x, path: "U1..U50 → V1..V50" }\n';
     const all = (name: string): string =>
       `${name}: { gather: a/**, generate: { model: m, prompt: ${name}, images: [] } }\n`;
@@ -105,7 +105,7 @@ describe('a cell may have 10,000 slots, and gather 10,000 jobs', () => {
   });
 });
 
-describe('the branches of a wildcard that addresses name', () => {
+describe('branches of a wildcard that are named by addresses', () => {
   const slotsOf = async (text: string): Promise<readonly string[]> =>
     (await planOf(text))
       .resolve({ number: 1, vars: {}, repeat: 1 }, () => undefined)
@@ -121,7 +121,7 @@ describe('the branches of a wildcard that addresses name', () => {
     ).toEqual(['grid', 'grid/U*', 'a/U1/V1', 'b/U1/V2']);
   });
 
-  test('have wildcards of their own below them', async () => {
+  test('may have wildcards below them', async () => {
     const { slotGraph } = await planOf(`
       steps:
         grid: { imagine: a fox, path: "U* → V*" }
@@ -139,7 +139,7 @@ describe('the branches of a wildcard that addresses name', () => {
   });
 });
 
-test('what hangs on a wildcard is open and late, below a named branch too', async () => {
+test('places below a wildcard are open and late, also below a named branch', async () => {
   const { slotGraph } = await planOf(`
     steps:
       grid: { imagine: a fox, path: "U* → V* → W1" }
@@ -148,7 +148,7 @@ test('what hangs on a wildcard is open and late, below a named branch too', asyn
   expect(operation).toMatchObject({ open: true, late: true, above: { branch: ['U3', 'V*', 'W1'] } });
 });
 
-test('what may be skipped, and what is known only in the run, follows from all that a place hangs on', async () => {
+test('a place is skippable or late because of any place that it depends on', async () => {
   const { slotGraph } = await planOf(`
     steps:
       say: { generate: { model: m, prompt: hi } }
@@ -194,7 +194,7 @@ test('what may be skipped, and what is known only in the run, follows from all t
   ]);
 });
 
-test('files are kept for what shows them, not for what continues a conversation', async () => {
+test('files are kept for steps that show them, not for steps that continue a conversation', async () => {
   const { slotGraph } = await planOf(`
     steps:
       talk: { keep: false, generate: { model: m, prompt: hi } }
@@ -209,7 +209,7 @@ test('files are kept for what shows them, not for what continues a conversation'
   ]);
 });
 
-test('a path says `keep: false` with its step, and is skipped with its operation', async () => {
+test('a path inherits `keep: false` from its step, and is skipped with its operation', async () => {
   const plan = await planOf('steps: { g: { imagine: a, path: "U1 → V1", keep: false, when: repeat == 2 } }');
   const slots = plan.resolve({ number: 1, vars: {}, repeat: 1 }, () => undefined);
   expect(slots.map(({ keep, error }) => [keep, error?.code])).toEqual([
@@ -219,7 +219,7 @@ test('a path says `keep: false` with its step, and is skipped with its operation
   ]);
 });
 
-test('depth is the longest way from a root, over what is gathered, shown and continued', async () => {
+test('depth is the longest way from a root, through gathered, shown and continued jobs', async () => {
   const { slotGraph } = await planOf(`
     steps:
       a: { imagine: a, path: "U1 → V1" }

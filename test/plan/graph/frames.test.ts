@@ -31,7 +31,7 @@ describe('a grid', () => {
     expect(isUncut(done())).toBe(true);
   });
 
-  it('is known by labels, and by customIds where labels are missing', () => {
+  it('is recognised by labels, or by customIds without labels', () => {
     expect(gridOf(done({ result: labels('V1', ' U4', 'U3', 'U2', 'U1') }))).toMatchObject({ ok: true });
     const unnamed = gridButtons.map((button) => ({ ...button, label: '' }));
     expect(gridOf(done({ result: { buttons: unnamed } }))).toMatchObject({ ok: true });
@@ -50,7 +50,7 @@ describe('a grid', () => {
       'frames.odd-size',
     ],
     ['too many pixels', done({ artifacts: [file({ width: 16_384, height: 8192 })] }), 'frames.too-large'],
-  ])('is not %s, and the reason is said', (_, record, code) => {
+  ])('is not %s, with a reason', (_, record, code) => {
     expect(gridOf(record)).toMatchObject({ ok: false, error: { code } });
     expect(framesError(record)?.code).toBe(code);
     expect(isUncut(record)).toBe(false);
@@ -67,13 +67,13 @@ describe('a grid', () => {
     ['its file is a video', done({ artifacts: [file({ mime: 'video/mp4' })] })],
     ['it shows videos', done({ result: { buttons: gridButtons, videoUrls: ['https://v/1'] } })],
     ['it is a text', imagineRecord({ status: 'done' })],
-  ])('is not looked for where %s', (_, record) => {
+  ])('is not expected if %s', (_, record) => {
     expect(gridOf(record)).toBeUndefined();
     expect(framesError(record)).toBeUndefined();
     expect(isUncut(record)).toBe(false);
   });
 
-  it('is cut once, and not again where it could not be', () => {
+  it('is cut once, and not again if cutting failed', () => {
     expect(isUncut(done({ frames: { files: framesOf('aa11', file()) } }))).toBe(false);
     const error = { code: 'frames.unreadable', message: 'm' };
     const failed = done({ frames: { files: [], error } });

@@ -41,13 +41,13 @@ describe('whether a button is optional is known by its step and branch', () => {
     expect((await optionalOf(steps))({ step, branch })).toBe(expected);
   });
 
-  test('of a step that the pipeline does not have, it is not', async () => {
+  test('is false for a step that the pipeline does not have', async () => {
     expect((await optionalOf('g: { imagine: a, path: "U1?" }'))({ step: 'old', branch: 'U1' })).toBe(false);
     expect(neverOptional({ step: 'g', branch: 'U1' })).toBe(false);
   });
 });
 
-test('a job is skipped where it failed for an optional button that is not there, and only there', () => {
+test('a job is skipped only if it failed because of a missing optional button', () => {
   const origin = { cell: 1, step: 'g', branch: 'U1', slot: 's' };
   const missing = { code: 'button.missing', message: '' };
   const always = () => true;

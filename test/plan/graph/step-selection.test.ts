@@ -21,7 +21,7 @@ const text = `
     more: { from: grid/U1/V2, click: Zoom, path: "A,B" }
     read: { from: more/A, click: "{{ steps.pick.task_id }}" }`;
 
-test('the named steps and exactly what they need', async () => {
+test('--only chooses the named steps and exactly what they need', async () => {
   expect(await chosen(text, ['more'])).toEqual([
     'grid',
     'grid/U1',
@@ -42,7 +42,7 @@ test('the named steps and exactly what they need', async () => {
   expect(await chosen(text, ['pick'])).toEqual(['pick', 'pick/U1']);
 });
 
-test('no names choose everything', async () => {
+test('--only without names chooses everything', async () => {
   const all = await chosen(text, undefined);
   expect(all.length).toBe(13);
   expect(await chosen(text, [])).toEqual(all);
@@ -59,7 +59,7 @@ test('one branch of a wildcard needs the wildcard', async () => {
   expect(await chosen(wild, ['more'])).toEqual(['grid', 'grid/U*', 'grid/U*/V2', 'more/U1/V2/Zoom']);
 });
 
-test('a name that no step has comes with a suggestion', async () => {
+test('an unknown name is refused with a suggestion', async () => {
   expect(await chosen(text, ['more', 'gird'])).toEqual(['plan.unknown-step', 'Did you mean "grid"?']);
 });
 

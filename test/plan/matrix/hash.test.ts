@@ -12,7 +12,7 @@ import {
 import { listed, ranged, type SpecParts, varsOf } from './spec.ts';
 
 // A sample is drawn again in each run: another hash would draw other cells, and pay for them.
-describe('what a sample ranks cells by never changes', () => {
+describe('a sample never changes', () => {
   it.each<readonly [string, string, number, number]>([
     ['', '', 1_576_238_264, 1_647_762_435],
     ['seed', '1', 138_721_040, 22_422_779],
@@ -35,7 +35,7 @@ describe('what a sample ranks cells by never changes', () => {
     expect(rankOf(a, b, pairHash('seed', '7'))).toBe(rank);
   });
 
-  it('the cells that are drawn', async () => {
+  it('the drawn cells', async () => {
     const animals = Array.from({ length: 40 }, (_, index) => `animal ${index}`);
     const drawn = async (parts: SpecParts) =>
       (await varsOf(parts)).map((vars) => Object.values(vars).map(renderValue).join(' '));
@@ -65,7 +65,7 @@ describe('what a sample ranks cells by never changes', () => {
 const pair: fc.Arbitrary<PairHash> = fc.record({ a: fc.integer(), b: fc.integer() });
 
 describe('the hashes of an axis', () => {
-  it('are those that were added, however many rows there are', () => {
+  it('are the added ones, for any number of rows', () => {
     const law = fc.property(fc.array(pair, { minLength: 0, maxLength: 400, size: 'max' }), (hashes) => {
       const rows = new RowHashes();
       for (const hash of hashes) rows.push(hash);
@@ -76,7 +76,7 @@ describe('the hashes of an axis', () => {
     fc.assert(law, { seed: 7, numRuns: 30 });
   });
 
-  it('of a range are listed up to a million numbers, and beyond are computed for each that is asked for', () => {
+  it('of a range are stored up to a million numbers, and computed on demand beyond', () => {
     const computed: number[] = [];
     const compute = (index: number): PairHash => {
       computed.push(index);

@@ -8,8 +8,8 @@ import { cellsOf, errorsOf, listed, matrixOf, ranged, rowed, varsOf } from './sp
 
 const line = (vars: Cell['vars']) => Object.values(vars).map(renderValue).join(' ');
 
-describe('includes and excludes, more than a number has bits', () => {
-  it('are each known by itself', async () => {
+describe('more includes and excludes than a number has bits', () => {
+  it('are told apart', async () => {
     const count = 70;
     const include = Array.from({ length: count }, (_, at) => ({ animal: 'fox', [`v${at}`]: at }));
     const gone = ['hen', 'cat', 'dog', 'cow', 'ape'];
@@ -43,7 +43,7 @@ describe('the product', () => {
     expect(await cellsOf(await matrixOf({}))).toEqual([{ number: 1, vars: {}, repeat: 1 }]);
   });
 
-  it('is the includes alone where there are no axes', async () => {
+  it('consists of the includes if there are no axes', async () => {
     expect(await varsOf({ include: [{ a: 1 }, { a: 1, b: 2 }] })).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
   });
 
@@ -53,24 +53,24 @@ describe('the product', () => {
     [0.1, 0.3, 0.1, [0.1, 0.2, 0.3]],
     [0, 0.29, 0.1, [0, 0.1, 0.2]],
     [3, 3, 1, [3]],
-  ])('from %d to %d by %d ends where a step falls on the end', async (from, to, by, values) => {
+  ])('of a range from %d to %d by %d includes the end if a step reaches it', async (from, to, by, values) => {
     expect((await varsOf({ axes: [ranged('w', from, to, by)] })).map(({ w }) => w)).toEqual(values);
   });
 
-  it('steps through a range without the noise of binary fractions', async () => {
+  it('has values of a range without the noise of binary fractions', async () => {
     expect((await varsOf({ axes: [ranged('w', 0, 0.5, 0.1)] })).map(({ w }) => w)).toEqual([
       0, 0.1, 0.2, 0.3, 0.4, 0.5,
     ]);
   });
 
-  it('keeps all decimals of the first number of a range, also where its steps have fewer', async () => {
+  it('keeps all decimals of the first number of a range, even if its steps have fewer', async () => {
     expect((await varsOf({ axes: [ranged('w', 0.25, 1.25, 0.5)] })).map(({ w }) => w)).toEqual([
       0.25, 0.75, 1.25,
     ]);
     expect((await varsOf({ axes: [ranged('w', 0.5, 2.5, 1)] })).map(({ w }) => w)).toEqual([0.5, 1.5, 2.5]);
   });
 
-  it('repeats a cell next to itself, each repeat with a number of its own', async () => {
+  it('repeats a cell directly after itself, each repeat with its own number', async () => {
     const cells = await cellsOf(await matrixOf({ axes: [listed('a', ['x', 'y'])], repeat: 2 }));
     expect(cells.map(({ number, vars, repeat }) => [number, vars['a'], repeat])).toEqual([
       [1, 'x', 1],
@@ -82,7 +82,7 @@ describe('the product', () => {
 });
 
 describe('exclude and include', () => {
-  it("mean what GitHub's documented example means", async () => {
+  it("behave like GitHub's documented example", async () => {
     const vars = await varsOf({
       axes: [listed('fruit', ['apple', 'pear']), listed('animal', ['cat', 'dog'])],
       include: [
@@ -137,14 +137,14 @@ describe('exclude and include', () => {
     ]);
   });
 
-  it('read a member that is not there as null, as GitHub does', async () => {
+  it('read a missing member as null, as GitHub does', async () => {
     const axes = [listed('medium', [{ name: 'ink' }, { name: 'oil', gloss: 'high' }])];
     expect(await varsOf({ axes, exclude: [{ medium: { gloss: null } }] })).toEqual([
       { medium: { name: 'oil', gloss: 'high' } },
     ]);
   });
 
-  it('let an include extend only cells that an exclude left, else add one', async () => {
+  it('let an include extend only cells that are not excluded, else add one', async () => {
     const axes = [listed('animal', ['fox', 'owl'])];
     const include = [{ animal: 'owl', note: 'night' }];
     expect(await varsOf({ axes, include, exclude: [{ animal: 'owl' }] })).toEqual([
@@ -173,8 +173,8 @@ describe('exclude and include', () => {
   });
 });
 
-describe('what is wrong with a matrix', () => {
-  it('names an exclude that can match nothing, at its place', async () => {
+describe('the check of a matrix', () => {
+  it('reports an exclude that can match nothing, at its position', async () => {
     const files = new MemoryFiles({ 't.csv': 'scene,light\ndusk,low\nnoon,high\n' });
     const errors = await errorsOf(
       {
@@ -196,7 +196,7 @@ describe('what is wrong with a matrix', () => {
     ]);
   });
 
-  it('refuses a matrix of no cell', async () => {
+  it('refuses a matrix without cells', async () => {
     const errors = await errorsOf({ axes: [listed('a', ['x', 'y'])], exclude: [{ a: 'x' }, { a: 'y' }] });
     expect(errors.map(({ code }) => code)).toEqual(['matrix.empty']);
   });
@@ -221,12 +221,12 @@ describe('what is wrong with a matrix', () => {
     expect(errors.map(({ code }) => code)).toEqual(['matrix.sample-too-large']);
   });
 
-  it('takes a sample of as many combinations and cells as it may have', async () => {
+  it('accepts a sample with the largest number of combinations and cells', async () => {
     const sample = { count: 10_000_000, seed: 1 };
     expect((await matrixOf({ axes: [ranged('a', 1, 1e8)], sample })).cellCount).toBe(10_000_000);
   });
 
-  it('takes a sample that is everything, however much that is', async () => {
+  it('accepts a sample of all cells, however many there are', async () => {
     const matrix = await matrixOf({
       axes: [ranged('a', 1, 1e9), ranged('b', 1, 2)],
       sample: { count: 2e9, seed: 1 },
@@ -234,14 +234,14 @@ describe('what is wrong with a matrix', () => {
     expect(matrix.cellCount).toBe(2e9);
   });
 
-  it('shows the errors of a table in the table, relative to where the pipeline was named', async () => {
+  it('reports the errors of a table in its file, relative to the path of the pipeline', async () => {
     const files = new MemoryFiles({ '/data/t.csv': 'scene,light\ndusk,low\nnoon\n' });
     const axis = { ...rowed('/data/t.csv', ['scene', 'light']), declared: '../data/t.csv' };
     const [error] = await errorsOf({ axes: [axis] }, files);
     expect(error).toMatchObject({ code: 'table.columns', file: 'data/t.csv', line: 3, severity: 'error' });
   });
 
-  it('refuses a table that is gone, or whose columns changed since they were read', async () => {
+  it('refuses a table that is missing, or whose columns changed since they were read', async () => {
     const axes = [rowed('t.csv', ['scene'])];
     expect((await errorsOf({ axes })).map(({ code, file }) => [code, file])).toEqual([
       ['table.unreadable', 'pipelines/p.yaml'],
@@ -259,7 +259,7 @@ describe('a selection', () => {
   const numbers = async (selection: Parameters<typeof cellsOf>[1]) =>
     (await cellsOf(await matrixOf(parts), selection)).map(({ number }) => number);
 
-  it('filters by what renders so: the same axis or, different axes and', async () => {
+  it('filters by rendered text: any value of one axis, and all axes', async () => {
     const filter = (...pairs: [string, string][]) => ({
       filters: pairs.map(([axis, value]) => ({ axis, value })),
     });
@@ -293,12 +293,12 @@ describe('a selection', () => {
     expect(await repeated.chosen({ filters, shard, limit: 9 })).toBe(2);
   });
 
-  it('names the axes it does not know, once each', async () => {
+  it('names each unknown axis once', async () => {
     const filters = ['medium.name', 'note', 'medum', 'medum', 'seeds.x'].map((axis) => ({ axis, value: '' }));
     expect(unknownFilters(await matrixOf(parts), { filters })).toEqual(['medum', 'seeds.x']);
   });
 
-  it('prefers a variable of the very name to a member', async () => {
+  it('prefers a variable with that exact name to a member', async () => {
     const files = new MemoryFiles({ 't.csv': 'a.b,a\nx,1\ny,2\n' });
     const matrix = await matrixOf({ axes: [rowed('t.csv', ['a.b', 'a'])] }, files);
     const cells = await cellsOf(matrix, { filters: [{ axis: 'a.b', value: 'y' }] });
@@ -306,7 +306,7 @@ describe('a selection', () => {
   });
 
   it.each([[['a', 'a.b']], [['a.b', 'a']]])(
-    'takes a member of the longest name that fits, of %j',
+    'prefers a member of the longest matching name, of %j',
     async (columns) => {
       const text = '{"a.b":{"c":"x"},"a":{"b":{"c":"y"}}}\n{"a.b":{"c":"y"},"a":{"b":{"c":"x"}}}\n';
       const files = new MemoryFiles({ 't.jsonl': text });
@@ -317,10 +317,10 @@ describe('a selection', () => {
   );
 });
 
-describe('cells of which each takes long', () => {
+describe('cells that each take long', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('leave turns to all else, also where nobody waits for anything', async () => {
+  it('let other work run, even if their consumer never waits', async () => {
     const slow = slowWork();
     const matrix = await matrixOf({ axes: [ranged('a', 1, 1000), ranged('b', 1, 1000)] });
     const all = async (): Promise<void> => {

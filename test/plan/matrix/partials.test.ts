@@ -34,7 +34,7 @@ const extra = fc.record(
 const included = fc.tuple(partial, extra).map(([some, more]) => ({ ...some, ...more }));
 
 describe('excludes and includes that match', () => {
-  it('leave and extend the cells that they say, however many there are, in any selection and sample', async () => {
+  it('remove and extend the right cells, for any number of them, in any selection and sample', async () => {
     const law = fc.asyncProperty(
       fc.array(partial, { maxLength: 4 }),
       fc.array(included, { maxLength: 11 }),
@@ -58,7 +58,7 @@ describe('excludes and includes that match', () => {
     await fc.assert(law, { seed: 20_266, numRuns: 120 });
   });
 
-  it('are counted on a range by its numbers', async () => {
+  it('are matched with the numbers of a range', async () => {
     const matrix = await matrixOf({
       axes: [ranged('seed', 1, 6), listed('a', ['x', 'y'])],
       exclude: [{ seed: 2 }, { seed: '4', a: 'x' }, { seed: 6, a: 'y' }],
@@ -89,7 +89,7 @@ describe('excludes and includes that match', () => {
     ]);
   });
 
-  it('merge in their order, the last one winning', async () => {
+  it('merge in their order, and later ones win', async () => {
     const include = [
       ...['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => ({ seed: 1, [name]: at, last: name })),
       { seed: 2, last: 'z' },
@@ -103,7 +103,7 @@ describe('excludes and includes that match', () => {
 
 describe('filters of one axis', () => {
   it.each([[listed('n', [1, 2])], [ranged('n', 1, 2)]])(
-    'by its value and by a member of it both hold: %j',
+    'apply both to its value and to a member: %j',
     async (axis) => {
       const matrix = await matrixOf({ axes: [axis] });
       const chosen = (...names: readonly string[]) =>

@@ -155,7 +155,7 @@ async function ask<T>(
 }
 
 describe('the matrix against an eager reference', () => {
-  it('gives the same cells, of which there are as many as it says', async () => {
+  it('gives the same cells, and their correct number', async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (spec) => {
         const expected = expectation(spec);
@@ -173,7 +173,7 @@ describe('the matrix against an eager reference', () => {
     );
   });
 
-  it('chooses the same cells, under the numbers they have without a selection', async () => {
+  it('chooses the same cells, with the numbers that they have without a selection', async () => {
     await fc.assert(
       fc.asyncProperty(drawn, selection, async (spec, wanted) => {
         const expected = expectation(spec);

@@ -20,7 +20,7 @@ describe('a sample', () => {
     expect(drawn).toEqual(all.filter((vars) => drawn.includes(vars)));
   });
 
-  it('is everything when there is not more than it asks for', async () => {
+  it('contains all cells if there are not more than it asks for', async () => {
     expect(await drawnOf({ axes, sample: { count: 1000, seed: 1 } })).toEqual(await drawnOf({ axes }));
   });
 
@@ -38,7 +38,7 @@ describe('a sample', () => {
     );
   });
 
-  it('does not depend on whether values are listed, counted or rows', async () => {
+  it('does not depend on whether values are listed, in a range or in rows', async () => {
     const files = new MemoryFiles({ 't.csv': `animal\n${animals.join('\n')}\n` });
     const others = [
       rowed('t.csv', ['animal']),
@@ -73,7 +73,7 @@ describe('a sample', () => {
     );
   });
 
-  it('has of the cells that includes add only these very cells', async () => {
+  it('can consist of the cells that includes add', async () => {
     const include = ['lynx', 'wolf', 'bear'].map((animal) => ({ animal, seed: 0 }));
     const parts = { axes: [listed('animal', ['fox', 'owl']), ranged('seed', 1, 2)], include };
     const all = await drawnOf(parts);
@@ -87,7 +87,7 @@ describe('a sample', () => {
     expect(met).toEqual(new Set(all));
   });
 
-  it('is of the lowest ranks, and of the first among equal ones, whatever the counts', async () => {
+  it('has the lowest ranks, and the first cells among equal ones, for any counts', async () => {
     const law = fc.asyncProperty(
       fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 0, maxLength: 12 }),
       fc.integer({ min: 1, max: 12 }),
@@ -111,7 +111,7 @@ describe('a sample', () => {
     await fc.assert(law, { seed: 20_265, numRuns: 150 });
   });
 
-  it('is not shuffled by what an include adds to some cells', async () => {
+  it('is not changed by variables that an include adds to some cells', async () => {
     const noted = await varsOf({ axes, sample, include: [{ animal: 'animal 3', note: 'shy' }] });
     const bare = noted.map(({ animal, seed }) =>
       canonicalJson({ animal: animal ?? null, seed: seed ?? null }),

@@ -39,7 +39,7 @@ describe('a range of numbers', () => {
     expect(rangeSize({ from, to, step })).toBe(values.length);
   });
 
-  it('has each of its decimals at the index that renders so, and nothing else', () => {
+  it('finds the index of each number by its text, and no other text', () => {
     const decimal = fc.tuple(fc.integer({ min: -999, max: 999 }), fc.integer({ min: 0, max: 9 }));
     const law = fc.property(decimal, decimal, fc.integer({ min: 1, max: 60 }), ([n, d], [m, e], size) => {
       fc.pre(m !== 0);
@@ -88,7 +88,7 @@ describe('a range of numbers', () => {
 });
 
 describe('a shard', () => {
-  it('takes as many of the first numbers as it says', () => {
+  it('contains as many of the first numbers as it counts', () => {
     const law = fc.property(
       fc.integer({ min: 1, max: 9 }),
       fc.integer({ min: 1, max: 9 }),
@@ -114,7 +114,7 @@ describe('a filter', () => {
     return filter;
   };
 
-  it('wants any of its texts, of a variable or of a member of it', () => {
+  it('accepts any of its texts, for a variable or one of its members', () => {
     expect(['x', 'y', 'z'].map((value) => filterTakes(only('a', 'x', 'y'), value))).toEqual([
       true,
       true,
@@ -129,17 +129,17 @@ describe('a filter', () => {
     expect(only('a.b.c', 'x')).toMatchObject({ variable: 'a.b', path: ['c'] });
   });
 
-  it('wants no value that is not there, whatever its text is', () => {
+  it('never accepts a missing value, whatever its text is', () => {
     for (const text of ['', 'null', 'undefined']) expect(filterTakes(only('a', text), undefined)).toBe(false);
     expect(filterTakes(only('a', ''), '')).toBe(true);
   });
 
-  it('of a variable that there is not wants no cell', () => {
+  it('of an unknown variable accepts no cell', () => {
     expect(only('z', 'x')).toEqual({ variable: 'z', path: [], texts: new Set(['x']) });
     expect(only('ab', 'x')).toMatchObject({ variable: 'ab' });
   });
 
-  it('is one for each axis that is named', () => {
+  it('is made once per named axis', () => {
     const filters = [
       { axis: 'a', value: '1' },
       { axis: 'a.b', value: '2' },

@@ -13,7 +13,7 @@ const large = () => new MemoryFiles({ 't.csv': table });
 const twoTimes = [listed('a', ['p', 'q']), rowed('t.csv', columns)];
 
 describe('a table of a matrix', () => {
-  it('is counted and hashed as it is read once', async () => {
+  it('is counted and hashed in one reading', async () => {
     const files = large();
     const matrix = await matrixOf({ axes: twoTimes }, files);
     expect(matrix.tables).toEqual([
@@ -135,7 +135,7 @@ describe('files as rows', () => {
     expect(await cellsOf(sampled)).toHaveLength(5);
   });
 
-  it('are listed again where they are many, and may not change meanwhile', async () => {
+  it('are listed again if they are many, and may not change meanwhile', async () => {
     const long = 'x'.repeat(150);
     const files = new MemoryFiles(
       Object.fromEntries(Object.keys(pngs(4000)).map((name) => [name.replace('.', `${long}.`), 'x'])),
@@ -162,7 +162,7 @@ describe('a table that changes after it was counted', () => {
     return { ids, code: 'none' };
   };
 
-  it('is refused before a row of the changed part is given', async () => {
+  it('is refused before a changed row is used', async () => {
     const at = table.length - 200_000;
     const { ids, code } = await after((content) => {
       content.write('!', at);
@@ -181,7 +181,7 @@ describe('a table that changes after it was counted', () => {
     expect(shrunk.code).toBe('table.changed');
   });
 
-  it('is refused when it is gone', async () => {
+  it('is refused when it is missing', async () => {
     const files = large();
     const matrix = await matrixOf({ axes: twoTimes }, files);
     files.contents.clear();

@@ -21,7 +21,7 @@ const scanned = (content: string, axis: Rows) =>
   scanTable(new MemoryFiles({ [axis.file]: content }), axis, () => {});
 
 describe('a table', () => {
-  it('is kept up to a mebibyte, and read again beyond', async () => {
+  it('is kept in memory up to a mebibyte, and read again beyond', async () => {
     const kept = await scanned(csvOf(mebibyte), axisOf());
     expect([kept.rows, kept.kept?.length, kept.fingerprint.bytes]).toEqual([1, 1, mebibyte]);
     const large = await scanned(csvOf(mebibyte + 1), axisOf());
@@ -29,7 +29,7 @@ describe('a table', () => {
   });
 
   it.each([['a,b'], ['a,b,c'], ['b'], ['b,a']])(
-    'whose columns were a and c has changed where they are %s',
+    'with the columns a and c has changed if they are %s',
     async (columns) => {
       const found = scanned(`${columns}\n${columns}\n`, axisOf(['a', 'c']));
       await expect(found).rejects.toMatchObject({ code: 'table.changed' });
@@ -41,7 +41,7 @@ describe('a table', () => {
     expect([found.columns, found.rows, found.kept]).toEqual([['c', 'a'], 1, [{ c: '1', a: '2' }]]);
   });
 
-  it('is not read on when the run is left', async () => {
+  it('is not read further when the reader stops', async () => {
     const stop = new Error('stop');
     const controller = new AbortController();
     const seen: unknown[] = [];
@@ -61,7 +61,7 @@ describe('a table', () => {
   });
 });
 
-describe('what is remembered of a file', () => {
+describe('the fingerprint of a file', () => {
   const read = async (files: MemoryFiles | ReturnType<Fingerprint['checking']>): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of files.read('t')) chunks.push(chunk);
@@ -87,7 +87,7 @@ describe('what is remembered of a file', () => {
     }
   };
 
-  it('notices a change in any of its blocks, before that block is used', async () => {
+  it('detects a change in any block, before that block is used', async () => {
     const content = Buffer.alloc(70 * block + 5);
     for (let at = 0; at < content.length; at += 1) content[at] = (at * 7 + (at >> 13)) & 0xff;
     const fingerprint = await recorded(content);
@@ -101,7 +101,7 @@ describe('what is remembered of a file', () => {
   });
 
   it.each([1, 100, block - 1, block, block + 1, 3 * block])(
-    'is of the file, in whatever chunks of %i bytes it comes',
+    'does not depend on chunks of %i bytes',
     async (chunkBytes) => {
       const length = chunkBytes === 1 ? 9 : 2 * block + 77;
       const content = Buffer.alloc(length, 'abcdefg');
@@ -111,7 +111,7 @@ describe('what is remembered of a file', () => {
     },
   );
 
-  it('notices a file that is shorter or longer, at a block and beside one', async () => {
+  it('detects a file that is shorter or longer, at the end of a block or not', async () => {
     for (const length of [2 * block, 2 * block + 9]) {
       const content = Buffer.alloc(length, 1);
       const fingerprint = await recorded(content);
@@ -128,7 +128,7 @@ describe('what is remembered of a file', () => {
 });
 
 describe('a large table beside another axis', () => {
-  it('gives the right rows, whatever jumps a sample makes', async () => {
+  it('gives the right rows for any jumps of a sample', async () => {
     const rows = Array.from({ length: 9000 }, (_, id) => `${id},${'x'.repeat(150)}`).join('\n');
     const files = new MemoryFiles({ 't.csv': `id,text\n${rows}\n` });
     const two = new MemoryFiles({ 't.csv': `id,text\n${rows}\n`, 'u.csv': 'n\n1\n2\n3\n' });

@@ -17,8 +17,8 @@ const unmatchedOf = async (
   });
 };
 
-describe('values that filters ask for and no cell has', () => {
-  it('are none where each is a value, a member, or the value of an include', async () => {
+describe('requested values that no cell has', () => {
+  it('are empty if each is a value, a member, or the value of an include', async () => {
     const parts = {
       axes: [listed('animal', ['fox', 'owl']), listed('medium', media), ranged('seed', 1, 9, 2)],
       include: [{ animal: 'fox', note: 'red' }, { animal: 'lynx' }],
@@ -35,7 +35,7 @@ describe('values that filters ask for and no cell has', () => {
       expect(await unmatchedOf({ [axis]: value }, parts)).toEqual([]);
   });
 
-  it('are named with the values that there are, each once and in order', async () => {
+  it('are reported with the existing values, each once and in order', async () => {
     const axes = [listed('animal', ['fox', 'owl', 'fox']), ranged('seed', 1, 9, 2), ranged('number', 1, 3)];
     const known = { ranges: [], more: false, members: [] };
     expect(await unmatchedOf({ animal: 'owll', seed: '2', number: '4' }, { axes })).toEqual([
@@ -45,14 +45,14 @@ describe('values that filters ask for and no cell has', () => {
     ]);
   });
 
-  it('are named one by one where other values of the same axis are there', async () => {
+  it('are reported one by one if other values of the same axis exist', async () => {
     const matrix = await matrixOf({ axes: [listed('animal', ['fox', 'owl'])] });
     const filters = ['owl', 'otter', 'cat'].map((value) => ({ axis: 'animal', value }));
     const unmatched = await matrix.unmatched({ filters });
     expect(unmatched.map(({ value }) => value)).toEqual(['otter', 'cat']);
   });
 
-  it('are named with the members of a mapping, whether the place is a mapping or is not there', async () => {
+  it('are reported with the members of a mapping, for a mapping or a missing member', async () => {
     const axes = [listed('medium', media)];
     expect(await unmatchedOf({ medium: 'oil' }, { axes })).toMatchObject([
       { axis: 'medium', members: ['name', 'grain'], values: [expect.any(String), expect.any(String)] },
@@ -62,7 +62,7 @@ describe('values that filters ask for and no cell has', () => {
     ]);
   });
 
-  it('are found in a table of any size, of which twenty values are listed', async () => {
+  it('are found in a table of any size, and twenty values are listed', async () => {
     const rows = Array.from({ length: 60_000 }, (_, row) => `word ${row % 30_000},${'x'.repeat(20)}\n`);
     const files = new MemoryFiles({ 't.csv': `word,filler\n${rows.join('')}` });
     const axes = [rowed('t.csv', ['word', 'filler'])];

@@ -4,7 +4,7 @@ import { ClassList } from '../../../src/plan/matrix/value-class.ts';
 import { listed, varsOf } from './spec.ts';
 
 describe('the classes of an axis', () => {
-  it('keep their numbers, however large these are and in whatever order they come', () => {
+  it('keep their numbers, for any size and order', () => {
     const id = fc.oneof(fc.nat(3), fc.nat(0xff), fc.nat(0xffff), fc.nat(0xffff_ffff));
     fc.assert(
       fc.property(fc.array(fc.tuple(id, fc.nat(200)), { maxLength: 12 }), (runs) => {
@@ -17,7 +17,7 @@ describe('the classes of an axis', () => {
     );
   });
 
-  it('stay apart where hundreds of includes stand before many other values', async () => {
+  it('stay distinct if hundreds of includes precede many other values', async () => {
     const numbers = Array.from({ length: 1000 }, (_, index) => index);
     const include = numbers.slice(0, 300).map((a) => ({ a, note: `note ${a}` }));
     expect(await varsOf({ axes: [listed('a', numbers)], include })).toEqual(

@@ -18,7 +18,7 @@ async function twoCells(steps: string): Promise<readonly [TextScene, TextScene]>
 /** The request of the slot `it`, whatever the branch is called. */
 const requestOf = (scene: TextScene) => scene.slots().find(({ step }) => step === 'it')?.job?.request;
 
-describe('a request is that of its own cell, whatever part of it varies', () => {
+describe('a request belongs to its own cell, whichever part of it varies', () => {
   test.each<readonly [string, string, object, object]>([
     [
       'the prompt of an imagine',
@@ -142,7 +142,7 @@ describe('a request is that of its own cell, whatever part of it varies', () => 
   });
 });
 
-test('members of extra keep their types, whatever fields are called so', async () => {
+test('members of extra keep their types, even with the names of fields', async () => {
   const extra = '{ batchSize: 3, motion: Wild, loop: yes, prompt: 7, model: 5 }';
   const sent = { batchSize: 3, motion: 'Wild', loop: 'yes', prompt: 7, model: 5 };
   for (const operation of ['imagine: a', 'chat: { model: m, prompt: a }']) {
@@ -153,7 +153,7 @@ test('members of extra keep their types, whatever fields are called so', async (
   expect(requestOf(click)?.extra).toEqual(sent);
 });
 
-test('every accepted end of a reply is kept, in the order of the file', async () => {
+test('every accepted finish reason is kept, in the order of the file', async () => {
   const [scene] = await twoCells('it: { generate: { model: m, prompt: a, accept: [MAX_TOKENS, SAFETY] } }');
   expect(scene.at('it').job?.call).toEqual({ stream: false, accept: ['MAX_TOKENS', 'SAFETY'] });
 });
@@ -175,7 +175,7 @@ describe('the prompt of a slot is shown', () => {
       'g: { imagine: a }\nit: { from: g, click: Vary (Region), prompt: a hat, mask: "{{ n }}0.png" }',
       'input.missing',
     ],
-  ])('of %s, which has no job', async (_, steps, code) => {
+  ])('for %s, which has no job', async (_, steps, code) => {
     const [scene] = await twoCells(steps);
     const slot = scene.slots().at(-1);
     expect(slot).toMatchObject({ status: 'failed', prompt: 'a hat', error: { code } });
@@ -187,7 +187,7 @@ describe('the prompt of a slot is shown', () => {
     ['an edit', 'it: { edit: { image: steps.late, prompt: a hat } }'],
     ['a text call', 'it: { chat: { model: m, prompt: a hat, images: [steps.late] } }'],
     ['a text call that continues', 'it: { generate: { model: m, prompt: a hat, continue: late } }'],
-  ])('of %s that waits for the key of another job', async (_, step) => {
+  ])('for %s that waits for the key of another job', async (_, step) => {
     const late = step.includes('continue')
       ? 'late: { generate: { model: m, prompt: "{{ steps.say.text }}" } }'
       : 'late: { imagine: "{{ steps.say.text }}" }';
@@ -197,14 +197,14 @@ describe('the prompt of a slot is shown', () => {
   });
 });
 
-test('a text step in native form below an image has a prompt of its own, even where that says nothing', async () => {
+test('a text step in native form below an image has its own prompt, even an empty one', async () => {
   const [scene] = await twoCells(`g: { imagine: a fox }
 it: { from: g, generate: { model: m, contents: [{ role: user, parts: [{ inlineData: { mimeType: image/png, data: AAAA } }] }] } }`);
   expect(scene.at('g').prompt).toBe('a fox');
   expect(scene.at('it')).not.toHaveProperty('prompt');
 });
 
-test('a video of an image may say nothing but parameters', async () => {
+test('a video of an image may have only parameters as its prompt', async () => {
   const [scene] = await twoCells('it: { video: { image: a.png, prompt: "--raw {{ n }}" } }');
   expect(scene.at('it')).toMatchObject({ status: 'pending', ready: true });
 });

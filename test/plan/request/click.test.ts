@@ -10,12 +10,12 @@ const files = filesOf({ 'm.png': 'white' });
 const scopeOf = (vars: Readonly<Record<string, Value>>): TemplateScope => ({ vars, repeat: 1, steps: {} });
 
 describe('a button', () => {
-  test('is the same in whatever way its letters are composed, and with blanks around it', () => {
+  test('is the same for any composition of its letters, and with blanks around it', () => {
     expect(textPress('  Varie\u0301 (Forte)\n')).toEqual({ kind: 'text', text: 'Vari\u00E9 (Forte)' });
     expect(textPress('U1')).toEqual({ kind: 'text', text: 'U1' });
   });
 
-  test('that a template names in another way is the same job', async () => {
+  test('that a template names in another spelling is the same job', async () => {
     const scene = await Scene.of(`
       matrix: { name: ["Varie\\u0301"] }
       steps:
@@ -30,7 +30,7 @@ describe('a button', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('has an empty `extra`, or none: that is one job', async () => {
+  test('is the same job with an empty `extra` and without one', async () => {
     const keyOf = async (extra: string): Promise<string> => {
       const scene = await Scene.of(`{ steps: { g: { imagine: a }, up: { from: g, click: U1${extra} } } }`);
       scene.done('g');
@@ -41,7 +41,7 @@ describe('a button', () => {
   });
 
   test.each(['--zoom 2', '—zoom 2', '--v 6 --zoom 1.5'])(
-    'of a Custom Zoom may say nothing but %s',
+    'of a Custom Zoom may have only %s as its prompt',
     async (words) => {
       const scene = await Scene.of(`
       matrix: { words: ["${words}"] }
@@ -53,7 +53,7 @@ describe('a button', () => {
     },
   );
 
-  test('of a cell is asked for with the values of that cell', async () => {
+  test('of a cell is requested with the values of that cell', async () => {
     const promptAt = async (index: number) => {
       const scene = await Scene.of(
         `
@@ -91,11 +91,11 @@ describe('a mask', () => {
     });
   });
 
-  test.each(['https://x.test/m.png', 'DATA:image/png;base64,x'])('is no address: %s', (name) => {
+  test.each(['https://x.test/m.png', 'DATA:image/png;base64,x'])('cannot be an address: %s', (name) => {
     expect(mask('{{ x }}', { x: name })).toMatchObject({ error: { code: 'mask.address' } });
   });
 
-  test('is none without its file', () => {
+  test('is missing without its file', () => {
     expect(mask('gone.png')).toMatchObject({ error: { code: 'input.missing' } });
   });
 

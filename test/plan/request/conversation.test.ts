@@ -17,7 +17,7 @@ function turns(value: Value): Value {
   return renderTurns(compiled.value, scope);
 }
 
-describe('what is said in turns', () => {
+describe('the contents of turns', () => {
   it.each<[string, Value, Value]>([
     ['content', [{ role: 'user', content: '{{ n }}' }], [{ role: 'user', content: '7' }]],
     ['a number as it is written', [{ content: '{{ year }}' }], [{ content: '6.0' }]],
@@ -30,11 +30,11 @@ describe('what is said in turns', () => {
     ['text of native parts', [{ parts: [{ text: '{{ n }}' }] }], [{ parts: [{ text: '7' }] }]],
     ['text of a system instruction', { parts: [{ text: '{{ n }}' }] }, { parts: [{ text: '7' }] }],
     ['text of parts that are no list', { parts: { text: '{{ n }}' } }, { parts: { text: '7' } }],
-  ])('is text: %s', (_what, given, rendered) => {
+  ])('are text: %s', (_what, given, rendered) => {
     expect(turns(given)).toEqual(rendered);
   });
 
-  it('leaves everything else its type', () => {
+  it('leave the types of everything else', () => {
     const kept = [{ role: 'assistant', content: null, tool_calls: [{ id: '{{ n }}' }] }];
     expect(turns(kept)).toEqual([{ ...kept[0], tool_calls: [{ id: 7 }] }]);
     const response = {
@@ -50,7 +50,7 @@ describe('what is said in turns', () => {
     [{ content: '{{ list }}' }],
     [{ content: '{{ thing }}' }],
     [{ parts: [{ text: '{{ list }}' }] }],
-  ])('is no list and no mapping: %j', (given) => {
+  ])('cannot be a list or a mapping: %j', (given) => {
     expect(() => turns(given)).toThrow(expect.objectContaining({ code: 'template.object' }));
     expect(() => turns(given)).toThrow(TemplateError);
   });

@@ -5,8 +5,8 @@ import { files, step } from './entry-rig.ts';
 
 const keyOf = async (body: string): Promise<string> => (await step(body)).key('it');
 
-describe('what is in the key', () => {
-  test('images by content and in their order, not by name', async () => {
+describe('the key', () => {
+  test('includes images by content and order, not by name', async () => {
     const keys = await Promise.all([
       keyOf('{ blend: { images: [a.png, b.png] } }'),
       keyOf('{ blend: { images: [copy.png, b.png] } }'),
@@ -24,7 +24,7 @@ describe('what is in the key', () => {
     expect(new Set(keys).size).toBe(6);
   });
 
-  test('the same image for another operation, an end image, a mask and its inversion', async () => {
+  test('differs for another operation, an end image, a mask and its inversion', async () => {
     const keys = await Promise.all(
       [
         '{ describe: { image: a.png } }',
@@ -41,7 +41,7 @@ describe('what is in the key', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test('files of image and mask, each once', async () => {
+  test('comes with the files of image and mask, each once', async () => {
     const scene = await step('{ edit: { image: a.png, prompt: x, mask: mask.png } }');
     expect(scene.at('it').job).toMatchObject({
       request: { images: [{ sha256: 'sha of a' }], mask: { sha256: 'sha of mask' } },
@@ -49,7 +49,7 @@ describe('what is in the key', () => {
     });
   });
 
-  test('gathering one job and continuing it ask for the same', async () => {
+  test('is the same for gathering one job and continuing it', async () => {
     const grid = 'grid: { imagine: a fox, path: U1 }';
     const gathered = await Scene.of(`
       steps:
@@ -65,7 +65,7 @@ describe('what is in the key', () => {
   test.each([
     ['dimensions: PORTRAIT', 'portrait'],
     ['dimensions: "{{ shape }}"', 'portrait'],
-  ])('what means the same is the same: %s', async (fields, dimensions) => {
+  ])('is the same for fields with the same meaning: %s', async (fields, dimensions) => {
     const scene = await Scene.of(
       `
       matrix: { shape: [" Portrait"] }
@@ -77,7 +77,7 @@ describe('what is in the key', () => {
     expect(scene.key('it')).toBe(await keyOf('{ blend: { images: [a.png, b.png], dimensions: portrait } }'));
   });
 
-  test('numbers and switches from a table are no texts', async () => {
+  test('has numbers and booleans from a table, not their texts', async () => {
     const scene = await Scene.of(
       `
       matrix: { size: ["2"], loop: ["true"] }
@@ -97,7 +97,7 @@ describe('what is in the key', () => {
     ['video: { image: a.png, prompt: x, batchSize: "{{ x }}" }'],
     ['video: { image: a.png, prompt: x, animateMode: "{{ x }}" }'],
     ['blend: { images: [a.png, b.png], dimensions: "{{ x }}" }'],
-  ])('what no service takes fails its cell: %s', async (operation) => {
+  ])('is missing in a cell with a value that no service accepts: %s', async (operation) => {
     const scene = await Scene.of(
       `
       matrix: { x: ["3"] }
@@ -110,8 +110,8 @@ describe('what is in the key', () => {
   });
 });
 
-describe('how many images', () => {
-  test('slots that share a job are one image each', async () => {
+describe('the number of images', () => {
+  test('counts one image for each slot, even if slots share a job', async () => {
     const scene = await Scene.of(`
       matrix: { favourite: [U1] }
       steps:
@@ -126,7 +126,7 @@ describe('how many images', () => {
     [2, 'pending'],
     [5, 'pending'],
     [6, 'failed'],
-  ])('of a wildcard that finds %i, before what it finds is paid', async (count, status) => {
+  ])('is checked for a wildcard that finds %i, before these are paid', async (count, status) => {
     const scene = await Scene.of(`
       steps:
         grid: { imagine: a fox, path: "U*" }
@@ -143,7 +143,7 @@ describe('how many images', () => {
     );
   });
 
-  test('of what may be skipped, when it is known', async () => {
+  test('is checked for slots that may be skipped, once that is known', async () => {
     const scene = await Scene.of(`
       steps:
         grid: { imagine: a fox, path: "U1,U9?" }
@@ -176,7 +176,7 @@ describe('how many images', () => {
     [4, 'both pending!', 'say failed'],
     [5, 'both failed', 'say failed'],
     [0, 'both failed', 'say failed'],
-  ])('of a text job that made %i, by what it made', async (count, both, say) => {
+  ])('is checked for a text job that made %i, by its result', async (count, both, say) => {
     const scene = await Scene.of(drawn, files);
     expect(scene.lines()).toEqual(['draw pending!', 'both pending', 'say pending']);
     scene.state.reply(scene.at('draw'), 'here', false, images(count));
@@ -188,7 +188,7 @@ describe('how many images', () => {
     expect(scene.at('say').error?.code).toBe(wanted);
   });
 
-  test('what was made stands, whatever becomes of what it was made of', async () => {
+  test('does not affect a finished result, whatever happens to its inputs', async () => {
     const scene = await Scene.of(drawn, files);
     scene.state.reply(scene.at('draw'), 'here', false, images(2));
     scene.done('both');
@@ -202,7 +202,7 @@ test.each([
   'describe: { image: "https://x.test/a.png" }',
   'generate: { model: m, prompt: p }',
   'chat: { model: m, prompt: p }',
-])('an empty `extra` of %s makes no other key', async (operation) => {
+])('an empty `extra` of %s does not change the key', async (operation) => {
   const keyOf = async (extra: string): Promise<string | undefined> =>
     (await Scene.of(`{ steps: { s: { ${operation}${extra} } } }`)).at('s').job?.key;
   expect(await keyOf(', extra: {}')).toBe(await keyOf(''));

@@ -13,7 +13,7 @@ describe('an album of remixes', () => {
       best: { gather: one/*, blend: { dimensions: SQUARE } }
       note: { generate: { model: m, prompt: "{{ steps.words.text }}" } }`;
 
-  test('end to end', async () => {
+  test('works end to end', async () => {
     const scene = await Scene.of(album, files);
     expect(scene.lines()).toEqual([
       'words pending!',
@@ -59,7 +59,7 @@ describe('an album of remixes', () => {
     expect(scene.at('best').status).toBe('done');
   });
 
-  test('a prompt that it did not suggest fails its reader alone', async () => {
+  test('fails only the slot that reads a missing suggestion', async () => {
     const scene = await Scene.of(album.replace('prompts[0]', 'prompts[3]'), files);
     scene.state.described(scene.at('words'), ['a red fox']);
     expect(scene.at('one')).toMatchObject({ status: 'failed', error: { code: 'template.undefined' } });
@@ -67,7 +67,7 @@ describe('an album of remixes', () => {
     expect(scene.at('note').ready).toBe(true);
   });
 
-  test('a describe that nobody kept is done: its record has the prompts', async () => {
+  test('has a finished describe with keep: false, because its record has the prompts', async () => {
     const scene = await Scene.of(album, files);
     scene.state.described(scene.at('words'), ['one'], { artifacts: [] });
     expect(scene.at('words').status).toBe('done');
@@ -90,7 +90,7 @@ describe('an animated grid', () => {
       longer: { from: move, video: { extend: 2 } }
       review: { from: move, chat: { model: m, prompt: "how is {{ steps.move.video_url }}?" } }`;
 
-  test('end to end', async () => {
+  test('works end to end', async () => {
     const scene = await Scene.of(animate);
     const [grid, last] = [scene.key('grid/U1'), scene.key('last')];
     expect(scene.at('move/U1').job).toEqual({
@@ -128,7 +128,7 @@ describe('an animated grid', () => {
     expect(scene.at('move/U1/U1')).toMatchObject({ ready: true, prompt: 'it runs' });
   });
 
-  test('a video that was not fetched is still to be fetched', async () => {
+  test('still downloads a video that was not downloaded', async () => {
     const text = (keep: boolean): string => `
       steps:
         move: { video: { image: a.png, prompt: it runs }, keep: ${keep} }
@@ -141,7 +141,7 @@ describe('an animated grid', () => {
     }
   });
 
-  test('a button that turns out to make a video has no image to show', async () => {
+  test('has no image to show for a button that turns out to make a video', async () => {
     const scene = await Scene.of(`
       steps:
         grid: { imagine: a fox, path: U1 → U2 }
@@ -155,7 +155,7 @@ describe('an animated grid', () => {
   });
 });
 
-describe('what they need', () => {
+describe('needed steps', () => {
   const text = `
     steps:
       other: { imagine: an owl }
@@ -164,14 +164,14 @@ describe('what they need', () => {
       it: { from: grid/U1, edit: { image: steps.frame, prompt: a hat } }
       both: { blend: { images: [steps.it, steps.frame] }, when: '1 == 2' }`;
 
-  test('--only chooses it, and no more', async () => {
+  test('are chosen by --only, and no others', async () => {
     const { plan } = await Scene.of(text);
     const chosen = chosenSteps(plan, ['it']);
     expect(chosen.ok ? [...chosen.value.steps] : []).toEqual(['grid', 'frame', 'it']);
     expect(chosen.ok ? chosen.value.places.size : 0).toBe(4);
   });
 
-  test('one that is skipped, fails or is open decides', async () => {
+  test('decide by being skipped, failed or open', async () => {
     const scene = await Scene.of(text);
     expect(scene.at('both').status).toBe('skipped');
     scene.done('grid', 'grid/U1');
@@ -183,7 +183,7 @@ describe('what they need', () => {
     });
   });
 
-  test('its prices stand under its kind; its slots are counted like any other', async () => {
+  test('have prices under their kind, and slots that are counted like any other', async () => {
     const { plan } = await Scene.of(
       `
       prices: { imagine: 1, blend: 2, describe: 4, video: 8, edit: 16 }
@@ -207,7 +207,7 @@ describe('what they need', () => {
     }
   });
 
-  test('a whole cell reaches its end', async () => {
+  test('are enough to finish a whole cell', async () => {
     const scene = await Scene.of(text.replace("when: '1 == 2'", 'keep: true').replace('from: grid/U1, ', ''));
     scene.done('other', 'grid', 'grid/U1', 'grid/U2', 'frame', 'it', 'both');
     expect(

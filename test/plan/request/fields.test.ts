@@ -87,7 +87,7 @@ describe('a text of a request', () => {
     }
   };
 
-  test('is what it is, to its last character', () => {
+  test('is unchanged, to its last character', () => {
     const scope = scopeOf({ x: 'a fox ' });
     expect(renderField(treeOf('{{ x }}'), scope, 'it', 6)).toBe('a fox ');
     expect(failure(() => renderField(treeOf('{{ x }}'), scope, 'the prompt', 5))).toBe(
@@ -96,7 +96,7 @@ describe('a text of a request', () => {
     expect(renderField(treeOf(7), scope, 'it', 5)).toBe('7');
   });
 
-  test('that is empty is named by its template, up to 80 characters of it', () => {
+  test('that is empty is reported with up to 80 characters of its template', () => {
     expect(notEmpty(' a ', 'it', '')).toBe(' a ');
     const source = (length: number): string => 'y'.repeat(length);
     expect(failure(() => notEmpty(' ', 'the prompt', source(80)))).toBe(
@@ -105,7 +105,7 @@ describe('a text of a request', () => {
     expect(failure(() => notEmpty('', 'the prompt', source(81)))).toContain(`"${source(79)}…" renders`);
   });
 
-  test('that has only parameters is shown up to 80 characters', () => {
+  test('that has only parameters is reported with up to 80 characters', () => {
     const prompt = (length: number): string => `--no ${'y'.repeat(length - 5)}`;
     expect(failure(() => needWords(`  ${prompt(80)}  `))).toContain(`parameters: "${prompt(80)}". Is`);
     expect(failure(() => needWords(prompt(81)))).toContain(`parameters: "${prompt(79)}…". Is`);
@@ -119,7 +119,7 @@ describe('a text of a request', () => {
     },
   );
 
-  test.each(['v', 'ar', 'seed', 'nope'])('says more where a second word follows --%s', (name) => {
+  test.each(['v', 'ar', 'seed', 'nope'])('has words if a second word follows --%s', (name) => {
     expect(hasOnlyParameters(`--${name} one`)).toBe(true);
     expect(hasOnlyParameters(`--${name} one two`)).toBe(false);
     expect(hasOnlyParameters(`--${name}=one two`)).toBe(false);
@@ -151,7 +151,7 @@ describe('a value of a request', () => {
     expect(decimal(value)).toBe(number);
   });
 
-  test('is a plain number where it was written otherwise, but for a long integer', () => {
+  test('is a plain number, whatever its notation, except for a long integer', () => {
     const long = new WrittenNumber('12345678901234567890', Number('12345678901234567890'));
     const written = new WrittenNumber('6.0', 6);
     const plain = renderPlain(
@@ -205,7 +205,7 @@ describe('the images of a request', () => {
     });
   });
 
-  test('wait for jobs without a key, and fail at once for a file that is not there', () => {
+  test('wait for jobs without a key, and fail at once for a missing file', () => {
     expect(shown(['parent'])).toEqual({ kind: 'waiting' });
     expect(shown(['steps.late', 'a.png'])).toEqual({ kind: 'waiting' });
     expect(shown(['steps.late', 'gone.png'])).toMatchObject({
@@ -214,7 +214,7 @@ describe('the images of a request', () => {
     });
   });
 
-  test('are counted: those of its steps once each, those that it gathers as many as they are', () => {
+  test('are counted: one for each named step, and one for each gathered job', () => {
     const list = ImageList.of(treeOf(['parent', 'steps.g', 'steps.g', 'a.png']), false);
     expect([list.count(4), list.steps, list.showsParent, list.isEmpty]).toEqual([7, ['g'], true, false]);
     const gathers = ImageList.of(undefined, true);
@@ -231,7 +231,7 @@ describe('the images of a request', () => {
     ['a/http://x', false],
     ['ftp://x', false],
     ['data', false],
-  ])('%s is an address: %s', (name, address) => {
+  ])('are recognised as addresses: %s: %s', (name, address) => {
     expect(isAddress(name)).toBe(address);
   });
 
@@ -261,7 +261,7 @@ describe('the images of a request', () => {
   });
 });
 
-describe('what a text model is asked now', () => {
+describe('the current prompt of a text model', () => {
   test.each<readonly [Readonly<Record<string, Value>>, string | undefined]>([
     [{ prompt: 'p', contents: [{ parts: [{ text: 'x' }] }] }, 'p'],
     [
@@ -281,7 +281,7 @@ describe('what a text model is asked now', () => {
   });
 });
 
-test('a whole reply stands for more than a member of one', () => {
+test('a whole reply is estimated longer than a member of one', () => {
   for (const name of ['text', 'json', 'parts', 'prompts']) expect(usualResult([name])).toBe(4096);
   for (const path of [['image_url'], ['json', 'best'], ['usage', 'text'], []])
     expect(usualResult(path)).toBe(64);

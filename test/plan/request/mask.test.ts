@@ -30,7 +30,7 @@ const repaint = `
 const name = 'repaint/U1/Vary (Region)';
 
 describe('a click with a mask', () => {
-  test('end to end: the file of its parent is wanted for its size, and waited for', async () => {
+  test('waits for the file of its parent, whose size it needs', async () => {
     const scene = await Scene.of(repaint, files);
     expect(scene.at(name).job).toEqual({
       key: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -60,7 +60,7 @@ describe('a click with a mask', () => {
     ]);
   });
 
-  test('without a mask the file of its parent is not wanted', async () => {
+  test('does not need the file of its parent without a mask', async () => {
     const scene = await Scene.of(
       repaint.replace('mask: masks/neck.png', 'remix: true').replace('(Region)', '(Subtle)'),
     );
@@ -70,7 +70,7 @@ describe('a click with a mask', () => {
     expect(scene.at('repaint/U1/Vary (Subtle)').ready).toBe(true);
   });
 
-  test('in a path it is the same job as in a step', async () => {
+  test('is the same job in a path and in a step', async () => {
     const path = await Scene.of(
       `
       steps:
@@ -86,7 +86,7 @@ describe('a click with a mask', () => {
     expect(path.at('grid').keep).toBe(false);
   });
 
-  test('a branch of a wildcard, named before it is found, is kept for its mask', async () => {
+  test('keeps the files of a branch of a wildcard that is named before it is found', async () => {
     const scene = await Scene.of(repaint.replace('U1..U2', 'U*'), files);
     scene.done('grid');
     expect(scene.at('grid/U1').keep).toBe(true);
@@ -96,7 +96,7 @@ describe('a click with a mask', () => {
     expect(scene.at(name).ready).toBe(true);
   });
 
-  test('a parent without an image has nothing to mask', async () => {
+  test('fails if its parent has no image', async () => {
     const scene = await Scene.of(repaint, files);
     scene.done('grid');
     scene.doneWith('grid/U1', { artifacts: [], result: { buttons: [] } });
@@ -107,11 +107,11 @@ describe('a click with a mask', () => {
   });
 });
 
-describe('which mask', () => {
+describe('the mask of a job', () => {
   const keyWith = async (mask: string): Promise<string> =>
     (await Scene.of(repaint.replace('masks/neck.png', mask), files)).key(name);
 
-  test('another one, its inversion and its shapes change the key; the name of the file does not', async () => {
+  test('changes the key by its content, inversion and shapes, but not by its file name', async () => {
     const same = [
       'masks/neck.png',
       'masks/copy.png',
@@ -136,7 +136,7 @@ describe('which mask', () => {
     expect(moved.at(name).job?.files).toEqual({ 'sha of neck': 'masks/copy.png' });
   });
 
-  test('shapes take numbers from the matrix, as numbers or as texts of a table', async () => {
+  test('may have numbers from the matrix, as numbers or as texts of a table', async () => {
     const drawn = (matrix: string, shape: string): Promise<Scene> =>
       Scene.of(
         repaint
@@ -162,7 +162,7 @@ describe('which mask', () => {
     ['top: [[0, 0, 1]]', '{ ellipse: "{{ top }}" }'],
     ['top: [0]', '{ ellipse: [0, 0, "{{ top }}", 1] }'],
   ])(
-    'a box of a cell that does not lie in the image fails before anything is paid: %s',
+    'fails before anything is paid if a box of the cell extends beyond the image: %s',
     async (matrix, shape) => {
       const scene = await Scene.of(
         repaint
@@ -206,11 +206,11 @@ describe('the prompt that confirms a modal', () => {
     ['remix: false', { remix: false }, 'a fox'],
     ['mask: masks/neck.png', { prompt: 'a fox' }, 'a fox'],
     ['keep: true', {}, 'a fox'],
-  ])('%s: its own, or the nearest one', async (declared, fields, prompt) => {
+  ])('is the own or the nearest prompt: %s', async (declared, fields, prompt) => {
     expect(await requestOf(declared)).toEqual({ prompt, fields });
   });
 
-  test('a wildcard remixes with the nearest prompt, and names the same jobs', async () => {
+  test('is the nearest one for a wildcard, with the same jobs', async () => {
     const text = (button: string): string => `
       steps:
         grid: { imagine: a fox, path: [{ button: "${button}", remix: true }] }`;
@@ -221,7 +221,7 @@ describe('the prompt that confirms a modal', () => {
     expect(wild.key('grid/V1')).toBe(named.key('grid/V1'));
   });
 
-  test('a prompt that is known only in the run is sent when it is', async () => {
+  test('is sent even if it is known only in the run', async () => {
     const scene = await Scene.of(`
       steps:
         seed: { imagine: a coin }
@@ -233,7 +233,7 @@ describe('the prompt that confirms a modal', () => {
     expect(scene.request('grid/V1')).toMatchObject({ fields: { prompt } });
   });
 
-  test('the buttons of a describe draw what it suggests, not what its image was drawn from', async () => {
+  test('is the suggestion of a describe for its buttons, not the prompt of its image', async () => {
     const scene = await Scene.of(`
       steps:
         grid: { imagine: a fox, path: U1 }
@@ -253,7 +253,7 @@ describe('the prompt that confirms a modal', () => {
   });
 
   test.each(['prompt 2', '2️⃣'])(
-    'the prompt that a describe suggests is shown of its button %s and below, and is in no key',
+    'is the suggestion of a describe for its button %s and below, but in no key',
     async (press) => {
       const scene = await Scene.of(`
       steps:
@@ -276,7 +276,7 @@ describe('the prompt that confirms a modal', () => {
     },
   );
 
-  test('a suggestion that a describe does not have is not shown, nor one of another button', async () => {
+  test('is not shown for a missing suggestion, or for another button', async () => {
     const scene = await Scene.of(`
       steps:
         words: { describe: { image: "https://images.test/fox.jpg" }, path: "prompt 1, 2️⃣, 🔄" }`);

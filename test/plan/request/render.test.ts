@@ -29,7 +29,7 @@ describe('a prompt', () => {
     expect(hasOnlyParameters(prompt)).toBe(expected);
   });
 
-  it('has more than parameters where a word stands before them, and nothing more without it', () => {
+  it('has more than parameters only if a word precedes them', () => {
     const flag = fc.constantFrom('--v 6.1', '--ar 3:2', '--raw', '—seed 4', '--no a b c');
     fc.assert(
       fc.property(
@@ -54,13 +54,13 @@ test.each([
   [
     'it: { edit: { image: a.png, prompt: "{{ text }} --v 6.1", mask: { shapes: [{ rectangle: [0, 0, 1, 1] }] } } }',
   ],
-])('a prompt of nothing but parameters fails its cell before it is paid: %s', async (steps) => {
+])('a prompt with only parameters fails its cell before it is paid: %s', async (steps) => {
   const scene = await blank(steps);
   expect(scene.at('it')).toMatchObject({ status: 'failed', error: { code: 'prompt.empty' } });
   expect(scene.at('it').job).toBeUndefined();
 });
 
-test('so does the reply to a dialog, but for how far a Custom Zoom zooms', async () => {
+test('a modal answer with only parameters fails too, except for the factor of a Custom Zoom', async () => {
   const scene = await blank(
     `g: { imagine: "a fox", path: U1 }
         it: { from: g/U1, click: Vary (Strong), remix: true, prompt: "{{ text }} --v 6.1" }
@@ -78,11 +78,11 @@ test.each([
   ['it: { imagine: { prompt: "{{ text }} --v 6.1", images: [a.png] } }'],
   ['it: { imagine: "{{ text }} --v 6.1", extra: { base64Array: [x] } }'],
   ['it: { generate: { model: m, prompt: "{{ text }} --v 6.1" } }'],
-])('a prompt that an image or a text model goes with is sent: %s', async (steps) => {
+])('a prompt with only parameters is sent with an image or to a text model: %s', async (steps) => {
   expect((await blank(steps)).at('it')).toMatchObject({ status: 'pending' });
 });
 
-test('a plan counts such cells, and names the first', async () => {
+test('a plan counts cells whose prompt has only parameters, and names the first', async () => {
   const plan = await planOf(`
       matrix:
         text: [a fox, "", " "]

@@ -41,7 +41,7 @@ describe('a conversation that is continued', () => {
     expect(off.lines().slice(1)).toEqual(['ask skipped', 'why skipped', 'how skipped', 'last skipped']);
   });
 
-  test('one that may yet be skipped gives no key to what continues it', async () => {
+  test('that may still be skipped gives no key to the step that continues it', async () => {
     const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1?" }
@@ -80,7 +80,7 @@ describe('templates on replies', () => {
     ['prompt: "{{ steps.pick.json.best }}"', ''],
     ['prompt: "{{ steps.pick.json.best | plus: 1 }}"', ''],
     ['prompt: x', 'when: steps.pick.json.best > 2'],
-  ])('a reply that is no JSON has no members: %s %s', async (fields, when) => {
+  ])('find no members in a reply that is not JSON: %s %s', async (fields, when) => {
     const scene = await TextScene.of(`
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }
@@ -94,7 +94,7 @@ describe('templates on replies', () => {
     });
   });
 
-  test('what no such member contains', async () => {
+  test('find nothing in a missing member', async () => {
     const scene = await TextScene.of(text('{{ steps.pick.json.none }}'));
     scene.reply('pick', '{"a": 1}', true);
     expect(scene.at('next').error?.code).toBe('template.undefined');
@@ -109,7 +109,7 @@ describe('templates on replies', () => {
   test.each([
     [3, 'skipped'],
     [4, 'pending'],
-  ])('when: the best is %i', async (best, status) => {
+  ])('decide a condition: the best is %i', async (best, status) => {
     const scene = await TextScene.of(`
       steps:
         pick: { generate: { model: m, prompt: which?, responseSchema: { type: object, properties: { best: { type: integer } } } } }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { filesOf } from '../scene.ts';
 import { TextScene } from './text-rig.ts';
 
-describe('what is shown', () => {
-  test('files by content, addresses as declared, jobs by key; in order', async () => {
+describe('the images that a text step shows', () => {
+  test('are files by content, addresses as declared and jobs by key, in order', async () => {
     const scene = await TextScene.of(
       `
       matrix: { animal: [fox] }
@@ -38,7 +38,7 @@ describe('what is shown', () => {
     expect(scene.at('ask/U1').depth).toBe(2);
   });
 
-  test('what a template yields is a file, whatever it is called', async () => {
+  test('are files if a template yields their names', async () => {
     const scene = await TextScene.of(
       `
       matrix: { a: [parent] }
@@ -50,7 +50,7 @@ describe('what is shown', () => {
     expect(scene.request('ask').images).toEqual([{ sha256: 'sha of a fox' }]);
   });
 
-  test('a step that gathers shows all it gathers, unless it names its images', async () => {
+  test('are all gathered jobs, unless the step names its images', async () => {
     const scene = await TextScene.of(
       `
       steps:
@@ -71,7 +71,7 @@ describe('what is shown', () => {
   });
 
   test.each(['input.missing', 'input.outside', 'input.not-image', 'input.too-large'])(
-    'a file that is %s fails its slot, before anything above it is paid',
+    'fail their slot if a file is %s, before anything above it is paid',
     async (code) => {
       const scene = await TextScene.of(
         `
@@ -88,7 +88,7 @@ describe('what is shown', () => {
     },
   );
 
-  test('without anything that knows of files there is none', async () => {
+  test('fail without access to files', async () => {
     const scene = await TextScene.of(`
       matrix: { a: [x] }
       steps:
@@ -96,7 +96,7 @@ describe('what is shown', () => {
     expect(scene.at('ask')).toMatchObject({ status: 'failed', error: { code: 'input.missing' } });
   });
 
-  test('what may be skipped is not judged by its files', async () => {
+  test('are not checked for a slot that may be skipped', async () => {
     const scene = await TextScene.of(`
       matrix: { a: [x] }
       steps:
@@ -117,7 +117,7 @@ describe('what is shown', () => {
   });
 });
 
-describe('images of other jobs must lie in the run directory', () => {
+describe('images of other jobs', () => {
   const text = `
     steps:
       grid: { imagine: a fox, keep: false, path: "U1,U2" }
@@ -129,7 +129,7 @@ describe('images of other jobs must lie in the run directory', () => {
   const ready = (scene: TextScene): string[] =>
     scene.slots().flatMap(({ step, ready }) => (ready ? [step] : []));
 
-  test('one slot that shows them is enough to keep them', async () => {
+  test('are kept if one slot shows them', async () => {
     const scene = await TextScene.of(text);
     const kept = scene
       .slots()
@@ -137,7 +137,7 @@ describe('images of other jobs must lie in the run directory', () => {
     expect(kept).toEqual(['grid/U1', 'lone', 'draw', 'ask/U1', 'all']);
   });
 
-  test('of all that a step gathers, and of what a wildcard finds', async () => {
+  test("are kept for gathered jobs and a wildcard's branches", async () => {
     const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, keep: false, path: "U*" }
@@ -159,7 +159,7 @@ describe('images of other jobs must lie in the run directory', () => {
     expect(scene.at('one/U1').ready).toBe(true);
   });
 
-  test('a job that was made without its files is done for what presses it, not for what shows it', async () => {
+  test('are not needed for clicks, but for steps that show them', async () => {
     const scene = await TextScene.of(`${text}
       up: { from: grid/U1, click: Upscale }`);
     scene.done('grid');
@@ -173,7 +173,7 @@ describe('images of other jobs must lie in the run directory', () => {
     expect(ready(scene)).toContain('ask');
   });
 
-  test('a job that made none leaves nothing to show', async () => {
+  test('cannot be shown if the job made none', async () => {
     const scene = await TextScene.of(text);
     scene.done('lone');
     scene.reply('draw', 'no');
@@ -184,7 +184,7 @@ describe('images of other jobs must lie in the run directory', () => {
     });
   });
 
-  test('a job whose images are lost can be made again', async () => {
+  test('can be made again if they are lost', async () => {
     const scene = await TextScene.of(text);
     scene.done('lone');
     const part = { inlineData: { mimeType: 'image/png', output: 1 } };

@@ -26,7 +26,7 @@ const judged = `
       generate: { model: text-pro, prompt: Caption this image in one sentence., images: [parent] }`;
 
 describe('a judge that picks', () => {
-  test('end to end', async () => {
+  test('works end to end', async () => {
     const scene = await TextScene.of(judged);
     const grid = scene.at('grid');
     expect(scene.at('pick').job).toEqual({
@@ -61,8 +61,8 @@ describe('a judge that picks', () => {
   });
 });
 
-describe('what is asked for', () => {
-  test('declared fields: texts are texts, native trees keep their types, nothing else is in it', async () => {
+describe('a text request', () => {
+  test('contains only declared fields: texts as texts, native trees with their types', async () => {
     const scene = await TextScene.of(`
       matrix: { year: [2024], heat: [1.0], schema: [{ type: object }] }
       steps:
@@ -115,7 +115,7 @@ describe('what is asked for', () => {
     expect(scene.at('talk').job).not.toHaveProperty('parent');
   });
 
-  test('the prompt of a conversation is what its last turn says', async () => {
+  test('has the last turn of a conversation as its prompt', async () => {
     const scene = await TextScene.of(`
       steps:
         ask:
@@ -152,7 +152,7 @@ describe('what is asked for', () => {
     expect(scene.at('ask').job).toBeUndefined();
   });
 
-  test('a text that has run away is not sent', async () => {
+  test('is not sent with a text that is too long', async () => {
     const scene = await TextScene.of(`
       matrix: { a: ["${'x'.repeat(100_000)}"] }
       steps:
@@ -182,8 +182,8 @@ test.each(['prompt', 'system', 'model'])(
   },
 );
 
-describe('what is one job, and what is not', () => {
-  test('a step from one job, and one that gathers it alone, ask for the same if they show the same', async () => {
+describe('the identity of a text job', () => {
+  test('is the same for continuing one job and gathering it alone, if they show the same', async () => {
     const scene = await TextScene.of(`
       steps:
         grid: { imagine: a fox, path: "U1,U2" }
@@ -215,7 +215,7 @@ describe('what is one job, and what is not', () => {
     ['keep', 'ask: { from', 'ask: { keep: false, from'],
     ['limits', '\n    steps', '\n    limits: { text: 5/s, tokens: 100/min }\n    steps'],
     ['an empty extra', 'ask: { from', 'ask: { extra: {}, from'],
-  ])('not part of a key: %s', async (_, from, to) => {
+  ])('does not include %s', async (_, from, to) => {
     expect(base).toContain(from);
     expect(await keyOf(base.replace(from, to))).toBe(await keyOf(base));
   });
@@ -229,13 +229,13 @@ describe('what is one job, and what is not', () => {
     ['a declared default', 'prompt: x', 'prompt: x, search: false'],
     ['the endpoint', 'generate: { model: m, prompt: x', 'chat: { model: m, prompt: x'],
     ['the job that is shown', 'imagine: a fox', 'imagine: an owl'],
-  ])('part of a key: %s', async (_, from, to) => {
+  ])('includes %s', async (_, from, to) => {
     expect(base).toContain(from);
     const changed = base.replace(from, to).replace(/(chat: .*), continue: talk/, '$1');
     expect(await keyOf(changed)).not.toBe(await keyOf(base));
   });
 
-  test("repeat makes a text of one's own again, and what follows from it differs by that", async () => {
+  test('includes the repeat of a root, and so differs for the jobs that follow', async () => {
     const plan = await planOf(`
       matrix: { repeat: 2 }
       steps:
@@ -248,7 +248,7 @@ describe('what is one job, and what is not', () => {
   });
 });
 
-test('--only takes what a text step shows, continues and reads', async () => {
+test('--only includes the steps that a text step shows, continues and reads', async () => {
   const plan = await planOf(`
     steps:
       idle: { imagine: a dog }
@@ -267,7 +267,7 @@ test('--only takes what a text step shows, continues and reads', async () => {
   expect(names).toEqual(['grid', 'grid/U1', 'shown', 'talk', 'read', 'ask/U1']);
 });
 
-describe('thinking that a model does not take', () => {
+describe('thinking that a model does not accept', () => {
   const pipeline = (head: string): string => `
     ${head}
     matrix: { row: [{ m: gemini-2.5-flash, t: 512 }], s: { from: 1, to: 2 } }
@@ -275,7 +275,7 @@ describe('thinking that a model does not take', () => {
       a: { generate: { model: "{{ row.m }}", prompt: p, thinking: "{% if s == 1 %}low{% else %}{{ row.t }}{% endif %}" } }
       b: { from: a, generate: { model: m, prompt: p } }`;
 
-  test('fails its slot in the cells where it turns out so, and nothing is asked', async () => {
+  test('fails its slot in the affected cells, and nothing is sent', async () => {
     const scene = await TextScene.of(pipeline('description: x'));
     const [slot, below] = scene.slots();
     expect(slot).toMatchObject({ status: 'failed', error: { code: 'thinking.generation' } });
@@ -285,12 +285,12 @@ describe('thinking that a model does not take', () => {
     expect(second.at('a')).toMatchObject({ status: 'pending', ready: true });
   });
 
-  test('is none where the pipeline says that it takes it', async () => {
+  test('is accepted if the pipeline declares it', async () => {
     const scene = await TextScene.of(pipeline('models: { gemini-2.5-flash: { thinking: level } }'));
     expect(scene.at('a')).toMatchObject({ status: 'pending', ready: true });
   });
 
-  test('is looked for in native fields too, and a range', async () => {
+  test('is found in native fields too, and for a range', async () => {
     const scene = await TextScene.of(`
       matrix: { n: { from: 100, to: 101 } }
       steps:
@@ -313,7 +313,7 @@ describe('a reply that was not kept', () => {
     artifacts: [],
   };
 
-  test('is done, for its record has the text; what follows goes on', async () => {
+  test('is done, because its record has the text, and later steps continue', async () => {
     const scene = await TextScene.of(
       'steps: { a: { generate: { model: m, prompt: p } }, b: { imagine: "{{ steps.a.text }}" } }',
     );
@@ -325,7 +325,7 @@ describe('a reply that was not kept', () => {
     expect(scene.at('a').status).toBe('done');
   });
 
-  test('with images is done, can neither be shown nor continued, and says how to have it', async () => {
+  test('with images is done, but cannot be shown or continued, and a hint says how to get it', async () => {
     const scene = await TextScene.of(`
       steps:
         a: { generate: { model: m, prompt: p, generationConfig: { responseModalities: [TEXT, IMAGE] } }, keep: false }

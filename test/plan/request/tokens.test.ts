@@ -11,7 +11,7 @@ const tokens = (fields: Readonly<Record<string, Value>>, images = 0): [number, n
 };
 const picture = 5 * 258;
 
-describe('what is sent', () => {
+describe('the estimated tokens that are sent', () => {
   test.each<[string, Readonly<Record<string, Value>>, number]>([
     ['nothing', {}, 0],
     ['a prompt', { prompt: 'x'.repeat(9) }, 3],
@@ -73,7 +73,7 @@ describe('what is sent', () => {
     expect(tokens(fields)[0]).toBe(wanted);
   });
 
-  test('pictures, those of the step beside those that stand in its fields', () => {
+  test('include images of the step and images in its fields', () => {
     expect(
       tokens({ messages: [{ content: [{ image_url: { url: 'data:image/png;base64,A' } }] }] }, 2)[0],
     ).toBe(3 * picture);
@@ -81,7 +81,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is answered', () => {
+describe('the estimated tokens of the answer', () => {
   test.each<[string, Readonly<Record<string, Value>>, number]>([
     ['nothing bounds it', {}, 1024],
     ['a bound below', { generationConfig: { maxOutputTokens: 100 } }, 100],

@@ -12,7 +12,7 @@ describe('a CSV table', () => {
     ]);
   });
 
-  it('keeps values exactly as they stand, as text', async () => {
+  it('keeps values unchanged, as text', async () => {
     const [row] = await rowsOf('csv', 'a, b ,c,d\n 1 ,,007,6.0');
     expect(row).toEqual({ line: 2, values: { a: ' 1 ', b: '', c: '007', d: '6.0' } });
   });
@@ -32,7 +32,7 @@ describe('a CSV table', () => {
     ]);
   });
 
-  it('reads back what was written, whatever the values and however the bytes arrive', async () => {
+  it('reads written values back, for any values and any chunks of bytes', async () => {
     const field = fc.oneof(
       fc.constantFrom('', 'x', '"', ',', '\n', '\r\n', 'é', '🦊'),
       fc.string({ maxLength: 4 }),
@@ -49,7 +49,7 @@ describe('a CSV table', () => {
     );
   });
 
-  it('reads a record that is larger than what is read at once', async () => {
+  it('reads a record that is larger than one chunk', async () => {
     const long = `line\n"",${'x'.repeat(100_000)}\n`.repeat(3);
     const rows = await rowsOf('csv', `a,b\n1,2\n3,"${long}"\n4,5\n`, 1000);
     expect(rows.map(({ line }) => line)).toEqual([2, 3, 10]);
@@ -78,7 +78,7 @@ describe('a CSV table', () => {
     expect(await tableErrorIn('csv', text)).toMatchObject({ code, ...(line === undefined ? {} : { line }) });
   });
 
-  it('says so when the file cannot be read', async () => {
+  it('throws table.unreadable if the file cannot be read', async () => {
     const diagnostic = await tableErrorIn('csv', 'unused', new MemoryFiles());
     expect(diagnostic).toMatchObject({ code: 'table.unreadable' });
     expect(diagnostic?.cause).toMatchObject({ code: 'ENOENT' });

@@ -23,7 +23,7 @@ describe('wrong rows', () => {
     expect(found.every(({ sourceLine }) => sourceLine !== '')).toBe(true);
   });
 
-  it.each(tables)('of a %s table are the first 20, and that is said', async (format, code, table) => {
+  it.each(tables)('of a %s table are limited to the first 20, with a note', async (format, code, table) => {
     const error = await tableErrorIn(format, table(60));
     if (error === undefined) throw new Error('no error');
     const found = tableDiagnostics(error, 't');
@@ -33,7 +33,7 @@ describe('wrong rows', () => {
     ]);
   });
 
-  it('are shown before what ends the reading', async () => {
+  it('are shown before the error that ends the reading', async () => {
     const error = await tableErrorIn('csv', `a,b\n1\n${'1,2\n'.repeat(40_000)}1,"2\n`);
     expect([error, ...(error?.others ?? [])].map((one) => [one?.code, one?.line])).toEqual([
       ['table.columns', 2],
@@ -41,12 +41,12 @@ describe('wrong rows', () => {
     ]);
   });
 
-  it('are not looked for in all of a long table', async () => {
+  it('are not searched for in the whole of a long table', async () => {
     const error = await tableErrorIn('tsv', `a\tb\n1\n${'1\t2\n'.repeat(100_000)}1\n`);
     expect([error?.line, error?.others, error?.unread]).toEqual([2, [], true]);
   });
 
-  it('say what to do, and show a line', async () => {
+  it('have a hint and show their line', async () => {
     const error = await tableErrorIn('csv', 'id,prompt\n1,a fox, in snow\n');
     expect(error).toMatchObject({
       message: 'The row on line 2 has 3 fields, the header has 2.',
@@ -56,7 +56,7 @@ describe('wrong rows', () => {
   });
 });
 
-describe('a header with the separators of another kind of table', () => {
+describe('a header with the separators of another table format', () => {
   it.each([
     [
       'csv',

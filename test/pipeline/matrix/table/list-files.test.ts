@@ -70,7 +70,7 @@ describe('a glob of files', () => {
     expect(await listed(glob, names)).toEqual(expected);
   });
 
-  it('leads to the runs beside the pipeline only where it names them', async () => {
+  it('matches the runs beside the pipeline only if it names their folder', async () => {
     const images = ['runs/foxes/images/3f/a.png', 'x/runs/b.png', 'shot.png'];
     expect(await listed('**/*.png', images)).toEqual(['shot.png', 'x/runs/b.png']);
     expect(await listed('r*/**/*.png', images)).toEqual([]);
@@ -78,7 +78,7 @@ describe('a glob of files', () => {
     expect(await listed('runs/foxes/**/*.png', images)).toEqual(['runs/foxes/images/3f/a.png']);
   });
 
-  it('finds what a reference finds, each file once, in one order', async () => {
+  it('finds the same files as a reference, each once, in the same order', async () => {
     const word = fc.constantFrom('a', 'b', 'ab', 'ba.png', '.a');
     const file = fc.array(word, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
     const part = fc.constantFrom('a', 'b', '*', 'a*', '*b', '*.png', '{a,b}', 'a{b,}', '.a', '**');
@@ -110,7 +110,7 @@ describe('a glob of files', () => {
     );
   });
 
-  it('never throws, and takes bounded time, whatever it is', () => {
+  it('never throws and takes bounded time for any text', () => {
     const odd = fc.string({ unit: fc.constantFrom('a', '*', '/', '{', '}', ',', '.', '[', '\\', '\0') });
     fc.assert(
       fc.property(odd, (text) => {
@@ -122,7 +122,7 @@ describe('a glob of files', () => {
     expect(readGlob('a/'.repeat(400))).toHaveProperty('diagnostic');
   });
 
-  it('is reported by its name', () => {
+  it('is named in its error', () => {
     for (const [at, glob] of [
       ['/', '*.png'],
       ['/a', './../b/./*'],
@@ -136,7 +136,7 @@ describe('files as rows', () => {
   const text =
     'name: t\nmatrix: { rows: { files: "shots/*.{png,jpg}" } }\nsteps: { a: { imagine: "{{ file }} {{ name }}" } }\n';
 
-  it('are an axis with the columns file and name', async () => {
+  it('form an axis with the columns file and name', async () => {
     const { pipeline, diagnostics } = await parse(text, { 'shots/a.png': '', 'shots/b.tar.jpg': '' });
     expect(diagnostics).toEqual([]);
     expect(pipeline?.matrix.axes).toMatchObject([
@@ -154,7 +154,7 @@ describe('files as rows', () => {
     );
   });
 
-  it('cannot have an axis of the same name, which says which to rename', async () => {
+  it('cannot share a name with an axis, and the hint says what to rename', async () => {
     const clash = text.replace('{ rows', '{ name: [1, 2], rows');
     const { diagnostics } = await parse(clash, { 'shots/a.png': '' });
     expect(diagnostics).toMatchObject([{ code: 'matrix.column-clash', hint: 'Rename the axis.' }]);
@@ -197,7 +197,7 @@ describe('files as rows', () => {
     expect(await list('in/*.png')).toEqual(['in/a.png']);
   });
 
-  it('are bounded in number, and so is the search', async () => {
+  it('are limited in number, as is the search', async () => {
     const many = (name: (index: number) => string, count: number): Folders => ({
       root: '/',
       facts: async (file) => ({ kind: 'folder', realPath: file, bytes: 0 }),

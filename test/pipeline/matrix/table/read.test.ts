@@ -17,7 +17,7 @@ describe('the columns of a table', () => {
     ['csv', 'a,b\n', '1,2\n'],
     ['tsv', 'a\tb\n', '1\t2\n'],
     ['jsonl', '', '{"a":1,"b":2}\n'],
-  ])('need no more of %s than that, whatever follows', async (format, header, row) => {
+  ])('need only the beginning of %s, whatever follows', async (format, header, row) => {
     const files = new MemoryFiles({ t: `${header}${row.repeat(500_000)}` });
     expect(await tableColumns(files, 't', format)).toEqual(['a', 'b']);
     expect(files.bytesRead).toBeLessThanOrEqual(64 * 1024);
@@ -25,7 +25,7 @@ describe('the columns of a table', () => {
     expect(await tableColumns(broken, 't', format)).toEqual(['a', 'b']);
   });
 
-  it('are missing in an empty table', async () => {
+  it('cannot be read from an empty table', async () => {
     await expect(tableColumns(new MemoryFiles({ t: '' }), 't', 'csv')).rejects.toMatchObject({
       code: 'table.empty',
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rowsOf, tableErrorIn } from '../../table-rig.ts';
 
 describe('a TSV table', () => {
-  it('takes fields as they stand: a quote at the beginning neither opens anything nor is lost', async () => {
+  it('reads fields unchanged: a quote at the beginning opens nothing and is kept', async () => {
     const text =
       'Prompt\tCategory\n"G I G G L E" painted in thick letters\tIllustrations\n"open\tPeople\n5" nail\tx\n';
     expect(await rowsOf('tsv', text)).toEqual([
@@ -13,7 +13,7 @@ describe('a TSV table', () => {
     ]);
   });
 
-  it('unquotes what a spreadsheet quoted: the whole field, each quote inside it doubled', async () => {
+  it('unquotes fields of spreadsheets: quoted as a whole, with each quote inside doubled', async () => {
     const text = '"Prompt"\tCategory\r\n"a sign that says ""Stop"""\t"a, b"\r\n"""so"""\t""\r\n';
     expect((await rowsOf('tsv', text)).map(({ values }) => values)).toEqual([
       { Prompt: 'a sign that says "Stop"', Category: 'a, b' },
@@ -21,12 +21,12 @@ describe('a TSV table', () => {
     ]);
   });
 
-  it('takes a field as it stands when its quotes are not those of a spreadsheet', async () => {
+  it('reads a field unchanged if its quotes are not those of a spreadsheet', async () => {
     const [row] = await rowsOf('tsv', 'a\tb\tc\n"x" and "y"\t"\t"x"y"\n');
     expect(row?.values).toEqual({ a: '"x" and "y"', b: '"', c: '"x"y"' });
   });
 
-  it('never loses or merges a row, whatever quotes there are', async () => {
+  it('never loses or merges a row, whatever its quotes', async () => {
     const field = fc.string({ unit: fc.constantFrom('"', ',', 'x', ' '), maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(

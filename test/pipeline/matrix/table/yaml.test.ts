@@ -15,14 +15,14 @@ describe('a YAML table', () => {
     ]);
   });
 
-  it('writes out aliases', async () => {
+  it('expands aliases', async () => {
     const rows = await rowsOf('yaml', '- &first { medium: &ink { name: ink } }\n- medium: *ink\n- *first\n');
     expect(rows.map(({ values }) => values)).toEqual(
       Array.from({ length: 3 }, () => ({ medium: { name: 'ink' } })),
     );
   });
 
-  it('merges what << names, and takes null for a member that a row lacks', async () => {
+  it('merges the mappings after <<, and reads null for a member that a row lacks', async () => {
     const rows = await rowsOf(
       'yaml',
       '- &a { x: 1, y: 2 }\n- { <<: *a, y: 3 }\n- { y: 4 }\n- { y: 5, <<: [*a] }\n',

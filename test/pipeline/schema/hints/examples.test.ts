@@ -12,7 +12,7 @@ async function said(text: string): Promise<readonly (string | undefined)[]> {
   return [diagnostics[0]?.message, diagnostics[0]?.hint];
 }
 
-describe('a value of a wrong type says how it is written', () => {
+describe('a hint for a value of a wrong type shows how to write it', () => {
   it.each([
     [
       'matrix: { animal: fox }',
@@ -170,17 +170,17 @@ describe('a value of a wrong type says how it is written', () => {
     expect(how).toContain(hint);
   });
 
-  it('never repeats what may be a key of the service', async () => {
+  it('never repeats a possible key of the service', async () => {
     const { diagnostics } = await parse(`name: t\nservice: { apiKey: [abcdefghij] }\n${one}`);
     expect(JSON.stringify(diagnostics.map(({ message, hint }) => [message, hint]))).not.toContain('abcdef');
   });
 });
 
-describe('a name that is not possible', () => {
+describe('a hint for an invalid name', () => {
   it.each([
     ['name: my foxes', 'my-foxes.'],
     ['name: Füchse & Co', 'Fuchse-Co.'],
-  ])('%s: the rule, and a name near it', async (line, near) => {
+  ])('gives the rule and a similar name: %s', async (line, near) => {
     const { diagnostics } = await parse(`${line}\n${one}`);
     expect(diagnostics).toMatchObject([{ code: 'schema.value' }]);
     expect(diagnostics[0]?.message).toMatch(/^name cannot be "/);
@@ -189,7 +189,7 @@ describe('a name that is not possible', () => {
     );
   });
 
-  it('of a step: the rule, and a name near it', async () => {
+  it('gives the rule and a similar name for a step', async () => {
     expect(await said('steps: { my grid: { imagine: a fox } }\n')).toEqual([
       '"my grid" cannot be a name.',
       'A letter or underscore, then letters, digits, underscores and hyphens. For example my_grid.',
@@ -197,7 +197,7 @@ describe('a name that is not possible', () => {
   });
 });
 
-describe('a mask in other numbers than fractions is one mistake', () => {
+describe('a mask box without fractions is reported as one error', () => {
   const mask = (shape: string): string =>
     step(`from: grid/U1, click: Vary (Region), prompt: p, mask: { shapes: [{ ${shape} }] }`);
 

@@ -23,7 +23,7 @@ describe('the number in a text', () => {
   });
 });
 
-describe('a form of its own', () => {
+describe('a value with a format', () => {
   it.each([
     ['duration', '20 minutes', 'Write x: 20m.'],
     ['duration', '1 hr', 'Write x: 1h.'],

@@ -8,7 +8,7 @@ test.each([
   [2, []],
   [5, []],
   [6, ['schema.range 3:27']],
-])('gateway 2.6: a blend of %i images, said before anything is sent', async (count, diagnostics) => {
+])('gateway 2.6: a blend of %i images is checked before anything is sent', async (count, diagnostics) => {
   const images = Object.keys(files).slice(0, count).join(', ');
   expect(await diagnose(`name: t\nsteps:\n  mix: { blend: { images: [${images}] } }\n`, files)).toEqual(
     diagnostics,

@@ -48,32 +48,32 @@ describe('a button that no known version offers', () => {
     'U1 → pan left',
     '/anything::at::all/',
     'U1 → *',
-  ])('is none of %s', async (path) => {
+  ])('is not reported for %s', async (path) => {
     expect(await said(path)).toEqual([]);
   });
 
-  it('is reported once of a range, with how many there are', async () => {
+  it('is reported once for a range, with the number of buttons', async () => {
     const { diagnostics } = await parse('name: t\nsteps:\n  grid: { imagine: a fox, path: U1..U40 }\n');
     expect(diagnostics.map(({ message }) => message)).toEqual([
       'No known model version offers any of the buttons "U5", "U6", "U7" and 33 more; the click would fail after its image is paid.',
     ]);
   });
 
-  it('is reported of each alternative by itself', async () => {
+  it('is reported for each alternative separately', async () => {
     expect((await said('Upscale (Sutle) | Upscale (3x)')).map(([label]) => label)).toEqual([
       'Upscale (Sutle)',
       'Upscale (3x)',
     ]);
   });
 
-  it('is reported so rarely that a file with very many of them is still valid', async () => {
+  it('is reported so rarely that a file with very many of them stays valid', async () => {
     const steps = Array.from({ length: 400 }, (_, n) => `  s${n}: { imagine: x, path: "X1,X2,X3" }`);
     const { pipeline, diagnostics } = await parse(['name: t', 'steps:', ...steps, ''].join('\n'));
     expect(pipeline).toBeDefined();
     expect(diagnostics.length).toBe(200);
   });
 
-  it('is reported of templates where the file says what they yield', async () => {
+  it('is reported for templates whose result the file determines', async () => {
     const found = await said('U{{ n }}', 'matrix: { n: [1, 5, 2, 6] }\n');
     expect(found.map(([label]) => label)).toEqual(['U5", "U6']);
     expect(await said('U{{ n }}', 'matrix: { n: [1, 5], exclude: [{ n: 5 }] }\n')).toEqual([]);

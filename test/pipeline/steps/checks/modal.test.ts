@@ -30,7 +30,7 @@ describe('a button that opens a window', () => {
     expect(await codes(`  b: { from: grid/U1, ${fields} }\n`)).toEqual([]);
   });
 
-  it('is reported with what to write, where it stands', async () => {
+  it('is reported at its position, with the text to write', async () => {
     const [own] = await said('  b: { from: grid/U1, click: Custom Zoom }\n');
     expect(own?.hint).toBe('Write beside click: prompt: "a fox --zoom 1.5"');
     const [path] = await said('  b: { imagine: p, path: U1 → Vary (Region) }\n');
@@ -39,7 +39,7 @@ describe('a button that opens a window', () => {
     );
   });
 
-  it('is reported once with the bounds of a zoom', async () => {
+  it('is reported once with the limits of a zoom', async () => {
     const [far] = await said('  b: { from: grid/U1, click: Custom Zoom, prompt: p --zoom 3 }\n');
     expect([far?.message, far?.hint]).toEqual([
       '--zoom 3 is not from 1 to 2, so it may be refused.',
@@ -47,14 +47,14 @@ describe('a button that opens a window', () => {
     ]);
   });
 
-  it('does not stand in for errors of the schema', async () => {
+  it('does not replace errors of the schema', async () => {
     expect(await codes('  b: { from: grid/U1, click: Custom Zoom, prompt: [] }\n')).toEqual(['schema.type']);
     expect(await codes('  b: { imagine: p, path: [U1, { button: Custom Zoom, prompt: "{{" }] }\n')).toEqual([
       'template.syntax',
     ]);
   });
 
-  it('only warns of what has no use', async () => {
+  it('only causes a warning for answers that it does not need', async () => {
     const { diagnostics } = await parse(`${head}  b: { from: grid/U1, click: U1, prompt: p, remix: true }\n`);
     expect(diagnostics.filter(({ code }) => code === 'modal.unused')).toMatchObject([
       { severity: 'warning' },
@@ -81,7 +81,7 @@ describe('a blend', () => {
     expect(await codes(steps)).toEqual([]);
   });
 
-  it('is reported with how many it would have', async () => {
+  it('is reported with the number of its images', async () => {
     const message = async (steps: string) => (await said(steps))[0]?.message;
     const six = '  b: { from: grid/*, click: V1, path: "U1, U2?" }\n';
     expect(await message(`${six}  c: { gather: b/**, blend: {} }\n`)).toBeUndefined();
@@ -106,7 +106,7 @@ describe('results of entry points', () => {
     expect(await codes(steps)).toEqual([]);
   });
 
-  it('are lists where they are lists', async () => {
+  it('are lists where a kind makes several', async () => {
     const steps = `  words: { from: grid/U1, describe: { image: parent } }
   drawn: { from: words, imagine: "{{ steps.words.prompts }}" }
 `;

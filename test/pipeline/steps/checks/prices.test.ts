@@ -23,7 +23,7 @@ describe('a cost budget', () => {
     'imagine: 1, click: 1, generate: 1',
     'imagine: 0, "U*": 1, pro: 1, lite: { input: 1, output: 1 }',
     'imagine: 1, U1: 1, U2: 1, U3: 1, U4: 1, "Upscale*": 1, generate: 1',
-  ])('is bounded by prices for all that runs: %s', async (prices) => {
+  ])('is accepted with prices for everything that runs: %s', async (prices) => {
     expect(await said(prices, { budget: cost })).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('a cost budget', () => {
     ['imagine: 1, U1: 1, "Upscale*": 1, generate: 1', '"U2", "U3", "U4"'],
     ['imagine: 1, click: 1, pro: 1', '"lite"'],
     ['imagine: 1, U1: 1, U2: 1, U3: 1, U4: 1, Upscale (Subtle): 1, generate: 1', '"Upscale (2x)"'],
-  ])('is not by %s', async (prices, names) => {
+  ])('is refused with %s', async (prices, names) => {
     expect(await said(prices, { budget: cost })).toMatchObject([
       {
         code: 'budget.unpriced',
@@ -42,18 +42,18 @@ describe('a cost budget', () => {
     ]);
   });
 
-  it('accepts a model that only the run knows, if any model has a price', async () => {
+  it('accepts a model that only the run decides, if any model has a price', async () => {
     const open = { budget: cost, matrix: 'm: { from: 1, to: 3 }' };
     expect(await said('imagine: 1, click: 1, pro: 1', open)).toEqual([]);
     expect(await said('imagine: 1, click: 1', open)).toMatchObject([{ code: 'budget.unpriced' }]);
   });
 
-  it('asks for nothing where there is none', async () => {
+  it('requires no prices if it is absent', async () => {
     expect(await said('imagine: 1')).toEqual([]);
   });
 });
 
-describe('a price that nothing has', () => {
+describe('an unused price', () => {
   it.each([
     ['imagin: 1', 'Did you mean "imagine"?'],
     ['genrate: 1', 'Did you mean "generate"?'],
@@ -61,7 +61,7 @@ describe('a price that nothing has', () => {
     ['prro: 1', 'Did you mean "pro"?'],
     ['blend: 1', 'names that a price can stand under here'],
     ['"V*": 1', 'names that a price can stand under here'],
-  ])('%s is a warning, with what was meant', async (price, hint) => {
+  ])('%s causes a warning with a suggestion', async (price, hint) => {
     const [found, ...others] = await said(price);
     expect(others).toEqual([]);
     expect(found).toMatchObject({ code: 'price.unused', severity: 'warning' });
@@ -78,7 +78,7 @@ describe('a price that nothing has', () => {
       'other: 1',
       'more: { chat: { model: "{{ steps.ask.text }}", prompt: p }, from: grid }',
     ],
-  ])('is none where %s', async (_why, prices, more) => {
+  ])('is not reported if %s', async (_why, prices, more) => {
     const found = await said(prices, { more: `  ${more}\n` });
     expect(found.filter(({ code }) => code === 'price.unused')).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('two globs', () => {
     ['', 'a', false],
     ['*', '*', true],
     ['a*b', 'a*c', false],
-  ])('%j and %j have a text in common: %s', (one, other, expected) => {
+  ])('that are %j and %j match a common text: %s', (one, other, expected) => {
     expect(globsMeet(one, other)).toBe(expected);
     expect(globsMeet(other, one)).toBe(expected);
   });

@@ -15,13 +15,13 @@ describe('grid: split', () => {
       'a click of which nobody knows what it makes',
       `${grid}  b: { from: grid, click: /JOB::x/, grid: split }\n`,
     ],
-  ])('is taken of %s', async (_, steps) => {
+  ])('is accepted for %s', async (_, steps) => {
     const { pipeline, diagnostics } = await parse(`name: t\nsteps:\n${steps}`, { 'a.png': '', 'b.png': '' });
     expect(diagnostics).toEqual([]);
     expect(pipeline?.steps.at(-1)?.split).toBe(true);
   });
 
-  it('is absent unless it is said', async () => {
+  it('is absent by default', async () => {
     const { pipeline } = await parse('name: t\nsteps: { a: { imagine: a fox } }\n');
     expect(pipeline?.steps[0]).not.toHaveProperty('split');
   });
@@ -33,12 +33,12 @@ describe('grid: split', () => {
     ['a chat step', 'schema.unknown-key', 'chat: { model: m, prompt: p }, ⟦grid: split'],
     ['a describe step', 'schema.unknown-key', 'describe: { image: a.png }, ⟦grid: split'],
     ['a video step', 'schema.unknown-key', 'video: { image: a.png }, ⟦grid: split'],
-  ])('is refused of %s, at its place', async (_, code, step) => {
+  ])('is refused for %s, at its position', async (_, code, step) => {
     const { text, place } = marked(`name: t\nsteps: { a: { ${step} } }\n`);
     expect(await diagnose(text, { 'a.png': '' })).toEqual([`${code} ${place}`]);
   });
 
-  it('is an error beside keep: false, and a warning where only single images are made', async () => {
+  it('is an error with keep: false, and a warning for single images only', async () => {
     const severities = async (steps: string): Promise<readonly string[]> =>
       (await parse(`name: t\nsteps:\n${steps}`)).diagnostics.map(
         ({ code, severity }) => `${code} ${severity}`,

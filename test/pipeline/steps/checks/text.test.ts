@@ -39,7 +39,7 @@ describe('a text step', () => {
     keep: false
 `;
 
-  it('has every field, and what a template is keeps its type', async () => {
+  it('has every field, and the results of templates keep their types', async () => {
     const { pipeline, diagnostics } = await parse(text, files);
     expect(diagnostics).toEqual([]);
     const step = pipeline?.steps[1];
@@ -82,7 +82,7 @@ describe('a text step', () => {
     });
   });
 
-  it('may use whatever a reply may have', async () => {
+  it('may use every member of a reply', async () => {
     const uses = [
       'ask.json.best',
       'ask.json | json',
@@ -104,7 +104,7 @@ describe('a text step', () => {
     expect(await errors(steps)).toEqual([]);
   });
 
-  it('may show and gather what makes images, and continue the one job of a generate step', async () => {
+  it('may show and gather steps that make images, and continue the one job of a generate step', async () => {
     const steps = `  draw: { from: grid/*, generate: { model: m, prompt: p, images: [parent], generationConfig: { responseModalities: [text, image] } } }
   made: { generate: { model: m, prompt: p, generationConfig: { responseModalities: "{{ names }}" } } }
   next: { from: draw, generate: { model: m, prompt: p, continue: draw, images: [parent, steps.made, b.HEIC] } }
@@ -123,7 +123,7 @@ describe('a text step', () => {
     expect(await errors(steps)).toEqual(['step.several 11:66', 'step.cycle 12:54', 'step.unknown 13:54']);
   });
 
-  it('is judged by its model for each value of an axis', async () => {
+  it('is checked against its model for each value of an axis', async () => {
     const steps = `  a: { generate: { model: "{{ model }}", prompt: p, thinking: low } }
   b: { generate: { model: gemini-2.5-pro, prompt: p, thinking: "{{ level }}" } }
   c: { generate: { model: gemini-2.5-pro, prompt: p, generationConfig: { thinkingConfig: { thinkingBudget: "{{ n }}" } } } }
@@ -139,7 +139,7 @@ describe('a text step', () => {
     ]);
   });
 
-  it('only warns where nothing is known, and says what to write', async () => {
+  it('causes only a warning for an unknown model, with a suggestion', async () => {
     const step = 'steps: { a: { generate: { model: text-pro, prompt: p, thinking: 100 } } }\n';
     const { pipeline, diagnostics } = await parse(`name: t\n${step}`);
     expect(pipeline).toBeDefined();
@@ -151,14 +151,14 @@ describe('a text step', () => {
   });
 });
 
-describe('thinking by templates', () => {
+describe('thinking from templates', () => {
   const over = (matrix: string, model: string, thinking: string, more = ''): Promise<readonly string[]> =>
     diagnose(
       `name: t\nmatrix: ${matrix}\nsteps:\n  a: { generate: { model: "${model}", prompt: p, thinking: "${thinking}" }${more} }\n`,
     );
   const both = 'm: [gemini-2.5-pro, gemini-3-pro], t: [low, 1024]';
 
-  it('is right where each combination is, or is excluded, or the step leaves it out', async () => {
+  it('is accepted if each wrong combination is excluded or skipped', async () => {
     const paired = '{ m: [{ id: gemini-2.5-pro, t: 128 }, { id: gemini-3-pro, t: high }] }';
     expect(await over(paired, '{{ m.id }}', '{{ m.t }}')).toEqual([]);
     const excludes = 'exclude: [{ m: gemini-2.5-pro, t: low }, { m: gemini-3-pro, t: 1024 }]';
@@ -167,14 +167,14 @@ describe('thinking by templates', () => {
     expect(await over(`{ ${both} }`, '{{ m }}', '{{ t }}', when)).toEqual([]);
   });
 
-  it('is reported once with every model that it is wrong for', async () => {
+  it('is reported once with every model that does not accept it', async () => {
     expect(await over(`{ ${both}, n: [1, 2] }`, '{{ m }}', '{{ t }}', ", when: 'n == 1'")).toEqual([
       expect.stringContaining('thinking.generation'),
       expect.stringContaining('thinking.generation'),
     ]);
   });
 
-  it('is not judged here where the matrix says it in a sample, or one half in an include', async () => {
+  it('is not checked for a sampled matrix, or if one part is in an include', async () => {
     expect(await over(`{ ${both}, sample: { count: 1 } }`, '{{ m }}', '{{ t }}')).toEqual([]);
     const halves = '{ m: [gemini-2.5-pro, gemini-3-pro], include: [{ m: gemini-3-pro, t: low }] }';
     expect(await over(halves, '{{ m }}', '{{ t }}')).toEqual([]);

@@ -36,11 +36,11 @@ describe('a mapping or a list that would be written as text', () => {
     ['imagine: "{% if mixed == \'x\' %}{{ mixed }}{% endif %}"'],
     ['imagine: a, extra: { note: "{{ m }}" }'],
     ['generate: { model: x, prompt: p, contents: "{{ m }}" }'],
-  ])('is none: %s', async (step) => {
+  ])('is not an error: %s', async (step) => {
     expect(await found(step)).toEqual([]);
   });
 
-  it('is found beside values that only a table, a range or the run gives', async () => {
+  it('is found next to values that only a table, a range or the run gives', async () => {
     const files = { 't.csv': 'scene\nx\n' };
     const more = `${matrix}, rows: t.csv, n: { from: 1, to: 3 }`;
     expect(await found('imagine: "{{ m }} {{ scene }} {{ n }}"', more, files)).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('a mapping or a list that would be written as text', () => {
     expect(await found('imagine: "{{ m.name }} {{ scene }} {{ n }}"', more, files)).toEqual([]);
   });
 
-  it('is none where no cell that comes is sure to have it', async () => {
+  it('is not an error if no cell certainly has it', async () => {
     expect(await found('imagine: "{{ mixed }}"', `${matrix}, exclude: [{ mixed: { y: 1 } }]`)).toEqual([]);
     expect(await found('imagine: "{{ mixed }}"', `${matrix}, sample: { count: 1 }`)).toEqual([]);
     expect(await found('imagine: "{{ m }}"', `${matrix}, sample: { count: 1 }`)).toHaveLength(1);

@@ -13,7 +13,7 @@ const tree = (value: Value) => {
 };
 
 describe('maskOf', () => {
-  it('reads each form of a mask into one', () => {
+  it('reads each form of a mask into the same form', () => {
     const spec = (value: Value) => {
       const mask = maskOf(tree(value));
       return 'file' in mask
@@ -33,7 +33,7 @@ describe('maskOf', () => {
     });
   });
 
-  it('takes what is none for a bug', () => {
+  it('throws an internal error for anything else', () => {
     for (const wrong of [7, null, [], {}, { shapes: 3 }, { shapes: [{}] }, { shapes: [null] }, { file: 3 }]) {
       expect(() => maskOf(tree(wrong as Value))).toThrow(/^Internal error:/);
     }
@@ -41,7 +41,7 @@ describe('maskOf', () => {
 });
 
 describe('boxMistake', () => {
-  it('knows what is no box in the image', () => {
+  it('recognises boxes that are not in the image', () => {
     const reaches = 'extends beyond the';
     expect(boxError([0.9, 0.9, 0.9, 0.9])).toBe(
       `${reaches} right edge of the image: 0.9 + 0.9 is more than 1`,
@@ -63,7 +63,7 @@ describe('boxMistake', () => {
     }
   });
 
-  it('takes every part of the image, whatever its fractions', () => {
+  it('accepts every part of the image, whatever its fractions', () => {
     const part = fc.tuple(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 1, max: 1000 }));
     fc.assert(
       fc.property(part, part, ([x, width], [y, height]) => {

@@ -23,7 +23,7 @@ it.each([
   expect(modelThinking(model, {})).toBeUndefined();
 });
 
-it('believes the file before the name', () => {
+it("prefers the file to the model's name", () => {
   expect(modelThinking('text-pro', { 'text-pro': 'level' })).toEqual({ thinking: 'level' });
   expect(modelThinking('gemini-2.5-pro', { 'gemini-2.5-pro': 'level' })).toEqual({ thinking: 'level' });
   expect(modelThinking('gemini-2.5-pro', { 'gemini-2.5-pro': 'budget' })).toMatchObject({

@@ -26,13 +26,13 @@ describe('values in another notation', () => {
     [{ multipleOf: 0.1 }, [0.3, 0.7, 1e-1], [0.35, 1e-9]],
     [{ multipleOf: 3 }, [9, -9, 3e20], [10, 9.5]],
     [{ multipleOf: 1e-7 }, [0.0000003, 12], [1.5e-8]],
-  ])('%j takes %j and not %j', (schema, good, bad) => {
+  ])('match by their type: %j accepts %j and not %j', (schema, good, bad) => {
     expect(diagnostics(schema)).toEqual([]);
     expect(good.filter((value) => problems(schema, value).length > 0)).toEqual([]);
     expect(bad.filter((value) => problems(schema, value).length === 0)).toEqual([]);
   });
 
-  it('holds that each product of a decimal number is a multiple of it', () => {
+  it('accept each product of a decimal number as its multiple', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -1e6, max: 1e6 }),
@@ -59,7 +59,7 @@ describe('a native schema', () => {
     propertyOrdering: ['best', 'words'],
   };
 
-  it('means what JSON Schema means', () => {
+  it('has the meaning of the equivalent JSON Schema', () => {
     expect(diagnostics(schema)).toEqual([]);
     expect(problems(schema, { best: 1, words: ['fox', 'owl'], kind: {}, more: true })).toEqual([]);
     expect(problems(schema, { best: null })).toEqual([]);
@@ -84,7 +84,7 @@ describe('a native schema', () => {
 });
 
 describe('a JSON Schema', () => {
-  it('may lead to itself, from anywhere to anywhere', () => {
+  it('may refer to itself, from anywhere to anywhere', () => {
     const tree: Value = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'https://a.example/tree',
@@ -116,11 +116,11 @@ describe('a JSON Schema', () => {
     ).toEqual(['The answer must NOT have equal items']);
   });
 
-  it('may hold numbers as they were written', () => {
+  it('may contain numbers as they were written', () => {
     expect(problems({ minimum: new WrittenNumber('6.0', 6) }, 5)).toEqual(['The answer must be >= 6']);
   });
 
-  it('says the first ten problems', () => {
+  it('reports the first ten problems', () => {
     const found = problems(
       { items: { type: 'string' } },
       Array.from({ length: 30 }, () => 1),
@@ -130,11 +130,11 @@ describe('a JSON Schema', () => {
   });
 });
 
-describe('a schema that is not one', () => {
+describe('a schema that is not valid', () => {
   it.each<[string, Value, string]>([
     ['member', { properties: { '\udbff': { type: 'string' } } }, 'properties'],
     ['pattern', { patternProperties: { 'a\udbff': { type: 'string' } } }, 'patternProperties'],
-  ])('names a %s by half of a surrogate pair', (_what, schema, keyword) => {
+  ])('has a %s named by half of a surrogate pair', (_what, schema, keyword) => {
     expect(diagnostics(schema)).toEqual([expect.stringMatching(`^error /${keyword}/`)]);
     expect(problems(schema, { a: 'fox' })).toEqual([expect.stringContaining('surrogate pair')]);
   });
@@ -158,12 +158,12 @@ describe('a schema that is not one', () => {
     ['patterns that may take for ever', { pattern: '^(a+)+$' }, ['warning /pattern']],
     ['keywords', { requierd: [] }, ['warning /requierd']],
     ['requirements', { properties: { a: true }, required: ['b'] }, ['warning /required/0']],
-  ])('is reported with its place: %s', (_what, schema, expected) => {
+  ])('is reported with its position: %s', (_what, schema, expected) => {
     expect(diagnostics(schema)).toEqual(expected);
     expect(replyChecker(schema).check({ b: 1 }).ok).toBe(!expected.some((one) => one.startsWith('error')));
   });
 
-  it('is explained in messages of a readable length, whatever its members are called', () => {
+  it('is explained in messages of readable length, whatever the names of its members', () => {
     const long = 'x'.repeat(60_000);
     const schema: Value = { type: long, properties: { [long]: { type: long } }, [long]: 1 };
     const found = replyChecker(schema).mistakes;
@@ -172,7 +172,7 @@ describe('a schema that is not one', () => {
       expect([message, hint].filter((text) => text.length > 2001)).toEqual([]);
   });
 
-  it('is too large, or nested too deep', () => {
+  it('may be too large, or nested too deeply', () => {
     let deep: Value = {};
     for (let level = 0; level < 120; level += 1) deep = { items: deep };
     expect(diagnostics(deep)).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('a schema that is not one', () => {
 });
 
 describe('a check', () => {
-  it('ends, whatever the schema', () => {
+  it('ends for any schema', () => {
     const names = Array.from({ length: 60 }, (_, index) => `a${index}`);
     const choices = names.map((name, index): [string, Value] => {
       const next = { $ref: `#/$defs/${names[index + 1] ?? 'end'}` };
@@ -198,7 +198,7 @@ describe('a check', () => {
     expect(problems(schema, 1)).toEqual(['The answer takes too much work to check against its schema.']);
   });
 
-  it('ends, whatever the pattern and the text', () => {
+  it('ends for any pattern and text', () => {
     const schema = { items: { pattern: '^[a-z]*[a-z0-9]*x$' } };
     expect(diagnostics(schema)).toEqual([]);
     expect(problems(schema, ['foxX'])).toEqual(['/0 must match pattern "^[a-z]*[a-z0-9]*x$"']);
@@ -210,7 +210,7 @@ describe('a check', () => {
     ).toEqual([]);
   });
 
-  it('ends, whatever the reply', () => {
+  it('ends for any reply', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(problems({ items: { $ref: '#' } }, deep)).toEqual(['The answer is nested more than 200 deep.']);
@@ -222,7 +222,7 @@ describe('a check', () => {
     ).toEqual(['The answer has more than 100000 values.']);
   });
 
-  it('leaves members open that an unchecked pattern may name', () => {
+  it('accepts members that an unchecked pattern may name', () => {
     const schema = { patternProperties: { '^(a+)+$': {} }, additionalProperties: false };
     expect(problems(schema, { aa: 1 })).toEqual([]);
   });
@@ -259,7 +259,7 @@ const keyword = fc.constantFrom(
   'x',
 );
 
-it('whatever is declared, a check gives a verdict', () => {
+it('a check of any declared schema gives a verdict', () => {
   const { schema } = fc.letrec<{ schema: Value }>((tie) => ({
     schema: fc.oneof(
       { maxDepth: 5, withCrossShrink: true },
@@ -281,7 +281,7 @@ it('whatever is declared, a check gives a verdict', () => {
 });
 
 describe('a check', () => {
-  it('has the whole bound of pattern work for itself, whatever the check before it used', () => {
+  it('has the whole limit of pattern work for itself, whatever the previous check used', () => {
     const schema: Value = { type: 'string', pattern: 'a*b' };
     // Well above half of the bound, in which what lies beyond would count as a match.
     const text = 'x'.repeat(32_000);

@@ -22,7 +22,7 @@ describe('a JSON table', () => {
     ]);
   });
 
-  it('gives the rows that the same objects give as lines', async () => {
+  it('gives the same rows as the same objects on lines', async () => {
     const lines = ['{"id":9007199254740993,"x":{"y":[1,[]]}}', '{"x":"a\\\\"}', '{"id":-1.50}'];
     const asLines = await rowsOf('jsonl', lines.join('\n'));
     const asList = await rowsOf('json', `[${lines.join(' ,\r\n')}]`, 5);
@@ -50,7 +50,7 @@ describe('a JSON table', () => {
     expect(await tableErrorIn('json', text)).toMatchObject({ code, line, column });
   });
 
-  it('is the rows of a pipeline by its ending', async () => {
+  it('provides the rows of a pipeline, recognised by its ending', async () => {
     const text = 'name: t\nmatrix: { rows: t.json }\nsteps: { grid: { imagine: "{{ scene }}" } }\n';
     const { pipeline } = await parse(text, { 't.json': list });
     expect(pipeline?.matrix.axes[0]).toMatchObject({ format: 'json', columns: ['scene', 'size'] });

@@ -3,7 +3,7 @@ import { renderValue } from '../../../../../src/pipeline/values/value.ts';
 import { rowsOf, tableErrorIn } from '../../../table-rig.ts';
 
 describe('a JSONL table', () => {
-  it('reads an object a line, with values that nest, and skips blank lines', async () => {
+  it('reads one object per line, with nested values, and skips blank lines', async () => {
     const text =
       '{"scene":"dusk","medium":{"name":"ink","tags":["a",1,true,null]}}\r\n\n  \n{"medium":null,"scene":""}';
     expect(await rowsOf('jsonl', text, 5)).toEqual([
@@ -12,7 +12,7 @@ describe('a JSONL table', () => {
     ]);
   });
 
-  it('takes null for a member that a row lacks', async () => {
+  it('reads null for a member that a row lacks', async () => {
     const rows = await rowsOf('jsonl', '{"a":1,"b":2}\n{"b":3}\n{"a":4}\n{}\n');
     expect(rows.map(({ values }) => values)).toEqual([
       { a: 1, b: 2 },
@@ -22,7 +22,7 @@ describe('a JSONL table', () => {
     ]);
   });
 
-  it('says which member of the first row another one was meant to be, or where to name it', async () => {
+  it('suggests the member of the first row that was meant, or where to add it', async () => {
     const error = await tableErrorIn('jsonl', '{"prompt":"a"}\n{"promt":"b"}\n{"style":"ink"}\n');
     expect([error, ...(error?.others ?? [])].map((one) => [one?.line, one?.message, one?.hint])).toEqual([
       [
@@ -54,7 +54,7 @@ describe('a JSONL table', () => {
     expect(row?.values['plain']).toBe(12.5);
   });
 
-  it('takes "__proto__" as a value', async () => {
+  it('accepts "__proto__" as a value', async () => {
     expect(await rowsOf('jsonl', '{"a":"__proto__"}')).toEqual([{ line: 1, values: { a: '__proto__' } }]);
   });
 
