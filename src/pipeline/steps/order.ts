@@ -8,10 +8,10 @@ interface Edge {
   readonly position: Position;
 }
 
-/** The steps that each step waits for, and the steps that can never begin because of a circle. */
+/** The steps that each step waits for, and the steps that can never begin because of a cycle. */
 export interface StepOrder {
   readonly after: ReadonlyMap<string, readonly string[]>;
-  /** Steps in a circle, and steps that wait for one of them. */
+  /** Steps in a cycle, and steps that wait for one of them. */
   readonly stuck: ReadonlySet<string>;
 }
 
@@ -57,7 +57,7 @@ function edgesOf({ from, gather, steps, names }: StepDraft): readonly Edge[] {
   );
 }
 
-/** Reports each set of steps that wait for each other once, with the shortest circle through its first step. */
+/** Reports each set of steps that wait for each other once, with the shortest cycle through its first step. */
 function reportCycles(
   names: readonly string[],
   edges: ReadonlyMap<string, readonly Edge[]>,

@@ -50,7 +50,7 @@ export async function readSteps(
   };
   const order = orderOf(steps, collector);
   for (const step of steps) {
-    // After a circle there is no way from the cell to the job.
+    // After a cycle there is no way from the cell to the job.
     const isStuck = order.stuck.has(step.name);
     for (const check of checks) if (!isStuck || check !== checkStepUses) await check(step, context);
   }

@@ -113,7 +113,7 @@ function checkMembers(
   }
 }
 
-/** Reports uses of other steps that cannot work. The named steps exist and form no circle. */
+/** Reports uses of other steps that cannot work. The named steps exist and form no cycle. */
 export function checkStepUses(step: StepDraft, context: CheckContext): void {
   const { steps, collector } = context;
   for (const use of step.steps) {

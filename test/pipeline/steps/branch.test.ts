@@ -140,7 +140,7 @@ describe('a step that a template names', () => {
 });
 
 describe('steps that wait for each other', () => {
-  it('are one error for each circle, however long', async () => {
+  it('are one error for each cycle, however long', async () => {
     const { diagnostics } = await parse(`name: t
 steps:
   a: { imagine: "{{ steps.b.prompt }}" }

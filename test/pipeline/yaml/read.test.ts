@@ -241,7 +241,7 @@ describe('shared parts', () => {
     expect(diagnostics[0]?.sourceLine).not.toContain('sk-');
   });
 
-  it('are refused as x- keys anywhere else', async () => {
+  it('are refused under x- keys anywhere else', async () => {
     const { diagnostics } = await parse(`name: t\nretry: { x-a: 1 }\n${one}`);
     expect(diagnostics.map(placed)).toEqual(['schema.unknown-key 2:10']);
     expect(diagnostics[0]?.hint).toBe(

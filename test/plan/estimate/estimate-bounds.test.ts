@@ -48,7 +48,7 @@ describe('the contents of a report', () => {
   test.each([
     [6, true],
     [5, false],
-  ])('for six slots, of which %i may be examined, are exact: %s', async (mostSlots, exact) => {
+  ])('are exact for six slots, of which %i may be examined: %s', async (mostSlots, exact) => {
     const plan = await planOf(
       '{ matrix: { n: [1, 2, 3] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: "b {{ n }}" } } }',
     );

@@ -165,7 +165,7 @@ describe('a plan with a run directory', () => {
     ['before', 'needed: { from: grid, click: U9 }\n        same: { from: grid, click: "U9?" }'],
     ['behind', 'same: { from: grid, click: "U9?" }\n        needed: { from: grid, click: U9 }'],
   ])(
-    'retries a missing button if a slot that requires it stands %s an optional one',
+    'retries a missing button if another slot that requires it stands %s an optional one',
     async (_, two) => {
       const { plan, state, at } = await scene(`
       steps:

@@ -67,7 +67,7 @@ describe('an album of remixes', () => {
     expect(scene.at('note').ready).toBe(true);
   });
 
-  test('has a finished describe with keep: false, because its record has the prompts', async () => {
+  test('finishes a describe without files, because its record has the prompts', async () => {
     const scene = await Scene.of(album, files);
     scene.state.described(scene.at('words'), ['one'], { artifacts: [] });
     expect(scene.at('words').status).toBe('done');

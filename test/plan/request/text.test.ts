@@ -215,7 +215,7 @@ describe('the identity of a text job', () => {
     ['keep', 'ask: { from', 'ask: { keep: false, from'],
     ['limits', '\n    steps', '\n    limits: { text: 5/s, tokens: 100/min }\n    steps'],
     ['an empty extra', 'ask: { from', 'ask: { extra: {}, from'],
-  ])('does not include %s', async (_, from, to) => {
+  ])('is not changed by %s', async (_, from, to) => {
     expect(base).toContain(from);
     expect(await keyOf(base.replace(from, to))).toBe(await keyOf(base));
   });
@@ -229,13 +229,13 @@ describe('the identity of a text job', () => {
     ['a declared default', 'prompt: x', 'prompt: x, search: false'],
     ['the endpoint', 'generate: { model: m, prompt: x', 'chat: { model: m, prompt: x'],
     ['the job that is shown', 'imagine: a fox', 'imagine: an owl'],
-  ])('includes %s', async (_, from, to) => {
+  ])('is changed by %s', async (_, from, to) => {
     expect(base).toContain(from);
     const changed = base.replace(from, to).replace(/(chat: .*), continue: talk/, '$1');
     expect(await keyOf(changed)).not.toBe(await keyOf(base));
   });
 
-  test('includes the repeat of a root, and so differs for the jobs that follow', async () => {
+  test('includes the repeat of a root, and so differs for later jobs too', async () => {
     const plan = await planOf(`
       matrix: { repeat: 2 }
       steps:
