@@ -11,6 +11,8 @@ export interface Context {
   readonly showProgress?: ShowProgress;
   /** The variables of the environment that came from a file (`--dotenv`); absent: none was named. */
   readonly envFile?: EnvFile;
+  /** A run downloads the files that finished jobs of the whole plan lack, and begins nothing (`verify --repair`); absent: it does what its flags choose. */
+  readonly repairs?: true;
 }
 
 /** A file of variables that the user named. */

@@ -1,4 +1,4 @@
-import { aMapping, aNumber, aText, listOf } from '../pipeline/values/shape.ts';
+import { aFlag, aMapping, aNumber, aText, listOf } from '../pipeline/values/shape.ts';
 import type { Value } from '../pipeline/values/value.ts';
 
 /** One combination of the matrix's values, with its repeat. */
@@ -20,6 +20,8 @@ export interface Selection {
   readonly shard?: { readonly index: number; readonly of: number };
   /** `--only`: these steps, and what they need. */
   readonly only?: readonly string[];
+  /** `verify --repair`: of finished jobs the files that are missing, and nothing else. */
+  readonly unsaved?: true;
 }
 
 /** Whether a stored document is a selection. */
@@ -30,5 +32,6 @@ export const isSelection = aMapping(
     filters: listOf(aMapping({ axis: aText, value: aText })),
     shard: aMapping({ index: aNumber, of: aNumber }),
     only: listOf(aText),
+    unsaved: aFlag,
   },
 ) as (value: unknown) => value is Selection;

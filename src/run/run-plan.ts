@@ -6,23 +6,25 @@ import type { JobRecord } from '../plan/job.ts';
 import type { Plan, StepsPlan } from '../plan/plan.ts';
 import type { CellSource, RunPlan } from './ports.ts';
 
-/** A plan as a run sees it: only the slots that `--only` leaves, and what a submission of each job costs. */
+/** A plan as a run sees it: only the slots that its selection leaves, and what a submission of each job costs. */
 export const planForRun = (plan: Plan, selection: Selection): RunPlan => ({
   ...stepsForRun(plan, selection),
   cells: (chosen) => plan.matrix.cells(chosen),
 });
 
 /** The same of a plan without a matrix: its cells come from elsewhere. */
-export function stepsForRun(plan: StepsPlan, { only }: Selection): Omit<RunPlan, 'cells'> {
+export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit<RunPlan, 'cells'> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
   const chosen = steps.value;
   const { prices } = plan.pipeline;
   return {
     resolve: (cell, lookup) =>
-      only === undefined
+      only === undefined && !unsaved
         ? plan.resolve(cell, lookup)
-        : plan.resolve(cell, lookup).filter((slot) => chosen.includes(slot)),
+        : plan
+            .resolve(cell, lookup)
+            .filter((slot) => chosen.includes(slot) && (!unsaved || slot.status === 'saving')),
     steps: chosen.steps,
     price: (record) => priceOfJob(prices, record),
   };

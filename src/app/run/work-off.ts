@@ -20,6 +20,7 @@ import type { RunFlags } from '../flags.ts';
 import type { Interrupts } from '../output/io.ts';
 import { showNoProgress } from '../progress/show.ts';
 import type { AdmittedService } from '../service/trust.ts';
+import { partToWork } from '../workspace/selection.ts';
 import { execute, listResults, onceAtWork } from './execute.ts';
 import { noteUnlooked, openRunLog, type RunLog } from './log.ts';
 import type { RunWork } from './outcome.ts';
@@ -54,10 +55,10 @@ export async function workOff(
     work.onWork();
   };
   context.io.boundHeapGrowth();
-  const settled = settledRows(session, escapeFormulas, disposables, context);
+  const settled = context.repairs ? undefined : settledRows(session, escapeFormulas, disposables, context);
   const report = await watched(session, settings, metrics, flags, disposables, context, (watch) =>
     execute(
-      session,
+      { ...session, selection: partToWork(session.selection, context) },
       {
         baseUrl,
         service,

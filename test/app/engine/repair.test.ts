@@ -59,6 +59,27 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     expect([again.code, again.err]).toEqual([0, expect.stringContaining('0 submissions in this run')]);
   });
 
+  it('mends files outside of what the last run chose, behind jobs that were never submitted', async () => {
+    await begun('part');
+    const [missing = '', ...others] = (await imagesOf('part')).filter((file) => file.endsWith('-1.png'));
+    expect(others).toHaveLength(2);
+    await rig.write('part.yaml', pipeline('part', 'crow, elk, fox, owl, hare, newt'));
+    const newt = ['run', 'part.yaml', '--queue', 'lease', '--out', 'part', '--filter', 'animal=newt'];
+    expect((await pp({}, ...newt)).code).toBe(0);
+    const chosen = async (): Promise<unknown> => {
+      const { selection } = JSON.parse(await readFile(rig.at('part/run.json'), 'utf8')) as {
+        selection: unknown;
+      };
+      return [selection, (await rig.rows('part')).length];
+    };
+    const before = await chosen();
+    const submits = rig.service.count('imagine');
+    for (const file of [missing, ...others]) await unlink(rig.at(file));
+    const said = await pp({}, 'verify', 'part.yaml', '--repair');
+    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/^3 faults mended\.\n/)]);
+    expect([await chosen(), rig.service.count('imagine')]).toEqual([before, submits]);
+  });
+
   it('does so in a bucket, and writes the manifest there', async () => {
     await using fake = await startFakeS3();
     const env = { ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };

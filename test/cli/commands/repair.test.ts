@@ -1,4 +1,5 @@
-import { unlink } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +9,7 @@ import { withoutFiles, withoutFrames } from '../../../src/upkeep/without-files.t
 import { promptpress } from '../test-io.ts';
 import { eachWithRun } from './run-rig.ts';
 
-const { pp, at, runIt, rows, imagesOf } = eachWithRun(
+const { pp, at, runIt, rows, imagesOf, status } = eachWithRun(
   'name: foxes\nmatrix: { animal: [fox, owl] }\nsteps:\n  grid: { imagine: "{{ animal }}", grid: split }\n',
 );
 
@@ -21,6 +22,9 @@ async function killed(without: (record: JobRecord) => JobRecord): Promise<string
   state.close();
   return key;
 }
+
+/** A run that is recognised leaves the file as it was. */
+const manifest = (): bigint => statSync(at('run/manifest.csv'), { bigint: true }).ino;
 
 describe('verify --repair', () => {
   it('tells nobody of the run that downloads, and shows none of its words', async () => {
@@ -39,6 +43,48 @@ describe('verify --repair', () => {
     const { code, out, err } = await promptpress(['verify', 'run', '--repair'], { cwd: at(), env });
     expect([code, asked, err]).toEqual([0, 0, '']);
     expect(out).toMatch(/^1 fault mended\.\nrun: 10 files .* all as the state says\.\n$/);
+  });
+
+  it('mends files behind jobs that were never submitted; the last run stays as it was', async () => {
+    const [missing = ''] = (await rows()).flatMap(
+      ({ prompt, file_name: name }) => (prompt === 'owl' && name) || [],
+    );
+    const pipeline = (await readFile(at('foxes.yaml'), 'utf8')).replace(
+      '[fox, owl]',
+      '[crow, owl, elk, fox]',
+    );
+    await writeFile(at('foxes.yaml'), pipeline);
+    const fox = ['--filter', 'animal=fox'];
+    await runIt(...fox);
+    const seen = async (): Promise<unknown> => {
+      const { slots, jobs, submits, end } = await status();
+      return [slots, jobs, submits, end, (await rows()).map(({ file_name: file, sha256 }) => [file, sha256])];
+    };
+    const before = await seen();
+    await unlink(at('run', missing));
+    const { code, out } = await pp('verify', 'run', '--repair');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^1 fault mended\.\n/)]);
+    expect(await seen()).toEqual(before);
+    // The repair has written the manifest.
+    expect(await runIt(...fox)).toContain('0 submissions');
+    const written = manifest();
+    expect([await runIt(...fox), manifest()]).toEqual([expect.stringContaining('0 submissions'), written]);
+    // The repair has done nothing of the rest.
+    expect(await runIt()).toContain('2 submissions');
+  });
+
+  it('has no run recognised whose failed job the next one looks at', async () => {
+    const [gone = ''] = await imagesOf();
+    await writeFile(
+      at('foxes.yaml'),
+      (await readFile(at('foxes.yaml'), 'utf8')).replace('[fox, owl]', '[crow]'),
+    );
+    const run = ['run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run'];
+    expect((await pp(...run, '--fault', 'submit:400:at 1')).code).toBe(1);
+    await unlink(at('run', gone));
+    expect((await pp('verify', 'run', '--repair')).out).toContain('0 faults mended.');
+    const written = manifest();
+    expect([(await pp(...run)).code, manifest() === written]).toEqual([1, false]);
   });
 
   it('says what one that was killed left without files, and how to have them again; mends it', async () => {

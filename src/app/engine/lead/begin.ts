@@ -14,7 +14,7 @@ import { runSettings } from '../../run/settings.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
 import { checkFrozen } from '../../workspace/frozen.ts';
 import { reported } from '../../workspace/read-pipeline.ts';
-import { checkChosen, checkSelection, selectionOf } from '../../workspace/selection.ts';
+import { checkChosen, checkSelection, partToWork, selectionOf } from '../../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
@@ -70,7 +70,8 @@ export async function beginOnEngine(
   if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
   await checkSelection(plan, selection);
-  const cells = await plan.matrix.chosen(selection);
+  const part = partToWork(selection, context);
+  const cells = await plan.matrix.chosen(part);
   checkChosen(plan, cells);
   const settings = await runSettings(pipeline, flags, service.speed, reader);
   const redoName = nameOfWish(redo);
@@ -86,7 +87,7 @@ export async function beginOnEngine(
       // What a variable puts into an address may be a token.
       ...(redactor.applyToData(baseUrl) === baseUrl ? { baseUrl } : {}),
     },
-    selection,
+    selection: part,
     settings: specSettings(settings),
     ...(redoName === undefined ? {} : { redo: redoName }),
     place: held.place,

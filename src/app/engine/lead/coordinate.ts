@@ -89,7 +89,7 @@ async function leadToEnd(
 ): Promise<LedEnd> {
   const { service, flags, interrupts, disposables, context } = opening;
   const { io, redactor } = context;
-  const { engine, run, name, hold, plan, spec, specText: text, selection, settings, cells } = begun;
+  const { engine, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const view = await openView(begun, opening, seen, metrics);
   const unlisten = engine.pool.troubles.onTrouble((trouble) => {
@@ -125,7 +125,7 @@ async function leadToEnd(
         queue,
         cells: (invocation) => {
           begun.sharedImages.begin(invocation);
-          const all = plan.matrix.cells(selection);
+          const all = plan.matrix.cells(spec.selection);
           return showsFiles(plan)
             ? registered(all, (cell) => plan.resolve(cell, () => undefined), begun.sharedImages)
             : all;

@@ -218,12 +218,12 @@ async function runQuietly(args: readonly string[], context: Context): Promise<nu
     env: { ...context.io.env, [notifyVariable]: undefined },
     out: async () => undefined,
   };
-  const code = await run.run(args, { ...context, io });
+  const code = await run.run(args, { ...context, io, repairs: true });
   if (unexplained.has(code)) words.flush();
   return code;
 }
 
-/** The last run once more, which only downloads. */
+/** The last run once more, with what it chose: the next manifest lists that, wherever the files are that are downloaded. */
 async function downloadArguments(
   {
     directory,
@@ -237,7 +237,6 @@ async function downloadArguments(
   const facts = await readRunFacts(state);
   const path = isOnEngine ? file : await state.fact(pipelineFacts.path);
   if (facts === undefined || path === undefined) return undefined;
-  // The next manifest lists what the last run chose.
   const { limit, filters, shard, only } = facts.selection;
   return [
     seenFrom(cwd, path),
