@@ -12,15 +12,15 @@ import { type ReplyKeeper, writeReply } from './write-reply.ts';
 import type { ArtifactWriter, CutResult, KeepResult, SaveFailure, SaveResult } from './writer.ts';
 
 export interface ArtifactWriterOptions extends LinkOptions {
-  /** Where the files are kept. The caller closes the store, after the writer. */
+  /** Store of the files. The caller closes it, after the writer. */
   readonly store: ArtifactStore;
-  /** Where whole replies are kept: the state of the run. Absent: nowhere. */
+  /** Keeper of whole replies: the state of the run. Absent: they are not kept. */
   readonly replies?: ReplyKeeper;
-  /** Of one image. Default 256 MiB. */
+  /** Largest image, in bytes. Default 256 MiB. */
   readonly maxBytes?: number;
-  /** Of one video. Default 512 MiB. */
+  /** Largest video, in bytes. Default 512 MiB. */
   readonly maxVideoBytes?: number;
-  /** Width times height of one image. Default 268,402,689, which is also the most that sharp opens. */
+  /** Largest width times height of an image. Default 268,402,689, which is also the most that sharp opens. */
   readonly maxPixels?: number;
   readonly clock: DownloadClock;
 }
@@ -32,20 +32,20 @@ const defaults = {
 } as const;
 
 /**
- * Images that are decoded at the same time. A grid that is cut takes its file, its pixels and one frame: about 30 MB for one of 2048 × 2048, and a few
- * hundred for the largest that is cut.
+ * Most images that are decoded at the same time. Cutting a grid takes its file, its pixels and one frame: about 30 MB for one of 2048 ×
+ * 2048, a few hundred for the largest.
  */
 const decodesAtOnce = 2;
 
 type SaveRequest = Omit<Parameters<ArtifactWriter['save']>[0], 'spare' | 'others'>;
 
-/** Whether a failure is about its link alone: another link may give the file. */
+/** Whether a failure is about its link alone, so that another link may give the file. */
 const passesOver = ({ code, class: kind }: SaveFailure): boolean =>
   kind === 'fresh-link' || code === 'download.address' || code === 'download.status';
 
 /**
- * Downloads images and videos, and writes those of replies, into a store. A file has its final name when it is whole, known to be what it
- * should be and durable, and not before; the answer comes after that.
+ * Downloads images and videos, and writes those of replies, into a store. A file gets its final name only when it is complete, checked
+ * and durable; the call returns after that.
  */
 export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWriter {
   const route = openRoute(options);
@@ -120,7 +120,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
           };
         } catch (failure) {
           if (!(failure instanceof SaveError)) throw failure;
-          // The reply is paid.
+          // The reply is paid for.
           if (failure.failure.code !== 'disk.full' || replies?.makeRoom?.() !== true)
             return { ok: false, error: masked(failure.failure) };
         }

@@ -7,7 +7,7 @@ import { imagePath } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
 import type { CutResult } from './writer.ts';
 
-/** Left and top of the frames, in halves, in the order U1 to U4. */
+/** Left and top of the frames, in halves of the grid, in the order U1 to U4. */
 const places = [
   [0, 0],
   [1, 0],
@@ -16,10 +16,10 @@ const places = [
 ] as const;
 
 /**
- * Cuts the file of a grid into its four quarters, outputs 2 to 5 of its job: PNG files of exactly its pixels, whatever format the grid
- * has. The same grid gives the same bytes. The library decodes on threads of its own, and one frame at a time is in memory.
+ * Cuts the file of a grid into its four quarters, outputs 2 to 5 of its job: PNG files of exactly its pixels, whatever the grid's
+ * format. The same grid gives the same bytes. The library decodes on its own threads, and one frame at a time is in memory.
  *
- * @param mostBytes that are read of the grid's file
+ * @param mostBytes largest file of a grid that is read
  * @throws SaveError, ImageLibraryError
  */
 export async function cutGrid(
@@ -29,7 +29,7 @@ export async function cutGrid(
   signal: AbortSignal,
 ): Promise<Extract<CutResult, { ok: true }>> {
   const bytes = await readGrid(store, grid, mostBytes);
-  // What was decoded once is not asked for again.
+  // A decoded image is not needed again.
   imageLibrary().cache(false);
   const image = await openGrid(bytes, grid);
   const frames: Artifact[] = [];
@@ -48,7 +48,7 @@ export async function cutGrid(
   return { ok: true, value: frames };
 }
 
-/** The bytes that were downloaded, and no others: somebody may have changed the file since. */
+/** Reads the bytes that were downloaded, and no others: the file may have been changed since. */
 async function readGrid(store: ArtifactStore, grid: Artifact, mostBytes: number): Promise<Buffer> {
   const found = await store.get(grid.file, mostBytes);
   const why = found.ok ? 'has changed since it was written' : 'is not there';
@@ -60,7 +60,7 @@ async function readGrid(store: ArtifactStore, grid: Artifact, mostBytes: number)
   });
 }
 
-/** A grid that can be read, and the size of its frames. */
+/** A readable grid, and the size of its frames. */
 interface OpenGrid {
   readonly width: number;
   readonly height: number;
@@ -69,7 +69,7 @@ interface OpenGrid {
 
 async function openGrid(bytes: Buffer, grid: Artifact): Promise<OpenGrid> {
   const { width: wide = 0, height: high = 0 } = grid;
-  // Of its header it is known how many pixels it has: no more are decoded.
+  // The header gives the number of pixels: no more are decoded.
   const options: SharpOptions = { limitInputPixels: wide * high, failOn: 'error', autoOrient: true };
   const facts = await decoded(grid, () => sharp(bytes, options).metadata());
   if ((facts.pages ?? 1) > 1) return fail(unreadable(grid, 'it moves'));
@@ -83,7 +83,7 @@ async function openGrid(bytes: Buffer, grid: Artifact): Promise<OpenGrid> {
   };
 }
 
-/** Keeps colours as they are written: the profile goes along instead of being applied, and 16 bits stay 16. */
+/** Keeps colours as they are stored: the profile is copied instead of being applied, and 16 bits stay 16. */
 function asStored(image: Sharp, { depth, space }: Metadata): Sharp {
   if (space === 'cmyk') return image;
   const kept = image.keepIccProfile();

@@ -2,7 +2,7 @@ import { systemCode, systemWords } from '../state/files/disk-errors.ts';
 import { StateError } from '../state/store.ts';
 import type { SaveFailure } from './writer.ts';
 
-/** Carries a {@link SaveFailure} up to where the answer is made; never leaves this room. */
+/** Carries a {@link SaveFailure} up to the code that returns it; never leaves this room. */
 export class SaveError extends Error {
   readonly failure: SaveFailure;
 
@@ -18,7 +18,7 @@ export function fail(failure: SaveFailure): never {
   throw new SaveError(failure);
 }
 
-/** The caller gave the download up. */
+/** Returns the failure of a download that the caller stopped. */
 export const aborted = (cause: unknown): SaveFailure => ({
   code: 'download.aborted',
   class: 'retry',
@@ -26,7 +26,7 @@ export const aborted = (cause: unknown): SaveFailure => ({
   cause,
 });
 
-/** Errors of the file system that have a meaning of their own; any other is `disk.io`. */
+/** Failures of the file system with their own code; all others are `disk.io`. */
 const diskFailures: Readonly<Record<string, { code: string; says: string }>> = {
   ENOSPC: { code: 'disk.full', says: 'The disk is full' },
   EDQUOT: { code: 'disk.full', says: 'The disk quota is used up' },
@@ -36,8 +36,8 @@ const diskFailures: Readonly<Record<string, { code: string; says: string }>> = {
 };
 
 /**
- * Runs work on the disk, and on nothing else: whatever the system says in it is about the disk, and a connection says the same (`read`, `EIO`).
- * Its failures stop the run: the next image would meet the same.
+ * Runs work that uses only the disk, so that any system error in it is about the disk: connections have the same errors (`read`,
+ * `EIO`). Its failures stop the run, because the next image would fail the same way.
  */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -56,13 +56,13 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A link as it may be shown: without its query, which is often a signature that gives access. */
+/** Returns a link as it may be shown: without its query, which is often a signature that gives access. */
 export function shownLink(url: URL): string {
   const shown = `${url.origin}${url.pathname}`;
   return shown.length > 150 ? `${shown.slice(0, 150)}…` : shown;
 }
 
-/** Foreign words in one short line, without control characters that could act on a terminal. */
+/** Returns foreign words as one short line, without control characters that could affect a terminal. */
 export function shownWords(text: string): string {
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]+/gu, ' ')

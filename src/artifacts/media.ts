@@ -10,13 +10,13 @@ import { webp } from './formats/webp.ts';
 import { imagePath, videoPath } from './store/names.ts';
 import type { SaveFailure } from './writer.ts';
 
-/** What a link should lead to, and where it is brought. */
+/** The kind of file that a link should lead to, and its place. */
 export interface Media {
   readonly name: 'image' | 'video';
   readonly formats: readonly VideoFormat[];
-  /** The final name of an output, without extension. */
+  /** Returns the final name of an output, without extension. */
   readonly path: (key: string, output: number) => string;
-  /** The error code of any other kind of content. */
+  /** Error code for any other kind of content. */
   readonly otherwise: SaveFailure['code'];
 }
 
@@ -29,7 +29,7 @@ export const images: Media = {
   otherwise: 'download.not-image',
 };
 
-/** Films, and the image formats that can move. A GIF may hold a single picture: its head does not show that. */
+/** Videos, and the image formats that can move. A GIF may hold a single picture: its head does not show that. */
 export const videos: Media = {
   name: 'video',
   formats: [
@@ -47,11 +47,11 @@ export const videos: Media = {
 
 const isExtended = (head: Buffer): boolean => head.toString('latin1', 12, 16) === 'VP8X';
 
-/** The format of a file that begins with these bytes. Headers and names are not asked: they are often wrong. */
+/** Recognises the format of a file by its first bytes. Headers and names are ignored: they are often wrong. */
 export const formatOf = ({ formats }: Media, head: Buffer): VideoFormat | undefined =>
   formats.find((format) => format.matches(head));
 
-/** The names that an output of such media could have under other formats than the one with this extension. */
+/** Lists the names that an output could have in other formats than the one with this extension. */
 export const otherNames = (
   { formats, path }: Media,
   key: string,

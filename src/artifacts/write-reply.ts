@@ -12,28 +12,28 @@ import type { KeepRequest, ReplyPiece } from './writer.ts';
 type ImagePiece = Extract<ReplyPiece, { kind: 'image' }>;
 
 interface KeepLimits extends DownloadLimits {
-  /** Takes credentials out of a text that is kept. */
+  /** Removes credentials from a text that is kept. */
   readonly dataMask: (text: string) => string;
 }
 
-/** A file that is whole and durable, and has yet to be given its name. */
+/** A complete and durable file that has no name yet. */
 interface Ready {
   readonly piece: ImagePiece;
   readonly artifact: Artifact;
   readonly file: IncomingArtifact;
 }
 
-/** Where whole replies are kept. */
+/** Keeps whole replies. */
 export interface ReplyKeeper {
-  /** @returns where the reply, JSON in one line, lies from the next commit on @throws StateError */
+  /** @returns the place of the reply, JSON in one line, from the next commit on @throws StateError */
   keepReply(job: string, reply: string): ReplyPlace;
-  /** On a full disk: gives up some of the room that is held for replies. @returns false, or absent: there is none */
+  /** Frees some of the disk space reserved for replies, on a full disk. @returns false, or absent: there is none */
   makeRoom?(): boolean;
 }
 
 /**
- * Writes the images of a reply, and keeps the whole reply, in which their names stand. No file gets its name before all of them are
- * whole; the reply comes last. @throws SaveError
+ * Writes the images of a reply, and keeps the whole reply with their names. No file gets its name before all of them are complete; the
+ * reply comes last. @throws SaveError
  */
 export async function writeReply(
   { key, pieces, answer: reply, isAgain = false }: KeepRequest,
@@ -66,7 +66,7 @@ export async function writeReply(
   }
 }
 
-/** What it is, its content says: the type that the service names beside it is often wrong. */
+/** Writes an image by the type of its content: the type that the service names beside it is often wrong. */
 async function writeImage(
   { data, mimeType, candidate }: ImagePiece,
   file: IncomingArtifact,
@@ -79,8 +79,8 @@ async function writeImage(
     return fail({
       code: 'download.not-image',
       class: 'permanent',
-      message: `Image ${output} of the answer, called ${shownType(mimeType)}, is ${
-        format === undefined ? 'no image' : `a damaged ${format.mime} file`
+      message: `Image ${output} of the answer, of type ${shownType(mimeType)}, is ${
+        format === undefined ? 'not an image' : `a damaged ${format.mime} file`
       } (${file.size} bytes).`,
     });
   }
@@ -102,7 +102,7 @@ async function writeImage(
   };
 }
 
-/** Writes while it decodes; undefined where the text is not Base64, or its beginning is not that of an image. */
+/** Writes while decoding; undefined if the text is not Base64, or does not begin like an image. */
 async function writeBase64(
   data: string,
   file: IncomingArtifact,
@@ -121,7 +121,7 @@ async function writeBase64(
       return fail({
         code: 'download.too-large',
         class: 'permanent',
-        message: `An image of the answer is larger than ${maxBytes} bytes, the most that is taken.`,
+        message: `An image of the answer is larger than ${maxBytes} bytes, the most that is accepted.`,
       });
     }
     await file.write(value);
@@ -129,9 +129,9 @@ async function writeBase64(
 }
 
 const shownType = (mimeType: string): string =>
-  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'by no name';
+  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'unknown';
 
-/** In place of image data stands the name of the file that holds it. */
+/** Replaces image data by the name of the file that holds it. */
 function namingImages(reply: string, ready: readonly Ready[]): string {
   return ready.reduce(
     (text, { piece: { mimeType, data }, artifact: { file } }) =>
@@ -143,7 +143,7 @@ function namingImages(reply: string, ready: readonly Ready[]): string {
   );
 }
 
-/** Removes images that an earlier call of the job left: the same output in another format, and outputs that there are no more. */
+/** Removes images that an earlier call of the job left: the same output in another format, and outputs that no longer exist. */
 async function removeOthers(
   key: string,
   artifacts: readonly Artifact[],

@@ -19,9 +19,9 @@ export interface SaveFailure {
   readonly class: 'fresh-link' | 'retry' | 'throttle' | 'permanent' | 'stop';
   readonly message: string;
   /**
-   * Of a download: its reason does not pass by itself. The link was refused with 401, 403, 404 or 410 or by a challenge page, or leads where no
-   * link may (`download.address`). Absent: it may pass (a status of the moment, a connection, a file that broke off or is of another kind). It
-   * says what to expect of other links of the service; whether this one is tried again is said by `class`.
+   * Whether the reason of a failed download is lasting. The link was refused with 401, 403, 404 or 410 or by a challenge page, or leads
+   * to a forbidden place (`download.address`). Absent: the reason may pass (a temporary status, a connection, a broken or wrong file).
+   * It predicts other links of the service; `class` says whether this one is tried again.
    */
   readonly lasting?: true;
   readonly status?: number;
@@ -33,7 +33,7 @@ export type SaveResult =
   | {
       readonly ok: true;
       readonly value: Artifact;
-      /** What is wrong with a file that came so twice, and was kept as it is. */
+      /** What is wrong with a file that came twice in this form, and was kept as it is. */
       readonly warning?: string;
     }
   | { readonly ok: false; readonly error: SaveFailure };
@@ -43,35 +43,35 @@ export type CutResult =
   | { readonly ok: true; readonly value: readonly Artifact[] }
   | { readonly ok: false; readonly error: SaveFailure };
 
-/** Brings what links lead to into the run directory: checked, hashed while streaming, synced, renamed. */
+/** Downloads files into the run directory: checked, hashed while streaming, synced, renamed. */
 export interface ArtifactWriter {
   /**
-   * Idempotent: a file that is there under its final name from an earlier try is replaced whole. A JPEG of which half seems to be missing
-   * is asked for once more, and then kept as it is, with a warning.
+   * Downloads a file. Idempotent: a file of an earlier try is replaced as a whole. A JPEG of which half seems to be missing is
+   * requested once more, and then kept as it is, with a warning.
    */
   save(
     request: {
       readonly url: string;
-      /** Another link to the same file: followed where `url` is refused, or leads where it may not. */
+      /** Second link to the same file, followed if `url` is refused, or leads to a forbidden place. */
       readonly spare?: string;
-      /** SHA-256 of the other files of the job, in hex: what `spare` leads to may be one of these, and is then not taken for this one. */
+      /** SHA-256 of the other files of the job, in hex: `spare` may lead to one of these, which is then not accepted. */
       readonly others?: readonly string[];
       readonly key: string;
-      /** Counts from 1 within the job. */
+      /** Number of the output, from 1 within the job. */
       readonly output: number;
-      /** What the link should lead to. Default `image`. */
+      /** Kind of file that the link should lead to. Default `image`. */
       readonly media?: 'image' | 'video';
     },
     signal: AbortSignal,
   ): Promise<SaveResult>;
   /**
    * Cuts the file of a grid into its four frames, which are PNG files of the same pixels: outputs 2 to 5 of the job. Downloads nothing.
-   * Idempotent: files of an earlier try are replaced whole, by the same bytes. A file that cannot be cut is a `permanent` failure.
+   * Idempotent: files of an earlier try are replaced by the same bytes. A file that cannot be cut is a `permanent` failure.
    */
   cut(request: { readonly key: string; readonly grid: Artifact }, signal: AbortSignal): Promise<CutResult>;
   /**
    * Writes the images of a reply under final names, synced, and keeps the whole reply, which is durable with the next commit.
-   * Idempotent: files of an earlier try are replaced whole. A reply that is kept again is one more line.
+   * Idempotent: files of an earlier try are replaced. A reply that is kept again is one more line.
    */
   keep(request: KeepRequest, signal: AbortSignal): Promise<KeepResult>;
   close(): Promise<void>;
@@ -91,18 +91,18 @@ export type ReplyPiece =
   | {
       readonly kind: 'image';
       readonly candidate: number;
-      /** Base64, as it came. */
+      /** Base64 as received. */
       readonly data: string;
       readonly mimeType: string;
     };
 
 export interface KeepRequest {
   readonly key: string;
-  /** In the order of their output numbers, from 1. Images become files; texts are in the record of the job. */
+  /** Pieces in the order of their output numbers, from 1. Images become files; texts are in the record of the job. */
   readonly pieces: readonly ReplyPiece[];
   /** The whole answer as JSON in one line. Absent: it is not kept. */
   readonly answer?: string;
-  /** An earlier call of the job may have left files. Default: none did. */
+  /** Whether an earlier call of the job may have left files. Default: no. */
   readonly isAgain?: boolean;
 }
 
@@ -111,7 +111,7 @@ export type KeepResult =
       readonly ok: true;
       readonly value: {
         readonly artifacts: readonly Artifact[];
-        /** Where the whole reply lies; absent: it was not kept. */
+        /** Place of the whole reply; absent: it was not kept. */
         readonly reply?: ReplyPlace;
       };
     }

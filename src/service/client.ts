@@ -23,11 +23,11 @@ import type { OnLeave, ServiceResult } from './result.ts';
 import type { InlineImage, JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
-  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
+  /** Largest body of a request, in bytes. Default 32 MiB, which is what gateways of this family accept (gateway 9.1). */
   readonly maxRequestBytes?: number;
   /** How buttons are pressed (gateway 2.4). Default `auto`. */
   readonly clicks?: 'auto' | 'action' | 'change';
-  /** Bound of the list of all tasks after decompression: it may hold thousands. Default 64 MiB. */
+  /** Largest list of all tasks after decompression, in bytes: it may hold thousands. Default 64 MiB. */
   readonly maxListBytes?: number;
 }
 
@@ -39,11 +39,11 @@ type ImageHttpRequest = Pick<
 >;
 
 /**
- * The image workflow of gateway 2.1 over HTTP. It never repeats a request: the run is the one owner of retries. A request
- * that the caller aborts ends as `connection.aborted`: of class `unsent` if it never left, else `lost` (a submission) or
- * `retry` (a poll).
+ * Creates the client of the image workflow (gateway 2.1) over HTTP. It never repeats a request: the run owns all retries. A request
+ * that the caller aborts fails as `connection.aborted`: class `unsent` if it never left, else `lost` (a submission) or `retry` (a
+ * poll).
  *
- * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would reject.
+ * @throws only for a base address or key that `readBaseUrl` and `readApiKey` would reject
  */
 export function createImageService(options: ImageServiceOptions): ImageService {
   return new HttpImageService(options);
@@ -102,7 +102,7 @@ class HttpImageService implements ImageService {
 
   async fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>> {
     if (!isUsableTaskId(id)) {
-      const message = `The task id "${this.#http.shared.clean(id)}" cannot be asked for: an id is one word of at most 256 characters.`;
+      const message = `The task id "${this.#http.shared.clean(id)}" cannot be fetched: an id is one word of at most 256 characters.`;
       return rejectedHere('service.bad-id', message);
     }
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
@@ -160,7 +160,7 @@ class HttpImageService implements ImageService {
     });
   }
 
-  /** A finished task as it can be clicked: at a gateway that shows no buttons at all, a grid by what `change` does. */
+  /** Makes a finished task clickable: where the gateway shows no buttons at all, a grid gets those that `change` can press. */
   #clickable({ buttonless, ...task }: Task): Task {
     const { endpoints } = this.#http;
     endpoints.showsButtons ||= task.buttons.length > 0;
@@ -184,20 +184,20 @@ class HttpImageService implements ImageService {
     const largest = (): string | undefined => largestPart(imageParts(request));
     const body = this.#bodyOf(request);
     if (body === undefined) {
-      const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
+      const message = `The request is too large: the service takes at most ${amount(this.#maxRequestBytes)}, and ${largest()}. Shorten it, or send fewer or smaller images.`;
       return rejectedHere('request.too-large', message);
     }
     const facts = { safe: false, on: 'submit', offer: what, largestPart: largest } as const;
     const posted = { method: 'POST', path, endpoint: path, body, facts, onLeave } as const;
     const result = await this.#request(posted, signal, readSubmit);
     if (result.ok || result.error.status !== 404 || prefix === '') return result;
-    const hint = `The path begins with ${prefix} for the speed ${speed}, which not every gateway has: leave speed out (service.speed, --speed).`;
+    const hint = `The path begins with ${prefix} for the speed ${speed}; not every gateway has it: leave speed out (service.speed, --speed).`;
     return { ...result, error: { ...result.error, message: `${result.error.message} ${hint}` } };
   }
 
-  /** Undefined: it is larger than the service takes. */
+  /** Returns the body, or undefined when it is larger than the service accepts. */
   #bodyOf(request: ImageRequest): string | undefined {
-    // Before it is put together: the text of many large images would be longer than a text can be.
+    // Checked before joining: the text of many large images would exceed the longest possible string.
     if (imageBytes(request) > this.#maxRequestBytes) return undefined;
     const text = writeJson(imageBody(request));
     return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
@@ -217,7 +217,7 @@ class HttpImageService implements ImageService {
   }
 }
 
-/** Of a request that changes nothing. */
+/** Facts of a request that changes nothing. */
 const reading = (offer: string) => ({ safe: true, on: 'read', offer }) as const;
 
 const rejectedHere = (code: string, message: string): ServiceResult<never> => ({

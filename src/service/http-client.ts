@@ -19,68 +19,68 @@ import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceFailure, ServiceResult } from './result.ts';
 
-/** What the image half and the text half of the service are made with alike. */
+/** Options of the service's client, for its image half and its text half alike. */
 export interface ServiceOptions {
-  /** As `readBaseUrl` gives it; a path and trailing slashes are fine. */
+  /** The address as `readBaseUrl` returns it; a path and trailing slashes are allowed. */
   readonly baseUrl: string;
-  /** As `readApiKey` gives it. Absent: there is none. */
+  /** The key as `readApiKey` returns it. Absent: no key. */
   readonly apiKey?: string;
   /** How the key is sent. Default `bearer`. */
   readonly auth?: Auth;
-  /** Called once a form of the key is found that the service takes on image paths, where it refuses that of `auth`: for the user. */
+  /** Receives words for the user once image paths, which refuse the key as `auth` sends it, accept it in another form. */
   readonly onKeyForm?: (words: string) => void;
-  /** Where the key came from, for the message about a refused one: `PROMPTPRESS_API_KEY`. Never the key. */
+  /** Where the key came from, for the message about a refused key: `PROMPTPRESS_API_KEY`. Never the key. */
   readonly keySource?: string;
-  /** What besides the key may not be shown, wherever the service repeats it in its messages. */
+  /** Texts besides the key that are hidden wherever the service repeats them in its messages. */
   readonly secrets?: readonly string[];
-  /** Which of them give access, as the key does: these are not kept in data either. */
+  /** The secrets that give access, as the key does: these are not kept in data either. */
   readonly credentials?: readonly string[];
   readonly names: Names;
   /** What is known of the address, shared by both halves of a service. Default: each half has its own. */
   readonly endpoints?: KnownEndpoints;
-  /** Words of a used-up quota, beside those that are known (`retry.quota`). */
+  /** Additional words that mean a used-up quota (`retry.quota`). */
   readonly quotaWords?: readonly string[];
-  /** Of `createDispatcher`; stays open on `close`. Without it and without `fetch` the service has one of its own. */
+  /** Dispatcher made by `createDispatcher`; it stays open on `close`. Without it and without `fetch` the service makes its own. */
   readonly dispatcher?: Dispatcher;
   /**
-   * Instead of a dispatcher. What it cannot prove unsent counts as sent; informational answers (1xx) are its own affair, and
-   * some of Node's break for one.
+   * Replaces the dispatcher. A request that it cannot prove unsent counts as sent. It handles informational answers (1xx) itself, and
+   * some of Node's break on one.
    */
   readonly fetch?: typeof globalThis.fetch;
-  /** Bound of one request that is no text call, from connecting to the last byte, in ms. */
+  /** Time limit of one request other than a text call, from connecting to the last byte, in ms. */
   readonly requestMs: number;
   /** For `User-Agent: promptpress/<version>`. */
   readonly version?: string;
-  /** Wall time in Unix ms, for a Retry-After date without a Date header. Default Date.now. */
+  /** Wall clock in Unix ms, for a Retry-After date without a Date header. Default Date.now. */
   readonly now?: () => number;
-  /** Default setTimeout; a test's own needs no waiting. */
+  /** Timer of all waits. Default setTimeout; tests replace it to avoid waiting. */
   readonly timer?: Timer;
-  /** Milliseconds since whenever, never going back. Default performance.now. */
+  /** Monotonic clock in ms. Default performance.now. */
   readonly elapsed?: () => number;
-  /** Bound of a response after decompression. Default 8 MiB, of text responses 64 MiB. */
+  /** Largest response after decompression, in bytes. Default 8 MiB, for text responses 64 MiB. */
   readonly maxBodyBytes?: number;
-  /** Bound of all responses that are being read, shared with other readers of responses. Default: 128 MiB for this service. */
+  /** Bound of the bytes of all responses being read, shared with other readers. Default: 128 MiB for this service. */
   readonly bodies?: BodyPool;
 }
 
-/** One request as the halves of the service make it. */
+/** One request of either half of the service. */
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST';
-  /** Begins with `/`; every part is escaped. */
+  /** Path that begins with `/`; every part is escaped. */
   readonly path: string;
-  /** Names the endpoint without the ids in its path: requests to one endpoint share the verdict on its address. */
+  /** Name of the endpoint without the ids in its path: requests to one endpoint share the verdict on its address. */
   readonly endpoint: string;
-  /** JSON text. */
+  /** Body as JSON text. */
   readonly body?: string | undefined;
-  /** Decides where the key goes. */
+  /** The place that decides where the key is sent. */
   readonly place: KeyPlace;
   readonly accept?: string | undefined;
   readonly timeoutMs: number;
   readonly silence?: Silence | undefined;
   readonly onLeave?: OnLeave | undefined;
-  /** Bound of its response after decompression, where that is not the one of all responses. */
+  /** Largest response after decompression, in bytes, where it differs from the general limit. */
   readonly maxBodyBytes?: number;
-  /** The context of failures; see there. */
+  /** Context of failures, as in `RequestFacts`. */
   readonly facts: Pick<RequestFacts, 'safe' | 'on' | 'offer' | 'model' | 'largestPart' | 'advise'>;
 }
 
@@ -88,7 +88,7 @@ export interface ServiceRequest {
 export class HttpClient {
   readonly names: Names;
   readonly requestMs: number;
-  /** What is the same for every request. */
+  /** Facts that are the same for every request. */
   readonly shared: Omit<RequestFacts, 'safe' | 'on' | 'offer' | 'label'>;
   readonly #baseUrl: string;
   readonly #keys: KeyForms;
@@ -100,7 +100,7 @@ export class HttpClient {
   readonly #firstContact: FirstContact;
   #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
-  /** Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused. */
+  /** @throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused */
   constructor(options: ServiceOptions, maxBodyBytes: number) {
     const baseUrl = readBaseUrl(options.baseUrl);
     if (!baseUrl.ok) throw new Error(`Internal error: ${baseUrl.error.message}`);
@@ -138,7 +138,7 @@ export class HttpClient {
     };
   }
 
-  /** One request: `receive` takes the response from the network, `read` judges it. */
+  /** Makes one request: `receive` reads the response from the network, `read` judges it. */
   async request<R, T>(
     request: ServiceRequest,
     signal: AbortSignal,
@@ -153,7 +153,7 @@ export class HttpClient {
       standing: () => this.endpoints.standing(endpoint),
       hasSpokenHttp: () => this.endpoints.hasSpokenHttp,
     };
-    // One signal serves every request of a run: many listeners are no leak.
+    // One signal serves every request of a run: many listeners are not a leak.
     setMaxListeners(0, signal);
     const headers = {
       'content-type': 'application/json',
@@ -200,7 +200,7 @@ export class HttpClient {
     );
   }
 
-  /** Asks for a task of nobody. */
+  /** Fetches a task that nobody has, to see whether the key is accepted. */
   async #look(
     headers: Readonly<Record<string, string>>,
     facts: RequestFacts,
@@ -222,7 +222,7 @@ export class HttpClient {
     return error === undefined ? { ok: true, value: undefined } : { ok: false, error };
   }
 
-  /** No answer came. Of an address that has given none at all, it is asked what the port speaks. */
+  /** Handles a request without an answer. If the address has never answered, it finds out what the port speaks. */
   async #unanswered(
     { failure, sent }: { readonly failure: ConnectionFailure; readonly sent: boolean },
     isKnown: () => boolean,
@@ -236,7 +236,7 @@ export class HttpClient {
       : connectionFailure(wrong.failure, sent && !wrong.isCertain, facts);
   }
 
-  /** True where it is known when a request leaves. */
+  /** Whether the client knows when a request leaves. */
   get tellsLeaving(): boolean {
     return 'dispatcher' in this.#transport.via;
   }
@@ -245,14 +245,14 @@ export class HttpClient {
     await this.#ownDispatcher?.close();
   }
 
-  /** A model is asked again and again, and only messages about failures have the label. */
+  /** Returns the masked label of a request. The last one is kept, because a model is asked again and again. */
   #labelOf(request: string): string {
     if (this.#lastLabel?.request !== request) this.#lastLabel = { request, label: this.shared.mask(request) };
     return this.#lastLabel.label;
   }
 }
 
-/** Bound of setting up a connection of a dispatcher of our own, in ms. */
+/** Time limit for setting up a connection of our own dispatcher, in ms. */
 const ownConnectMs = 10_000;
 
 const viaOf = ({ fetch, dispatcher }: ServiceOptions): Transport['via'] =>

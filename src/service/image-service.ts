@@ -1,33 +1,33 @@
 import type { About, OnLeave, ServiceResult, TellsLeaving } from './result.ts';
 import type { InlineImage } from './text-service.ts';
 
-/** The submit codes of gateway 3.2, by what they mean. */
+/** The result of a submission, by the meaning of its submit code (gateway 3.2). */
 export type SubmitResult =
-  /** 1, 22; 21 of old gateways, which says that the very same task exists already. */
+  /** Codes 1 and 22; 21 of old gateways, where it means that the very same task exists already. */
   | {
       readonly kind: 'accepted';
       readonly taskId: string;
       readonly code: number;
-      /** How many tasks go before it, where the service says so (`numberOfQueues`). */
+      /** Number of tasks ahead of it, if the service reports it (`numberOfQueues`). */
       readonly waiting?: number;
     }
-  /** 21: the task exists and wants its modal. */
+  /** Code 21: the task exists and waits for its modal. */
   | {
       readonly kind: 'modal';
       readonly taskId: string;
       readonly code: number;
       readonly waiting?: number;
     }
-  /** 23, 9, and 3 for want of an account: later and slower, not an attempt. */
+  /** Codes 23 and 9, and 3 for lack of an account: retried later and slower, not counted as an attempt. */
   | { readonly kind: 'queue-full'; readonly code: number; readonly message: string; readonly about?: About }
-  /** 4, 24 and other 3: fails the job. */
+  /** Codes 4 and 24, and other 3s: the job fails. */
   | {
       readonly kind: 'refused';
       readonly code: number;
       readonly message: string;
       readonly requestId?: string;
       readonly about?: About;
-      /** Tasks were made all the same, and may be paid for. */
+      /** Tasks were made all the same, and may be charged. */
       readonly made?: true;
     };
 
@@ -38,80 +38,80 @@ export interface TaskButton {
   readonly emoji: string;
 }
 
-/** A task as the client reads it. Decided on `status` alone (gateway 4.3). */
+/** A task as the client reads it. Its state depends on `status` alone (gateway 4.3). */
 export interface Task {
   readonly id: string;
   readonly state: 'unfinished' | 'modal' | 'success' | 'failure';
-  /** As the service wrote it. */
+  /** The status in the service's own word. */
   readonly status: string;
-  /** Not begun, by the word for its state: `submitted` says either. Absent: begun, or the word is not known. */
+  /** Stage of a task that has not begun; `submitted` means queued or begun. Absent: begun, or the status word is unknown. */
   readonly stage?: 'queued' | 'submitted';
-  /** What it would be if its state, a word that is not known, were an end: all else that it shows speaks for that. */
+  /** The task as it would be if its unknown status word meant its end, where its other fields suggest that. */
   readonly seems?: Task;
-  /** 0 to 100 where the service says so. */
+  /** Progress from 0 to 100, if the service reports it. */
   readonly progress?: number;
-  /** Only of a finished task; during progress it may be a preview. */
+  /** Link to the image of a finished task; absent before, when it may be a preview. */
   readonly imageUrl?: string;
-  /** Only of a finished task that made several images of their own: one link each, in order. */
+  /** Images of a finished task that made several separate ones: one link each, in order. */
   readonly imageUrls?: readonly string[];
-  /** Only of a finished grid whose four frames the service has too: one link each, in order. */
+  /** Frames of a finished grid, if the service has its four frames too: one link each, in order. */
   readonly frameUrls?: readonly string[];
-  /** Empty until the task is finished. */
+  /** Buttons of the task; empty until it is finished. */
   readonly buttons: readonly TaskButton[];
   /**
-   * Of a finished task of a gateway that shows no buttons at all (gateway 2.4). A grid has those that `submit/change` presses, other
-   * tasks none.
+   * Kind of a finished task of a gateway that shows no buttons at all (gateway 2.4). A grid has the buttons that `submit/change`
+   * presses, other tasks have none.
    */
   readonly buttonless?: 'grid' | 'other';
   readonly failReason?: string;
-  /** Only of a finished video task: one link each, in order. */
+  /** Videos of a finished video task: one link each, in order. */
   readonly videoUrls?: readonly string[];
-  /** Another link to one of the films in `videoUrls`. */
+  /** Second link to one of the videos in `videoUrls`. */
   readonly spareVideoUrl?: string;
-  /** Only of a finished task that finds prompts: `properties.finalPrompt`, split (gateway 4.5). */
+  /** Prompts that a finished task found: `properties.finalPrompt`, split (gateway 4.5). */
   readonly prompts?: readonly string[];
-  /** When the service took its submission on, Unix ms by its clock, where it says so. */
+  /** When the service accepted the submission, in Unix ms of its clock, if it reports it. */
   readonly submittedAt?: number;
-  /** The caller's own tag, echoed (gateway 2.2): the job's key. */
+  /** The caller's own tag as echoed (gateway 2.2): the job's key. */
   readonly tag?: string;
-  /** As the service shows it, where the caller gave no tag that it shows: what the task was submitted with. */
+  /** The submitted prompt as the service shows it, for a task without an echoed tag. */
   readonly prompt?: string;
-  /** The record has another id than the one that was asked for; absent: the same, or none. */
+  /** Whether the record has another id than the requested one; absent: the same, or none. */
   readonly isOther?: true;
 }
 
-/** What every submission has. */
+/** Fields that every submission has. */
 export interface Submission {
-  /** Undefined: the gateway's own. */
+  /** Undefined: the gateway's default. */
   readonly speed: 'relax' | 'fast' | 'turbo' | undefined;
-  /** Sent as `state`, and echoed by the task (gateway 2.2). */
+  /** Tag that is sent as `state` and echoed by the task (gateway 2.2). */
   readonly tag?: string;
-  /** Merged into the body, member by member, with the last word. */
+  /** Members merged into the body one by one; they override all others. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** The kinds of tasks that are begun by themselves, by their pipeline names. */
+/** Kinds of tasks that are not clicks on a button, by their pipeline names. */
 export type EntryKind = 'imagine' | 'blend' | 'describe' | 'shorten' | 'video' | 'edit';
 
-/** What a task is begun with. */
+/** The input of a new task. */
 export interface EntryFields {
   readonly kind: EntryKind;
-  /** Declared fields by their pipeline names. A video's `extend` counts from 1, its `motion` is low unless declared. */
+  /** Declared fields by their pipeline names. A video's `extend` counts from 1; its `motion` is low unless declared. */
   readonly fields: Readonly<Record<string, unknown>>;
   /**
-   * In order: imagine's image prompts; blend's images; describe's and edit's image; video's first frame, unless it extends another video,
-   * then its last.
+   * Images in order: imagine's image prompts; blend's images; the image of describe and edit; video's first frame, unless it extends
+   * another video, then its last.
    */
   readonly images?: readonly InlineImage[];
-  /** Of edit: PNG, transparent where it is edited, as its wire wants it. */
+  /** Mask of an edit: PNG, transparent where the image is edited, as the wire requires. */
   readonly mask?: InlineImage;
-  /** Of a video with `extend`: the task whose video is continued. */
+  /** Task whose video is continued, for a video with `extend`. */
   readonly taskId?: string;
 }
 
 /**
- * The image workflow of gateway 2.1 as a run uses it. `fields` are the pipeline's declared fields by their pipeline names;
- * defaults such as botType, and the wire's names, are added here. Images go as data URIs.
+ * The image workflow of gateway 2.1 as a run uses it. `fields` are the declared fields by their pipeline names; the client adds
+ * defaults such as botType and the names of the wire. Images are sent as data URIs.
  */
 export interface ImageService extends TellsLeaving {
   /** Begins a task (gateway 2.3, 2.6). */
@@ -130,8 +130,8 @@ export interface ImageService extends TellsLeaving {
     onLeave?: OnLeave,
   ): Promise<ServiceResult<SubmitResult>>;
   /**
-   * Answers the modal of a task (gateway 2.5). White of the mask is repainted. The new task's id may be the same
-   * (gateway 4.6): follow what is answered.
+   * Answers the modal of a task (gateway 2.5). White areas of the mask are repainted. The new task may have the same id (gateway 4.6):
+   * follow the id that is returned.
    */
   modal(
     request: Submission & {
@@ -145,8 +145,8 @@ export interface ImageService extends TellsLeaving {
   ): Promise<ServiceResult<SubmitResult>>;
   fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>>;
   /**
-   * Several tasks in one request, where the gateway offers it (gateway 4.1), in the requested order; unknown tasks are
-   * missing. `service.no-listing`: the gateway offers no such list.
+   * Fetches several tasks in one request, if the gateway offers it (gateway 4.1), in the requested order; unknown tasks are missing.
+   * Fails with `service.no-listing` if the gateway offers no such list.
    */
   fetchTasks(
     ids: readonly string[],
@@ -154,8 +154,8 @@ export interface ImageService extends TellsLeaving {
     onLeave?: OnLeave,
   ): Promise<ServiceResult<readonly Task[]>>;
   /**
-   * All tasks that the service still shows, where it shows them: image proxies do, API gateways do not (`task/list`,
-   * gateway 4.1). For finding one by its tag; where there is no such list, `service.no-listing`.
+   * Lists all tasks that the service still shows, to find one by its tag (`task/list`, gateway 4.1). Image proxies offer such a list;
+   * API gateways do not, and fail with `service.no-listing`.
    */
   listTasks?(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>>;
   close(): Promise<void>;

@@ -2,13 +2,13 @@ import type { Names } from './names.ts';
 import type { ServiceFailure, ServiceResult } from './result.ts';
 
 /**
- * How the key is sent (gateway 1.4). `bearer`: as `Authorization: Bearer`, on image paths in `names.imageKeyHeader` too;
- * `header`: on image paths in `names.imageKeyHeader` alone, to the native text endpoint in `names.keyHeader` alone; `raw`: on image
- * paths as `Authorization` without `Bearer`; `none`: not at all on image paths. Chat and models know Bearer only.
+ * How the key is sent (gateway 1.4). `bearer`: as `Authorization: Bearer`, on image paths in `names.imageKeyHeader` too; `header`: only
+ * in `names.imageKeyHeader` on image paths, and only in `names.keyHeader` to the native text endpoint; `raw`: on image paths as
+ * `Authorization` without `Bearer`; `none`: not at all on image paths. Chat and models always use Bearer.
  */
 export type Auth = 'bearer' | 'header' | 'raw' | 'none';
 
-/** What a request asks, as far as it decides where the key goes. */
+/** The kind of a request, which decides where the key is sent. */
 export type KeyPlace = 'image' | 'native' | 'chat' | 'models';
 
 /** One way to send the key on image paths; `both`: as Bearer and in the header of images. */
@@ -16,33 +16,33 @@ type Form = Auth | 'both';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** So many requests refused without a word, and nothing ever taken: it is the key, and not what was asked. */
+/** Number of different requests, refused without words, after which the key is at fault. */
 const mostEmpty = 3;
 
-/** So many refusals without a word of fewer requests than that: nothing else is left to ask. */
+/** Number of refusals without words, of fewer different requests, after which the key is at fault. */
 const mostEmptyAgain = 6;
 
 /**
- * Where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization` with or
- * without Bearer, and say of any other form that the key is wrong. So the first refusal of the key there is met by a look in each other
- * form, and by the same request in the one that is taken, until something has worked: what is refused for its key has made nothing.
+ * Decides where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization`
+ * with or without Bearer, and call it wrong in any other form. So until something has worked, a refused key is tried in the other forms
+ * by free requests, and the refused request is repeated in the accepted form: it has made nothing.
  */
 export class KeyForms {
   readonly #apiKey: string;
   readonly #names: Names;
   readonly #auth: Auth;
   readonly #onFound: ((words: string) => void) | undefined;
-  /** Those that image paths may want, the one of the settings first. */
+  /** Forms that image paths may require, the configured one first. */
   readonly #forms: readonly Form[];
   #form: Form;
   #isSearched = false;
   #search: Promise<unknown> | undefined;
-  /** Where something was answered well. */
+  /** Places where a request has succeeded. */
   readonly #worked = new Set<KeyPlace>();
-  /** Refusals without a word: how many, and of which requests. */
+  /** Refusals without words: how many, and of which requests. */
   readonly #empty = new Map<KeyPlace, { times: number; readonly requests: Set<string> }>();
 
-  /** @param apiKey empty: there is none */
+  /** @param apiKey empty: no key */
   constructor(apiKey: string, names: Names, auth: Auth, onFound?: (words: string) => void) {
     this.#apiKey = apiKey;
     this.#names = names;
@@ -55,10 +55,10 @@ export class KeyForms {
   }
 
   /**
-   * Makes a request with the key in its place, and again in other forms where the key is refused before anything has worked.
+   * Sends a request with the key in its place, and again in other forms if the key is refused before anything has worked.
    *
-   * @param name tells the request from those of other jobs
-   * @param look asks for something that costs nothing, so that a submission is repeated only in a form that was taken
+   * @param name distinguishes the request from those of other jobs
+   * @param look makes a free request, so that a submission is repeated only in an accepted form
    */
   async send<T>(
     place: KeyPlace,
@@ -87,7 +87,7 @@ export class KeyForms {
     return { ...result, error: this.#explained(place, result.error, name) };
   }
 
-  /** @returns what another form has brought; undefined where all are refused */
+  /** @returns the result in another form; undefined if all are refused */
   async #tryOthers<T>(
     form: Form,
     { status }: ServiceFailure,
@@ -98,7 +98,7 @@ export class KeyForms {
     for (const other of this.#forms) {
       if (other === form) continue;
       const seen = await look?.(this.#headers('image', other));
-      // The submission was refused, so that nothing is made, and nothing is known of the form.
+      // The submission was refused, so nothing was made, and the form is still untested.
       if (seen?.ok === false && (signal.aborted || !isJudged(seen)))
         return { ok: false, error: { ...seen.error, unmade: true } };
       if (seen !== undefined && isRefused(seen)) continue;
@@ -107,7 +107,7 @@ export class KeyForms {
       if (signal.aborted || !isJudged(result)) return result;
       this.#form = other;
       this.#onFound?.(
-        `The service refused the key as ${this.#words(form)} (HTTP ${status}), and takes it as ${this.#words(other)}, which is kept for this run. To have it so at once, write ${this.#setting(other)}.`,
+        `The service refused the key as ${this.#words(form)} (HTTP ${status}), but accepts it as ${this.#words(other)}, which is used for the rest of this run. To use it from the start, write ${this.#setting(other)}.`,
       );
       return result;
     }
@@ -129,10 +129,10 @@ export class KeyForms {
     empty.times += 1;
     if (empty.requests.size < mostEmpty) empty.requests.add(name());
     const isCertain = empty.requests.size >= mostEmpty || empty.times >= mostEmptyAgain;
-    // What is said of any 403 is about the prompt.
+    // The general words about a 403 are about the prompt.
     const [said] = error.message.split(/(?<=HTTP 403)/);
-    const message = `${said} without a word, as for a key that is not taken. Check that it is right, complete and still valid. ${advice}`;
-    // Until it is certain, no job fails for it: it is asked again later, behind the others.
+    const message = `${said} without a word, as for a key that is refused. Check that it is right, complete and still valid. ${advice}`;
+    // Until it is certain, no job fails for it: the request is retried later, behind the others.
     const { about: _, ...later } = error;
     return isCertain
       ? { ...error, code: 'service.unauthorized', class: 'stop', about: 'key', message }
@@ -141,15 +141,15 @@ export class KeyForms {
 
   #advice(place: KeyPlace): string {
     if (this.#auth === 'none')
-      return 'service.auth is none: where the gateway wants a key after all, leave that out.';
+      return 'service.auth is none: if the gateway wants a key after all, leave that out.';
     if (place === 'native')
       return this.#auth === 'header'
-        ? `The key was sent in ${this.#names.keyHeader} alone, for service.auth is header.`
-        : `Where the gateway reads the key in ${this.#names.keyHeader} alone, write service.auth: header.`;
+        ? `The key was sent in ${this.#names.keyHeader} alone, because service.auth is header.`
+        : `If the gateway reads the key in ${this.#names.keyHeader} alone, write service.auth: header.`;
     if (place !== 'image') return '';
     return this.#forms.length > 1
       ? `It was tried as ${this.#forms.map((form) => this.#words(form)).join('; as ')}.`
-      : `It was sent as ${this.#words(this.#form)}. Where the gateway reads it elsewhere on image paths, ${this.#auth === 'raw' ? 'leave service.auth: raw out' : 'write service.auth: raw'}, or write service.names: { imageKeyHeader: NAME }.`;
+      : `It was sent as ${this.#words(this.#form)}. If the gateway reads it elsewhere on image paths, ${this.#auth === 'raw' ? 'leave service.auth: raw out' : 'write service.auth: raw'}, or write service.names: { imageKeyHeader: NAME }.`;
   }
 
   #words(form: Form): string {
@@ -187,12 +187,12 @@ export class KeyForms {
   }
 }
 
-/** What a 401 or 403 means besides: an empty account, and a gateway without a list of tasks, each of which is read by itself then. */
+/** Other meanings of a 401 or 403: an empty account, and a gateway without a list of tasks, each of which is then fetched by itself. */
 const otherwise: ReadonlySet<string> = new Set(['service.quota', 'service.no-listing']);
 
 type Refused = { readonly ok: false; readonly error: ServiceFailure };
 
-/** Whether the key is refused, or may be: a 403 with words is about the key only where they say so. What may have been done is none. */
+/** Whether the key is refused, or may be. A 403 with words is about the key only if they say so; possibly finished work does not count. */
 const isRefused = (result: ServiceResult<unknown>): result is Refused => {
   if (result.ok) return false;
   const { status, code, class: met, about, serviceMessage } = result.error;
@@ -200,7 +200,7 @@ const isRefused = (result: ServiceResult<unknown>): result is Refused => {
   return status === 401 || (status === 403 && (about === 'key' || serviceMessage === undefined));
 };
 
-/** Whether a service has read the request, and so its key: what stands before it says 429 and 5xx too. */
+/** Whether a service has read the request, and so its key: a proxy in front of it may answer 429 and 5xx too. */
 const isJudged = (result: ServiceResult<unknown>): boolean =>
   result.ok ||
   (result.error.status !== undefined && result.error.status < 500 && result.error.status !== 429);
@@ -211,7 +211,7 @@ async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Pr
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
   });
-  // Who searches hears of its failure.
+  // The searching request receives the failure itself.
   await Promise.race([promise.catch(() => {}), aborted]);
   over.abort();
 }

@@ -13,10 +13,10 @@ import type { InlineImage, JsonObject, TextCallRequest, TextKind } from './text-
 
 /** How a task of one kind is submitted (gateway 2.3, 2.6). */
 interface Entry {
-  /** The last part of its path (gateway 2.1). */
+  /** Last part of the path (gateway 2.1). */
   readonly path: string;
   /**
-   * Fields and images under the names of the wire, with defaults that gateways require.
+   * Returns fields and images under their wire names, with defaults that gateways require.
    *
    * @param fields the declared ones, with a botType
    */
@@ -26,7 +26,7 @@ interface Entry {
 const listed = (images: readonly InlineImage[] = []): ImageRequest['images'] =>
   images.length === 0 ? {} : { base64Array: images };
 
-/** Each kind of task that is begun. */
+/** How each kind of task is submitted. */
 export const entries: Readonly<Record<EntryKind, Entry>> = {
   imagine: { path: 'imagine', body: (fields, { images }) => ({ fields, images: listed(images) }) },
   blend: {
@@ -69,7 +69,7 @@ interface TextEndpoint extends TextForm {
   readonly body: (request: TextCallRequest, names: Names) => JsonObject;
 }
 
-/** Each kind of text call. */
+/** The endpoint of each kind of text call. */
 export const texts: Readonly<Record<TextKind, TextEndpoint>> = {
   generate: {
     place: 'native',

@@ -1,29 +1,26 @@
-/**
- * The words in which gateways of one family differ (gateway 1.2): data, so that
- * another gateway is a setting and not a change of code.
- */
+/** The words in which gateways of one family differ (gateway 1.2), as data: another gateway is a setting and not a change of code. */
 export interface Names {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
   readonly path: string;
-  /** What stands before it in relax mode, where the file asks for that; empty: nothing (gateway 1.5). */
+  /** Prefix of the path in relax mode, where the file asks for it; empty: none (gateway 1.5). */
   readonly relaxPrefix: string;
-  /** What stands before it in fast and turbo mode (gateway 1.5): `/img-fast/img/submit/imagine`. */
+  /** Prefix of the path in fast and turbo mode (gateway 1.5): `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
   readonly turboPrefix: string;
   /** First path segment of the native text endpoint: `v1beta` in `/v1beta/models/text-pro:generateContent` (gateway 1.3). */
   readonly nativePath: string;
   /** First part of every customId: `IMG` in `IMG::JOB::upsample::1::…`. */
   readonly customId: string;
-  /** Sent by imagine unless the pipeline declares one. */
+  /** Value that imagine sends unless the pipeline declares one. */
   readonly botType: string;
   /** Keys of the `tools` entries for search and maps grounding. */
   readonly searchTool: string;
   readonly mapsTool: string;
-  /** The header besides `Authorization` that the native text endpoint takes a key in. */
+  /** Header, besides `Authorization`, in which the native text endpoint accepts a key. */
   readonly keyHeader: string;
-  /** The header beside `Authorization` that image paths read a key in; empty: none (gateway 1.4). */
+  /** Header, besides `Authorization`, in which image paths accept a key; empty: none (gateway 1.4). */
   readonly imageKeyHeader: string;
-  /** `type` of the service's error bodies (gateway 8.1). Nothing is decided by it; the sandbox answers with it. */
+  /** `type` of the service's error bodies (gateway 8.1). Only the sandbox uses it, in its answers. */
   readonly errorType: string;
 }
 
@@ -63,14 +60,14 @@ export const namePresets = {
 
 export type NamePreset = keyof typeof namePresets;
 
-/** All single names, in the order in which they are listed to users. */
+/** All names in the order in which users see them. */
 export const nameKeys = Object.keys(namePresets.neutral) as readonly NameKey[];
 
 /** An error in the `names` of a pipeline. */
 export interface NamesError {
   readonly code: 'names.unknown-preset' | 'names.unknown-name' | 'names.invalid';
   readonly message: string;
-  /** The name at fault, where it is a single one. */
+  /** The wrong name, if it is a single one. */
   readonly name?: string;
 }
 
@@ -80,7 +77,7 @@ export type ResolvedNames =
 
 // A name becomes part of an address: no slash at either end, no `..`, nothing that would need escaping.
 const pathWord = /^[A-Za-z0-9_-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._~-]*)*$/;
-// RFC 9110 token, but for the headers that say how a request is sent.
+// A token of RFC 9110, except headers that control how a request is sent.
 const headerWord =
   /^(?!(?:host|connection|keep-alive|upgrade|expect|te|trailer|transfer-encoding|content-\w+|accept|user-agent)$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i;
 const plainWord = /^[\x21-\x7e]+$/;
@@ -112,7 +109,7 @@ const shapes: Readonly<Record<NameKey, Shape>> = {
 
 const isNameKey = (name: string): name is NameKey => Object.hasOwn(shapes, name);
 
-/** A preset with single names of one's own; all errors at once. */
+/** Returns a preset with some names replaced by the user's own; reports all errors at once. */
 export function resolveNames(preset: string, own: Readonly<Record<string, string>> = {}): ResolvedNames {
   const errors: NamesError[] = [];
   if (!Object.hasOwn(namePresets, preset)) {

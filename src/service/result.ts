@@ -1,29 +1,29 @@
-/** What the gateway's answers mean to a run, whatever shape they came in. */
+/** The meaning of the gateway's answers for a run, in one form for all endpoints. */
 
 import type { ToldLimit } from './http/told.ts';
 
-/** How a failed request is to be met (gateway 8.2, 3.2). */
+/** How a failed request is handled (gateway 8.2, 3.2). */
 export type FailureClass =
   /** Stops the whole run: the key or the address is wrong, or the money is used up. */
   | 'stop'
   /** Fails the job; the same request would fail again. */
   | 'permanent'
-  /** The service advises to try again. */
+  /** Retried later. */
   | 'retry'
   /** 429: the route is paused for every job; not an attempt. */
   | 'throttle'
   /** Nothing left this machine (refused connection, failed look-up). */
   | 'unsent'
-  /** It was sent and no status came back, or a status that hides a time-out (400 with code 5). */
+  /** Sent, but no status came back, or one that hides a time-out (400 with code 5). */
   | 'lost';
 
 /**
- * How far a refusal reaches. Absent: the request alone, or the moment.
+ * How far a refusal reaches. Absent: this request, or this moment.
  *
- * - `key`: the key is not taken. `address`: the base address, or `service.names`, is wrong. `quota`: the money of the account or the
- *   key is used up (code `service.quota`). All three are of class `stop`.
- * - `not-offered`: this gateway, or its account, does not do this kind of request (code `service.not-offered`, class `permanent`).
- * - `no-channel`: nobody behind the gateway can do it now (code `service.no-channel`, class `retry`; nothing was made).
+ * - `key`: the key is refused. `address`: the base address, or `service.names`, is wrong. `quota`: the money of the account or the key
+ *   is used up (code `service.quota`). All three are of class `stop`.
+ * - `not-offered`: this gateway, or its account, does not offer this kind of request (code `service.not-offered`, class `permanent`).
+ * - `no-channel`: no channel behind the gateway can do it now (code `service.no-channel`, class `retry`; nothing was made).
  * - `account`: a state of the account behind the gateway, whatever the request.
  */
 export type About = 'key' | 'address' | 'quota' | 'not-offered' | 'no-channel' | 'account';
@@ -31,16 +31,16 @@ export type About = 'key' | 'address' | 'quota' | 'not-offered' | 'no-channel' |
 /** A request that gave no usable response. */
 export interface ServiceFailure {
   /**
-   * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` |
-   * `service.not-found` | `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` |
-   * `service.ambiguous` (400 with code 5, or words that a made task was not noted) | `service.not-offered` | `service.no-channel` | `service.quota` (class `stop`: the account's or the key's money is used up) |
-   * `service.not-ready` (of a submission; class `retry`: the parent is not finished for the gateway yet, and certainly
-   * nothing was made) | `service.task-unknown` (of a fetch; class `retry`, for a new id may lag) | `service.no-listing`
-   * (of `fetchTasks`; class `permanent`: the gateway has no such endpoint, so that tasks are fetched one by one) |
-   * `service.bad-id` (an id that fits into no address) | `request.too-large` (refused here, before anything left; class
-   * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` |
-   * `connection.tls` | `connection.certificate` (class `stop`: every connection would meet the same) | `connection.protocol` (class `stop`: TLS where it was spoken to in plain, or the other way round) | `connection.proxy` (class `stop` where the proxy refuses) | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller
-   * gave up). A GET is never `lost`: it is `retry` with the same code.
+   * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` | `service.not-found` |
+   * `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` | `service.ambiguous` (400 with code 5, or
+   * words that a made task was not recorded) | `service.not-offered` | `service.no-channel` | `service.quota` (class `stop`) |
+   * `service.not-ready` (a submission, class `retry`: the gateway's copy of the parent is not finished, and nothing was made) |
+   * `service.task-unknown` (a fetch, class `retry`: a new id may lag) | `service.no-listing` (`fetchTasks`, class `permanent`: fetch
+   * tasks one by one) | `service.bad-id` (an id that fits into no address) | `request.too-large` (refused locally before sending, class
+   * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` | `connection.tls` | `connection.certificate` (class
+   * `stop`) | `connection.protocol` (class `stop`: TLS in place of plain HTTP, or the reverse) | `connection.proxy` (class `stop` where
+   * the proxy refuses) | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller gave up).
+   * A GET is never `lost`: it is `retry` with the same code.
    */
   readonly code: string;
   readonly class: FailureClass;
@@ -51,17 +51,17 @@ export interface ServiceFailure {
   readonly serviceMessage?: string;
   readonly status?: number;
   readonly requestId?: string;
-  /** From Retry-After, in ms. */
+  /** Wait of the Retry-After header, in ms. */
   readonly retryAfterMs?: number;
   /** A page, a redirect or a missing path: of class `stop`, unless the endpoint has answered well in this run. */
   readonly wrongAddress?: true;
-  /** Of class `stop` or `permanent`: the service may have carried the request out all the same, and charged for it. */
+  /** For class `stop` or `permanent`: the service may have processed the request all the same, and charged for it. */
   readonly mayBeDone?: true;
-  /** Of a stream that said that it was over, and not why: the call is to be made again without streaming. */
+  /** A stream ended without giving a reason: repeat the call without streaming. */
   readonly unstreamed?: true;
-  /** Of class `retry`: nothing was made for certain, so that the same submission is no second one. */
+  /** For class `retry`: certainly nothing was made, so that the same submission does not make a second task. */
   readonly unmade?: true;
-  /** Of class `lost`: what broke behind the gateway, and a 502 elsewhere. Tried again where the pipeline says `retry.ambiguous: retry`. */
+  /** For class `lost`: the connection behind the gateway broke, or a 502 came. Retried where the pipeline says `retry.ambiguous: retry`. */
   readonly likeBadGateway?: true;
   /** Tokens that the service counted before a text response broke off. */
   readonly usage?: ReplyUsage;
@@ -69,10 +69,10 @@ export interface ServiceFailure {
 }
 
 /**
- * Called when the first byte of a request is handed to the network, and again should the same request be sent once more. A request that
+ * Called when the first byte of a request is handed to the network, and again if the same request is sent once more. A request that
  * fails before that has left nothing at the service.
  *
- * @returns false: it must not leave, and fails as one that never left; anything else is of no meaning
+ * @returns false: the request must not leave, and fails as unsent; any other value is ignored
  */
 export type OnLeave = () => unknown;
 
@@ -82,9 +82,9 @@ export interface TellsLeaving {
   readonly tellsLeaving?: boolean;
 }
 
-/** What a reply tells of the service's limits, whatever else it says. */
+/** The limits that a reply reports, whatever its outcome. */
 export interface Telling {
-  /** Absent: nothing. */
+  /** Absent: none. */
   readonly told?: readonly ToldLimit[];
 }
 
@@ -92,17 +92,17 @@ export type ServiceResult<T> = Telling &
   ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ServiceFailure });
 
 /**
- * Tokens as the service counted them. A count that the service did not give is absent. `total` = prompt + candidates +
- * thoughts + tool + other; without a total from the service, it is their sum.
+ * Token counts of the service. A count that it did not give is absent. `total` = prompt + candidates + thoughts + tool + other; without
+ * a total from the service, it is their sum.
  */
 export interface ReplyUsage {
   readonly prompt?: number;
   readonly cached?: number;
-  /** What is seen of the response: thoughts are counted beside it. */
+  /** Tokens of the visible response; thoughts are counted separately. */
   readonly candidates?: number;
   readonly thoughts?: number;
   readonly tool?: number;
-  /** What the service's total has above its parts: nobody knows on which side. Absent: nothing. */
+  /** Tokens in the service's total beyond its parts; their side is unknown. Absent: none. */
   readonly other?: number;
   readonly total?: number;
 }

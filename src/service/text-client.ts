@@ -16,29 +16,29 @@ import { StreamReader, type TextForm } from './text/stream/reader.ts';
 import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text-service.ts';
 
 export interface TextServiceOptions extends ServiceOptions {
-  /** Bound of one text call, from connecting to the last byte, in ms. */
+  /** Time limit of one text call, from connecting to the last byte, in ms. */
   readonly textMs: number;
-  /** Of a reply that comes as a stream: until its first byte, in ms. */
+  /** Time limit until the first byte of a streamed reply, in ms. */
   readonly firstByteMs: number;
-  /** Of a text reply that has begun: the longest silence, in ms. */
+  /** Longest silence in a text reply that has begun, in ms. */
   readonly idleMs: number;
-  /** Bound of a request's body. Default 32 MiB, which is what gateways of this family take (gateway 9.1). */
+  /** Largest body of a request, in bytes. Default 32 MiB, which is what gateways of this family accept (gateway 9.1). */
   readonly maxRequestBytes?: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** Models whose streams are remembered: a model's name may be a template, so their number has no bound. */
+/** Most models whose streams are remembered: a model's name may be a template, so that their number has no bound. */
 const mostModels = 256;
 
-/** After `[DONE]` only the end of the connection is to come; some servers leave it open. */
+/** How long the end of the connection is awaited after `[DONE]`, in ms; some servers leave it open. */
 const lingerMs = 1_000;
 
 /**
- * The text half of the service over HTTP (gateway 6.1, 7). It never repeats a request: the run is the one owner of
- * retries. A call that was given up ends as `connection.aborted`, of class `unsent` where it never left, else `retry`.
+ * Creates the text half of the service over HTTP (gateway 6.1, 7). It never repeats a request: the run owns all retries. A call that
+ * was given up fails as `connection.aborted`, of class `unsent` where it never left, else `retry`.
  *
- * Throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused.
+ * @throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused
  */
 export function createTextService(options: TextServiceOptions): TextService {
   return new HttpTextService(options);
@@ -69,7 +69,7 @@ class HttpTextService implements TextService {
     const largest = (): string | undefined => largestPart(requestParts(request));
     const body = this.#bodyOf(request);
     if (body === undefined) {
-      const message = `The request is too large to be sent, for the service takes ${amount(this.#maxRequestBytes)}: ${largest()}. Shorten it, or send fewer or smaller images.`;
+      const message = `The request is too large: the service takes at most ${amount(this.#maxRequestBytes)}, and ${largest()}. Shorten it, or send fewer or smaller images.`;
       return rejectedHere('request.too-large', message);
     }
     const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };
@@ -86,7 +86,7 @@ class HttpTextService implements TextService {
         onLeave,
         silence: { idleMs, firstByteMs: stream ? firstByteMs : undefined },
         facts: {
-          // A text call leaves nothing behind: it can be made again.
+          // A text call leaves nothing behind: it can be repeated.
           safe: true,
           largestPart: largest,
           on: 'text',
@@ -107,8 +107,8 @@ class HttpTextService implements TextService {
   }
 
   /**
-   * A `[DONE]` without a finish reason ends an answer where no stream of this model ever had one, but for the first: that is asked again,
-   * because some gateways say `[DONE]` after a cut too.
+   * Judges a `[DONE]` without a finish reason: it ends an answer if no stream of this model ever had a reason. The first such answer is
+   * asked again, because some gateways send `[DONE]` after a cut too.
    */
   #settled(received: Received, model: string): Received {
     if (received.kind === 'refusal') return received;
@@ -148,11 +148,11 @@ class HttpTextService implements TextService {
     return this.#http.close();
   }
 
-  /** Undefined: it is larger than the service takes. */
+  /** Returns the body, or undefined when it is larger than the service accepts. */
   #bodyOf(request: TextCallRequest): string | undefined {
     const images = [...request.images, ...request.earlier.flatMap((turn) => turn.images)];
     const imageBytes = images.reduce((sum, { data }) => sum + data.length, 0);
-    // Before it is put together: the text of many large images would be longer than a text can be.
+    // Checked before joining: the text of many large images would exceed the longest possible string.
     if (imageBytes > this.#maxRequestBytes) return undefined;
     const text = writeJson(texts[request.kind].body(request, this.#http.names));
     return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
@@ -160,7 +160,7 @@ class HttpTextService implements TextService {
 
   #badId(model: unknown): string {
     const shown = typeof model === 'string' ? ` "${this.#http.shared.clean(model)}"` : '';
-    return `The model${shown} cannot be asked: its id is one word of at most 256 characters, as promptpress models lists it.`;
+    return `The model${shown} cannot be used: a model id is one word of at most 256 characters, as promptpress models lists it.`;
   }
 }
 
@@ -169,11 +169,11 @@ const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
   error: { code, class: 'permanent', message },
 });
 
-/** `.` and `..` would change the path; a lone surrogate cannot be encoded. */
+/** Whether a model id can be put into a path: `.` and `..` would change it, and a lone surrogate cannot be encoded. */
 const isUsableModel = (id: string): boolean =>
   id.length <= 256 && !/^\.{0,2}$/.test(id) && !/[\s\p{Cc}\p{Surrogate}]/u.test(id);
 
-/** An error response is read whole, a reply in pieces. */
+/** Reads an error response whole, and a reply chunk by chunk. */
 const receiveText =
   (form: TextForm): Receive<Received> =>
   async (response, receiving) => {
@@ -202,7 +202,7 @@ async function readEnd(
       reader.push(chunk);
       if (reader.isOver) return 'enough';
       if (reader.isDone) onBytes(lingerMs);
-      // Where all has come already, no silence follows that would have a bound.
+      // If everything has arrived already, no silence follows that needs a limit.
       else if (response.body?.hasEnded !== true) onBytes();
       // Counts the bytes that are kept, which are the smaller part of a stream.
       const more = Math.max(0, reader.kept - held);
@@ -210,14 +210,14 @@ async function readEnd(
       return more === 0 ? undefined : hold.take(more);
     });
   } catch (error) {
-    // Nothing was to come any more, or what had come says more than the end of the connection.
+    // Nothing more was expected, or the bytes so far say more than the end of the connection.
     if (reader.isDone) return reader.end();
     return reader.broken() ?? { kind: 'lost', failure: failureOf(error) };
   }
   return reader.end();
 }
 
-/** No service has more models; the rest is not read. */
+/** Most models that are read from a list: no service has more. */
 const most = 10_000;
 
 /** Reads the reply to GET /v1/models (gateway 7.2): `{ data: [{ id, … }] }`, or the list alone. */
@@ -227,7 +227,7 @@ function readModels(reply: Reply, facts: RequestFacts): ServiceResult<readonly M
   const value = reply.body.kind === 'json' ? reply.body.value : undefined;
   const list = Array.isArray(value) ? value : members(value)?.['data'];
   if (!Array.isArray(list)) {
-    return { ok: false, error: unusableResponse(reply, 'but its JSON is no list of models', facts) };
+    return { ok: false, error: unusableResponse(reply, 'but its JSON is not a list of models', facts) };
   }
   const models = new Map<string, Model>();
   for (const item of objectsIn(list.slice(0, most))) {
@@ -239,7 +239,7 @@ function readModels(reply: Reply, facts: RequestFacts): ServiceResult<readonly M
 
 function readModel(item: JsonObject, facts: RequestFacts): Model | undefined {
   const { id, created, owned_by: ownedBy, supported_endpoint_types: endpoints } = item;
-  // An id is written into pipelines unchanged: an id that cannot be shown is no id.
+  // Pipelines contain ids unchanged, so an id that cannot be shown is refused.
   if (typeof id !== 'string' || id === '' || facts.clean(id) !== id) return undefined;
   return {
     id,

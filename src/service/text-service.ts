@@ -1,6 +1,6 @@
 import type { OnLeave, ReplyUsage, ServiceResult, TellsLeaving } from './result.ts';
 
-/** A JSON object as it travels; unknown fields pass through. */
+/** A JSON object as it is sent and received; unknown fields are kept. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** An image as it is sent: `inlineData` of the native endpoint, a data URI of chat. */
@@ -10,34 +10,34 @@ export interface InlineImage {
   readonly data: string;
 }
 
-/** One request with what was said after it: the turns before the one that is asked now (`continue`). */
+/** An earlier turn of a conversation (`continue`): one request, and what was said after it. */
 export interface EarlierTurn {
-  /** Declared fields by their pipeline names; only `prompt` or `contents` count of an earlier turn. */
+  /** Declared fields by their pipeline names; only `prompt` or `contents` are used. */
   readonly fields: JsonObject;
   readonly images: readonly InlineImage[];
   /** Native contents that followed: rounds of function calls, then the model's reply. */
   readonly after: readonly JsonObject[];
 }
 
-/** The kinds of text calls: a step of each asks its own endpoint (gateway 6.1, 7). */
+/** The kinds of text calls; each has its own endpoint (gateway 6.1, 7). */
 export type TextKind = 'generate' | 'chat';
 
 /**
- * One text call. The client makes the body of it: short forms become native fields, and `extra` is merged into that, member
- * by member, with the last word. Chat has no `earlier` and no `turns`.
+ * One text call. The client builds its body: short forms become native fields, and `extra` is merged in member by member and overrides
+ * them. Chat has no `earlier` and no `turns`.
  */
 export interface TextCallRequest {
   readonly kind: TextKind;
   /** Declared fields by their pipeline names, native and short forms, `model` among them. */
   readonly fields: JsonObject;
   readonly images: readonly InlineImage[];
-  /** Oldest first. */
+  /** Earlier turns, oldest first. */
   readonly earlier: readonly EarlierTurn[];
   /** Native contents of this job's own finished rounds of function calls. */
   readonly turns: readonly JsonObject[];
   readonly extra?: JsonObject;
   readonly stream: boolean;
-  /** Finish reasons with which an answer is taken as it is, those of a failed provider too. Default: none. */
+  /** Finish reasons with which an answer is accepted as it is, those of a failed provider included. Default: none. */
   readonly accept?: readonly string[];
 }
 
@@ -47,39 +47,38 @@ export interface FunctionCall {
   readonly args: JsonObject;
 }
 
-/** One candidate (native) or choice (chat), a stream's events merged. */
+/** One candidate (native) or choice (chat), merged from all events of a stream. */
 export interface ReplyCandidate {
   /**
-   * Parts in order; of a stream, neighbouring deltas of text, and of thoughts, are joined, but for parts that have anything
-   * else, such as a signature. Unknown members pass through. Those of chat are written natively: reasoning is a thought,
-   * a tool call a `functionCall`.
+   * Parts in order. In a stream, neighbouring deltas of text, and of thoughts, are joined, except parts with other members, such as a
+   * signature. Unknown members are kept. Parts of chat get native names: reasoning is a thought, a tool call a `functionCall`.
    */
   readonly parts: readonly JsonObject[];
-  /** Text parts that are not thoughts, joined. Images and calls among the thoughts are no result either. */
+  /** Joined text parts that are not thoughts. Images and calls within thoughts are not results either. */
   readonly text: string;
   readonly images: readonly InlineImage[];
   readonly functionCalls: readonly FunctionCall[];
-  /** As the service wrote it; absent where it said none. */
+  /** Finish reason in the service's own word; absent if it gave none. */
   readonly finishReason?: string;
   readonly finishMessage?: string;
-  /** Of chat: why the model would not answer (gateway 7.1). */
+  /** Why the model refused to answer, in chat (gateway 7.1). */
   readonly refusal?: string;
 }
 
-/** A reply of the text endpoints, whichever it was and however it came. */
+/** A reply of either text endpoint, streamed or not. */
 export interface TextReply {
-  /** In order of their index. Empty: the prompt was blocked, or nothing came. */
+  /** Candidates in order of their index. Empty: the prompt was blocked, or nothing came. */
   readonly candidates: readonly ReplyCandidate[];
   readonly blockReason?: string;
   readonly blockMessage?: string;
   /** `blockReason` is ours: a gateway said that there is no answer, as it does of a blocked prompt, and not why. */
   readonly unexplained?: true;
   readonly usage?: ReplyUsage;
-  /** The model version that answered. */
+  /** `blockReason` is ours: the gateway reported no answer, as for a blocked prompt, and gave no reason. */
   readonly model?: string;
   readonly responseId?: string;
   readonly requestId?: string;
-  /** The whole reply as one object of gateway 6.5's shape (chat: of its own), a stream's events merged, nothing left out. */
+  /** The whole reply as one object in the shape of gateway 6.5 (chat: its own), merged from all events of a stream, nothing left out. */
   readonly whole: JsonObject;
 }
 
@@ -87,20 +86,19 @@ export interface TextReply {
 export interface Model {
   readonly id: string;
   readonly ownedBy?: string;
-  /** Unix seconds. */
+  /** Time of creation in Unix seconds. */
   readonly created?: number;
-  /** Where the service says so; otherwise empty. */
+  /** Endpoints of the model, if the service lists them; otherwise empty. */
   readonly endpoints: readonly string[];
 }
 
 /**
- * The text half of the service (gateway 6.1, 7). Like the image half it repeats nothing: the run is the one owner of
- * retries. A text call is never `lost`: a call without a usable reply is of class `retry`.
+ * The text half of the service (gateway 6.1, 7). Like the image half it never repeats a request: the run owns all retries. A text call
+ * is never `lost`: without a usable reply it fails with class `retry`.
  *
- * Besides the codes of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),
- * `request.too-large` (refused here, before anything left; class `permanent`). `service.bad-id` and `service.not-found` are
- * said of the model. An error inside a stream that began well has the code and class that its status would have had. A
- * failure may carry the `usage` that was already counted.
+ * Additional codes to those of `ServiceFailure`: `stream.truncated` (a stream ended without a finishReason; class `retry`),
+ * `request.too-large` (refused locally before sending; class `permanent`). `service.bad-id` and `service.not-found` are about the
+ * model. An error inside a stream that began well has the code and class of its status. A failure may carry the `usage` counted so far.
  */
 export interface TextService extends TellsLeaving {
   ask(request: TextCallRequest, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<TextReply>>;

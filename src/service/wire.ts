@@ -1,7 +1,6 @@
 /**
- * The JSON that travels between promptpress and a gateway, as loosely as real gateways write it (gateway 3, 4).
- * Shared by the client and the sandbox: types only, no behaviour, so that neither can hide
- * the other's errors.
+ * The JSON that promptpress and a gateway exchange, as loosely as real gateways write it (gateway 3, 4). The client and the sandbox
+ * share these types, without behaviour, so that neither can hide the other's errors.
  */
 
 /** The response to a submission (gateway 3.1, 3.2): `{code, description, result, properties}`. */
@@ -22,7 +21,7 @@ export interface WireButton {
   readonly style?: number;
 }
 
-/** One of several files of a task: gateways write it in either way (gateway 4.7). */
+/** A link to one of several files of a task, in either form that gateways use (gateway 4.7). */
 export type WireLink = string | { readonly url: string; readonly thumbnail?: string | null };
 
 /** The record of a task, with the fields beyond the contract (gateway 4.2). */
@@ -41,7 +40,7 @@ export interface WireTask {
   readonly imageUrl?: string | null;
   readonly videoUrl?: string | null;
   readonly videoUrls?: readonly WireLink[] | null;
-  /** Single images, where a gateway gives them beside `imageUrl`. */
+  /** Links to single images, where a gateway gives them beside `imageUrl`. */
   readonly imageUrls?: readonly WireLink[] | null;
   readonly failReason?: string | null;
   readonly buttons?: readonly WireButton[] | null;

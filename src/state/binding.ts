@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import type { StateReader } from './reader.ts';
 import { type FactKeeper, StateError } from './store.ts';
 
-/** The pipeline that a run directory is for. */
+/** The pipeline that a run directory belongs to. */
 export interface PipelineIdentity {
   /** Absolute path of the pipeline's file. */
   readonly file: string;
@@ -12,18 +12,18 @@ export interface PipelineIdentity {
 
 /** Names of the facts that `bindDirectory` writes. */
 export const pipelineFacts = {
-  /** The pipeline's file as seen from the run directory, with `/`. */
+  /** Path of the pipeline's file relative to the run directory, with `/`. */
   file: 'pipeline.file',
-  /** The pipeline's file, absolute. */
+  /** Absolute path of the pipeline's file. */
   path: 'pipeline.path',
-  /** The pipeline's text when it last ran: what a manifest is written from when only the directory is at hand. */
+  /** Text of the pipeline at its last run: a manifest is written from it if only the directory is at hand. */
   text: 'pipeline.text',
 } as const;
 
 /**
- * Refuses a directory whose state another pipeline file made (two files of one name share the default directory).
- * It is the same pipeline when its place as seen from the directory is the same (the whole checkout moved), when its
- * absolute path is (the directory moved), or when its text is (it was renamed, or checked out elsewhere).
+ * Refuses a directory whose state belongs to another pipeline file (two files of one name share the default directory). It is the same
+ * pipeline if its path relative to the directory is the same (the whole checkout moved), if its absolute path is (the directory moved),
+ * or if its text is (it was renamed, or checked out elsewhere).
  * @throws StateError `state.foreign`
  */
 export async function checkDirectory(
@@ -40,7 +40,7 @@ export async function checkDirectory(
   const other = path ?? place;
   throw new StateError('state.foreign', `${directory} belongs to another pipeline: ${other}.`, {
     hint:
-      'Choose another directory with --out; where --out named this one, leave it out. Where both pipelines have one name, give ' +
+      'Choose another directory with --out; if --out named this one, leave it out. If both pipelines have the same name, give ' +
       'this one another. If it is the same pipeline, moved and edited since, run it once as it was before the edit.',
   });
 }
@@ -68,7 +68,7 @@ function identify(directory: string, pipeline: PipelineIdentity): { file: string
   return { file: relative(realPath(directory), path).split(sep).join('/'), path };
 }
 
-/** With links resolved, so that two paths to one folder are one identity; unchanged where the path does not exist. */
+/** Resolves links, so that two paths to one folder are one identity; returns a missing path unchanged. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -13,7 +13,7 @@ import {
 } from '../pipeline/values/shape.ts';
 import { type Attempt, type JobRecord, jobStatuses } from '../plan/job.ts';
 
-/** Shapes of what a state keeps of jobs: whoever wrote its rows, readers may rely on the types that the plan room declares. */
+/** Shapes of the job data in a state: whoever wrote its rows, readers may rely on the types that the plan room declares. */
 
 const texts = listOf(aText);
 const values = mapOf(anything);
@@ -76,7 +76,7 @@ const speed = aWord('relax', 'fast', 'turbo');
 const modal = aMapping({ taskId: aText, sent: aNumber });
 const doubtful = aMapping({ count: aNumber }, { cost: aNumber, since: aNumber });
 
-/** What a job and its former result have in common. */
+/** Members common to a job and its former result. */
 const outcome = {
   taskId: aText,
   parentTaskId: aText,
@@ -132,9 +132,9 @@ const job = aMapping(
 
 const attempt = aMapping({ key: aText, at: aNumber, outcome: aText }, { taskId: aText, error: fault });
 
-/** Whether a document has what everybody who reads a job relies on. */
+/** Whether a document has the members that all readers of a job rely on. */
 export const isJob = (value: unknown, key: string): value is JobRecord =>
   job(value) && (value as JobRecord).key === key;
 
-/** The same of an entry of its history. */
+/** Whether a value is an entry of a job's history. */
 export const isAttempt = (value: unknown): value is Attempt => attempt(value);

@@ -9,10 +9,10 @@ import { type DocumentRow, documents, recordOf } from './sqlite/texts.ts';
 import { guarded, stateErrorOf } from './state-error.ts';
 import { burstMs } from './store.ts';
 
-/** Rows read at a time: a page of records is well below a megabyte, and no read transaction outlives it. */
+/** Rows per page: a page of records is well below a megabyte, and no read transaction outlives it. */
 const page = 256;
 
-/** Rows that one step of a full search reads: a few milliseconds, so that whoever writes is not held up. */
+/** Rows that one step of a full search reads: a few milliseconds, so that a writer is not blocked. */
 const scanned = 4096;
 
 /** No job of any status. */
@@ -30,36 +30,33 @@ export interface TotalRow {
   readonly assumed: number;
 }
 
-/**
- * SQLite uses a partial index only where the query repeats the index's own condition, so the status is part of the
- * text, not a parameter.
- */
+/** SQLite uses a partial index only if the query repeats the index's own condition, so the status is part of the text, not a parameter. */
 const ofStatus = (status: JobStatus): string =>
   `WHERE status = '${status}' ${status === 'done' ? '' : "AND status <> 'done' "}` +
   `AND key > ? AND (? OR code = ?) ORDER BY key LIMIT ${page}`;
 
-/** The rows of a table that have one of these values in a column; one statement, however many values. */
+/** Returns the FROM clause for rows with one of these values in a column; one statement, however many values. */
 const wanted = (table: string, column: string): string =>
   `json_each(?) AS wanted CROSS JOIN ${table} ON ${table}.${column} = wanted.value`;
 
 const ofMany = (columns: string, table: string, column: string): string =>
   `SELECT ${columns} FROM ${wanted(table, column)}`;
 
-/** Through the beginnings of slots, which the index has. */
+/** Query of keys by slot, through the beginnings of slots, which the index has. */
 const slotsText = `SELECT jobs.slot, jobs.key FROM json_each(?) AS wanted CROSS JOIN jobs
   ON substr(jobs.slot, 1, 8) = substr(wanted.value, 1, 8) AND jobs.slot = wanted.value ORDER BY jobs.id`;
 
-/** A page of roots: keys that no job of `jobs_child` has, without a look at any row. */
+/** Query of a page of roots: keys that no job of `jobs_child` has; reads no row. */
 const rootsText = `SELECT key FROM jobs WHERE key > ? AND NOT EXISTS
   (SELECT 1 FROM jobs AS child INDEXED BY jobs_child WHERE child.root = 0 AND child.id = jobs.id) ORDER BY key LIMIT ${page}`;
 
-/** The fact that says how many submissions the state knows of; absent: none. */
+/** Name of the fact with the number of submissions that the state knows; absent: none. */
 export const submissionsFact = 'submissions';
 
-/** The fact that says that the file which counts them was gone, until the user says how to continue. */
+/** Name of the fact that the file with the count of submissions was gone, until the user says how to continue. */
 export const uncountedFact = 'submissions.uncounted';
 
-/** The questions of {@link StateReader} and of a store, answered at once. */
+/** The questions of {@link StateReader} and of a store, answered synchronously. */
 export interface StateQueries {
   readonly file?: string;
   get(key: string): JobRecord | undefined;
@@ -70,7 +67,7 @@ export interface StateQueries {
   keysWithPrefix(prefix: string, limit: number): readonly string[];
   mentioning(text: string): Iterable<JobRecord>;
   keysOfTask(taskId: string): Iterable<string>;
-  /** As `keysOfTask`, of attempts that were made `at` or shortly before or after: how long it takes does not grow with the state. */
+  /** Like `keysOfTask`, for attempts made `at` or shortly before or after: its time does not grow with the state. */
   keysOfBurst(taskId: string, at: number): readonly string[];
   numbersOf(keys: readonly string[]): ReadonlyMap<string, number>;
   lastNumber(): number;
@@ -81,7 +78,7 @@ export interface StateQueries {
   attempts(key: string): readonly Attempt[];
   redoCounts(): RedoCounts;
   redoEntries(keys: readonly string[]): ReadonlyMap<string, RedoEntry>;
-  /** Keys of waiting jobs behind this one, in order: a page of them; none where it ends. */
+  /** Returns a page of keys of waiting jobs after this one, in order; empty at the end. */
   redosWaiting(after: string): readonly string[];
   inputFiles(paths: readonly string[]): ReadonlyMap<string, InputFile>;
   fact(name: string): string | undefined;
@@ -89,9 +86,9 @@ export interface StateQueries {
 }
 
 /**
- * The questions, asked of an open database with the current schema, and the record of a row that was read elsewhere.
+ * Prepares the questions to an open database with the current schema.
  *
- * @param counted how many submissions are counted outside of it; undefined: nothing counts them
+ * @param counted number of submissions counted outside of it; undefined: nothing counts them
  */
 export function stateQueries(
   database: Database,
@@ -109,12 +106,12 @@ export function stateQueries(
   const parse = ({ doc }: { readonly doc: string }): Attempt => {
     const attempt = parsed(() => parseExact(doc));
     if (isAttempt(attempt)) return attempt;
-    throw stateErrorOf('corrupt', file, new Error('an entry of the history of a job is none'));
+    throw stateErrorOf('corrupt', file, new Error('an entry of the history of a job is invalid'));
   };
   const parseJob = (row: DocumentRow): JobRecord => {
     const job = parsed(() => recordOf(row));
     if (isJob(job, row.key)) return job;
-    throw stateErrorOf('corrupt', file, new Error(`the record of job ${row.key} is none`));
+    throw stateErrorOf('corrupt', file, new Error(`the record of job ${row.key} is invalid`));
   };
 
   const statements = ask(() => ({
@@ -157,7 +154,7 @@ export function stateQueries(
     return known;
   };
 
-  /** Calls for page after page, each after the last key of the one before. */
+  /** Yields rows page by page, each page after the last key of the one before. */
   function* paged<Row extends { readonly key: string }>(next: (after: string) => Row[]): Generator<Row> {
     let after = '';
     for (;;) {
@@ -196,7 +193,7 @@ export function stateQueries(
         }
         return found;
       }),
-    // Nothing in Unicode comes after the last code point, so that it bounds all that begins so.
+    // Nothing in Unicode comes after the last code point, so it bounds all keys with this prefix.
     keysWithPrefix: (prefix, limit) =>
       ask(() => statements.prefix.all(prefix, `${prefix}\u{10FFFF}`, limit).map((row) => row.key)),
     *mentioning(text) {
@@ -215,7 +212,7 @@ export function stateQueries(
     },
     keysOfBurst: (taskId, at) => {
       const keys: string[] = [];
-      // The latest first. An attempt may be written long after it was made, so one page may end with an older one.
+      // The latest first. An attempt may be written long after it was made, so a page may end with an older one.
       for (let to = ask(() => statements.lastAttempt.get()?.id ?? 0); to > 0; to -= scanned) {
         const rows = ask(() => statements.attemptsOfTask.all(to - scanned, to, JSON.stringify(taskId)));
         for (const row of rows) {
@@ -254,7 +251,7 @@ export function stateQueries(
   };
 }
 
-/** A state in this process as those ask for it who would wait for one elsewhere. */
+/** Returns a local state as an asynchronous reader. */
 export const readerOf = (queries: StateQueries): StateReader => ({
   ...(queries.file === undefined ? {} : { file: queries.file }),
   get: async (key) => queries.get(key),
@@ -299,7 +296,7 @@ export const readerOf = (queries: StateQueries): StateReader => ({
   close: async () => queries.close(),
 });
 
-/** The totals of a state, from the rows that hold them by status and code. */
+/** Sums the totals of a state, from its rows by status and code. */
 export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
   const jobs = { ...noJobs };
   const codes: Record<string, number> = {};
@@ -322,14 +319,14 @@ export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
   return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, assumedTokens, codes };
 }
 
-/** Adding and taking away leaves a rounding error beyond the 15th digit, which no budget needs to see. */
+/** Rounds away the error beyond the 15th digit that adding and subtracting leaves. */
 const tidy = (cost: number): number => Number(cost.toPrecision(12));
 
 type StepRow = Omit<StepSums, 'step'> & { readonly step: string | null };
 
 /**
- * The sums of every step, in the order in which their first jobs came. No index helps: every record is read, which takes about
- * as long as reading the file.
+ * Returns the sums of every step, in the order of their first jobs. No index helps: every record is read, which takes about as long as
+ * reading the file.
  */
 function stepSums(database: Database): readonly StepSums[] {
   const last = database.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM jobs').get()?.id ?? 0;
@@ -344,7 +341,7 @@ function stepSums(database: Database): readonly StepSums[] {
   for (let after = 0; after < last; after += scanned)
     for (const row of page.all(after, after + scanned)) {
       const { step } = row;
-      // A record without a step was damaged; what it has cost is counted all the same.
+      // A record without a step is damaged; its cost is counted all the same.
       sums.set(step ?? '', added(sums.get(step ?? ''), { ...row, step: step ?? '' }));
     }
   return [...sums.values()];

@@ -1,73 +1,73 @@
 import { createHash } from 'node:crypto';
 
 /**
- * How far a job is that the user wants made anew. `waiting`: not begun, or given back. `begun`: from its submission on; its record says
- * the rest. `made`: settled, and its order is not closed. `closed`: its order is.
+ * States of a job that the user wants to redo. `waiting`: not begun, or given back. `begun`: submitted; its record says the rest.
+ * `made`: settled, and its order is open. `closed`: its order is closed.
  */
 export const redoStates = ['waiting', 'begun', 'made', 'closed'] as const;
 
-/** See {@link redoStates}; a state keeps the place in that list. */
+/** A state of {@link redoStates}; the database keeps its position in that list. */
 export type RedoState = (typeof redoStates)[number];
 
-/** What a record says of the order that has its job made anew. */
+/** A change of a redo that a record brings. */
 export type RedoChange = Exclude<RedoState, 'closed'>;
 
-/** A job of an order, as it is kept. */
+/** The stored state of a job in an order. */
 export interface RedoEntry {
   readonly state: RedoState;
-  /** Names the set of jobs that was asked for last with this one among them: the same words again are no new order. */
+  /** Name of the latest requested set of jobs with this one in it: the same request again is not a new order. */
   readonly asked: string;
 }
 
-/** Jobs that the user wants made anew. */
+/** A request of the user to redo jobs. */
 export interface RedoRequest {
   readonly keys: readonly string[];
-  /** Also those that an earlier order has made (`--redo JOB`, `--redo-again`). */
+  /** Whether jobs that an earlier order has made are redone too (`--redo JOB`, `--redo-again`). */
   readonly again: boolean;
 }
 
-/** How many jobs of a request are what: `added` begin anew, `open` were asked for before, `made` stay as they were made. */
+/** Numbers of jobs of a request: `added` are redone, `open` were requested before, `made` stay as they are. */
 export interface RedoAdded {
   readonly added: number;
   readonly open: number;
   readonly made: number;
 }
 
-/** The jobs of the orders that are not closed. */
+/** Numbers of jobs in open orders. */
 export interface RedoCounts {
   readonly waiting: number;
   readonly begun: number;
   readonly made: number;
 }
 
-/** Jobs of a group at most. */
+/** Most jobs in a group. */
 const askedAtOnce = 1000;
 
-/** The orders of a state that one process writes. */
+/** The redo orders of a state that one process writes. */
 export interface RedoOrders {
-  /** Undefined: no open order has the job to be made. */
+  /** Returns the state of a job in an open order. Undefined: no open order contains it. */
   of(key: string): 'waiting' | 'begun' | undefined;
-  /** Durable when it returns, as a whole; what is known of a finished plan is forgotten with it. @throws StateError */
+  /** Adds a request, durably and as a whole; facts about a finished plan are deleted with it. @throws StateError */
   add(request: RedoRequest): RedoAdded;
-  /** Drops what is left: what is under way is not made anew once it is given back. @returns how many jobs @throws StateError */
+  /** Cancels the remaining jobs; a job in progress is not redone once it is given back. @returns how many jobs @throws StateError */
   cancel(): number;
-  /** Closes the orders of which nothing is left. @returns how many jobs they have made @throws StateError */
+  /** Closes orders without remaining jobs. @returns how many jobs they have made @throws StateError */
   close(): number;
 }
 
-/** What can be asked of the orders of a state. */
+/** Answers questions about the redo orders of a state. */
 export interface RedoReader {
   counts(): Promise<RedoCounts>;
-  /** The entries of these keys; a key that no order named is absent. The caller bounds how many it asks for. */
+  /** Returns the entries of these keys; a key without an order is absent. The caller limits the number of keys. */
   entries(keys: readonly string[]): Promise<ReadonlyMap<string, RedoEntry>>;
-  /** Keys of the jobs that are `waiting`, in order. */
+  /** Yields the keys of `waiting` jobs, in order. */
   waiting(): AsyncIterable<string>;
 }
 
-/** Whether an order still has jobs to be made, or to be settled. */
+/** Whether an order still has jobs to make or to settle. */
 export const isOpenOrder = ({ waiting, begun }: RedoCounts): boolean => waiting + begun > 0;
 
-/** Names the jobs of a request, in whatever sequence they are given. */
+/** Returns a name for the jobs of a request, whatever their sequence. */
 export function nameOfRequest({ keys, again }: RedoRequest): string {
   const hash = createHash('sha256').update(again ? 'again' : 'once');
   for (const key of keys.toSorted()) hash.update(`\n${key}`);
@@ -75,10 +75,10 @@ export function nameOfRequest({ keys, again }: RedoRequest): string {
 }
 
 /**
- * What a request makes of one of its jobs. What is open stays as far as it is; what was made begins anew where that is asked for in
- * other words than before, or after the order was closed.
+ * Returns the new entry of one requested job. An open job keeps its state; a made job begins again if the request differs from the one
+ * before, or its order was closed.
  *
- * @param known undefined: no order ever named it
+ * @param known undefined: no order ever contained it
  */
 export function askedAnew(known: RedoEntry | undefined, asked: string, again: boolean): RedoEntry {
   if (known === undefined) return { state: 'waiting', asked };
@@ -91,16 +91,16 @@ export function askedAnew(known: RedoEntry | undefined, asked: string, again: bo
 export interface RedoGroup {
   readonly keys: readonly string[];
   /**
-   * Takes what is known of them; a key that no order named is absent.
+   * Takes the known entries; a key without an order is absent.
    *
    * @returns the entries that are new or changed
    */
   readonly take: (known: ReadonlyMap<string, RedoEntry>) => ReadonlyMap<string, RedoEntry>;
 }
 
-/** What a request makes of its jobs, group by group. */
+/** Applies a request to its jobs, group by group. */
 export class RedoAsked {
-  /** Sums over the groups that were taken. */
+  /** Sums over the groups so far. */
   readonly sums = { added: 0, open: 0, made: 0 };
   readonly #request: RedoRequest;
 

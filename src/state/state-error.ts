@@ -21,7 +21,7 @@ const sqliteFailures: Readonly<Record<number, StateFailure>> = {
   26: 'foreign', // NOTADB
 };
 
-/** Errors of the file system that have a meaning of their own; any other is `io`. */
+/** Failures of the file system with their own meaning; all others are `io`. */
 const systemFailures: Readonly<Record<string, StateFailure>> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
@@ -59,7 +59,7 @@ const sayings: Readonly<Record<StateFailure, (file: string) => { message: string
   }),
 };
 
-/** A StateError of one of the faults, in the words users read. */
+/** Returns the StateError of a failure, in the words that users read. */
 export function stateErrorOf(failure: StateFailure, file: string, cause?: unknown): StateError {
   const { message, hint } = sayings[failure](file);
   const reason = cause instanceof Error ? ` (${systemWords(cause)})` : '';
@@ -69,7 +69,7 @@ export function stateErrorOf(failure: StateFailure, file: string, cause?: unknow
   });
 }
 
-/** What an error of SQLite or of the file system means; undefined where it is neither, and so a bug. */
+/** Returns the meaning of an error of SQLite or of the file system; undefined for any other error, a bug. */
 function failureOf(failure: unknown, file: string): StateFailure | undefined {
   const code = sqliteCode(failure);
   if (code !== undefined) {
@@ -91,7 +91,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Runs `work` on `file`. Failures of the disk or the file are thrown as StateErrors, bugs unchanged. */
+/** Runs `work` on `file`. Failures of the disk or the file become StateErrors; bugs are thrown unchanged. */
 export function guarded<T>(file: string, work: () => T): T {
   try {
     return work();

@@ -27,21 +27,21 @@ import {
 import { stateStore } from './write.ts';
 
 export interface StateOptions {
-  /** Default: the driver that this Node.js has. */
+  /** Default: the driver of this Node.js. */
   readonly driver?: Driver;
   /** Default: the real file system. */
   readonly fileSystem?: FileSystemProbe;
   /** The directory's lock, checked before each write. */
   readonly lock?: Pick<Lock, 'check'>;
-  /** Opens the log that turns are synced by. Default: the real file. */
+  /** Opens the log that is synced for each turn. Default: the real file. */
   readonly log?: (path: string) => LogFile;
 }
 
 /**
- * Opens the state of a run directory for writing; creates the directory and the state where they are missing. The caller holds the
- * directory's lock (`acquireLock`).
+ * Opens the state of a run directory for writing; makes what is missing. The caller holds the lock (`acquireLock`).
  * @throws StateError `state.foreign` | `state.version` | `state.older` | `state.network` | `state.full` | `state.readonly` |
- *   `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind` | `directory.system`
+ * `state.busy` | `state.corrupt` | `state.replaced` | `state.io` | `state.schema` | `directory.link` | `directory.kind` |
+ * `directory.system`
  */
 export function openState(directory: string, options: StateOptions = {}): StateStore {
   const file = join(directory, stateFileName);
@@ -54,7 +54,7 @@ export function openState(directory: string, options: StateOptions = {}): StateS
     const isCounted = hasSubmissionCount(directory);
     let count: SubmissionCount | undefined;
     const { probeMemory } = reserve;
-    // To close the state takes room too.
+    // Closing the state takes disk space too.
     if (probeMemory !== undefined) reserve.hold(1);
     const database = openDatabase(file, {
       ...driverOf(options),
@@ -65,7 +65,7 @@ export function openState(directory: string, options: StateOptions = {}): StateS
       prepareForWriting(database, options);
       if (!isCounted) noteUncounted(database);
       count = openSubmissionCount(directory);
-      // The log is there from the first read on, and stays the same file until the last connection has closed it.
+      // The log exists from the first read on, and stays the same file until the last connection has closed it.
       const files = [opened, heldFile(`${file}-wal`), heldFile(count.file)];
       log = (options.log ?? openLogFile)(`${file}-wal`);
       const check = (): void => {
@@ -73,12 +73,12 @@ export function openState(directory: string, options: StateOptions = {}): StateS
         checkHeld(files);
       };
       check();
-      // A process that was killed between a turn and its sync has left a log that can be read, and may not survive a power cut.
+      // A process killed between a turn and its sync has left a log that can be read, but may not survive a power cut.
       log.sync();
       const folder = { path: join(directory, repliesFolder), files: segmentFilesOf(directory) };
       return stateStore(database, count, check, log, folder, reserve);
     } catch (failure) {
-      // A quota that is used up is an error of any kind to SQLite.
+      // SQLite reports a used-up quota as any kind of error.
       const full = sqliteCode(failure) === undefined ? undefined : fullDiskOf(reserve);
       reserve.close();
       log?.close();
@@ -90,9 +90,9 @@ export function openState(directory: string, options: StateOptions = {}): StateS
 }
 
 /**
- * Opens the state of a run directory for reading, also while another process writes it: no call keeps a lock or a
- * read transaction beyond its return, and nothing the reader does makes the writer wait.
- * @returns undefined where there is no state (yet)
+ * Opens the state of a run directory for reading, also while another process writes it: no call keeps a lock or a read transaction
+ * after its return, and the writer never waits for the reader.
+ * @returns undefined if there is no state (yet)
  * @throws StateError as {@link openState}
  */
 export function openStateForReading(
@@ -128,19 +128,19 @@ export function openStateForReading(
 const driverOf = (options: StateOptions): { driver?: Driver } =>
   options.driver === undefined ? {} : { driver: options.driver };
 
-/** For its owner alone to read, and its name durable before anything is in it. */
+/** Creates a file for its owner alone; its name is durable before anything is in it. */
 function createPrivately(file: string): void {
   if (checkDatabaseFiles(file)) return;
   closeSync(openSync(file, 'wx', 0o600));
   syncFolder(dirname(file));
 }
 
-/** A file of no bytes is one that a crash left between its creation and the first transaction. */
+/** Whether a file has content: a crash between its creation and the first transaction leaves it empty. */
 const hasBytes = (file: string): boolean => (lstatSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
- * A reader of a WAL database needs its -wal and -shm files, and creates them where they are missing. In a folder that
- * it may not write, and without a -wal file, the database cannot be changing: it is read as it lies.
+ * Opens a database for reading. A reader of a WAL database needs its -wal and -shm files, and creates them if they are missing. In a
+ * folder that it may not write, and without a -wal file, the database cannot be changing: it is read as it is.
  */
 function openReadOnly(file: string, options: StateOptions): Database {
   const database = openDatabase(file, { ...driverOf(options), readOnly: true });
@@ -164,7 +164,7 @@ function openReadOnly(file: string, options: StateOptions): Database {
 }
 
 /**
- * Whether a state file has been written; not: it is empty.
+ * Whether a state file has been written; otherwise it is empty.
  * @throws StateError `state.foreign` | `state.version` | `state.older`
  */
 function isMade(database: Database): boolean {
@@ -198,13 +198,13 @@ function isMade(database: Database): boolean {
 
 let declared: DeclaredSchema | undefined;
 
-/** What a state declares, whichever SQLite wrote it. */
+/** Returns the declarations of a state, as this SQLite writes them. */
 function ownSchema(options: StateOptions): DeclaredSchema {
   declared ??= schemaMadeBy((database) => database.exec(stateSchema), driverOf(options));
   return declared;
 }
 
-/** Notes, before the count is made anew, that it is gone beside a state that knows submissions: it may be older than they are. */
+/** Notes that the count is gone although the state knows submissions, before it is made again: the state may be an older one. */
 function noteUncounted(database: Database): void {
   database
     .prepare(
@@ -230,7 +230,7 @@ function prepareForWriting(database: Database, options: StateOptions): void {
     );
   }
   // A commit returns when it is on the disk, not in a cache: on macOS, fsync alone leaves it in the cache of the drive. A turn that is
-  // synced apart from its commit says so by itself (`write.ts`). The log is cut after it has once grown large.
+  // synced apart from its commit sets this itself (`write.ts`). The log is truncated after it has once grown large.
   database.exec(`
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
@@ -245,6 +245,6 @@ function prepareForWriting(database: Database, options: StateOptions): void {
         `${stateSchema}PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${stateVersion};`,
       ),
     );
-  // A copy made by `VACUUM INTO`, or a recovered state, has had no log: the first read makes it.
+  // A copy made by `VACUUM INTO`, or a recovered state, has no log yet: the first read makes it.
   database.prepare('SELECT 1 FROM sqlite_schema').get();
 }

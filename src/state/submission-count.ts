@@ -6,18 +6,18 @@ import { stateErrorOf } from './state-error.ts';
 import { countFileName } from './state-files.ts';
 import { StateError } from './store.ts';
 
-/** A count of this many digits and a line break is far below what any disk writes at once. */
+/** Digits of a count: with a line break far fewer bytes than any disk writes at once. */
 const digits = 16;
 
 /**
- * The file is opened once and written over, never replaced: a write of one short line is carried out whole or not at all,
- * whatever kills the process. It is not synced. A power cut may take it back to an earlier number, which stops no run.
+ * The count of submissions of a directory. Its file is opened once and overwritten: a write of one short line happens completely or not
+ * at all, whatever kills the process. It is not synced; a power cut may restore an earlier number, which stops no run.
  */
 export interface SubmissionCount {
   readonly file: string;
-  /** What it says. */
+  /** The number in the file. */
   readonly value: number;
-  /** Says a higher number; a lower one changes nothing. */
+  /** Writes a higher number; a lower one changes nothing. */
   raise(value: number): void;
   close(): void;
 }
@@ -25,7 +25,7 @@ export interface SubmissionCount {
 /** Whether a directory has a count. @throws StateError `directory.link` | `directory.kind` */
 export const hasSubmissionCount = (directory: string): boolean => checkFile(join(directory, countFileName));
 
-/** Opens the count of a directory for writing, made where it is missing, its name durable. @throws StateError `directory.link` | `directory.kind` | `state.foreign`, the error of the file system */
+/** Opens the count of a directory, or makes it durably. @throws StateError `directory.*` | `state.foreign`, the error of the file system */
 export function openSubmissionCount(directory: string): SubmissionCount {
   const file = join(directory, countFileName);
   const isThere = checkFile(file, { inPlace: true });
@@ -57,7 +57,7 @@ export function openSubmissionCount(directory: string): SubmissionCount {
   };
 }
 
-/** What the count of a directory says; 0 where there is none. @throws as {@link openSubmissionCount} */
+/** Returns the count of a directory; 0 if there is none. @throws as {@link openSubmissionCount} */
 export function readSubmissionCount(directory: string): number {
   const file = join(directory, countFileName);
   if (!checkFile(file)) return 0;
@@ -81,10 +81,10 @@ function read(handle: number, file: string): number {
   return Number(text);
 }
 
-/** Without the count an older copy of the state passes for the current one, so a damaged count is not taken for none. */
+/** Returns the error for a damaged count. Taking it for a missing one would let an older copy of the state pass. */
 const noCount = (file: string): StateError =>
-  new StateError('state.foreign', `${file} is damaged: the number of submissions is not in it.`, {
+  new StateError('state.foreign', `${file} is damaged: it does not contain the number of submissions.`, {
     hint:
-      'Where state.db is the one that the last run wrote, remove the damaged file and give the same command again: ' +
-      'the run writes it again. Where state.db was restored from a copy, restore this file from the same copy.',
+      'If state.db is the one that the last run wrote, remove the damaged file and give the same command again: ' +
+      'the run writes it again. If state.db was restored from a copy, restore this file from the same copy.',
   });

@@ -1,17 +1,17 @@
 import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest } from '../plan/job-request.ts';
 
-/** What is held however little is under way: the log of the state grows with each turn. */
+/** Bytes that are always held: the log of the state grows with each turn. */
 const least = 1024 * 1024;
-/** Of a submission: its record, in the log and in the state. Of a text call the same, with its text. */
+/** Bytes for a submission: its record, in the log and in the state. A text call takes the same, with its text. */
 const perSubmission = 32 * 1024;
 const perText = 64 * 1024;
-/** Of an image inside a reply, until there was one. */
+/** Bytes for an image in a reply, before the first one is known. */
 const perImage = 2 * 1024 * 1024;
-/** However large replies are: more is not held. */
+/** Most bytes that are held, however large replies are. */
 const most = 128 * 1024 * 1024;
 
-/** What the answers to the requests under way take of the disk of a run directory, counted from the records that say what is sent. */
+/** Disk space that the answers to requests in flight will take, counted from the records of what is sent. */
 export class UnderWay {
   readonly #submissions = new Set<string>();
   readonly #texts = new Set<string>();
@@ -19,7 +19,7 @@ export class UnderWay {
   /** Bytes of the largest reply so far, with its files: the next ones may be as large. */
   #largest = 0;
 
-  /** Notes what is sent, and what is answered. */
+  /** Notes requests that are sent, and those that are answered. */
   note(records: readonly JobRecord[]): void {
     for (const record of records) {
       const { key, status, request } = record;
@@ -32,7 +32,7 @@ export class UnderWay {
     }
   }
 
-  /** Bytes that are to be held. */
+  /** Number of bytes to hold. */
   get bytes(): number {
     const reply = perText + this.#largest;
     const all =

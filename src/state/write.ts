@@ -25,21 +25,21 @@ import {
 import type { SubmissionCount } from './submission-count.ts';
 import { UnderWay } from './under-way.ts';
 
-/** The fact that says where the committed replies end; absent: none were kept. */
+/** Name of the fact with the end of the committed replies; absent: none were kept. */
 const repliesFact = 'replies.end';
 
-/** A directory's segments, and what to call them in messages. */
+/** The segments of a directory, and their name in messages. */
 export interface ReplyFolder {
   readonly path: string;
   readonly files: SegmentFiles;
 }
 
 /**
- * An open state of the current schema, to be written by the process that holds its directory.
+ * Returns the store of an open state with the current schema, for the process that holds its directory.
  *
- * @param checkFiles throws where the open files are no longer those of the directory: called before each write
+ * @param checkFiles throws if the open files are no longer those of the directory: called before each write
  * @param log of the database, everything in it durable
- * @param reserve of the directory, nothing of it held
+ * @param reserve of the directory, still empty
  */
 export function stateStore(
   database: Database,
@@ -52,11 +52,11 @@ export function stateStore(
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
-  /** Of a state that was opened without a job: nobody but this store writes one, so that most keys need no look. */
+  /** For a state that was opened without a job: only this store writes jobs, so that most keys need no look-up. */
   let written = queries.lastNumber() === 0 ? new NewKeys() : undefined;
-  /** Those whose intents are durable. */
+  /** Submissions whose intents are durable. */
   let durable = known;
-  /** Why nothing more is written: what was committed last can be read, and may not be on the disk. */
+  /** Why nothing more is written: the last commit can be read, but may not be on the disk. */
   let lost: StateError | undefined;
   const check = (): void => {
     if (lost !== undefined) throw lost;
@@ -75,7 +75,7 @@ export function stateStore(
     'INSERT OR REPLACE INTO inputs (path, sha256, bytes, mtime) VALUES (?, ?, ?, ?)',
   );
   const forget = database.prepare('DELETE FROM facts WHERE name = ?');
-  /** False: there is none to take away. */
+  /** False: there is no fingerprint to delete. */
   let mayHaveFingerprint = true;
   const say = database.prepare(
     'INSERT INTO texts (job, doc) VALUES (?, ?) ON CONFLICT (job) DO UPDATE SET doc = excluded.doc',
@@ -85,14 +85,14 @@ export function stateStore(
     guarded(file, () => state.run(repliesFact, JSON.stringify(end))),
   );
   const underWay = new UnderWay();
-  /** Nothing is sent whose answer may find no room. */
+  /** Reserves disk space for the answers before anything is sent. */
   const holdRoom = ({ records, submits = 0 }: Turn): void => {
     underWay.note(records);
     if (submits > 0) guarded(folder.path, () => reserve.hold(underWay.bytes));
   };
   /**
-   * After a write that failed: gives up some of what is held for answers, where the disk is full and the turn sends nothing. Else it throws.
-   * A quota that is used up is an error of any kind to SQLite.
+   * Handles a failed write: on a full disk, frees some of the space held for answers if the turn sends nothing; else throws. SQLite
+   * reports a used-up quota as any kind of error.
    */
   const makeRoom = (failure: unknown, { submits = 0 }: Turn): void => {
     if (!(failure instanceof StateError)) throw failure;
@@ -111,7 +111,7 @@ export function stateStore(
       return result;
     }),
   );
-  /** Right behind a check. */
+  /** Writes a turn. Called right after a check. */
   const write = (turn: Turn): void => {
     for (;;) {
       try {
@@ -157,10 +157,10 @@ export function stateStore(
     return lost;
   };
   /**
-   * Commits a turn to the log without waiting for the disk, then syncs the log without holding up the process. SQLite goes on by
-   * itself where the one depends on the other: it syncs the log before a checkpoint, and the database before it begins the log anew
-   * (https://sqlite.org/pragma.html#pragma_synchronous). After a sync that failed, a system may take for written what is lost, so
-   * that the next one would succeed for nothing.
+   * Commits a turn to the log without waiting for the disk, then syncs the log without blocking the process. SQLite itself keeps the
+   * order: it syncs the log before a checkpoint, and the database before it restarts the log
+   * (https://sqlite.org/pragma.html#pragma_synchronous). After a failed sync, a system may treat lost data as written, so that the next
+   * sync would succeed wrongly.
    */
   const commitUnsynced = async (turn: Turn): Promise<void> => {
     guarded(file, () => {
@@ -185,7 +185,7 @@ export function stateStore(
     }
     durable = Math.max(durable, upTo);
   };
-  /** @throws what a check throws; @returns why the replies could not be written */
+  /** @throws the errors of a check; @returns why the replies could not be written */
   const syncReplies = async (turn: Turn): Promise<StateError | undefined> => {
     for (;;) {
       guarded(folder.path, check);
@@ -202,9 +202,9 @@ export function stateStore(
       }
     }
   };
-  /** Why replies are kept no more. */
+  /** Why replies are no longer kept. */
   let unkept: StateError | undefined;
-  /** Only what sends nothing goes on without its replies: what was answered is paid. */
+  /** Commits a turn with its replies. Without them it continues only if the turn sends nothing: what was answered is paid for. */
   const commitWithReplies = async (turn: Turn): Promise<void> => {
     unkept ??= await syncReplies(turn);
     if (unkept === undefined) return commitUnsynced(turn);
@@ -299,11 +299,11 @@ export function stateStore(
       });
     },
     close: () => {
-      // What is asked of a closed store fails, whatever the key.
+      // Every call on a closed store fails, whatever the key.
       written = undefined;
       rows.close();
       reserve.close();
-      // The log as it can be read may not be the one on the disk: nothing of it goes into the database.
+      // The readable log may differ from the one on the disk: nothing of it goes into the database.
       if (lost === undefined) foldLog(database);
       queries.close();
       log.close();
@@ -319,9 +319,9 @@ function endOf(file: string, fact: string | undefined): RepliesEnd | undefined {
     const end: unknown = JSON.parse(fact);
     if (isRepliesEnd(end)) return end;
   } catch {
-    // Damaged, as anything else that is no end.
+    // Damaged, like any other value that is not an end.
   }
-  throw stateErrorOf('corrupt', file, new Error(`the fact ${repliesFact} is none`));
+  throw stateErrorOf('corrupt', file, new Error(`the fact ${repliesFact} is invalid`));
 }
 
 const saidOfTexts = ({ code, message, hint, cause }: StateError): StateError =>
@@ -330,7 +330,7 @@ const saidOfTexts = ({ code, message, hint, cause }: StateError): StateError =>
     ...(hint !== undefined && { hint }),
   });
 
-/** The record without the places of replies that could not be written. */
+/** Returns the record without the places of replies that could not be written. */
 function withoutUnkept(record: JobRecord, replies: Pick<Replies, 'isWritten'>): JobRecord {
   const { text, rounds } = record;
   const isKept = (place: ReplyPlace): boolean => replies.isWritten(place);
@@ -343,13 +343,13 @@ function withoutUnkept(record: JobRecord, replies: Pick<Replies, 'isWritten'>): 
   };
 }
 
-/** What a failed sync means. */
+/** Returns the error of a failed sync. */
 function failureOf(file: string, failure: unknown): StateError {
   const error = stated(file, failure);
   return error instanceof StateError ? error : stateErrorOf('io', file, failure);
 }
 
-/** A failure of the disk as a StateError; a bug as it is. */
+/** Returns a failure of the disk as a StateError, and a bug unchanged. */
 function stated(file: string, failure: unknown): unknown {
   try {
     return guarded(file, () => {
@@ -364,8 +364,8 @@ const isEmpty = ({ records, attempts, submits = 0 }: Turn): boolean =>
   records.length === 0 && attempts.length === 0 && submits === 0;
 
 /**
- * Moves the log into the database file, so that `state.db` alone is the whole state of a run that is over. SQLite does
- * it by itself when the last connection closes, but the driver for Node 20 closes only when its statements are gone.
+ * Moves the log into the database file, so that `state.db` alone is the whole state of a finished run. SQLite does it by itself when
+ * the last connection closes, but the driver for Node 20 closes only when its statements are gone.
  */
 function foldLog(database: Database): void {
   try {

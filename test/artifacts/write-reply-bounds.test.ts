@@ -58,15 +58,15 @@ describe('the bounds of an image in a reply', () => {
   });
 
   it.each([
-    ['image/png', 'called image/png,'],
-    ['image/svg+xml', 'called image/svg+xml,'],
-    ['a very odd\u001b type', 'called by no name,'],
-    [`image/${'x'.repeat(61)}`, 'called by no name,'],
-    ['', 'called by no name,'],
+    ['image/png', 'of type image/png,'],
+    ['image/svg+xml', 'of type image/svg+xml,'],
+    ['a very odd\u001b type', 'of type unknown,'],
+    [`image/${'x'.repeat(61)}`, 'of type unknown,'],
+    ['', 'of type unknown,'],
   ])('that is none repeats the type %j only where it is one', async (mimeType, words) => {
     const result = await keep({ pieces: [text('x'), picture(base64(Buffer.from('no image')), mimeType)] });
     expect(result.ok ? '' : result.error.message).toContain(
-      `Image 2 of the answer, ${words} is no image (0 bytes)`,
+      `Image 2 of the answer, ${words} is not an image (0 bytes)`,
     );
   });
 });

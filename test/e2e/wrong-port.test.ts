@@ -53,7 +53,7 @@ it('a port that breaks off whatever it is asked ends the run after three free re
   const env = { PROMPTPRESS_BASE_URL: url, PROMPTPRESS_API_KEY: 'none' };
   const result = await cli(['run', 'pr.yaml'], { cwd: folder.path, env });
   expect(result.code, result.stderr).toBe(3);
-  expect(result.stderr).toMatch(/has not answered in HTTP once: check the host and the port/);
+  expect(result.stderr).toMatch(/has never answered in HTTP: check the host and the port/);
   const rows = await readManifest(join(folder.path, 'runs/broken/manifest.csv'));
   const states = rows.map(({ status }) => status);
   expect(states.filter((state) => state === 'in-doubt').length).toBeLessThanOrEqual(1);

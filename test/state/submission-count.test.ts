@@ -115,7 +115,7 @@ describe('the count of submissions beside the state', () => {
       expect(codeOf(() => readSubmissionCount(directory))).toBe('state.foreign');
       expect(() => openState(directory)).toThrow(
         expect.objectContaining({
-          message: `${join(directory, 'submissions')} is damaged: the number of submissions is not in it.`,
+          message: `${join(directory, 'submissions')} is damaged: it does not contain the number of submissions.`,
           hint: expect.stringMatching(/remove the damaged file .* restore this file from the same copy/s),
         }),
       );

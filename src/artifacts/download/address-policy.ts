@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A name or an address that an image link may not lead to. */
+/** The error for a name or an address that image links may not lead to. */
 export class AddressError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,34 +11,34 @@ export class AddressError extends Error {
 }
 
 /**
- * Where an image link may lead: to a public address, or to the very host name of the service's base address, on any port where
- * that is another machine. Of this machine only the base address itself is reached: whatever else listens here is nobody's image
- * host. The service names the link, so it is not trusted.
+ * Where an image link may lead: to a public address, or to the host name of the service's base address, on any port if that is another
+ * machine. On this machine only the base address itself is allowed, because nothing else here serves images. The service chooses the
+ * link, so it is not trusted.
  */
 export interface AddressRule {
   /**
-   * Where a link of the service leads that means the service by a name of its own machine: the same path at the origin of the base
-   * address. New-api gives `http://localhost:3000/mj/image/ID` until it is told its own address, which is this machine here, and
-   * whatever listens there. Undefined: the link means what it says.
+   * Returns the address at the service for a link that names this machine but means the service: the same path at the origin of the
+   * base address. New-api gives `http://localhost:3000/mj/image/ID` until it is told its own address. Undefined: the link means what it
+   * says.
    */
   atService(link: URL): URL | undefined;
-  /** Of the base address: where a path leads that the service gave in place of a link. */
+  /** Origin of the base address: a path that the service gave in place of a link belongs to it. */
   readonly origin: string;
-  /** Why a link may not even be tried: its scheme, credentials in it, an address that is not public. */
+  /** Returns why a link may not even be tried: its scheme, its credentials, or an address that is not public. */
   forbiddenReason(url: URL): string | undefined;
   /**
-   * Resolves names for a connection to an origin, without the addresses that are not allowed there. The connection goes to what this
-   * gives and to nothing looked up later, so a name cannot change its meaning in between (DNS rebinding).
+   * Resolves names for a connection to an origin, without the addresses that are not allowed there. The connection uses this result and
+   * no later look-up, so that a name cannot change its meaning in between (DNS rebinding).
    */
   lookupFor(origin: string | URL): LookupFunction;
   /**
-   * The same question for a link that a proxy will resolve: answered on the name alone, before the request. What the
-   * proxy then makes of the name is the proxy's responsibility; a name that only the proxy can resolve is allowed.
+   * Judges a link that a proxy will resolve, by its name alone and before the request. How the proxy then resolves the name is the
+   * proxy's responsibility; a name that only the proxy can resolve is allowed.
    */
   proxiedForbiddenReason(url: URL): Promise<string | undefined>;
 }
 
-/** The rule for a service. `lookup` is `dns.lookup` unless a test replaces it. */
+/** Returns the rule for a service. `lookup` is `dns.lookup` unless a test replaces it. */
 export function addressRule(baseUrl: string, lookup: LookupFunction = systemLookup): AddressRule {
   const base = new URL(baseUrl);
   const ownHost = hostOf(base);
@@ -101,25 +101,25 @@ export function addressRule(baseUrl: string, lookup: LookupFunction = systemLook
   };
 }
 
-/** What no link to a file is, wherever it leads. */
+/** Returns why a link cannot lead to a file, wherever it leads. */
 function unlikeLink({ protocol, username, password }: URL): string | undefined {
   if (protocol !== 'https:' && protocol !== 'http:') return `it is a ${protocol} link`;
   return username !== '' || password !== '' ? 'it carries credentials' : undefined;
 }
 
-/** Names that mean something on one machine or one network only (RFC 6761, 6762, 8375; `internal` by ICANN). */
+/** Whether a name has a meaning on one machine or one network only (RFC 6761, 6762, 8375; `internal` by ICANN). */
 function isLocalName(host: string): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|home\.arpa|lan|test|invalid)$/.test(host);
 }
 
-/** This very machine, whatever it is (RFC 6761 6.3; 0.0.0.0 and :: lead there too). */
+/** Whether a host is this machine (RFC 6761 6.3; 0.0.0.0 and :: lead there too). */
 const isLoopback = (host: string): boolean => {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;
   return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
 };
 
-/** The host in the form that is compared: lower case (`URL` ensures that), no brackets, no final dot. */
+/** Returns the host in comparable form: lower case (`URL` ensures that), no brackets, no final dot. */
 const hostOf = (url: URL): string => plainName(url.hostname);
 
 const plainName = (host: string): string =>
@@ -129,8 +129,8 @@ const plainName = (host: string): string =>
     .replace(/\.$/, '');
 
 /**
- * True for public addresses. An IPv6 address that stands for an IPv4 one (mapped, or through NAT64, which networks without
- * IPv4 use for the whole internet) counts as that one.
+ * Whether an address is public. An IPv6 address that stands for an IPv4 one (mapped, or through NAT64, which networks without IPv4 use
+ * for the whole internet) is judged as that one.
  */
 export function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -145,6 +145,6 @@ export function isPublic(text: string): boolean {
   return ((parts[0] ?? 0) & 0xe000) === 0x2000 && address.range() === 'unicast';
 }
 
-/** 168.63.129.16 is of the public ones by its number; in Azure it is the host of the very machine, which hands out its certificates and secrets. */
+/** Whether an IPv4 address is public. 168.63.129.16 is not: in Azure it is the machine's own host, which gives out secrets. */
 const isPublicIpv4 = (address: ipaddr.IPv4): boolean =>
   address.range() === 'unicast' && address.toString() !== '168.63.129.16';

@@ -5,26 +5,26 @@ import type { SaveFailure } from '../writer.ts';
 import type { Deadline } from './deadline.ts';
 import { interruptionFailure } from './link-failure.ts';
 
-/** A file on its way: a link that was answered, its body unread. */
+/** A file on its way: the answer to a link, its body unread. */
 export interface DownloadBody {
   readonly url: URL;
-  /** The same, as it may be shown. */
+  /** The link as it may be shown. */
   readonly link: string;
-  /** What the server promised, before any content coding. */
+  /** Length that the server promised, before any content coding. */
   readonly contentLength: number | undefined;
-  /** Nothing is between the bytes on the line and these. */
+  /** Whether the bytes arrive without a content coding. */
   readonly plain: boolean;
   readonly body: AsyncIterable<Uint8Array>;
   /**
-   * Asks for what follows so many bytes, of the very same file. Undefined: the server does not give it, or has another one by now. Absent: nothing
-   * tells its files apart.
+   * Requests the rest of the very same file, from a position. Undefined: the server does not give it, or has another file by now.
+   * Absent: nothing tells its files apart.
    */
   readonly rest?: (from: number) => Promise<DownloadBody | undefined>;
   /** Releases the connection, whether the body was read to its end or not. */
   discard(): void;
 }
 
-/** The file of a response with a status that has one. @throws SaveError for a content coding that is not known */
+/** Returns the file of a response whose status has one. @throws SaveError for an unknown content coding */
 export function body(url: URL, response: OpenResponse): DownloadBody {
   const { body, headers } = response;
   const promised = headers['content-length'];
@@ -39,10 +39,10 @@ export function body(url: URL, response: OpenResponse): DownloadBody {
   };
 }
 
-/** Content codings were declined; a server that uses one all the same is understood. Undefined: it used none. */
+/** Decodes a body whose server uses content codings although they were declined. Undefined: it used none. */
 function withoutCodings({ body, headers }: OpenResponse, url: URL): AsyncIterable<Uint8Array> | undefined {
   try {
-    // How much comes is bounded by the file's own limit, how long by the deadline.
+    // The file's own limit bounds the bytes, and the deadline bounds the time.
     return decoded(body, [headers['content-encoding'] ?? []].flat().join(), Number.MAX_SAFE_INTEGER);
   } catch (cause) {
     if (!(cause instanceof UnknownCoding)) throw cause;
@@ -56,10 +56,10 @@ function withoutCodings({ body, headers }: OpenResponse, url: URL): AsyncIterabl
   }
 }
 
-/** A connection that brought fewer bytes of a file is not followed by another for the rest: it may go on so for ever. */
+/** Fewest bytes that a connection must bring before another one fetches the rest: otherwise that might never end. */
 const leastProgress = 16_384;
 
-/** Reads a body chunk by chunk; where its connection breaks, the rest of it over another one. @throws SaveError */
+/** Reads a body chunk by chunk; if its connection breaks, reads the rest over another one. @throws SaveError */
 export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGenerator<Buffer> {
   let received = 0;
   for (let part = body; ; ) {
@@ -70,7 +70,7 @@ export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGene
         received += piece.byteLength;
         yield piece;
       }
-      // A part may be shorter than what was asked for.
+      // A part may be shorter than requested.
       if (body.contentLength === undefined || received >= body.contentLength || !body.plain) return;
       broken = new SaveError(brokenOff(body, received));
     } catch (failure) {
@@ -85,7 +85,7 @@ export async function* chunks(body: DownloadBody, deadline: Deadline): AsyncGene
   }
 }
 
-/** What one connection brings. @throws SaveError */
+/** Reads the bytes of one connection. @throws SaveError */
 async function* piecesOf(body: DownloadBody, deadline: Deadline): AsyncGenerator<Buffer> {
   let received = 0;
   try {

@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 
-/** Wall time and waiting, as a run has it; a test's clock jumps. */
+/** The clock and timer of a run; tests replace them. */
 export interface DownloadClock {
-  /** Unix milliseconds. */
+  /** Returns the time in Unix milliseconds. */
   now(): number;
   /** Calls back once, no sooner than `atMs`; the result cancels it. */
   at(atMs: number, call: () => void): () => void;
 }
 
-/** In milliseconds. */
+/** Time limits of a download, in milliseconds. */
 export interface DownloadTimeouts {
-  /** The longest wait for the next byte. */
+  /** Longest wait for the next byte. */
   readonly idleMs: number;
-  /** The longest that one download may take. */
+  /** Longest time of one download. */
   readonly totalMs: number;
 }
 
@@ -24,17 +24,17 @@ export class TimedOut extends Error {
   }
 }
 
-/** Watches one download. */
+/** The deadline of one download. */
 export interface Deadline {
   /** Aborted when the caller's signal is, or with a {@link TimedOut}. */
   readonly signal: AbortSignal;
-  /** Something arrived: the wait begins again. */
+  /** Starts the wait again, because bytes arrived. */
   arrived(): void;
   /** Stops watching. */
   end(): void;
 }
 
-/** Starts the watch. Two alarms serve a whole download, however many chunks arrive. */
+/** Starts a deadline. Two alarms serve a whole download, however many chunks arrive. */
 export function startDeadline(
   clock: DownloadClock,
   timeouts: DownloadTimeouts,
@@ -57,7 +57,7 @@ export function startDeadline(
   const cancelTotal = clock.at(last + totalMs, () => {
     controller.abort(new TimedOut(`it took longer than ${seconds(totalMs)}`));
   });
-  // One signal serves every download of a run, and each listener is removed with its download: many of them are no leak.
+  // One signal serves every download of a run, and each listener is removed with its download: many of them are not a leak.
   setMaxListeners(0, caller);
   if (caller.aborted) abortAsCaller();
   else caller.addEventListener('abort', abortAsCaller, { once: true });

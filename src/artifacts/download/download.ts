@@ -10,29 +10,27 @@ import { chunks, type DownloadBody } from './body.ts';
 import type { Deadline } from './deadline.ts';
 import { headLength, notWanted, wordsLength } from './verify.ts';
 
-/** What a download may be, and may say. */
+/** Limits of a download, and the mask for its messages. */
 export interface DownloadLimits {
-  /** Of one file. */
+  /** Largest file, in bytes. */
   readonly maxBytes: number;
   readonly maxPixels: number;
-  /** Takes secrets out of a message. */
+  /** Removes secrets from a message. */
   readonly mask: (text: string) => string;
 }
 
-/** How a file is judged, beside what it is by its bytes. */
+/** How a file is judged, besides its format. */
 export interface Acceptance {
-  /** A JPEG of which half seems to be missing is kept, with a warning. Default: it is refused with `halfCode`. */
+  /** Whether a JPEG of which half seems to be missing is kept, with a warning. Default: it is refused with `halfCode`. */
   readonly asIs?: boolean;
-  /** SHA-256, in hex, of files that it must not be. */
+  /** SHA-256, in hex, of files that this one must not be. */
   readonly others?: readonly string[];
 }
 
-/** Half of a JPEG seems to be missing. */
+/** Code of the failure for a JPEG of which half seems to be missing. */
 export const halfCode = 'download.half';
 
-/**
- * Takes an arriving file in under its final name. @throws SaveError
- */
+/** Receives a file and stores it under its final name. @throws SaveError */
 export async function download(
   body: DownloadBody,
   store: ArtifactStore,
@@ -40,7 +38,7 @@ export async function download(
     readonly key: string;
     readonly output: number;
     readonly media: Media;
-    /** Bounds how many images are decoded at the same time. */
+    /** Limits how many images are decoded at the same time. */
     readonly decoding: <T>(work: () => Promise<T>) => Promise<T>;
   },
   deadline: Deadline,
@@ -69,7 +67,7 @@ export async function download(
       fail({
         code: 'download.refused',
         class: 'fresh-link',
-        message: `${body.link} gives a file that the job has.`,
+        message: `${body.link} gives a file that the job already has.`,
       });
     const lack = format.mime === jpeg.mime ? await of.decoding(() => missingHalf(file)) : undefined;
     if (lack !== undefined && of.asIs !== true)
@@ -84,29 +82,29 @@ export async function download(
     };
     await file.finish(artifact.file);
     await store.remove(otherNames(of.media, of.key, of.output, format.extension));
-    const warning = lack && `${artifact.file}: ${lack}. It came so twice, and is kept as it is`;
+    const warning = lack && `${artifact.file}: ${lack}. It came like this twice, and is kept as it is`;
     return { ok: true, value: artifact, ...(warning !== undefined && { warning }) };
   } finally {
     await file.discard();
   }
 }
 
-/** A JPEG of more bytes is not read back to be decoded. */
+/** Largest JPEG that is read back and decoded, in bytes. */
 const mostDecoded = 32 * 1024 * 1024;
-/** Rows of a block of JPEG: the last one that came may reach so far into what is missing. */
+/** Rows of a block of JPEG: the last block that arrived may reach this far into the missing part. */
 const blockRows = 16;
 
 /**
- * What is missing of a JPEG file that has its end mark: servers write it behind half a file, and decoders fill the rest with one colour, with a
- * warning at most (gateway 4.7). Undefined: nothing, or nobody can tell. Other formats are checked over all of their bytes. Decoded to an eighth
- * of its size at first, off this thread: 3 ms for 1024 × 1024 pixels, 8 ms for 2048 × 2048.
+ * Returns what is missing of a JPEG file with an end mark: servers write the mark after half a file, and decoders fill the rest with
+ * one colour, with a warning at most (gateway 4.7). Undefined: nothing, or it is unknown. Other formats are checked over all of their
+ * bytes. Decodes to an eighth of the size first, off this thread: 3 ms for 1024 × 1024 pixels, 8 ms for 2048 × 2048.
  */
 async function missingHalf(file: IncomingArtifact): Promise<string | undefined> {
   if (file.size > mostDecoded) return undefined;
   const bytes = await file.read(0, file.size);
   let warned: unknown;
   try {
-    // What was decoded once is not asked for again.
+    // A decoded image is not needed again.
     imageLibrary().cache(false);
     const { width } = await sharp(bytes).metadata();
     const small = { width: Math.ceil(width / 8), kernel: 'nearest' } as const;
@@ -125,12 +123,12 @@ async function missingHalf(file: IncomingArtifact): Promise<string | undefined> 
     const isFlat = channels.every(({ min, max }) => min === max);
     return isFlat ? `its lower half is of one colour, and its decoder says "${words}"` : undefined;
   } catch {
-    // It cannot be decoded here at all, or what decodes is not installed: the file is kept as it came.
+    // It cannot be decoded here, or the decoder is not installed: the file is kept as it came.
     return undefined;
   }
 }
 
-/** Writes the bytes that arrive, after a check of the first ones. */
+/** Checks the first bytes, then writes all that arrive. */
 async function receive(
   body: DownloadBody,
   file: IncomingArtifact,
@@ -175,5 +173,5 @@ const tooLarge = (body: DownloadBody, limits: DownloadLimits): never =>
   fail({
     code: 'download.too-large',
     class: 'permanent',
-    message: `The file at ${body.link} is larger than ${limits.maxBytes} bytes, the most that is taken.`,
+    message: `The file at ${body.link} is larger than ${limits.maxBytes} bytes, the most that is accepted.`,
   });

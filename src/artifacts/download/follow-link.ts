@@ -8,30 +8,29 @@ import type { Deadline } from './deadline.ts';
 import { forbidden, holdsSecret, interruptionFailure, statusFailure } from './link-failure.ts';
 import { wordsLength, wordsOfBody } from './verify.ts';
 
-/** Hops that a link may take; links to images take one or two. */
+/** Most redirects of a link; links to images have one or two. */
 const mostRedirects = 5;
-/** Of a body without a file: this much is read off so that the connection can be used again. */
+/** Bytes that are read of a body without a file, so that its connection can be used again. */
 const dumpedBytes = 65_536;
 
 /** How the links of one run are followed. */
 export interface LinkRoute {
   readonly rule: AddressRule;
-  /** What carries a request for a link, and whether it is a proxy, which resolves names: they are then judged before the request. */
+  /** Returns the dispatcher for a link, and whether it is a proxy: a proxy resolves names, so these are judged before the request. */
   readonly carrier: (url: URL) => { readonly dispatcher: Dispatcher; readonly proxied: boolean };
-  /** Takes secrets out of a message. */
+  /** Removes secrets from a message. */
   readonly mask: (text: string) => string;
-  /** Finds credentials; a link that holds one is not followed, for it would hand it on. */
+  /** Finds credentials; a link that holds one is not followed, because that would pass it on. */
   readonly dataMask: (text: string) => string;
-  /** Who gave the links, for messages; default: the service, whose links may mean itself. */
+  /** Source of the links, for messages; default: the service, whose links may mean itself. */
   readonly giver?: string;
-  /** A link to this machine, or a path alone, was followed at the service instead. */
+  /** Called when a link to this machine, or a path alone, was followed at the service instead. */
   readonly onOwnLink?: (link: string, url: URL) => void;
 }
 
 /**
- * Asks for a link, hop by hop, each one checked. No credentials are sent: the service's key is for the service, and
- * a link may lead anywhere.
- * @throws SaveError
+ * Requests a link, redirect by redirect, and checks each one. Sends no credentials: the service's key is for the service only, and a
+ * link may lead anywhere. @throws SaveError
  */
 export async function openLink(
   link: string,
@@ -39,7 +38,7 @@ export async function openLink(
   deadline: Deadline,
   now: number,
 ): Promise<DownloadBody> {
-  // What came already masked held a secret too.
+  // A link that came already masked held a secret too.
   if (link === secretMask) fail(holdsSecret(giverOf(route)));
   let url = firstUrl(link, route);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
@@ -63,7 +62,7 @@ export async function openLink(
   });
 }
 
-/** Where a link leads at first; a path alone is one at the service. */
+/** Returns the first address of a link; a path alone is at the service. */
 function firstUrl(link: string, route: LinkRoute): URL {
   if (route.giver === undefined && link.startsWith('/')) {
     const url = parseLink(link, route, route.rule.origin);
@@ -74,7 +73,7 @@ function firstUrl(link: string, route: LinkRoute): URL {
   return atService(link, url, route) ?? url;
 }
 
-/** The link at the service, where it is one of the service and means that; said to whoever listens. */
+/** Returns the address at the service for a link that means the service, and reports it to the listener. */
 function atService(link: string, url: URL, route: LinkRoute): URL | undefined {
   const own = route.giver === undefined ? route.rule.atService(url) : undefined;
   if (own !== undefined) route.onOwnLink?.(link, own);
@@ -91,7 +90,7 @@ function parseLink(link: string, route: LinkRoute, base?: URL | string): URL {
       code: 'download.address',
       class: 'permanent',
       lasting: true,
-      message: `${giverOf(route)} gave a link that is no web address: ${shownWords(link).slice(0, 80)}`,
+      message: `${giverOf(route)} gave a link that is not a web address: ${shownWords(link).slice(0, 80)}`,
       cause,
     });
   }
@@ -110,7 +109,7 @@ async function checkAddress(url: URL, route: LinkRoute, deadline: Deadline): Pro
   if (why !== undefined) fail(forbidden(url, why));
 }
 
-/** A look-up cannot be stopped, but nobody has to wait for its end. */
+/** Waits for work until the signal is aborted: a look-up cannot be stopped. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -120,7 +119,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-// Any type: a proxy sometimes converts an image to the type that a request asks for.
+// Any type: proxies sometimes convert an image to the requested type.
 const asked = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'promptpress' };
 
 async function get(
@@ -141,7 +140,7 @@ async function get(
   }
 }
 
-/** A file whose rest can be asked for where its connection breaks: something tells it from any other that its link may give. */
+/** Makes a file continuable after a broken connection, if something tells it from any other file of its link. */
 function continuable(
   whole: DownloadBody,
   { headers }: OpenResponse,
@@ -156,12 +155,12 @@ function continuable(
     deadline.arrived();
     const { status, headers: said } = response;
     const part = body(url, response);
-    // Some servers begin before what was asked for, at a block of theirs, and some serve a part as 200: its place is what they say it is.
+    // Some servers start earlier, at a block of theirs, and some send a part as 200: its position is the one that they state.
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(said['content-range'])) ?? [];
     const isSame = (validatorOf(said) ?? validator) === validator && part.plain;
     const fits = total === '*' || whole.contentLength === undefined || Number(total) === whole.contentLength;
     const isPart = (status === 206 || status === 200) && start !== undefined && Number(start) <= from && fits;
-    // A server that knows no ranges gives all of it once more.
+    // A server without ranges sends the whole file again.
     const isWhole = status === 200 && said['content-range'] === undefined && validatorOf(said) !== undefined;
     if (isSame && (isPart || isWhole)) return behind(part, from - Number(start ?? 0));
     part.discard();
@@ -170,14 +169,14 @@ function continuable(
   return { ...whole, rest };
 }
 
-/** What tells a file from another one under the same link: a strong entity tag, else its date (RFC 9110 13.1.5). */
+/** Returns what tells a file from another one under the same link: a strong entity tag, else its date (RFC 9110 13.1.5). */
 function validatorOf(headers: OpenResponse['headers']): string | undefined {
   const { etag, 'last-modified': date } = headers;
   if (typeof etag === 'string') return etag.startsWith('"') ? etag : undefined;
   return typeof date === 'string' ? date : undefined;
 }
 
-/** A body without its first bytes. */
+/** Returns a body without its first bytes. */
 function behind(whole: DownloadBody, from: number): DownloadBody {
   async function* rest(): AsyncGenerator<Uint8Array> {
     let passed = 0;
@@ -196,8 +195,8 @@ function behind(whole: DownloadBody, from: number): DownloadBody {
 }
 
 /**
- * What a response without a file says. It is decided on its status: a body that breaks off, or has no end, changes nothing
- * and says nothing.
+ * Reads the words of a response without a file. It is judged by its status: a body that breaks off, or has no end, changes nothing and
+ * gives no words.
  */
 async function wordsOf(
   { body, headers }: OpenResponse,
@@ -214,7 +213,7 @@ async function wordsOf(
   } catch {
     return undefined;
   }
-  // A content coding was declined. What is longer is a page, and the half of a message may hold half of a secret.
+  // Content codings were declined. A longer body is a page, and half a message may hold half a secret.
   if (size > wordsLength || headers['content-encoding'] !== undefined) return undefined;
   return wordsOfBody(Buffer.concat(pieces), mask);
 }

@@ -7,7 +7,7 @@ import type { SaveFailure } from '../writer.ts';
 import { AddressError } from './address-policy.ts';
 import { type Deadline, TimedOut } from './deadline.ts';
 
-/** The link holds a secret. `giver`: who gave it. */
+/** Returns the failure of a link that holds a secret. `giver`: who gave the link. */
 export const holdsSecret = (giver: string): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
@@ -15,7 +15,7 @@ export const holdsSecret = (giver: string): SaveFailure => ({
   message: `${giver} gave a link that holds the API key or another secret of yours: it is neither followed nor kept.`,
 });
 
-/** The rule for addresses forbids it, as it says. */
+/** Returns the failure of a link that the rule for addresses forbids. */
 export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure => ({
   code: 'download.address',
   class: 'permanent',
@@ -26,7 +26,7 @@ export const forbidden = (url: URL, why: string, cause?: unknown): SaveFailure =
   cause,
 });
 
-/** The failure for an error of the connection. Bugs are thrown on unchanged. */
+/** Returns the failure for an error of the connection. Rethrows bugs unchanged. */
 export function interruptionFailure(
   url: URL,
   cause: unknown,
@@ -49,7 +49,7 @@ export function interruptionFailure(
   if (!(cause instanceof Error) || !isOfNetwork(cause)) return cause;
   return new SaveError({
     code: `download.${stage}`,
-    // The next file would meet the same.
+    // The next file would fail the same way.
     class: cause instanceof ProxyError && cause.lasting ? 'stop' : 'retry',
     message:
       stage === 'truncated'
@@ -61,7 +61,7 @@ export function interruptionFailure(
 
 const codeOf = (error: object): string => ('code' in error ? String(error.code) : 'no reason given');
 
-/** Node joins the failures of several addresses in one AggregateError. */
+/** Finds the address error. Node joins the failures of several addresses in one AggregateError. */
 function addressErrorIn(failure: unknown): AddressError | undefined {
   if (failure instanceof AddressError) return failure;
   if (!(failure instanceof Error)) return undefined;
@@ -69,17 +69,17 @@ function addressErrorIn(failure: unknown): AddressError | undefined {
   return inner.map((error) => (error === failure ? undefined : addressErrorIn(error))).find(Boolean);
 }
 
-/** A response that holds no file. */
+/** A response without a file. */
 interface RejectedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What its body says, fit to be shown. */
+  /** Words of its body, safe to show. */
   readonly words: string | undefined;
 }
 
 /**
- * A response without a file, of any status. `now`: Unix ms, the reference for a Retry-After date when the response has no
- * Date of its own.
+ * Returns the failure of a response without a file, of any status. `now`: Unix ms, the reference for a Retry-After date when the
+ * response has no Date of its own.
  */
 export function statusFailure(
   url: URL,
@@ -90,7 +90,7 @@ export function statusFailure(
   const wait = readRetryAfter(header('retry-after'), header('date'), () => now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
-  // Cloudflare's own mark of a page that asks a browser to prove that somebody looks at it.
+  // Cloudflare's mark of a page that asks a browser to prove that a person uses it.
   if (header('cf-mitigated') === 'challenge')
     return {
       ...base,
@@ -129,14 +129,14 @@ export function statusFailure(
 }
 
 /**
- * What an image route says while its copy of the task is behind, as after a modal (gateway 3.5): of that file alone. It asks for its
- * tasks every 15 s.
+ * Words of an image route whose copy of the task is behind, as after a modal (gateway 3.5): about that file only. The route refreshes
+ * its tasks every 15 s.
  */
 const lagWords = /http_get_image_failed/;
 const lagMs = 5000;
 
-/** 400: what image routes say of a task that they do not know, or not yet (gateway 4.7). */
+/** Whether the link itself is refused. 400 is the answer of image routes for a task that they do not know, or not yet (gateway 4.7). */
 const isPermanentStatus = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
 
-/** 204 and 206 answer a question that was not asked: some caches do it while they fill. */
+/** Whether another try may help. 204 and 206 are answers of some caches while they fill. */
 const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);

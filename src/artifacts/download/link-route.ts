@@ -5,28 +5,28 @@ import { type AddressRule, addressRule } from './address-policy.ts';
 import type { DownloadTimeouts } from './deadline.ts';
 import type { LinkRoute } from './follow-link.ts';
 
-/** How links of one run are followed. */
+/** Options for following the links of one run. */
 export interface LinkOptions {
-  /** The service's base address: links may lead to it, and to other ports of its host where that is another machine. */
+  /** The service's base address. Links may lead to it, and to other ports of its host if that is another machine. */
   readonly baseUrl: string;
   /**
-   * A proxy of the environment, which then resolves the names: links are judged by name before the request. The
-   * caller closes it. Default: direct connections, judged by the address that is connected to.
+   * A proxy of the environment, which then resolves the names: links are judged by name before the request. The caller closes it.
+   * Default: direct connections, judged by the address that is connected to.
    */
   readonly dispatcher?: Dispatcher;
-  /** Which links the proxy carries; the others go directly. Default: all. */
+  /** Whether the proxy carries a link; other links go directly. Default: all. */
   readonly isProxied?: (url: URL) => boolean;
   /** Default: 60 s for the next byte, 10 min for a whole download. */
   readonly timeouts?: DownloadTimeouts;
-  /** Connections to one host. Default 16. */
+  /** Most connections to one host. Default 16. */
   readonly connections?: number;
   /** Default: the system's `dns.lookup`. */
   readonly lookup?: LookupFunction;
-  /** Takes secrets out of messages: servers repeat what they like. Default: there are none. */
+  /** Removes secrets from messages, because servers may repeat them. Default: there are none. */
   readonly mask?: (text: string) => string;
-  /** Takes credentials out of data: texts that are kept, links that are followed. Default: as in messages. */
+  /** Removes credentials from data: kept texts and followed links. Default: as in messages. */
   readonly dataMask?: (text: string) => string;
-  /** Hears once that links of the service which lead to this machine are followed at the base address instead. */
+  /** Called once when links of the service that lead to this machine are followed at the base address instead. */
   readonly notice?: (message: string) => void;
 }
 
@@ -34,7 +34,7 @@ export const defaultTimeouts: DownloadTimeouts = { idleMs: 60_000, totalMs: 600_
 
 const defaultConnections = 16;
 
-/** The route of links, to be closed when no more are followed. */
+/** Opens the route of links. The caller closes it when no more links are followed. */
 export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<void> } {
   const { baseUrl, lookup, mask = (text) => text, dataMask = mask } = options;
   const rule = addressRule(baseUrl, lookup);
@@ -46,7 +46,7 @@ export function openRoute(options: LinkOptions): LinkRoute & { close(): Promise<
   return { rule, carrier, ...masks, close: () => direct.dispatcher.destroy() };
 }
 
-/** Says the first time that links lead elsewhere than they say. */
+/** Reports the first time that links are followed elsewhere. */
 function once({ notice, mask = (text) => text }: LinkOptions): (link: string, url: URL) => void {
   let isSaid = false;
   return (link, url) => {
@@ -54,7 +54,7 @@ function once({ notice, mask = (text) => text }: LinkOptions): (link: string, ur
     isSaid = true;
     const given = URL.canParse(link)
       ? `lead to ${new URL(link).origin}, which is this machine`
-      : 'are paths alone';
+      : 'are only paths';
     notice?.(
       mask(
         `Links of the service ${given}: the same paths are fetched at ${url.origin}, without the key. The gateway can be told its own address (new-api: ServerAddress).`,

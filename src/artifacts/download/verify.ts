@@ -3,21 +3,21 @@ import type { ImageFormat } from '../formats/format.ts';
 import { formatOf, imageFormats, images, type Media, videos } from '../media.ts';
 import type { SaveFailure } from '../writer.ts';
 
-/** How much of a body is needed to know its format. */
+/** Bytes of a body that are needed to recognise its format. */
 export const headLength = 64;
 
-/** How much of a body that is no image is read, for the words in it. */
+/** Bytes of a body without an image that are read for its words. */
 export const wordsLength = 4096;
 
-/** The extensions that images are given, without the dot. */
+/** Extensions of image files, without the dot. */
 export const imageExtensions: readonly string[] = imageFormats.map((format) => format.extension);
 
-/** The format of a file that begins with these bytes. Headers and names are not asked: they are often wrong. */
+/** Recognises the format of a file by its first bytes. Headers and names are ignored: they are often wrong. */
 export function imageFormat(head: Buffer): ImageFormat | undefined {
   return imageFormats.find((format) => format.matches(head));
 }
 
-/** Still images of the HEIF family, which models take and the service does not give (ISO/IEC 23008-12). */
+/** Still images of the HEIF family, which models accept and the service does not return (ISO/IEC 23008-12). */
 const heif: Readonly<Record<string, string>> = {
   heic: 'image/heic',
   heix: 'image/heic',
@@ -26,7 +26,7 @@ const heif: Readonly<Record<string, string>> = {
   msf1: 'image/heif',
 };
 
-/** The type of an image that is shown to a model, by its first bytes. */
+/** Returns the type of an image that is shown to a model, by its first bytes. */
 export function inputType(head: Buffer): string | undefined {
   const known = imageFormat(head)?.mime;
   if (known !== undefined || head.toString('latin1', 4, 8) !== 'ftyp') return known;
@@ -34,9 +34,9 @@ export function inputType(head: Buffer): string | undefined {
 }
 
 /**
- * What came instead of an image or a video, and whether another try may help.
+ * Returns the failure for a body that is not an image or a video, and whether another try may help.
  *
- * @param mask takes secrets out of words before they are cut: half a secret is no longer found
+ * @param mask removes secrets from words before they are cut: half a secret would not be found
  */
 export function notWanted(
   start: Buffer,
@@ -55,13 +55,12 @@ export function notWanted(
 
   const other = formatOf(media === images ? videos : images, start);
   if (other !== undefined) return failure(`a file of type ${other.mime}`, 'permanent');
-  // Image routes answer some of their errors with 200, an expired link among them (gateway 4.7): a fresh one may lead
-  // past it.
+  // Image routes answer some of their errors with 200, an expired link among them (gateway 4.7): a fresh link may help.
   if (/^[{[]/.test(text)) return failure(`a JSON message (${shownWords(wordsOfJson(text))})`, 'fresh-link');
   if (/^<\?xml|^<svg|^<!doctype svg/i.test(text) && /<svg[\s>]/i.test(text)) {
     return failure('an SVG drawing, which may hold scripts,', 'permanent');
   }
-  // A page that says that the link has expired, or asks for a proof: a fresh link may lead past it.
+  // A page about an expired link, or one that asks for a proof: a fresh link may help.
   if (/^<(!doctype html|html|head|body|!--)/i.test(text)) return failure('a web page', 'fresh-link');
   if (isPlainText(text)) {
     return failure(`a text (${shownWords(text)})`, 'retry');
@@ -70,10 +69,9 @@ export function notWanted(
 }
 
 /**
- * The words of an error response from its whole body: the words of its JSON, or its plain text. A page gives no single line
- * of text.
+ * Returns the words of an error response from its whole body: those of its JSON, or its plain text. A page has no single line of text.
  *
- * @param mask takes secrets out of words before they are cut
+ * @param mask removes secrets from words before they are cut
  */
 export function wordsOfBody(body: Buffer, mask: (text: string) => string): string | undefined {
   const text = body
@@ -83,14 +81,14 @@ export function wordsOfBody(body: Buffer, mask: (text: string) => string): strin
   const isJson = /^[{[]/.test(text);
   if (!isJson && !isPlainText(text)) return undefined;
   const words = shownWords(mask(isJson ? wordsOfJson(text) : text));
-  // A gateway hands on what a server behind it said as `{"error":"<body>"}` (gateway 4.7), which may be a page.
+  // A gateway passes on the answer of a server behind it as `{"error":"<body>"}` (gateway 4.7), which may be a page.
   return words.startsWith('<') || !/[\p{L}\p{N}]/u.test(words) ? undefined : words;
 }
 
 const isPlainText = (text: string): boolean =>
   /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]+$/u.test(text) && !text.includes('\uFFFD');
 
-/** The words in a JSON error, whatever its shape; the start of it where there are none. */
+/** Returns the words in a JSON error of any shape, or the beginning of the text if there are none. */
 function wordsOfJson(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

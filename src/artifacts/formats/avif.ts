@@ -1,7 +1,7 @@
 import { boxesIn, boxLength, brandsOf, type IsoBox } from './box.ts';
 import { type Bytes, type ImageFormat, positiveSize, type Size } from './format.ts';
 
-/** More than real files have. */
+/** Most boxes that are read: real files have fewer. */
 const mostBoxes = 512;
 const mostMetaBytes = 1_048_576;
 
@@ -16,7 +16,7 @@ export const avif: ImageFormat = {
   },
 };
 
-/** The largest of the sizes that the file's items have: a thumbnail or a tile is smaller than the image. */
+/** Returns the largest size of the file's items: thumbnails and tiles are smaller than the image. */
 async function measureMeta(bytes: Bytes, { from, to }: IsoBox): Promise<Size | undefined> {
   if (to - from > mostMetaBytes) return undefined;
   const meta = await bytes.read(from, to - from);

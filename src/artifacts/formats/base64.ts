@@ -1,11 +1,10 @@
-/** Characters that are decoded at a time: an image of many megabytes never lies decoded in memory as a whole. */
+/** Characters that are decoded at a time, so that a large image is never in memory decoded as a whole. */
 const stride = 65_536;
 
 /**
- * The bytes that a Base64 text stands for, in pieces. Both alphabets of RFC 4648 and line breaks are understood, and
- * padding may be missing: gateways write all of it.
+ * Decodes a Base64 text in pieces. Accepts both alphabets of RFC 4648, line breaks and missing padding: gateways write all of these.
  *
- * @returns false, as the generator's last word, for a text that is not Base64
+ * @returns false, as the generator's last value, for a text that is not Base64
  */
 export function* fromBase64(text: string): Generator<Buffer, boolean> {
   let end = text.length;
@@ -19,7 +18,7 @@ export function* fromBase64(text: string): Generator<Buffer, boolean> {
     rest = digits.slice(whole);
     if (whole > 0) yield Buffer.from(digits.slice(0, whole), 'base64');
   }
-  // One digit alone holds six bits: no byte.
+  // One digit alone holds six bits, less than a byte.
   if (rest.length === 1) return false;
   if (rest !== '') yield Buffer.from(rest, 'base64');
   return true;

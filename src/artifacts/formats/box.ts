@@ -3,15 +3,15 @@ import type { Bytes } from './format.ts';
 /** A box of an ISO base media file (ISO/IEC 14496-12). */
 export interface IsoBox {
   readonly name: string;
-  /** Where its content begins and where it ends, in the file. */
+  /** Where its content begins and ends in the file. */
   readonly from: number;
   readonly to: number;
 }
 
-/** More than real files have in one place. */
+/** Most boxes in one place: real files have fewer. */
 const mostBoxes = 512;
 
-/** Length of a box with its header; undefined where it makes no sense. */
+/** Returns the length of a box with its header; undefined if it is impossible. */
 export function boxLength(head: Buffer, rest: number): number | undefined {
   if (head.length < 8) return undefined;
   const short = head.readUInt32BE(0);
@@ -22,7 +22,7 @@ export function boxLength(head: Buffer, rest: number): number | undefined {
   return long >= 16 ? long : undefined;
 }
 
-/** The boxes that lie between two places; undefined where they do not fill it, or are too many. */
+/** Lists the boxes between two positions; undefined if they do not fill it, or are too many. */
 export async function boxesIn(
   bytes: Bytes,
   from: number,
@@ -40,7 +40,7 @@ export async function boxesIn(
   return boxes;
 }
 
-/** The brands that a file says it is of, its own first; empty for what is no such file. */
+/** Lists the brands that a file declares, its own first; empty for any other kind of file. */
 export function brandsOf(head: Buffer): readonly string[] {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return [];
   const text = head.toString('latin1', 8, Math.min(head.length, Math.max(16, head.readUInt32BE(0))));

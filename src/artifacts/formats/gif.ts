@@ -8,7 +8,7 @@ export const gif: ImageFormat = {
   measure: async (bytes) => {
     const head = await bytes.read(0, 10);
     if (head.length < 10) return undefined;
-    // The last byte is the trailer `;`, but for zeros that some programs append.
+    // The last byte is the trailer `;`, except for zeros that some programs append.
     const last = (await tail(bytes, 10)).findLast((byte) => byte !== 0);
     return last === 0x3b ? positiveSize(head.readUInt16LE(6), head.readUInt16LE(8)) : undefined;
   },

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type { default as Library, Sharp, SharpInput, SharpOptions } from 'sharp';
 
 /**
- * The library that decodes and draws images cannot be used. Its native part is a package of its own for each platform, an optional
- * one: `npm install --omit=optional` leaves it out, there is none for some platforms, and some machines cannot load it.
+ * The error for a missing image library, which decodes and draws images. Its native part is an optional package for each platform: `npm
+ * install --omit=optional` leaves it out, some platforms have none, and some machines cannot load it.
  */
 export class ImageLibraryError extends Error {
   /** What to do about it. */
@@ -11,7 +11,7 @@ export class ImageLibraryError extends Error {
 
   constructor(cause: unknown) {
     const lines = cause instanceof Error ? cause.message.split('\n') : [];
-    // Behind a headline, sharp says why each part could not be loaded, but for those that are not there.
+    // After a headline, sharp lists why each part could not be loaded, except for missing ones.
     const end = lines.indexOf('Possible solutions:');
     const why = lines.slice(1, Math.max(1, end)).join(' ').slice(0, 300);
     super(
@@ -31,7 +31,7 @@ const require = createRequire(import.meta.url);
 let loaded: typeof Library | undefined;
 
 /**
- * Loaded when an image is decoded or drawn, and not before: most commands do neither, it takes a tenth of a second, and it may be missing.
+ * Loads the image library on first use: most commands do not need it, loading takes a tenth of a second, and it may be missing.
  *
  * @throws ImageLibraryError
  */

@@ -1,6 +1,6 @@
 import { type Bytes, type ImageFormat, positiveSize, type Size, tail } from './format.ts';
 
-/** More segments than any real file has before its pixels. */
+/** Most segments before the pixels: real files have fewer. */
 const mostSegments = 2048;
 
 const endOfImage = Buffer.from([0xff, 0xd9]);
@@ -13,12 +13,12 @@ export const jpeg: ImageFormat = {
   measure: async (bytes) => {
     const header = await readHeader(bytes);
     if (header?.size === undefined) return undefined;
-    // The pixels hold no such marker; a thumbnail before them may.
+    // The pixels contain no such marker; a thumbnail before them may.
     return (await tail(bytes, header.pixelsAt)).includes(endOfImage) ? header.size : undefined;
   },
 };
 
-/** Steps from segment to segment until the pixels begin. */
+/** Reads segment by segment until the pixels begin. */
 async function readHeader(bytes: Bytes): Promise<{ size: Size | undefined; pixelsAt: number } | undefined> {
   let position = 2;
   let size: Size | undefined;
@@ -41,6 +41,6 @@ async function readHeader(bytes: Bytes): Promise<{ size: Size | undefined; pixel
   return undefined;
 }
 
-/** SOF0 to SOF15; three codes between them mean something else (DHT, JPG, DAC). */
+/** Whether a marker is SOF0 to SOF15; three codes between them mean something else (DHT, JPG, DAC). */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;

@@ -1,7 +1,7 @@
 import { boxesIn, brandsOf } from './box.ts';
 import { type Bytes, positiveSize, type Size, type VideoFormat } from './format.ts';
 
-/** MP4 and its kin, also in pieces (ISO/IEC 14496-12 and -14). */
+/** MP4 and related formats, also fragmented (ISO/IEC 14496-12 and -14). */
 export const mp4: VideoFormat = {
   mime: 'video/mp4',
   extension: 'mp4',
@@ -10,7 +10,7 @@ export const mp4: VideoFormat = {
   measure,
 };
 
-/** QuickTime, which MP4 was made from. */
+/** QuickTime, the format that MP4 is based on. */
 export const mov: VideoFormat = {
   mime: 'video/quicktime',
   extension: 'mov',
@@ -18,7 +18,7 @@ export const mov: VideoFormat = {
   measure,
 };
 
-/** The size of the largest picture among the tracks. What breaks off lacks the last box, or half of it. */
+/** Returns the size of the largest picture among the tracks. A file that breaks off lacks its last box, or half of it. */
 async function measure(bytes: Bytes): Promise<Partial<Size> | undefined> {
   const boxes = await boxesIn(bytes, 0, bytes.size);
   const movie = boxes?.find(({ name }) => name === 'moov');
@@ -35,13 +35,13 @@ async function measure(bytes: Bytes): Promise<Partial<Size> | undefined> {
   return largest ?? {};
 }
 
-/** A track's header ends with the matrix that turns it and with its size, in 65536ths of a pixel. */
+/** Reads the size of a track. Its header ends with the rotation matrix and the size, in 65536ths of a pixel. */
 async function trackSize(bytes: Bytes, end: number): Promise<Size | undefined> {
   const last = await bytes.read(end - 44, 44);
   if (last.length < 44) return undefined;
   const width = Math.round(last.readUInt32BE(36) / 65_536);
   const height = Math.round(last.readUInt32BE(40) / 65_536);
-  // A film that is stored lying is turned by a quarter when it is shown.
+  // A video that is stored sideways is turned by a quarter when it is shown.
   const isTurned = last.readInt32BE(0) === 0 && last.readInt32BE(4) !== 0;
   return isTurned ? positiveSize(height, width) : positiveSize(width, height);
 }

@@ -1,7 +1,7 @@
 import { type ImageFormat, positiveSize, tail } from './format.ts';
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-/** The closing chunk, whole: length 0, its name, its checksum. */
+/** The closing chunk: length 0, its name, its checksum. */
 const end = Buffer.from('0000000049454e44ae426082', 'hex');
 
 /** PNG (W3C Portable Network Graphics, third edition). */

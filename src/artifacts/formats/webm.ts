@@ -12,10 +12,10 @@ const ids = {
   height: 0xba,
 } as const;
 
-/** More than real files have in one place before their pictures. */
+/** Most elements in one place before the pictures: real files have fewer. */
 const mostElements = 256;
 
-/** WebM. Any other Matroska file counts as WebM too: players treat it so. */
+/** WebM. Any other Matroska file counts as WebM too, as in players. */
 export const webm: VideoFormat = {
   mime: 'video/webm',
   extension: 'webm',
@@ -26,7 +26,7 @@ export const webm: VideoFormat = {
   measure: async (bytes) => {
     const head = await elementAt(bytes, 0);
     const segment = head === undefined ? undefined : await elementAt(bytes, head.to);
-    // One that was written as it came into being does not say how long it is: its end cannot be missed.
+    // A segment that was written as a live stream does not state its length: a missing end cannot be noticed.
     if (segment?.id !== ids.segment || segment.to > bytes.size) return undefined;
     const tracks = await find(bytes, segment, ids.tracks);
     if (tracks === undefined) return {};
@@ -57,7 +57,7 @@ async function trackSize(bytes: Bytes, track: Element): Promise<Size | undefined
   return positiveSize(await numberIn(bytes, width), await numberIn(bytes, height));
 }
 
-/** The first element with an id within another; pictures are not looked through. */
+/** Finds the first element with an id within another; pictures are not searched. */
 async function find(bytes: Bytes, within: Element, id: number): Promise<Element | undefined> {
   let at = within.from;
   for (let count = 0; at < within.to && count < mostElements; count += 1) {
@@ -84,7 +84,7 @@ async function elementAt(bytes: Bytes, at: number): Promise<Element | undefined>
   return { id: head.readUIntBE(0, idLength), from, to: isUnknown ? bytes.size : from + size };
 }
 
-/** The length of a variable-length number: the zeros before its first one bit give it. */
+/** Returns the length of a variable-length number, given by the zeros before its first one bit. */
 const lengthOf = (first: number | undefined): number | undefined =>
   first === undefined || first === 0 ? undefined : Math.clz32(first) - 23;
 

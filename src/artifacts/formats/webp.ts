@@ -7,7 +7,7 @@ export const webp: ImageFormat = {
   matches: (head) => head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WEBP',
   measure: async (bytes) => {
     const head = await bytes.read(0, 30);
-    // The container says how long it is: 8 bytes less than the file, or 9 where a last padding byte was left out.
+    // The container states its length: 8 bytes less than the file, or 9 if a last padding byte was left out.
     if (head.length < 30 || bytes.size + 1 < head.readUInt32LE(4) + 8) return undefined;
     return measureChunk(head);
   },

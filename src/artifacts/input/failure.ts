@@ -19,10 +19,10 @@ export const tooLarge = (name: string): SaveFailure =>
 export const notImage = (name: string): SaveFailure =>
   permanent(
     'input.not-image',
-    `${name} is no image of a kind that is known (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
+    `${name} is not an image of a known kind (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
   );
 
-/** Why a file may not be read that a pipeline names; undefined where it may. @param real its path, links resolved */
+/** Returns why a pipeline may not read a file; undefined if it may. @param real its path, links resolved */
 export function placeFailure(name: string, real: string, filesRoot: string): SaveFailure | undefined {
   const place = placeOf(filesRoot, real);
   if (place === 'inside') return undefined;
@@ -57,10 +57,10 @@ export const otherCopy = ({
     `The copy of ${path.slice(0, 200)} in the place of the run (${sharedInputName(sha256)}) is not the file that the run has: it has been changed since, and is not sent. Remove it, then run again.`,
   );
 
-/** @param cause of the file system; absent: something else than a file lies there */
+/** @param cause an error of the file system; absent: the path is not a file */
 export function missingFile(name: string, cause?: unknown): SaveFailure {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const why =
-    cause === undefined ? 'is no file' : (fileErrors[code] ?? `cannot be read (${(cause as Error).message})`);
+    cause === undefined ? 'is not a file' : (fileErrors[code] ?? `cannot be read (${(cause as Error).message})`);
   return permanent('input.missing', `The image ${name.slice(0, 200)} ${why}.`, cause);
 }

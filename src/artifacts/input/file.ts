@@ -16,7 +16,7 @@ import {
 } from './failure.ts';
 
 /**
- * A file that a pipeline names, with the content that its job was planned with.
+ * Reads a file that a pipeline names, with the content that its job was planned with.
  *
  * @param path relative to the pipeline's folder, or absolute
  * @throws SaveError
@@ -42,7 +42,7 @@ export async function readPipelineFile(
 }
 
 /**
- * The same where the run may have a copy: a file that this machine does not have is read from there.
+ * Reads a file as `readPipelineFile` does, or from the run's copies if this machine does not have it.
  *
  * @param shared absent: a run on one machine @throws SaveError
  */
@@ -60,12 +60,12 @@ export async function readInputFile(
   }
 }
 
-/** A file that a job of this run produced. @throws SaveError */
+/** Reads a file that a job of this run produced. @throws SaveError */
 export async function readArtifact(
   { file, sha256 }: { readonly file: string; readonly sha256: string },
   store: Pick<ArtifactStore, 'get'>,
 ): Promise<Buffer> {
-  // The state may have come with a repository: what it names need not be what this program wrote.
+  // The state may have come with a repository: this program need not have written the named file.
   const found = await store.get(file, largestInput);
   if (found.ok) return hashOf(found.bytes) === sha256 ? found.bytes : fail(replacedArtifact(file));
   switch (found.why) {
@@ -80,7 +80,7 @@ export async function readArtifact(
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** An error that says something about the file is the file's; any other is the disk's. @throws SaveError */
+/** Assigns errors about the file to the file, and all others to the disk. @throws SaveError */
 async function aboutFile(name: string, work: () => Promise<Buffer>): Promise<Buffer> {
   return onDisk(async () => {
     try {

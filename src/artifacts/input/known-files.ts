@@ -9,15 +9,15 @@ import { SaveError } from '../failure.ts';
 import { largestInput } from '../inputs.ts';
 import { missingFile, notImage, placeFailure, tooLarge } from './failure.ts';
 
-/** A file as a run has seen it. */
+/** The facts of a file that a run has read. */
 export interface SeenFile {
   readonly sha256: string;
   readonly bytes: number;
-  /** Unix ms. Together with the size it shows whether the file is unchanged, without reading the file. */
+  /** Time of the last change, in Unix ms. With the size it shows whether the file is unchanged, without reading it. */
   readonly mtimeMs: number;
 }
 
-/** Keeps facts of files beyond this process: in the state of a run directory. */
+/** Keeps facts of files beyond this process, in the state of a run directory. */
 export interface SeenFiles {
   /** @param path as the pipeline's template rendered it */
   recall(path: string): SeenFile | undefined;
@@ -25,32 +25,32 @@ export interface SeenFiles {
 }
 
 export interface ImageFilesOptions {
-  /** Absolute folder of the pipeline: its files are named relative to it. */
+  /** Absolute folder of the pipeline; its files are named relative to it. */
   readonly folder: string;
-  /** Folder that they must lie in, links resolved (`--files-root`). */
+  /** Folder that must contain the files, links resolved (`--files-root`). */
   readonly filesRoot: string;
   /** Default: nothing is kept. */
   readonly seen?: SeenFiles;
-  /** What was seen counts, whatever lies there now: for a directory that is to be read by itself. */
+  /** Whether recorded facts count, whatever the files are now: for a directory that is read without its pipeline's files. */
   readonly preferSeen?: boolean;
-  /** Files that are known at the same time. Default 20,000: some megabytes. */
+  /** Most files whose facts are kept in memory. Default 20,000: some megabytes. */
   readonly mostKnown?: number;
 }
 
-/** {@link ImageFiles} that can list the files they were asked for. */
+/** {@link ImageFiles} that can list the files that were requested. */
 export interface KnownImageFiles extends ImageFiles {
   facts(path: string): ImageFile;
-  /** The files that are known now, by path: all that were asked for, unless some had to be forgotten. */
+  /** Lists the files that are known now, by path: all that were requested, unless some had to be forgotten. */
   known(): readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[];
 }
 
 /**
- * The images of a pipeline, as planning asks for them. A file is read once, while it stays in the bounded memory. A file
- * does not change during a run; if it does, the run notices when it reads the file for sending.
+ * Returns the images of a pipeline for planning. A file is read once, while its facts stay in the bounded memory. A file must not
+ * change during a run; if it does, the run notices when it reads the file for sending.
  */
 export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
   const { seen, preferSeen = false, mostKnown = 20_000 } = options;
-  // Oldest first: a map keeps the order in which its keys came.
+  // Oldest first: a map keeps the order of its keys.
   const known = new Map<string, ImageFile>();
 
   const seenAs = (path: string): ImageFile => {
@@ -83,10 +83,10 @@ export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
   };
 }
 
-/** How much is read at a time. */
+/** Bytes that are read at a time. */
 const stride = 1_048_576;
 
-/** @returns `last` itself where the file is still what it was. @throws SaveError */
+/** @returns `last` itself if the file is unchanged. @throws SaveError */
 function readFacts(
   path: string,
   { folder, filesRoot }: ImageFilesOptions,

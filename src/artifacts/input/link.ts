@@ -9,7 +9,7 @@ import { images } from '../media.ts';
 import type { SaveFailure } from '../writer.ts';
 import { notImage, tooLarge } from './failure.ts';
 
-/** The image at an address, read into memory. @throws SaveError */
+/** Reads the image at an address into memory. @throws SaveError */
 export async function readLink(
   url: string,
   route: LinkRoute,
@@ -29,7 +29,7 @@ export async function readLink(
   }
 }
 
-/** There is nobody to ask for a fresh link. */
+/** Converts a failure of a link: nobody can give a fresh one. */
 const asInput = (failure: SaveFailure): SaveFailure =>
   failure.class === 'fresh-link' ? { ...failure, class: 'permanent' } : failure;
 
@@ -64,12 +64,12 @@ async function readResponse(
   return bytes;
 }
 
-/** The bytes of a data URI (RFC 2397), in Base64 or percent-encoded, `mostBytes` at most. @throws SaveError */
+/** Decodes the bytes of a data URI (RFC 2397), in Base64 or percent-encoded, `mostBytes` at most. @throws SaveError */
 export function readDataUri(uri: string, mostBytes = largestInput): Buffer {
   const comma = uri.indexOf(',');
   if (comma < 0 || comma > 1024) return fail(notImage('The data URI'));
   const data = uri.slice(comma + 1);
-  // A byte takes at least one character, four bytes of Base64 three.
+  // A byte takes at least one character; three bytes take four characters of Base64.
   if (data.length > mostBytes * 3) return fail(tooLarge('of the data URI'));
   const bytes = /;\s*base64\s*$/i.test(uri.slice(0, comma)) ? decoded(data) : percentDecoded(data);
   if (bytes.length > mostBytes) return fail(tooLarge('of the data URI'));
@@ -91,8 +91,8 @@ const percent = '%'.charCodeAt(0);
 const hexDigits = Array.from({ length: 256 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16));
 
 /**
- * Not `decodeURIComponent`: the bytes of an image are no UTF-8. Decoded in place, byte by byte: a replacement of 20 million
- * matches would stop the run for seconds.
+ * Decodes percent-encoded bytes. `decodeURIComponent` is for UTF-8 only. Works in place, byte by byte, because a replacement of 20
+ * million matches would stop the run for seconds.
  */
 function percentDecoded(data: string): Buffer {
   const bytes = Buffer.from(data, 'latin1');

@@ -12,11 +12,11 @@ import { readArtifact, readInputFile } from './file.ts';
 import { readDataUri, readLink } from './link.ts';
 
 export interface InputReaderOptions extends LinkOptions {
-  /** Where the files of earlier jobs are kept. */
+  /** Store of the files of earlier jobs. */
   readonly store: Pick<ArtifactStore, 'get'>;
-  /** Absolute folder of the pipeline: its files are named relative to it. */
+  /** Absolute folder of the pipeline; its files are named relative to it. */
   readonly folder: string;
-  /** Folder that they must lie in, links resolved (`--files-root`). */
+  /** Folder that must contain the files, links resolved (`--files-root`). */
   readonly filesRoot: string;
   /** Copies of files that this machine may not have; absent: there are none. */
   readonly shared?: Pick<SharedInputs, 'get'>;
@@ -24,9 +24,8 @@ export interface InputReaderOptions extends LinkOptions {
 }
 
 /**
- * Reads the images of requests, wherever they are, and makes their masks. Their content decides their type. They are passed
- * on unchanged, even in a format that the model may not read. Addresses follow the rule of image links
- * (`address-policy.ts`).
+ * Reads the images of requests from any source, and makes their masks. Their content decides their type. They are passed on unchanged,
+ * even in a format that the model may not read. Addresses follow the rule of image links (`address-policy.ts`).
  */
 export function createInputReader(options: InputReaderOptions): InputReader & { close(): Promise<void> } {
   const route = openRoute(options);

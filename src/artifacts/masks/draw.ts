@@ -5,24 +5,24 @@ import { type LoadedImage, type MaskRequest, mostMaskPixels } from '../inputs.ts
 import { inverted, readMaskFile, shownSize, writeMask } from './image.ts';
 import { drawShapes, type Levels } from './shapes.ts';
 
-/** Masks that are kept for the next job: a step has one for all its cells, or one for each size of their images. */
+/** Most masks that are kept for the next job: a step has one for all its cells, or one for each size of their images. */
 const mostKept = 16;
 
 /** Makes masks, one at a time: unpacked, a large one takes as much memory as a hundred requests. */
 export class MaskMaker {
   readonly #turn = pLimit(1);
-  /** The one that was wanted longest ago first. */
+  /** Kept masks, the least recently used first. */
   readonly #kept = new Map<string, LoadedImage>();
   #keptLength = 0;
   readonly #mostKeptLength: number;
 
-  /** @param mostKeptLength characters of Base64 of all masks that are kept */
+  /** @param mostKeptLength characters of Base64 of all kept masks */
   constructor(mostKeptLength = 16 * 1024 * 1024) {
     this.#mostKeptLength = mostKeptLength;
   }
 
   /**
-   * @param file of a mask file: its content, which is what the request names
+   * @param file content of the mask file that the request names
    * @throws SaveError
    */
   async make(request: MaskRequest, file: Buffer | undefined, signal: AbortSignal): Promise<LoadedImage> {
@@ -55,7 +55,7 @@ export class MaskMaker {
   }
 }
 
-/** The same name, the same mask. */
+/** Returns a name that is the same for equal masks. */
 function nameOf({ source, invert, size, form }: MaskRequest): string {
   const { width, height } = size;
   const content = source.kind === 'file' ? source.sha256 : source.shapes;

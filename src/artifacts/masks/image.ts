@@ -6,8 +6,8 @@ import { largestMask, type MaskRequest, mostMaskPixels } from '../inputs.ts';
 import type { Levels } from './shapes.ts';
 
 /**
- * What a mask file says, whatever kind of PNG it is: white is 255, colours count by their lightness, and a transparent pixel
- * is 0, for nothing is painted there. Soft edges stay soft.
+ * Reads a mask file from any kind of PNG: white is 255, colours count by their lightness, and a transparent pixel is 0, because nothing
+ * is painted there. Soft edges stay soft.
  *
  * @throws SaveError
  */
@@ -18,7 +18,7 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
     return fail({
       code: 'mask.type',
       class: 'permanent',
-      message: `${path} is no whole PNG file, and a mask must be one.`,
+      message: `${path} is not a complete PNG file, and a mask must be one.`,
     });
   }
   if (found.width !== size.width || found.height !== size.height) {
@@ -27,7 +27,7 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
       class: 'permanent',
       message:
         `The mask ${path} is ${shownSize(found)}, and the image it is for is ${shownSize(size)}: ` +
-        'they must be of one size. Shapes are drawn in whatever size the image has.',
+        'they must have the same size. Shapes are drawn in the size of the image.',
     });
   }
   imageLibrary();
@@ -49,7 +49,7 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
 }
 
 /**
- * A mask as a PNG file, as its endpoint wants it (gateway 2.7). Both forms are white where the image is repainted and black
+ * Writes a mask as a PNG file in the form of its endpoint (gateway 2.7). Both forms are white where the image is repainted and black
  * where it is kept, so that a service that reads colours instead of transparency gets the same mask.
  *
  * @throws SaveError

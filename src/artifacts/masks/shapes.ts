@@ -1,14 +1,13 @@
 import type { MaskShape } from '../../plan/job-request.ts';
 import type { Size } from '../formats/format.ts';
 
-/** One byte for each pixel, row by row: 255 is repainted, 0 is kept. */
+/** The pixels of a mask, one byte each, row by row: 255 is repainted, 0 is kept. */
 export type Levels = Buffer;
 
 /**
- * Draws shapes at exactly the size of the image. Edges are crisp: a pixel is repainted whole or not at all, for a grey
- * one would be repainted in some services and kept in others. The edges of a box are rounded to the nearest line
- * between pixels, so that boxes that share an edge leave no gap; an ellipse fills the pixels of its rounded box
- * whose centres it holds.
+ * Draws shapes at exactly the size of the image. Edges are crisp: a pixel is repainted whole or not at all, because services differ on
+ * grey ones. The edges of a box are rounded to the nearest line between pixels, so that boxes that share an edge leave no gap; an
+ * ellipse fills the pixels of its rounded box whose centres it contains.
  */
 export function drawShapes(shapes: readonly MaskShape[], { width, height }: Size): Levels {
   const levels = Buffer.alloc(width * height);
@@ -27,16 +26,16 @@ export function drawShapes(shapes: readonly MaskShape[], { width, height }: Size
   return levels;
 }
 
-/** What a sum of fractions misses by, far below a pixel: 0.1 + 0.2 must not round to another line than 0.3. */
+/** Largest error of a sum of fractions, far below a pixel: 0.1 + 0.2 must round to the same line as 0.3. */
 const noise = 1e-7;
 
 const nearestLine = (fraction: number, length: number): number =>
   Math.min(length, Math.max(0, Math.round(fraction * length + noise)));
 
 /**
- * The pixels of one row of an ellipse.
+ * Returns the pixels of one row of an ellipse.
  *
- * @param height of the row's middle above the ellipse's, in half heights: within -1 to 1
+ * @param height of the row's middle above the ellipse's, in half heights: from -1 to 1
  */
 function chord(left: number, right: number, height: number): readonly [number, number] {
   const half = ((right - left) / 2) * Math.sqrt(Math.max(0, 1 - height * height));

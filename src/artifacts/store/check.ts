@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { checkFolder, kindOfEntry, refuseOther } from '../../state/files/plain-path.ts';
 import { artifactRoots } from './names.ts';
 
-/** Within a root: the folder of files that are being received. */
+/** Folder within a root for files that are being received. */
 export const incomingFolder = '.incoming';
 
 /**
- * Refuses a run directory in which the folder of artifacts, or with `files` anything in the folder that the store reads, replaces or
- * removes, is a link or of another kind than it should be.
+ * Refuses a run directory in which the folder of artifacts is a link or of the wrong kind; with `files`, also anything in that folder
+ * that the store reads, replaces or removes.
  *
  * @throws StateError `directory.link` | `directory.kind`; the error of the file system
  */
@@ -22,7 +22,7 @@ export async function checkArtifactFolder(
   }
 }
 
-/** `<2 characters of the key>/<file>`, and the folder of what is being received. */
+/** Checks `<2 characters of the key>/<file>`, and the folder of files that are being received. */
 async function checkRoot(root: string): Promise<void> {
   for (const entry of await readdir(root, { withFileTypes: true })) {
     if (entry.name.length !== 2 && entry.name !== incomingFolder) continue;

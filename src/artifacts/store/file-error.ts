@@ -1,4 +1,4 @@
-/** Errors of the file system that say something about one file, and nothing about the disk; with the words for a message. */
+/** Errors of the file system about one file, and not about the disk; with the words for a message. */
 export const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is not there',

@@ -12,17 +12,17 @@ import { RootFolder } from './root-folder.ts';
 import type { ArtifactStore, FoundArtifact } from './store.ts';
 
 /**
- * The artifacts of a run directory, as files in it: `images/<first 2 characters of key>/<key>-<output>.<extension>`, and so in
- * `video/`. A file has its name when it is whole and on the disk, and not before: it is written under another name,
- * synced, renamed, and its folder is synced.
+ * Opens the artifacts of a run directory, files in it: `images/<first 2 characters of key>/<key>-<output>.<extension>`, and the same in
+ * `video/`. A file gets its name only when it is complete and on the disk: it is written under another name, synced, renamed, and its
+ * folder is synced.
  *
- * @param directory the run directory; who writes holds its lock
- * @param isShared several processes write into the directory: what is unfinished in it may be another's, and is left alone
+ * @param directory the run directory; a writer holds its lock
+ * @param isShared several processes write into the directory: unfinished files may belong to another, and are left alone
  */
 export function openArtifactFolder(directory: string, isShared = false): ArtifactStore {
   const roots = new Map(artifactRoots.map((root) => [root, new RootFolder(directory, root, isShared)]));
   const rootOf = (name: string): RootFolder => {
-    // A name comes from a job's key, or from what the program itself looks for.
+    // A name comes from a job's key, or from a search of the program itself.
     if (!isArtifactName(name))
       throw new Error(`Internal error: no artifact is called ${JSON.stringify(name)}.`);
     return roots.get(name.slice(0, name.indexOf('/')) as ArtifactRoot) as RootFolder;
@@ -59,7 +59,7 @@ async function readArtifactFile(directory: string, name: string, mostBytes: numb
   });
 }
 
-/** Links are passed over: no artifact is one. */
+/** Lists files, without links: no artifact is a link. */
 async function* listFiles(directory: string, prefix: string): AsyncGenerator<string> {
   for (const root of artifactRoots) {
     if (!mayBegin(`${root}/`, prefix)) continue;
@@ -76,10 +76,10 @@ async function* listFiles(directory: string, prefix: string): AsyncGenerator<str
 const mayBegin = (folder: string, prefix: string): boolean =>
   folder.startsWith(prefix) || prefix.startsWith(folder);
 
-/** Whole names sort a folder with the slash behind it. */
+/** Returns the sort key of an entry: whole names sort a folder with the slash behind it. */
 const inOrder = (entry: Dirent): string => (entry.isDirectory() ? `${entry.name}/` : entry.name);
 
-/** In the order that whole names have. */
+/** Lists the entries of a folder in the order of whole names. */
 async function entriesOf(folder: string, isWanted: (entry: Dirent) => boolean): Promise<readonly string[]> {
   return onDisk(async () => {
     try {

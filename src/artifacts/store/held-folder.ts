@@ -3,8 +3,8 @@ import { fsCall } from '../../state/files/descriptor.ts';
 import { ownFile } from '../../state/files/plain-path.ts';
 
 /**
- * A folder that is held open, so that the names in it are made durable with one call. Whoever uses it enters first and leaves after: it
- * is closed once it is retired and nobody is within.
+ * An open folder whose names are made durable with one call. A user enters first and leaves afterwards: the folder is closed once it is
+ * retired and nobody is inside.
  */
 export class HeldFolder {
   readonly #path: string;
@@ -15,7 +15,7 @@ export class HeldFolder {
   #users = 0;
   #isRetired = false;
 
-  /** @throws the error of the file system, also where a link has the name */
+  /** @throws the error of the file system, also if the name is a link */
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | ownFile);
@@ -23,21 +23,21 @@ export class HeldFolder {
     this.#identity = `${dev} ${ino}`;
   }
 
-  /** Whether its path still leads to this folder: it was not removed, moved, or replaced by another or by a link. */
+  /** Whether the path still leads to this folder: not removed, moved, or replaced by another folder or a link. */
   get isInPlace(): boolean {
     return !this.#isRetired && identityAt(this.#path) === this.#identity;
   }
 
   /**
-   * Makes every name that it has now survive a power cut. Callers that come while another call is being carried out share the next one.
-   * @throws the error of the file system, but none where its folders cannot be synced
+   * Makes all present names survive a power cut. Callers that come during another call share the next one. @throws the error of the
+   * file system, but none where its folders cannot be synced
    */
   sync(): Promise<void> {
     if (this.#running === undefined) {
       this.#running = this.#syncOnce();
       return this.#running;
     }
-    // What runs may have begun before the caller's name was there.
+    // The running call may have begun before the caller's name was there.
     this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {
@@ -57,7 +57,7 @@ export class HeldFolder {
     this.#closeIfUnused();
   }
 
-  /** Nobody else enters. */
+  /** Lets nobody else enter. */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
@@ -80,7 +80,7 @@ export class HeldFolder {
   }
 }
 
-/** Links are not followed. */
+/** Returns the identity of a folder; links are not followed. */
 function identityAt(path: string): string | undefined {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return found?.isDirectory() === true ? `${found.dev} ${found.ino}` : undefined;

@@ -10,11 +10,11 @@ import { IncomingFile, type Placing } from './incoming.ts';
 import type { ArtifactRoot } from './names.ts';
 import type { IncomingArtifact } from './store.ts';
 
-/** Where the files of one root lie while they are being received: in the run directory, wherever they go from there. */
+/** The folder of files that are being received for one root: in the run directory, wherever they go from there. */
 export class IncomingFolder {
   /**
-   * Within the root, so that a last rename stays on one file system wherever it leads; hidden, so that programs that read the root as a
-   * data set pass it over.
+   * The folder lies in the root, so that the last rename stays on one file system; it is hidden, so that programs that read the root as
+   * a data set ignore it.
    */
   readonly #folder: string;
   readonly #directory: string;
@@ -23,7 +23,7 @@ export class IncomingFolder {
 
   /**
    * @param directory the run directory; its lock is held
-   * @param isShared others receive files in it too: what is unfinished may be theirs
+   * @param isShared other processes receive files in it too: unfinished files may be theirs
    */
   constructor(directory: string, root: ArtifactRoot, isShared = false) {
     this.#directory = directory;
@@ -45,21 +45,21 @@ export class IncomingFolder {
     return onDisk(async () => new IncomingFile(path, await Descriptor.make(path), place));
   }
 
-  /** Tidies up, also where nothing was received. The folder stays while there is something in it. */
+  /** Cleans up, even if nothing was received. The folder stays while anything is in it. */
   async close(): Promise<void> {
     if (this.#isShared) return;
     const folder = this.#folder;
     try {
       if (!checkFolder(dirname(folder)) || !checkFolder(folder)) return;
-      // A run that was killed may have left files, and this one may have had nothing to receive.
+      // A killed run may have left files, and this run may have received none.
       if (this.#prepared === undefined) await removeUnfinished(folder);
       await rmdir(folder);
     } catch {
-      // Not empty, or gone: neither matters to anybody.
+      // Not empty, or gone: both are fine.
     }
   }
 
-  /** What a killed run was receiving is of no use: it is received again from its beginning. */
+  /** Removes files that a killed run was receiving: they are received again from the beginning. */
   async #prepare(): Promise<void> {
     await onDisk(async () => {
       const folder = this.#folder;
@@ -72,7 +72,7 @@ export class IncomingFolder {
 }
 
 /**
- * Makes a folder in one that is there; a link that has its name leads out of the run directory, and is refused.
+ * Makes a folder in an existing one. Refuses a link with its name, which leads out of the run directory.
  * @returns whether it was made
  * @throws StateError; an error of the file system
  */

@@ -4,19 +4,19 @@ import type { Descriptor } from '../../state/files/descriptor.ts';
 import { onDisk } from '../failure.ts';
 import type { IncomingArtifact } from './store.ts';
 
-/** A file of so many bytes is read back from memory: its size and its end are looked at before it is taken. */
+/** Largest file that is read back from memory when its size and end are checked, in bytes. */
 const mostHeld = 256 * 1024;
 
-/** What of a file is known to whoever gives it its name: it is whole, and closed. */
+/** The facts of a complete and closed file, for the code that gives it its name. */
 export interface SealedFile {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly size: number;
-  /** In hex. */
+  /** SHA-256 in hex. */
   readonly sha256: string;
 }
 
-/** Gives a file its final name, durably. @throws SaveError, whatever fails on the way */
+/** Gives a file its final name, durably. @throws SaveError for any failure */
 export type Placing = (file: SealedFile, name: string) => Promise<void>;
 
 /** A file on the disk that is being received. */
@@ -25,7 +25,7 @@ export class IncomingFile implements IncomingArtifact {
   readonly #file: Descriptor;
   readonly #place: Placing;
   readonly #hash: Hash = createHash('sha256');
-  /** All that was written, as long as it is little. */
+  /** Everything that was written, as long as it is small. */
   #held: Buffer[] | undefined = [];
   #size = 0;
   #open = true;

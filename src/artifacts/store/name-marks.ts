@@ -1,9 +1,9 @@
-/** 2 MB of bits: of a million names, one in seventeen that is not marked seems to be. */
+/** Bits of the set, 2 MB. With a million names, one in seventeen absent names seems to be present. */
 const bits = 2 ** 24;
 
 /**
- * Names that may be there: a set that never forgets a name, takes some names for others, and stays of one size however many there
- * are. What it does not have was never added.
+ * A set of names that may be present, of constant size. It never forgets a name, but takes some names for others; a name that it does
+ * not have was never added.
  */
 export class NameMarks {
   #marks: Uint8Array | undefined;
@@ -20,7 +20,7 @@ export class NameMarks {
   }
 }
 
-/** FNV-1a, its 32 bits folded into as many as there are places (http://www.isthe.com/chongo/tech/comp/fnv/). */
+/** Returns the place of a name: FNV-1a, its 32 bits folded to the number of places (http://www.isthe.com/chongo/tech/comp/fnv/). */
 function placeOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);

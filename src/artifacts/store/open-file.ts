@@ -9,11 +9,11 @@ import type { OpenArtifact } from './store.ts';
 const pieceBytes = 1024 * 1024;
 
 /**
- * Opens an artifact of a run directory. Links are not followed, and a name that leads out of the directory is `outside`: the state may have come
- * with a repository, and can name anything.
+ * Opens an artifact of a run directory. Links are not followed, and a name that leads out of the directory is `outside`: the state may
+ * have come with a repository, and can name anything.
  *
- * @param name as the state has it, relative to the run directory
- * @throws SaveError `disk.io` …, where the disk fails
+ * @param name as in the state, relative to the run directory
+ * @throws SaveError `disk.io` …, if the disk fails
  */
 export async function openArtifactFile(directory: string, name: string): Promise<OpenArtifact> {
   if (!isArtifactName(name)) return { ok: false, why: 'outside' };
@@ -34,7 +34,7 @@ export async function openArtifactFile(directory: string, name: string): Promise
 }
 
 /**
- * The bytes of a file of this machine from one place to before another, in pieces; default: all. What fails here is known to be the disk,
+ * Reads the bytes of a local file from one position to before another, in pieces; default: all. A failure here is certainly the disk's,
  * wherever the pieces go.
  *
  * @throws SaveError `disk.*`

@@ -10,19 +10,19 @@ import { NameMarks } from './name-marks.ts';
 import type { ArtifactRoot } from './names.ts';
 import type { IncomingArtifact } from './store.ts';
 
-/** Folders that are held open at a time: as many as there are two-character beginnings of a hash in hex. */
+/** Most folders that are held open: as many as there are two-character beginnings of a hash in hex. */
 const mostHeld = 256;
 
-/** One of the folders in a run directory that artifacts lie in. */
+/** A folder of artifacts in a run directory. */
 export class RootFolder {
   readonly #directory: string;
   readonly #incoming: IncomingFolder;
-  /** The folders that files were placed in, by path. */
+  /** Folders in which files were placed, by path. */
   readonly #held = new Map<string, HeldFolder>();
   readonly #opening = new Map<string, Promise<HeldFolder>>();
   /** Folders of which every name is in {@link #names}. */
   readonly #listed = new Set<string>();
-  /** Names, relative to the run directory, of files that may be there: of earlier runs, and of this one. */
+  /** Names of files that may be there, of earlier runs and this one, relative to the run directory. */
   readonly #names = new NameMarks();
   /** The root itself, once a folder was made in it. */
   #root: HeldFolder | undefined;
@@ -37,7 +37,7 @@ export class RootFolder {
     return await this.#incoming.receive(stem, (file, name) => onDisk(() => this.#place(file.path, name)));
   }
 
-  /** @returns whether the file was there, itself and on the way to it no link */
+  /** @returns whether the file was there, without any link on its path */
   async remove(name: string): Promise<boolean> {
     const path = join(this.#directory, name);
     const folder = dirname(path);
@@ -48,7 +48,7 @@ export class RootFolder {
     });
   }
 
-  /** Tidies up, also where nothing was received. The folder of unfinished files stays while there is something in it. */
+  /** Cleans up, even if nothing was received. The folder of unfinished files stays while anything is in it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#opening.values());
@@ -62,7 +62,7 @@ export class RootFolder {
     const target = join(this.#directory, name);
     const folder = await this.#hold(dirname(target));
     try {
-      // What would be replaced may be a link, or no file.
+      // The target may be a link, or not a file.
       if (this.#names.mayHave(name)) checkFile(target);
       this.#names.add(name);
       await fsCall((done) => rename(path, target, done));
@@ -72,13 +72,13 @@ export class RootFolder {
     }
   }
 
-  /** A folder, entered; made where it is missing: somebody may have removed it since. */
+  /** Enters a folder, and makes it if it is missing: somebody may have removed it. */
   async #hold(path: string): Promise<HeldFolder> {
     for (;;) {
       const folder = this.#held.get(path) ?? (await this.#open(path));
       if (folder.isInPlace) {
         folder.enter();
-        // A file that is finished behind the end of the store.
+        // The file was finished after the store was closed.
         if (this.#isClosed) this.#retire(path, folder);
         return folder;
       }
@@ -86,7 +86,7 @@ export class RootFolder {
     }
   }
 
-  /** Whoever asks for the same folder meanwhile gets the same. */
+  /** Opens a folder. Callers for the same folder meanwhile share the result. */
   #open(path: string): Promise<HeldFolder> {
     const opening = this.#opening.get(path) ?? this.#openOnce(path).finally(() => this.#opening.delete(path));
     this.#opening.set(path, opening);
@@ -96,10 +96,10 @@ export class RootFolder {
   async #openOnce(path: string): Promise<HeldFolder> {
     const root = dirname(path);
     this.#listed.delete(path);
-    // The unfinished file lies in the root: where that is gone, so is the file.
+    // The unfinished file lies in the root: without the root the file is gone too.
     checkFolder(root);
     const isNew = await makeFolder(path);
-    // A killed run may have made it, and not have lived to sync its name.
+    // A killed run may have made the folder without syncing its name.
     await this.#syncRoot(root);
     const names = isNew ? [] : await readdir(path);
     for (const name of names) this.#names.add(`${basename(root)}/${basename(path)}/${name}`);

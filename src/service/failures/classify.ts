@@ -8,7 +8,7 @@ import { withRequestId } from './request-id.ts';
 import { verdictOn } from './verdict.ts';
 import { isMissing, missingPath, notJson, redirected } from './wrong-address.ts';
 
-/** A failure before any status: nothing left this machine, or nothing came back. */
+/** Returns the failure of a request that got no status: nothing left this machine, or nothing came back. */
 export function connectionFailure(
   failure: ConnectionFailure,
   sent: boolean,
@@ -34,12 +34,12 @@ export function connectionFailure(
 }
 
 function classOf({ code, lasting }: ConnectionFailure, sent: boolean, facts: RequestFacts): FailureClass {
-  // A port that has spoken HTTP to us does not speak something else for long.
+  // A port that has spoken HTTP before will speak it again: the failure passes.
   if (lasting && !(code === 'connection.protocol' && facts.hasSpokenHttp?.() === true)) return 'stop';
   return sent ? lostClass(facts) : 'unsent';
 }
 
-/** The service answered and may have done its work, but what it said is of no use. Its words are shown. */
+/** Returns the failure of an unusable response. The service answered and may have done its work; its words are shown. */
 export function unusableResponse(
   reply: Reply,
   what: string,
@@ -59,13 +59,13 @@ export function unusableResponse(
   };
 }
 
-/** What servers say to a plain request at a port for TLS: nginx, Go, Apache, Tomcat. */
+/** Answers of nginx, Go, Apache and Tomcat to a plain HTTP request at a TLS port. */
 const wantsTls =
   /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|speaking plain HTTP to an SSL|combination of host and port requires TLS/i;
 
 const speaksTls = 'this port speaks TLS: write https:// in place of http://';
 
-/** Judges a response by gateway 8.2, 8.3, 3.3. Undefined: it is a 2xx with a JSON value, which the caller reads. */
+/** Judges a response (gateway 8.2, 8.3, 3.3). Returns undefined for a 2xx with a JSON value, which the caller reads. */
 export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | undefined {
   const { status, body } = reply;
   if (status >= 300 && status < 400) return redirected(reply, facts);
@@ -99,7 +99,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
   }
 }
 
-/** The failure of an error response, by its status and its words. */
+/** Returns the failure of an error response, from its status and its words. */
 export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean);
   const { advice: toDo, ...verdict } = verdictOn(reply, words, facts);
@@ -122,7 +122,7 @@ export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   };
 }
 
-/** An error envelope inside a 2xx: its own status counts where it gives one. */
+/** Returns the failure of an error envelope inside a 2xx; its own status is used where it has one. */
 export function rejectionInside(
   envelope: Readonly<Record<string, unknown>>,
   reply: Reply,
@@ -132,7 +132,7 @@ export function rejectionInside(
   return rejection(isHttpError(code) ? { ...reply, status: Number(code) } : reply, facts);
 }
 
-/** Whether an envelope's code is the status that the response should have had. */
+/** Whether an envelope's code is an HTTP error status. */
 export function isHttpError(code: unknown): boolean {
   const status = readInteger(code);
   return status !== undefined && status >= 400 && status < 600;

@@ -4,16 +4,16 @@ import { readRetryDelay } from '../http/retry-after.ts';
 import type { Clean } from '../http/sanitize.ts';
 import { splitRequestId } from './request-id.ts';
 
-/** What an error body says, whichever of the shapes of gateway 3.3 it has. */
+/** The words of an error body, in any of the shapes of gateway 3.3. */
 export interface ErrorWords {
   /**
    * `envelope`: `{error: {…}}` (gateway 8.1); `gateway`: `{description, type, code}`, the gateway's own error on image
    * paths; `submit`: `{code, description, result, properties}`, the image proxy's; `other`: none of these.
    */
   readonly shape: 'envelope' | 'gateway' | 'submit' | 'other';
-  /** The service's words, cleaned, without the request id; empty where there are none. */
+  /** The service's message, cleaned, without the request id; empty if there is none. */
   readonly message: string;
-  /** `error.code` or `code` as text; `""`, null and absent are all empty. */
+  /** `error.code` or `code` as text; empty for `""`, null and absent. */
   readonly code: string;
   readonly requestId?: string;
   readonly retryDelayMs?: number;
@@ -26,14 +26,14 @@ const textOf = (value: unknown): string =>
       ? String(value)
       : '';
 
-/** Members that hold a service's words, the likeliest first. */
+/** Members that hold a service's message, the likeliest first. */
 const wordMembers = ['description', 'error', 'message', 'msg', 'detail', 'errors', 'status_msg', 'base_resp'];
 const envelopeMembers = ['message', 'description', 'msg', 'detail', 'error', 'status', 'type'];
 
-/** Objects and lists within each other that are searched for words. */
+/** Deepest nesting of objects and lists that is searched for words. */
 const deepest = 4;
 
-/** The words of a value: its own text, of a list its first ones, of an object those of the first member that has any. */
+/** Finds the words of a value: a text itself, the first words in a list, or those of the first member of an object that has any. */
 function wordsIn(value: unknown, names: readonly string[] = wordMembers, depth = 0): string {
   if (depth > deepest) return '';
   if (Array.isArray(value)) {
@@ -49,13 +49,13 @@ function wordsIn(value: unknown, names: readonly string[] = wordMembers, depth =
   return '';
 }
 
-/** `body.messages: ` before the words of a validation error (FastAPI's `loc`). */
+/** Returns `body.messages: `, the place that a validation error names (FastAPI's `loc`). */
 function placeOf({ loc }: Readonly<Record<string, unknown>>): string {
   const path = Array.isArray(loc) ? loc.map(textOf).filter((part) => part !== '') : [];
   return path.length === 0 ? '' : `${path.join('.')}: `;
 }
 
-/** What stood behind an error that a gateway passes on (`error.metadata.raw` of OpenRouter), unless its words are there already. */
+/** Returns the error behind one that a gateway passes on (`error.metadata.raw` of OpenRouter), unless the message repeats it. */
 function wordsBehind(error: Readonly<Record<string, unknown>>, said: string): string {
   const raw = members(error['metadata'])?.['raw'];
   const behind = typeof raw === 'string' ? wordsIn(firstValue(raw) ?? raw) || raw.trim() : wordsIn(raw);
@@ -83,12 +83,12 @@ export function readErrorWords(body: unknown, clean: Clean): ErrorWords {
   return { shape, ...words(wordsIn(value), clean), code: textOf(value['code']) };
 }
 
-/** How much is shown of a body without words that are known as such. */
+/** Length of the excerpt of a body without recognised words. */
 const excerptLength = 300;
 
 /**
- * Reads the words of a response with any body: those of a JSON error, also where something follows it, the title of a page, the whole
- * of a plain text; else the beginning of the body.
+ * Reads the words of a response with any body: the message of a JSON error (even if something follows it), the title of a page, a whole
+ * plain text, or else the beginning of the body.
  */
 export function readReplyWords({ body }: Pick<Reply, 'body'>, clean: Clean): ErrorWords {
   switch (body.kind) {
@@ -108,7 +108,7 @@ export function readReplyWords({ body }: Pick<Reply, 'body'>, clean: Clean): Err
   }
 }
 
-/** Empty for a value that holds nothing. */
+/** Returns the beginning of a value as text, or empty for a value that holds nothing. */
 function beginningOf(value: unknown): string {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return textOf(value);
   const text = JSON.stringify(value, (_name, inner: unknown) =>

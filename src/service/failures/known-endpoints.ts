@@ -1,41 +1,41 @@
 import type { ServiceResult } from '../result.ts';
 
-/** This many in a row are no accident of a proxy: the address now leads elsewhere. */
+/** Unexpected answers in a row after which the address counts as wrong: a faulty proxy would cause fewer. */
 const mostInARow = 10;
 
 /**
- * What is known of an endpoint. `right`: it has answered well. `lost`: it had, and ten answers in a row are not the service's.
- * It never has in this run: `elsewhere`: another endpoint of the address has, and no earlier run was answered, or ten answers in a row are
- * not the service's while others are; `untried`: another has, and an earlier run was answered, perhaps by this one; `before`: none has, and an earlier run was answered; `unknown`: nothing ever has.
+ * What is known of an endpoint. `right`: it has answered well. `lost`: it had, but its last ten answers were not the service's. The
+ * others never answered well in this run. `elsewhere`: other endpoints did, and no earlier run, or ten answers in a row were not the
+ * service's. `untried`: other endpoints did, and an earlier run. `before`: only an earlier run got answers. `unknown`: none did.
  */
 export type Standing = 'right' | 'lost' | 'elsewhere' | 'untried' | 'before' | 'unknown';
 
 interface Endpoint {
   hasResponded: boolean;
-  /** Responses in a row that speak for a wrong address. */
+  /** Responses in a row that suggest a wrong address. */
   strange: number;
   /** Another endpoint has answered well after the first of these: the address was there all the while. */
   wasAlone: boolean;
 }
 
 /**
- * What an address and its endpoints have answered so far: one for both halves of a service. A page, a redirect or a missing path means a
- * wrong address where nothing has answered well, and a kind of request that is not offered where other endpoints have. Of an endpoint
- * that has itself, or may have in an earlier run, something between us and the service had a bad moment (a proxy that is restarted, a
- * login page of a network), unless it is kept up.
+ * What an address and its endpoints have answered so far, shared by both halves of a service. A page, a redirect or a missing path
+ * means a wrong address where nothing has answered well, and a kind of request that is not offered where only other endpoints have.
+ * From an endpoint that has answered well, perhaps in an earlier run, it means a passing fault between us and the service (a restarted
+ * proxy, a login page), unless it persists.
  */
 export class KnownEndpoints {
   readonly #endpoints = new Map<string, Endpoint>();
   #answeredBefore: boolean;
-  /** The address has given an answer in HTTP, of any status. */
+  /** Whether the address has answered in HTTP, with any status. */
   hasSpokenHttp = false;
-  /** A task of it has shown buttons, in this run or an earlier one. */
+  /** Whether a task has shown buttons, in this run or an earlier one. */
   showsButtons: boolean;
   #hasAnswered = false;
 
   /**
    * @param answeredBefore whether the address has answered well in an earlier run, with the same names and auth
-   * @param showsButtons whether it has shown buttons then
+   * @param showsButtons whether it showed buttons in an earlier run
    */
   constructor({
     answeredBefore = false,
@@ -50,12 +50,12 @@ export class KnownEndpoints {
     return this.#hasAnswered;
   }
 
-  /** Whether it has answered well, in this run or an earlier one, or another process. */
+  /** Whether the address has answered well in this run, an earlier run or another process. */
   get everAnswered(): boolean {
     return this.#hasAnswered || this.#answeredBefore;
   }
 
-  /** The address has answered another process well, or an earlier run. */
+  /** Notes that the address has answered another process, or an earlier run, well. */
   onAnsweredElsewhere(): void {
     this.#answeredBefore = true;
   }
@@ -74,7 +74,7 @@ export class KnownEndpoints {
       known.hasResponded = true;
       known.strange = 0;
       known.wasAlone = false;
-      // Any key may list the models, and a console may answer for them.
+      // Any key may list the models, and a console may answer in place of the service.
       if (endpoint === 'models') return;
       this.#hasAnswered = true;
       for (const other of this.#endpoints.values()) other.wasAlone ||= other.strange > 0;

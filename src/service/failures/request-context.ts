@@ -6,36 +6,36 @@ import type { ErrorWords } from './error-words.ts';
 import type { Standing } from './known-endpoints.ts';
 import type { Asking, Meant } from './table.ts';
 
-/** The context of a failure: which request failed, and what must not be shown. */
+/** The context of a failure: the request, and how secrets are hidden. */
 export interface RequestFacts {
-  /** A request that changes nothing can always be repeated: what would be lost is retried. */
+  /** Whether the request changes nothing. It can then always be repeated: its failures are `retry` in place of `lost`. */
   readonly safe: boolean;
-  /** For messages: `POST /img/submit/imagine`. */
+  /** Name of the request in messages: `POST /img/submit/imagine`. */
   readonly label: string;
   readonly baseUrl: string;
   /** Removes every secret from the text of a failure. */
   readonly mask: Mask;
-  /** Finds credentials in values that are kept unchanged: ids, labels, links, replies. */
+  /** Removes credentials from values that are otherwise kept unchanged: ids, labels, links, replies. */
   readonly dataMask: Mask;
   readonly clean: Clean;
   /** Where the key came from; never the key. */
   readonly keySource?: string | undefined;
-  /** Of a request with a body: what makes it large. */
+  /** Describes the largest part of a request that has a body. */
   readonly largestPart?: (() => string | undefined) | undefined;
   /** What the endpoint is for. Default: `read` for a request that changes nothing, else `submit`. */
   readonly on?: Asking | undefined;
-  /** What a gateway without this endpoint does not offer: `edits`, `chat`. Default: this. */
+  /** What a gateway without this endpoint does not offer: `edits`, `chat`. Default: "this". */
   readonly offer?: string | undefined;
-  /** The model that is asked: a 404 that names it is about the model. */
+  /** The requested model: a 404 that names it is about the model. */
   readonly model?: string | undefined;
-  /** What to do about a refusal, where the endpoint knows more than the rules for all endpoints. */
+  /** Returns advice about a refusal, where the endpoint knows more than the general rules. */
   readonly advise?: ((meant: Meant, reply: Reply, words: ErrorWords) => string | undefined) | undefined;
-  /** Words of a used-up quota, beside those that are known. */
+  /** Additional words that mean a used-up quota. */
   readonly quotaWords?: readonly string[] | undefined;
-  /** The address has given an answer in HTTP, of any status. Default: it has not. */
+  /** Whether the address has answered in HTTP, with any status. Default: no. */
   readonly hasSpokenHttp?: () => boolean;
   readonly now: () => number;
-  /** What is known of the endpoint and of its address. Default: neither has answered well. */
+  /** What is known of the endpoint and its address. Default: neither has answered well. */
   readonly standing?: () => Standing;
 }
 
@@ -52,13 +52,13 @@ export interface Verdict {
   readonly mayBeDone?: true;
   /** As in `ServiceFailure`. */
   readonly likeBadGateway?: true;
-  /** Sentences: what to do. */
+  /** Advice to the user, in sentences. */
   readonly advice?: string;
 }
 
 /**
- * Marks a failure that ends the run. An address that has served this run, or one before, leads elsewhere by now, or something stands
- * before the service: a reply that follows work which was done says nothing about whether the submission was carried out.
+ * Marks a failure that stops the run as possibly done. Where the address answered before, it may now lead elsewhere, or a proxy may
+ * answer: a reply that can follow finished work does not say whether the submission was processed.
  */
 export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonly mayBeDone?: true } => {
   const standing = facts.standing?.();
@@ -70,8 +70,8 @@ export const markedOpen = (facts: RequestFacts, followsWork: boolean): { readonl
 /** What an endpoint is for. */
 export const askingOf = ({ on, safe }: RequestFacts): Asking => on ?? (safe ? 'read' : 'submit');
 
-/** Whether a request costs, once the service has carried it out. */
+/** Whether the service charges for the request once it is processed. */
 export const mayBePaid = (facts: RequestFacts): boolean => askingOf(facts) !== 'read';
 
-/** The class of a failure that leaves open whether the service carried the request out. */
+/** Returns the class of a failure that leaves open whether the service processed the request. */
 export const lostClass = (facts: RequestFacts): FailureClass => (facts.safe ? 'retry' : 'lost');

@@ -3,7 +3,7 @@ import type { Clean } from '../http/sanitize.ts';
 
 const requestIdNote = /\(\s*request[ _-]?id\s*[:：]\s*([^()\s]{1,128})\s*\)/giu;
 
-/** Takes "(request id: X)" out of a message, wherever it stands. */
+/** Splits "(request id: X)" off a message, wherever it stands. */
 export function splitRequestId(text: string): { readonly message: string; readonly requestId?: string } {
   let requestId: string | undefined;
   const message = text.replace(requestIdNote, (_note, id: string) => {
@@ -13,7 +13,7 @@ export function splitRequestId(text: string): { readonly message: string; readon
   return { message: message.trim(), ...(requestId !== undefined && { requestId }) };
 }
 
-/** The id that the service's support asks for: from the message, else from a header. */
+/** Returns the id that the service's support asks for: from the message, else from a header. */
 export function withRequestId(
   fromMessage: string | undefined,
   reply: Reply,

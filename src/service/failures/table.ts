@@ -1,19 +1,19 @@
 import type { About, FailureClass } from '../result.ts';
 
 /**
- * What every known refusal means, in one table: first what can be meant, then by which words, codes and statuses it is known. The
- * first row that fits decides. `src/service/README.md` 8.5 is written from it, and a test compares the two.
+ * What every known refusal means, in one table: first the meanings, then the words, codes and statuses by which each is recognised. The
+ * first matching row decides. `src/service/README.md` 8.5 is written from it, and a test compares the two.
  */
 
-/** What a refusal means for the one request and for others. */
+/** What a refusal means for this request and for others. */
 export interface Meaning {
   readonly code: string;
-  /** How it is met. A request that changes nothing is tried again where this is `lost`. */
+  /** Class of the failure. A request that changes nothing is retried where this is `lost`. */
   readonly class: FailureClass;
-  /** What the service made of a submission: nothing for certain, perhaps a task, certainly one. */
+  /** What the service made of a submission: nothing for certain, perhaps a task, certainly a task. */
   readonly made: 'nothing' | 'maybe' | 'task';
   readonly about?: About;
-  /** A broken connection behind the gateway, which it reports as a refusal: where the pipeline says `retry.ambiguous: retry`, met as a 502. */
+  /** A broken connection behind the gateway, reported as a refusal. With `retry.ambiguous: retry` it is handled like a 502. */
   readonly likeBadGateway?: true;
 }
 
@@ -50,39 +50,39 @@ export const meanings = {
 
 export type Meant = keyof typeof meanings;
 
-/** Which endpoints: submissions of images, text calls, or those that read. */
+/** The kind of an endpoint: submissions of images, text calls, or reads. */
 export type Asking = 'submit' | 'text' | 'read';
 
-/** By what a meaning is known: all that a row names must fit. */
+/** One way to recognise a meaning: everything that the row names must match. */
 export interface Row {
   readonly is: Meant;
-  /** Absent: every endpoint. */
+  /** Endpoints that the row applies to. Absent: all. */
   readonly on?: readonly Asking[];
-  /** HTTP status, or the first and the last of several. */
+  /** HTTP statuses, each alone or as the first and last of a range. */
   readonly status?: readonly (number | readonly [number, number])[];
   /** The submit code of an image gateway or proxy (gateway 3.2). */
   readonly submit?: readonly number[];
-  /** Machine words: one of these is the error's `code`, `type`, `status` or a detail's `reason`. */
+  /** Machine words, one of which is the error's `code`, `type`, `status` or a detail's `reason`. */
   readonly codes?: readonly string[];
-  /** One of these stands in the message, whatever its case. */
+  /** Words, one of which stands in the message, in upper or lower case. */
   readonly words?: readonly (string | RegExp)[];
   readonly from: string;
 }
 
-/** Statuses with which a submit code counts (gateway 3.3). */
+/** Statuses at which a submit code is read (gateway 3.3). */
 const answered = [[200, 299], 400, 404] as const;
 
 const badGateway = [408, 500, 502, 504, [520, 524]] as const;
 
 export const rows: readonly Row[] = [
-  // An accepted submission, whatever its words.
+  // An accepted code, but the words say that the submission was ignored.
   { is: 'not offered', on: ['submit'], submit: [1], status: answered, words: [/^忽略提交/i], from: 'trueai' },
   { is: 'accepted', on: ['submit'], submit: [1, 22], status: [[200, 299]], from: 'gateway 3.2' },
   { is: 'modal', on: ['submit'], submit: [21], status: [[200, 299]], from: 'gateway 3.2' },
-  // The words repeat those of the prompt, which may say anything.
+  // The message repeats the prompt, which may say anything.
   { is: 'banned', on: ['submit'], submit: [24], status: answered, from: 'gateway 3.2' },
 
-  // Money, at every endpoint and with any status: each further row would hear the same.
+  // Used-up money, at every endpoint and with any status: all further jobs would fail the same way.
   { is: 'quota', status: [402], from: 'openrouter, deepseek' },
   {
     is: 'quota',
@@ -134,7 +134,7 @@ export const rows: readonly Row[] = [
     from: 'anthropic, litellm 4208, 14144, deepseek, continue 10373, roni 125',
   },
 
-  // The task was made, and what should have told so failed.
+  // The task was made, but the step that should report it failed.
   {
     is: 'made, not noted',
     on: ['submit'],
@@ -165,7 +165,7 @@ export const rows: readonly Row[] = [
     from: 'gateway 1.4, new-api, trueai, google',
   },
 
-  // Nobody to do it, or nobody ever.
+  // No channel for the model now, or no such model at all.
   { is: 'no model', on: ['text'], codes: ['model_not_found'], from: 'gateway 8.4, new-api' },
   { is: 'no channel', on: ['submit'], codes: ['model_not_found'], from: 'gateway 8.4, new-api' },
   {
@@ -190,8 +190,7 @@ export const rows: readonly Row[] = [
     is: 'not offered',
     on: ['submit'],
     status: [[200, 499]],
-    // Of the account or of what it can do. A field or an image that is not taken is about the one request, and so is a task that cannot
-    // be made again.
+    // About the account or its abilities. A refused field or image concerns one request, and so does a task that cannot be repeated.
     words: [
       /^(?!.*(?:remix|该任务|参数|比例|宽高比|尺寸|格式|图片|词|--|\bparam|\b(?:ratios?|sizes?|formats?|prompts?)\b))(?=.*(?:账号|帐号|账户|模式|功能|接口|按钮|操作|\b(?:accounts?|modes?|features?|endpoints?|services?|buttons?|actions?)\b)).*(?:不支持|未启用|未开启|\bdisabled\b|\bnot enabled\b)/i,
     ],
@@ -199,7 +198,7 @@ export const rows: readonly Row[] = [
   },
   { is: 'not offered', on: ['submit'], status: [403], words: [/无权(访问|使用)模型/i], from: 'new-api' },
 
-  // Codes of submissions, and the words that say more than they do.
+  // Submit codes, and words that say more than the codes.
   {
     is: 'not ready',
     on: ['submit'],
@@ -250,7 +249,7 @@ export const rows: readonly Row[] = [
   { is: 'broken behind', status: [400, [200, 299]], codes: ['do_request_failed'], from: 'gateway 3.3' },
   { is: 'ambiguous', submit: [5], status: answered, from: 'gateway 3.3' },
 
-  // Statuses (gateway 8.2), and codes that make another one of them (gateway 8.4).
+  // Statuses (gateway 8.2), and codes that stand for another status (gateway 8.4).
   {
     is: 'rejected',
     status: [[500, 599]],
@@ -279,7 +278,7 @@ export const rows: readonly Row[] = [
 /** Whether a submit code is one of the documented ones. */
 export const isKnownCode = (code: number): boolean => rows.some(({ submit }) => submit?.includes(code));
 
-/** What is looked at of a refusal. */
+/** The parts of a refusal that are compared with the table. */
 export interface Refusal {
   readonly status: number;
   readonly on: Asking;
@@ -288,11 +287,11 @@ export interface Refusal {
   readonly submit: number | undefined;
 }
 
-/** What a refusal means. Undefined: no row fits. @param quotaWords the pipeline's own (`retry.quota`) */
+/** Returns the meaning of a refusal, or undefined if no row matches. @param quotaWords the pipeline's own (`retry.quota`) */
 export function meaningOf(refusal: Refusal, quotaWords: readonly string[] = []): Meant | undefined {
   const { message, codes } = refusal;
   const known = rows.find((row) => fits(row, refusal))?.is;
-  // What is made is paid, whatever else is said of it; what is banned repeats words of the prompt.
+  // What was made is paid for, whatever else the refusal says; a banned message repeats words of the prompt.
   if (known !== undefined && (known === 'banned' || meanings[known].made === 'task')) return known;
   return quotaWords.some((word) => codes.includes(word) || isIn(word, message)) ? 'quota' : known;
 }

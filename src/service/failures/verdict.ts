@@ -6,7 +6,7 @@ import { askingOf, lostClass, type RequestFacts, type Verdict } from './request-
 import { type Meaning, type Meant, meaningOf, meanings } from './table.ts';
 import { addressAdvice } from './wrong-address.ts';
 
-/** What an error response means, by the table. Where no row fits, the request is wrong. */
+/** Looks up the meaning of an error response in the table. If no row matches, the request is wrong. */
 export function meantBy(reply: Reply, words: ErrorWords, facts: RequestFacts): Meant {
   const { status, body } = reply;
   const submit = words.shape === 'gateway' || words.shape === 'submit' ? readInteger(words.code) : undefined;
@@ -18,12 +18,12 @@ export function meantBy(reply: Reply, words: ErrorWords, facts: RequestFacts): M
     submit,
   };
   const meant = meaningOf(refusal, facts.quotaWords);
-  // One that broke off may hide a time-out behind a 400, as do_request_failed does.
+  // An incomplete body may hide a time-out behind a 400, as do_request_failed does.
   const mayHide = status === 400 && (body.kind === 'unread' || body.kind === 'broken');
   return meant ?? (mayHide ? 'ambiguous' : 'rejected');
 }
 
-/** The machine words of an error: its code, type and status, and the reasons in its details. */
+/** Lists the machine words of an error: its code, type and status, and the reasons in its details. */
 function codesIn(body: Reply['body'], { code }: ErrorWords): readonly string[] {
   const value = body.kind === 'json' ? body.value : undefined;
   const record = members(Array.isArray(value) ? value[0] : value);
@@ -33,7 +33,7 @@ function codesIn(body: Reply['body'], { code }: ErrorWords): readonly string[] {
   return all.filter((word): word is string => typeof word === 'string' && word !== '');
 }
 
-/** What an error response means, and what to do about it. */
+/** Returns what an error response means, and what to do about it. */
 export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
   const meant = meantBy(reply, words, facts);
   const meaning: Meaning = meanings[meant];
@@ -41,7 +41,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
   const advice = facts.advise?.(meant, reply, words) ?? adviceOn(meant, facts);
   const said = advice === undefined ? {} : { advice };
   const standing = facts.standing?.() ?? 'unknown';
-  // Only a gateway that takes any first segment hands a path on that it does not have (gateway 8.3).
+  // Only a gateway that accepts any first segment forwards a path that it does not have (gateway 8.3).
   if (
     meant === 'ambiguous' &&
     standing === 'unknown' &&
@@ -56,7 +56,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       advice: addressAdvice(facts),
     };
   const hasAnswered = standing === 'right' || standing === 'lost';
-  // What no fetch has ever shown is paid for, and cannot be saved. A page is not the gateway's own word.
+  // A task that no fetch has ever shown is paid for, but cannot be saved. A page is not the gateway's own answer.
   const isOwn = reply.body.kind !== 'html';
   if (meant === 'forbidden' && facts.offer === 'fetch' && !hasAnswered && standing !== 'unknown' && isOwn)
     return {
@@ -64,7 +64,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       class: 'stop',
       about: 'key',
       advice:
-        'This key may submit tasks, and may not look at them: give it the right to, or take another key.',
+        'This key may submit tasks but not fetch them: give it that right, or use another key.',
     };
   const kind = asTold(meaning.class === 'lost' ? lostClass(facts) : meaning.class, reply, facts);
   return {
@@ -78,7 +78,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
   };
 }
 
-/** A text call is made again, or is not, where the service says so itself (`x-should-retry` of the vendors' own clients). */
+/** Applies the service's own advice on repeating a text call (`x-should-retry` of the vendors' own clients). */
 function asTold(kind: FailureClass, reply: Reply, facts: RequestFacts): FailureClass {
   if (askingOf(facts) !== 'text' || (kind !== 'retry' && kind !== 'permanent')) return kind;
   const told = reply.header('x-should-retry')?.trim().toLowerCase();
@@ -92,16 +92,16 @@ function adviceOn(meant: Meant, facts: RequestFacts): string | undefined {
     case 'key':
       return `${facts.keySource === undefined ? '' : `The API key came from ${facts.keySource}. `}Check that it is right, complete and still valid.`;
     case 'not offered':
-      return 'This gateway, or its account, does not do this.';
+      return 'This gateway, or its account, does not offer this.';
     case 'no channel':
-      return 'The service has nobody to do this for this key now. Nothing was made.';
+      return 'The service has no channel for this key now. Nothing was made.';
     case 'made, not noted':
-      return 'The gateway has passed it on, and could not note the task that was made.';
+      return 'The gateway has forwarded the request, but could not record the task that was made.';
     case 'ambiguous':
     case 'broken behind':
       return `The gateway lost its connection to the service behind it${facts.safe ? '' : ': the task may exist'}.`;
     case 'not ready':
-      return 'To the gateway, the task is not in the state that this needs; it may lag behind. Nothing was made.';
+      return 'The task is not yet in the state that this needs, by what the gateway knows; that may lag behind. Nothing was made.';
     case 'unknown button':
       return 'This gateway does not know what that button does: press another one.';
     case 'forbidden':

@@ -4,28 +4,28 @@ import { type ErrorWords, readReplyWords } from './error-words.ts';
 import { askingOf, lostClass, markedOpen, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';
 
-/** An answer that is not the endpoint's own (gateway 8.3). */
+/** An answer that the endpoint itself would not give (gateway 8.3). */
 interface Strange {
   readonly code: string;
-  /** What the service did: a clause after its name. */
+  /** What the service did, as a clause after its name. */
   readonly does: string;
-  /** The same as a sentence of its own, where that says more. */
+  /** The same as a whole sentence, where that says more. */
   readonly message?: string;
-  /** How it is met where the endpoint has answered well. */
+  /** Class of the failure where the endpoint has answered well. */
   readonly passes: FailureClass;
-  /** It may follow work that was done. */
+  /** Whether the answer may follow finished work. */
   readonly followsWork: boolean;
   readonly advice?: string;
   /** The service's own words. */
   readonly words?: Pick<ErrorWords, 'message' | 'requestId'>;
 }
 
-/** A redirect, which these services send for paths that they do not have. */
+/** Returns the failure of a redirect, which these services send for unknown paths. */
 export function redirected(reply: Reply, facts: RequestFacts): ServiceFailure {
   const target = redirectTarget(reply.header('location'), facts.baseUrl);
   const base = new URL(facts.baseUrl);
   const toHttps = base.protocol === 'http:' && target === `https://${base.hostname}`;
-  // 303 is what follows work that was done (RFC 9110 15.4.4).
+  // 303 follows finished work (RFC 9110 15.4.4).
   const followsWork = reply.status === 303;
   return strange(reply, facts, {
     code: 'service.redirect',
@@ -39,7 +39,7 @@ export function redirected(reply: Reply, facts: RequestFacts): ServiceFailure {
   });
 }
 
-/** Only the origin: a location may carry a token, and its path may be anything. */
+/** Returns only the origin: a location may carry a token, and its path may be anything. */
 function redirectTarget(location: string | null, baseUrl: string): string {
   if (location === null) return 'another address';
   if (!URL.canParse(location, baseUrl)) return 'another address';
@@ -47,12 +47,12 @@ function redirectTarget(location: string | null, baseUrl: string): string {
   return protocol === 'http:' || protocol === 'https:' ? origin : 'another address';
 }
 
-/** A page or a text where JSON belongs. */
+/** Returns the failure of a page or a text in place of JSON. */
 export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean).message;
   const shown = words === '' ? '' : ` ("${words.slice(0, 100)}")`;
   const what = `${reply.body.kind === 'html' ? 'a web page' : 'text'}${shown} instead of JSON`;
-  // With a 2xx it may have been carried out, as where the JSON is broken; a missing path says that it was not.
+  // With a 2xx the request may have been processed, as with broken JSON; a missing path says that it was not.
   const followsWork = !isMissing(reply.status);
   return strange(reply, facts, {
     code: 'service.not-json',
@@ -63,15 +63,15 @@ export function notJson(reply: Reply, facts: RequestFacts): ServiceFailure {
   });
 }
 
-/** Statuses of a path, or of a method of a path, that is not there. */
+/** Whether a status means a missing path, or a missing method of a path. */
 export const isMissing = (status: number): boolean => status === 404 || status === 405;
 
-/** What a 404 is about that names one: the path is right, and what it asks for is not there. */
+/** Things that a 404 may name: then the path is right, and the thing is missing. */
 const things = /\b(models?|tasks?|entity|cached ?content|file)\b|模型|任务/i;
 
 /**
- * The failure of a missing path that is told as JSON, or as nothing. Undefined: the words are about what was asked for, or the endpoint
- * has answered well, and nothing says that this was not its own answer.
+ * Returns the failure of a missing path whose body is JSON or empty. Returns undefined if the words are about the requested thing, or
+ * if the endpoint has answered well and this may be its own answer.
  */
 export function missingPath(
   reply: Reply,
@@ -89,7 +89,7 @@ export function missingPath(
     return undefined;
   const isPath = /^Invalid URL \(/i.test(message);
   const standing = facts.standing?.() ?? 'unknown';
-  // Of a fetch, a task that is gone is the likelier.
+  // For a fetch, a missing task is likelier.
   const isOwn =
     standing === 'right' || standing === 'lost' || (askingOf(facts) === 'read' && standing !== 'unknown');
   if (isOwn && !isPath) return undefined;
@@ -104,7 +104,7 @@ export function missingPath(
   });
 }
 
-/** What such an answer means, by what is known of the endpoint and of its address. */
+/** Returns the failure of an unexpected answer, from what is known of the endpoint and its address. */
 function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailure {
   const { code, does, message = `the service ${does}.`, passes, followsWork } = what;
   const standing = facts.standing?.() ?? 'unknown';
@@ -140,21 +140,21 @@ function strange(reply: Reply, facts: RequestFacts, what: Strange): ServiceFailu
     about: 'address',
     wrongAddress,
     ...markedOpen(facts, followsWork),
-    message: `${facts.label}: ${message} ${what.advice ?? `${standing === 'before' ? 'This address has served an earlier run: what stands before the service may have said this, for the moment. Else: ' : ''}${addressAdvice(facts)}`}`,
+    message: `${facts.label}: ${message} ${what.advice ?? `${standing === 'before' ? 'This address has served an earlier run: a proxy in front of the service may have said this, for the moment. Otherwise: ' : ''}${addressAdvice(facts)}`}`,
     ...said,
   };
 }
 
-/** The end of an address that belongs to the paths: a version, the word of chat, of images or of an endpoint. */
+/** The end of an address that belongs to the paths: a version, or a word of chat, of images or of an endpoint. */
 const ofPaths = /\/(?:v1(?:beta)?|api|chat|completions|models|submit|imagine|mj|img)$/;
 
-/** What to check when the address seems wrong (gateway 8.3). */
+/** Returns what to check when the address seems wrong (gateway 8.3). */
 export function addressAdvice(facts: RequestFacts): string {
   // Part of an address may be a secret: a path that a variable holds.
   const baseUrl = facts.mask(facts.baseUrl);
   let shorter = baseUrl;
   while (ofPaths.test(shorter)) shorter = shorter.replace(ofPaths, '');
   return shorter === baseUrl
-    ? `Check the base address (${baseUrl}) and service.names: the one or the other is wrong.`
+    ? `Check the base address (${baseUrl}) and service.names: one of them is wrong.`
     : `The base address (${baseUrl}) ends in ${baseUrl.slice(shorter.length)}, which belongs to the paths: drop it, and try ${shorter}.`;
 }

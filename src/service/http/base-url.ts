@@ -1,4 +1,4 @@
-/** What is wrong with a base address or a key; never shows the key, nor a password in an address. */
+/** An error in a base address or a key; it never shows the key or a password in an address. */
 export interface EndpointError {
   readonly code: 'service.bad-address' | 'service.bad-key';
   readonly message: string;
@@ -8,7 +8,7 @@ export type EndpointResult =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly error: EndpointError };
 
-/** Servers take no longer ones (8,000 octets, RFC 9110 4.1), and each request adds a path. */
+/** Longest base address. Servers accept no longer ones (8,000 octets, RFC 9110 4.1), and each request adds a path. */
 const mostCharacters = 4_000;
 
 const badAddress = (message: string): EndpointResult => ({
@@ -17,8 +17,8 @@ const badAddress = (message: string): EndpointResult => ({
 });
 
 /**
- * Reads a base address: `https://host`, `https://host/path/`. It comes back without trailing slashes. A query, a
- * fragment or credentials in it are refused, for they would get lost, or get into every message.
+ * Reads a base address: `https://host`, `https://host/path/`. Returns it without trailing slashes. Refuses a query, a fragment and
+ * credentials, which would be lost or shown in every message.
  */
 export function readBaseUrl(text: string): EndpointResult {
   if (text.length > mostCharacters)
@@ -52,7 +52,7 @@ function withoutSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-/** Reads a key: white space around it (the newline of a file) is dropped, inside it refused. */
+/** Reads a key: drops white space around it (the newline of a file), and refuses white space inside it. */
 export function readApiKey(text: string): EndpointResult {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return { ok: true, value: key };

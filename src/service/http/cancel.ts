@@ -7,8 +7,8 @@ export interface Cancel {
 }
 
 /**
- * Ends one request. An AbortController would do, but takes longer to make, to listen to and to leave than the rest of what bounds
- * a request.
+ * Cancels one request. An AbortController would do, but making, listening to and leaving one takes longer than all the other limits of
+ * a request together.
  */
 export class RequestCancel implements Cancel {
   readonly #listeners = new Set<() => void>();
@@ -22,7 +22,7 @@ export class RequestCancel implements Cancel {
     return this.#reason?.value;
   }
 
-  /** Listeners are called once, in the order in which they came. */
+  /** Cancels the request. Listeners are called once, in the order in which they were added. */
   abort(reason: unknown): void {
     if (this.#reason !== undefined) return;
     this.#reason = { value: reason };
@@ -38,7 +38,7 @@ export class RequestCancel implements Cancel {
     this.#listeners.delete(listener);
   }
 
-  /** A new AbortSignal that is aborted with it: `fetch` takes nothing else. */
+  /** Returns a new AbortSignal that is aborted together with this one: `fetch` accepts nothing else. */
   toSignal(): AbortSignal {
     const controller = new AbortController();
     if (this.#reason !== undefined) controller.abort(this.#reason.value);
@@ -47,7 +47,7 @@ export class RequestCancel implements Cancel {
   }
 }
 
-/** As an event target does: one that leaves meanwhile is not called, and one that throws keeps none of the others from being called. */
+/** Calls listeners as an event target does: one that has left meanwhile is skipped, and one that throws does not stop the others. */
 function callAll(listeners: ReadonlySet<() => void>): void {
   for (const listener of listeners)
     try {
@@ -59,7 +59,7 @@ function callAll(listeners: ReadonlySet<() => void>): void {
     }
 }
 
-/** What follows one signal. */
+/** The listeners of one signal. */
 interface Followers {
   readonly listeners: Set<() => void>;
   /** The listener of the signal itself. */
@@ -69,11 +69,11 @@ interface Followers {
 const followersOf = new WeakMap<AbortSignal, Followers>();
 
 /**
- * Calls a listener once when the signal is aborted. One signal ends all requests of a run, and a listener comes and goes with each of
- * them: an event target would look through all the others each time.
+ * Calls a listener once when the signal is aborted. One signal ends all requests of a run, and each request adds and removes a
+ * listener: an event target would search through all the others each time.
  *
- * @param signal that was not aborted yet
- * @returns leaves it; nothing stays behind at the signal when the last one has left
+ * @param signal that is not aborted yet
+ * @returns removes the listener; nothing stays behind at the signal after the last one
  */
 export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
   const { listeners, tell } = followersOf.get(signal) ?? follow(signal);

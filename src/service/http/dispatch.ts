@@ -9,11 +9,11 @@ import { isOfNetwork } from './connect/connection-error.ts';
 import { BrokenConnection, currentReading } from './connect/reading.ts';
 import type { NamedHeaders } from './told.ts';
 
-/** What is needed of a response with a status: undici's and Node's Response have it, too. */
+/** The members of a response with a status that are used; undici's and Node's Response have them too. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: NamedHeaders;
-  /** Without its content codings. */
+  /** Body after content decoding. */
   readonly body: (ByteStream & { cancel(): Promise<void>; readonly hasEnded?: boolean }) | null;
 }
 
@@ -22,42 +22,42 @@ export interface Outbound {
   readonly method: 'GET' | 'POST' | 'HEAD' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a stream, the headers say its length. */
+  /** Body of the request; the length of a stream is in the headers. */
   readonly body?: string | Uint8Array | Readable | undefined;
 }
 
-/** How a response is waited for. */
+/** Options for waiting for a response. */
 interface Awaiting {
-  /** Gives the request up, also while it waits for a connection. */
+  /** Cancels the request, even while it waits for a connection. */
   readonly signal: Cancel;
-  /** The longest silence of the connection, in ms; absent: the caller's signal bounds it. */
+  /** Longest silence of the connection, in ms; absent: only the signal limits it. */
   readonly idleMs?: number;
-  /** The first byte is about to leave: whatever fails before that has left nothing at the service. */
+  /** Called when the first byte is about to leave: a failure before that has left nothing at the service. */
   readonly onStart?: () => void;
 }
 
 /** A response as the connection brings it. */
 export interface OpenResponse {
   readonly status: number;
-  /** By lower-case name; several where the header stands there several times. */
+  /** Headers by lower-case name; a list where a header is repeated. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** With its content codings. */
+  /** Body before content decoding. */
   readonly body: IncomingBody;
 }
 
-/** How a request is carried out. */
+/** Options for sending a request. */
 export interface Dispatching extends Awaiting {
-  /** Bound of a compressed body, before and between its codings, in bytes. */
+  /** Largest compressed body, before and between its codings, in bytes. */
   readonly maxBytes: number;
 }
 
-/** A server that has more to say before it answers does not mean to answer. */
+/** Most informational answers to one request: a server that sends more is not going to answer. */
 const mostInformational = 1000;
 
 /**
- * One request through a dispatcher, and the response when its status is there. Nothing is repeated, no redirect is followed,
- * and informational answers (1xx) are passed over (RFC 9110 15.2). Rejects with what the connection says; of a body that breaks
- * off, its reading does.
+ * Sends one request through a dispatcher and returns the response when its status has arrived. Nothing is repeated, no redirect is
+ * followed, and informational answers (1xx) are skipped (RFC 9110 15.2). Rejects with the connection's error; if the body breaks off,
+ * reading it rejects.
  */
 export async function dispatchRequest(
   dispatcher: Dispatcher,
@@ -87,7 +87,7 @@ export async function dispatchRequest(
   }
 }
 
-/** The same with the body as it comes, and no coding of it asked for but what the headers say. */
+/** Sends a request as `dispatchRequest` does, but returns the body undecoded and requests only the codings that the headers name. */
 export function openResponse(
   dispatcher: Dispatcher,
   { method, url, headers, body }: Outbound,
@@ -101,7 +101,7 @@ export function openResponse(
         path,
         method,
         headers,
-        // The bounds of an exchange are its own: undici's 300 s would cut off a model that thinks for longer.
+        // An exchange has its own limits: undici's 300 s would cut off a model that thinks for longer.
         headersTimeout: awaiting.idleMs ?? 0,
         bodyTimeout: awaiting.idleMs ?? 0,
         body: body ?? null,
@@ -111,13 +111,13 @@ export function openResponse(
   });
 }
 
-/** Where a request goes, as a connection wants it. */
+/** The destination of a request, as a connection needs it. */
 interface Target {
   readonly origin: string;
   readonly path: string;
 }
 
-/** The address that was asked last: a model is asked again and again. */
+/** The last destination, kept because a model is asked again and again. */
 let lastAsked: { readonly url: string; readonly target: Target } | undefined;
 
 function targetOf(url: string): Target {
@@ -128,7 +128,7 @@ function targetOf(url: string): Target {
   return target;
 }
 
-/** A server that only says that it will answer. */
+/** The error for a server that sends only informational answers. */
 class TooManyAnswers extends Error {
   readonly code = 'ERR_INFORMATIONAL';
 
@@ -137,7 +137,7 @@ class TooManyAnswers extends Error {
   }
 }
 
-/** Hears of one request, from its first byte to the last one of its response. */
+/** Receives the events of one request, from its first byte to the last byte of its response. */
 class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #awaiting: Awaiting;
   readonly #resolve: (response: OpenResponse) => void;
@@ -145,7 +145,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #body: IncomingBody | undefined;
   #informational = 0;
-  /** What failed is no affair of the connection. */
+  /** Whether our own code failed, and not the connection. */
   #isOurs = false;
 
   constructor(
@@ -204,22 +204,22 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, thrown: Error): void {
     this.#stopListening();
-    // While an event of a connection is handled, it is undici that throws. It hands on what was thrown without a word of where.
+    // Errors during an event of a connection come from undici, which passes them on without their origin.
     const isUndici = currentReading() !== undefined && !this.#isOurs && !isOfNetwork(thrown);
     const error = isUndici ? new BrokenConnection(thrown) : thrown;
     this.#body?.end({ error });
-    // Without effect where the status has come.
+    // Has no effect if the status has arrived.
     this.#reject(error);
   }
 
   readonly #giveUp = (): void => {
     const reason = reasonOf(this.#awaiting.signal);
-    // A request that waits for a connection is ended when its turn comes; no caller waits for that.
+    // A request that waits for a connection ends when its turn comes; no caller waits for that.
     if (this.#controller === undefined) return this.#reject(reason);
     try {
       this.#controller.abort(reason);
     } catch (error) {
-      // Whoever gives a request up, a timer or the end of the run, has no part in what undici throws for it.
+      // What undici throws on a cancelled request does not concern the canceller: a timer or the end of the run.
       this.onResponseError(undefined, new BrokenConnection(error));
     }
   };
@@ -232,14 +232,14 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 const reasonOf = ({ reason }: Cancel): Error =>
   reason instanceof Error ? reason : new Error('the request was given up');
 
-/** What is read of a body that cannot be decoded. */
+/** Returns a body whose reading fails, because it cannot be decoded. */
 function brokenBody(error: unknown): IncomingBody {
   const body = new IncomingBody({ hold: () => {}, release: () => {}, abort: () => {} });
   body.end({ error });
   return body;
 }
 
-/** A body that can be read. `cancel` releases the connection, even before the first read. */
+/** Returns a readable body. `cancel` releases the connection, even before the first read. */
 function decodedStream(plain: AsyncGenerator<Uint8Array>, body: IncomingBody): HttpResponse['body'] {
   const cancel = async (reason?: unknown): Promise<void> => {
     await body.cancel(reason);

@@ -8,59 +8,59 @@ import { dispatchRequest, type HttpResponse, type Outbound } from './dispatch.ts
 import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
 import { systemTimer, TimeOut, type Timer } from './timeout.ts';
 
-/** How requests leave this machine; everything a test replaces. */
+/** How requests leave this machine; tests replace all of it. */
 export interface Transport {
-  /** Connections, proxies, connect time-out; or a fetch, which does not report when a request leaves. */
+  /** A dispatcher (connections, proxies, connect time-out), or a fetch, which does not report when a request leaves. */
   readonly via: { readonly dispatcher: Dispatcher } | { readonly fetch: typeof globalThis.fetch };
-  /** Default: setTimeout. */
+  /** Timer of all waits. Default: setTimeout. */
   readonly timer?: Timer;
-  /** Milliseconds since whenever, never going back. Default: performance.now. */
+  /** Monotonic clock in ms. Default: performance.now. */
   readonly elapsed?: () => number;
-  /** Bound of a body after decompression, in bytes. */
+  /** Largest body after decompression, in bytes. */
   readonly maxBodyBytes: number;
-  /** Bound of all bodies that are being read. */
+  /** Bound of the bytes of all bodies being read. */
   readonly bodies: BodyPool;
 }
 
 export interface HttpRequest extends Outbound {
-  /** Bound of the whole exchange: connecting, sending, headers and body, but for waiting until there is room for that. */
+  /** Time limit of the whole exchange: connecting, sending, headers and body, but not waiting for room in `bodies`. */
   readonly timeoutMs: number;
-  /** Bounds of how long the service may be silent, if any. */
+  /** Limits of the service's silence, if any. */
   readonly silence?: Silence | undefined;
-  /** The first byte is about to leave, unless this returns false. Only a dispatcher reports that. */
+  /** Called when the first byte is about to leave; false stops the request. Only a dispatcher reports that. */
   readonly onLeave?: (() => unknown) | undefined;
 }
 
-/** Milliseconds; waiting for room does not count. */
+/** Limits of the service's silence, in ms; waiting for room does not count. */
 export interface Silence {
-  /** From the beginning until the first byte of the body. */
+  /** From the start to the first byte of the body. */
   readonly firstByteMs?: number | undefined;
-  /** Between two pieces of the body. */
+  /** Between two chunks of the body. */
   readonly idleMs: number;
 }
 
 export type Exchange<T> =
   | { readonly ok: true; readonly value: T }
-  /** No status came. `sent`: the request may have left this machine. */
+  /** No status arrived. `sent`: the request may have left this machine. */
   | { readonly ok: false; readonly failure: ConnectionFailure; readonly sent: boolean };
 
-/** What a body is read with. */
+/** What a reader of a body needs: the count of its bytes, its time limits and its failures. */
 export interface Receiving {
   readonly maxBytes: number;
-  /** Waiting for room is no time of the exchange. */
+  /** Counts the bytes of the body; waiting for room does not count as time of the exchange. */
   readonly hold: Pick<BodyHold, 'take'>;
-  /** A piece of the body is here. `idleMs`: another bound of the silence that follows. */
+  /** Called for each chunk of the body. `idleMs`: another limit of the silence that follows. */
   readonly onBytes: (idleMs?: number) => void;
-  /** Why reading broke off: what ended the exchange, else what the error says. */
+  /** Returns why reading broke off: the end of the exchange, else the reason in the error. */
   readonly failureOf: (error: unknown) => ConnectionFailure;
 }
 
-/** Reads a response with a known status. Never rejects for an error of the network. */
+/** Reads a response whose status is known. Never rejects for an error of the network. */
 export type Receive<T> = (response: HttpResponse, receiving: Receiving) => Promise<T>;
 
 /**
- * One request, one response: redirects are not followed, nothing is repeated. Never rejects for what the network does; rejects with what is
- * none of its errors (a bug, memory that has run out).
+ * Sends one request and reads one response: redirects are not followed, nothing is repeated. Never rejects for an error of the network;
+ * rejects for any other (a bug, memory that has run out).
  */
 export async function exchange<T>(
   request: HttpRequest,
@@ -111,7 +111,7 @@ export async function exchange<T>(
   };
 
   let sent: Sent = 'dispatcher' in transport.via ? 'no' : 'unknown';
-  // What a fetch throws is whoever's who made it.
+  // An injected fetch may throw anything.
   const isBug = (error: unknown): boolean =>
     ended === undefined && 'dispatcher' in transport.via && !isOfNetwork(error);
   try {
@@ -132,7 +132,7 @@ export async function exchange<T>(
   } catch (error) {
     if (isBug(error)) throw error;
     const reading = readConnectionError(error, sent);
-    // With an unknown transport only an abort before the start is certain to have come in time.
+    // With an unknown transport, only an abort before the start certainly came in time.
     return {
       ok: false,
       failure: ended ?? reading.failure,
@@ -175,7 +175,7 @@ async function send(
   });
 }
 
-/** The answer with its whole body; where that breaks, the status still counts. */
+/** Reads the whole body of a response; if it breaks off, the status still counts. */
 export const receiveWhole: Receive<Reply> = async (response, receiving) => ({
   status: response.status,
   header: (name) => response.headers.get(name),
@@ -184,7 +184,7 @@ export const receiveWhole: Receive<Reply> = async (response, receiving) => ({
 
 async function receiveBody(response: HttpResponse, receiving: Receiving): Promise<ReplyBody> {
   if (response.status >= 300 && response.status < 400) {
-    // Its body says nothing; unread it would hold the connection.
+    // The body carries nothing; unread it would block the connection.
     await response.body?.cancel().catch(() => undefined);
     return { kind: 'empty' };
   }

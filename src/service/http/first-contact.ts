@@ -2,22 +2,22 @@ import { exchange, receiveWhole, type Transport } from './exchange.ts';
 import type { ConnectionFailure } from './reply.ts';
 import { systemTimer } from './timeout.ts';
 
-/** When the free requests go out, in ms after the one before: a server that is just being started speaks by then. */
+/** Pauses before each of the free requests, in ms: a server that is just starting speaks by then. */
 const restsMs = [0, 5_000, 5_000];
 
-/** Bound of each of them, in ms. */
+/** Time limit of each free request, in ms. */
 const longestMs = 10_000;
 
-/** Why nothing can come of an address. */
+/** Why an address cannot work. */
 interface WrongPort {
   readonly failure: ConnectionFailure;
-  /** Proven: nobody there can have read a request in HTTP. */
+  /** Whether it is proven that nobody there can have read an HTTP request. */
   readonly isCertain: boolean;
 }
 
 /**
- * What an address speaks that has never answered in HTTP, asked by requests that cost nothing and carry no key, when the first real one was
- * reset or answered by something else.
+ * Finds out what an address speaks that has never answered in HTTP. It sends free requests without a key, after the first real request
+ * was reset or answered in another protocol.
  */
 export class FirstContact {
   readonly #url: URL;
@@ -29,7 +29,7 @@ export class FirstContact {
     this.#transport = transport;
   }
 
-  /** @returns undefined: it speaks HTTP, or nobody can tell. Who asks meanwhile waits for the same answer */
+  /** @returns undefined: the address speaks HTTP, or it cannot be told. Callers meanwhile wait for the same answer */
   wrongPort(after: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {
     this.#asking ??= this.#ask(after, signal).finally(() => {
       this.#asking = undefined;
@@ -40,15 +40,15 @@ export class FirstContact {
   async #ask({ code, cause }: ConnectionFailure, signal: AbortSignal): Promise<WrongPort | undefined> {
     const isSecure = this.#url.protocol === 'https:';
     if (code === 'connection.refused') {
-      // TLS was begun and broken off, as servers do that do not know it.
+      // TLS was begun and broken off, as by servers that do not speak it.
       if (!isSecure || (cause as { code?: unknown })?.code !== 'ECONNRESET') return undefined;
       const plain = await this.#get('http:', signal);
-      // 400 is what servers with TLS say of a plain request.
+      // Servers with TLS answer a plain request with 400.
       return plain.ok && plain.value.status !== 400
         ? wrong('this port speaks plain HTTP: try http://')
         : undefined;
     }
-    // It has answered in HTTP, though not with what was asked for.
+    // The server answered in HTTP, though not as requested.
     if (code !== 'connection.lost' || /informational|upgrade/.test(String(cause))) return undefined;
     for (const restMs of restsMs) {
       await this.#rest(restMs, signal);
@@ -64,7 +64,7 @@ export class FirstContact {
         return wrong('this port seems to speak TLS: write https://');
     }
     return wrong(
-      'what listens there has not answered in HTTP once: check the host and the port of the base address',
+      'the server there has never answered in HTTP: check the host and the port of the base address',
       { isCertain: false, cause },
     );
   }

@@ -1,14 +1,14 @@
 import { parse, stringify } from 'lossless-json';
 
-/** Deeper answers are no responses: real ones nest five levels. */
+/** Deepest nesting of an answer: real ones have five levels. */
 const maxDepth = 64;
 
 // The longest integer that certainly fits into a double has 15 digits.
 const bareLongInteger = /[:[,]\s*-?\d{16}/;
 
 /**
- * Parses JSON without rounding: an integer beyond 2^53 comes back as a bigint (gateway 3.4, task ids). Of equal
- * keys the last one counts, as in JSON.parse. Throws a SyntaxError for what is not JSON or nests too deeply.
+ * Parses JSON without rounding: integers beyond 2^53 become bigints (gateway 3.4, task ids). Of equal keys the last one counts, as in
+ * JSON.parse. Throws a SyntaxError for text that is not JSON or nests too deeply.
  */
 export function parseJson(text: string): unknown {
   valuesIn(text);
@@ -16,7 +16,7 @@ export function parseJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** An integer that a number cannot hold, with its digits. It can be written again with `writeJson`. */
+/** An integer that a number cannot hold, kept as its digits. `writeJson` writes it unchanged. */
 class LongInteger {
   readonly isLongInteger = true;
   readonly source: string;
@@ -29,7 +29,7 @@ class LongInteger {
     return this.source;
   }
 
-  /** For who writes JSON without caring. */
+  /** Returns the rounded number, for `JSON.stringify`. */
   toJSON(): number {
     return Number(this.source);
   }
@@ -38,7 +38,7 @@ class LongInteger {
 const isLongInteger = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'isLongInteger' in value && value.isLongInteger === true;
 
-/** Two long integers with the same digits. */
+/** Whether two values are long integers with the same digits. */
 export const isSameInteger = (a: unknown, b: unknown): boolean =>
   isLongInteger(a) && isLongInteger(b) && String(a) === String(b);
 
@@ -47,7 +47,7 @@ const longIntegers = { test: isLongInteger, stringify: String };
 // A number in text that JSON.stringify wrote, and that may have lost digits there.
 const longNumber = /[:[,]-?(?:\d{16}|\d(?:\.\d+)?e\+)/;
 
-/** JSON text in which long integers stand with all their digits, those of pipelines too. */
+/** Writes JSON text with all digits of long integers, those of pipelines too. */
 export function writeJson(value: JsonValue): string {
   const text = JSON.stringify(value);
   return longNumber.test(text) ? (stringify(value, undefined, undefined, [longIntegers]) ?? text) : text;
@@ -57,7 +57,7 @@ type JsonValue = Readonly<Record<string, unknown>>;
 
 /** Parses JSON as JSON.parse does, but keeps long integers. @throws SyntaxError */
 export function parseWithLongIds(text: string): unknown {
-  // The lossless parser assigns members, so that a member of this name would become a prototype.
+  // The lossless parser assigns members, so that `__proto__` would become a prototype.
   if (!bareLongInteger.test(text) || /__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return parse(text, undefined, {
     parseNumber: (source) => {
@@ -69,9 +69,8 @@ export function parseWithLongIds(text: string): unknown {
 }
 
 /**
- * Parses JSON as `parseExact` does: what comes of it can be written as JSON again. Throws a SyntaxError for what is not JSON,
- * nests too deeply, or has more than about `maxValues` values: a few bytes of text each, they take many times that when
- * they are parsed.
+ * Parses JSON as `parseExact` does, into values that can be written as JSON again. Throws a SyntaxError for text that is not JSON,
+ * nests too deeply, or has more than about `maxValues` values: each takes a few bytes of text, and many times that in memory.
  */
 export function parseBounded(text: string, maxValues = 2_000_000): unknown {
   if (valuesIn(text) > maxValues) throw new SyntaxError(`JSON of more than ${maxValues} values`);
@@ -80,12 +79,12 @@ export function parseBounded(text: string, maxValues = 2_000_000): unknown {
 
 function readNumber(source: string): number | bigint {
   const number = Number(source);
-  // An id has tens of digits; a longer run is no id, and making a bigint of it takes quadratic time.
+  // An id has tens of digits; a longer run is not an id, and parsing it as a bigint takes quadratic time.
   const isLongInteger = /^-?\d{16,256}$/.test(source);
   return isLongInteger && !Number.isSafeInteger(number) ? BigInt(source) : number;
 }
 
-/** At least as many as it has values, if it is JSON. Throws a SyntaxError where it nests too deeply. */
+/** Returns an upper bound of the number of values in valid JSON. Throws a SyntaxError where it nests too deeply. */
 export function valuesIn(text: string): number {
   let depth = 0;
   let values = 1;
@@ -112,7 +111,7 @@ export function valuesIn(text: string): number {
   return values;
 }
 
-/** Index of the quotation mark that ends the string which begins at `start`; the length of the text where there is none. */
+/** Returns the index of the quotation mark that ends the string at `start`, or the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     // An even number of backslashes escape each other.
@@ -123,7 +122,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The object or list that a text begins with, whatever follows it: some gateways join two answers. Undefined: there is none. */
+/** Reads the object or list at the start of a text and ignores the rest: some gateways join two answers. Undefined: there is none. */
 export function firstValue(text: string): unknown {
   const start = text.length - text.trimStart().length;
   let depth = 0;
@@ -142,14 +141,14 @@ export function firstValue(text: string): unknown {
   return undefined;
 }
 
-/** The members of a JSON object, or undefined where the value is something else. */
+/** Returns the members of a JSON object, or undefined for any other value. */
 export function members(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLongInteger(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 }
 
-/** An integer, also one that is written as a text. */
+/** Reads an integer, also one that is written as text. */
 export function readInteger(value: unknown): number | undefined {
   if (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim())) return Number(value);
   return Number.isSafeInteger(value) ? (value as number) : undefined;

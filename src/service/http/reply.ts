@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from './json.ts';
 
-/** What a body turned out to be. */
+/** The kinds of a response's body. */
 export type ReplyBody =
   | { readonly kind: 'json'; readonly value: unknown }
   /** Nothing, or only white space. */
   | { readonly kind: 'empty' }
-  /** A page: usually a wrong address (gateway 8.3) or something between us and the service. */
+  /** A page: usually from a wrong address (gateway 8.3) or a proxy in front of the service. */
   | { readonly kind: 'html'; readonly title: string }
   /** Neither JSON nor HTML. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Meant as JSON, but cut off, too deep, followed by more, or not UTF-8 (then without its text). */
+  /** Broken JSON: cut off, too deep, followed by more, or not UTF-8 (then without its text). */
   | { readonly kind: 'broken'; readonly cause: unknown; readonly text?: string }
-  /** It did not arrive whole: the connection broke, time ran out, or it was too large. */
+  /** An incomplete body: the connection broke, time ran out, or it was too large. */
   | { readonly kind: 'unread'; readonly failure: ConnectionFailure };
 
-/** Why an exchange ended without its response. */
+/** Why an exchange ended without a response. */
 export interface ConnectionFailure {
   readonly code:
     | 'connection.refused'
@@ -23,7 +23,7 @@ export interface ConnectionFailure {
     | 'connection.tls'
     | 'connection.certificate'
     | 'connection.proxy'
-    /** The port speaks TLS where it was spoken to in plain, or the other way round, or HTTP/2 alone. */
+    /** The port speaks another protocol: TLS in place of plain HTTP, plain HTTP in place of TLS, or HTTP/2 only. */
     | 'connection.protocol'
     | 'connection.timeout'
     | 'connection.lost'
@@ -32,7 +32,7 @@ export interface ConnectionFailure {
     | 'response.coding';
   /** A clause for the message, without a full stop. */
   readonly what: string;
-  /** No wait changes it: every further connection would meet the same. */
+  /** No wait changes it: every further connection would fail the same way. */
   readonly lasting?: true;
   readonly cause?: unknown;
 }
@@ -49,7 +49,7 @@ export function readReplyBody(bytes: Uint8Array, contentType: string | null): Re
   const type = contentType?.toLowerCase() ?? '';
   let text: string;
   try {
-    // A decoder that fails for what is not UTF-8 takes longer to make than most bodies to decode.
+    // Making a decoder that fails on invalid UTF-8 takes longer than decoding most bodies.
     text = isUtf8(bytes)
       ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
       : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -59,7 +59,7 @@ export function readReplyBody(bytes: Uint8Array, contentType: string | null): Re
   return readReplyText(text, parseJson, type);
 }
 
-/** Classifies the text of a body. `type`: its Content-Type in lower case, where that is known. */
+/** Classifies the text of a body. `type`: its Content-Type in lower case, if known. */
 export function readReplyText(body: string, parse: (text: string) => unknown, type = ''): ReplyBody {
   const text = body.trim();
   if (text === '') return { kind: 'empty' };

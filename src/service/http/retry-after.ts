@@ -1,19 +1,19 @@
 /**
- * Whether a server of any kind may answer the same request otherwise a little later. Not: 501, 505 and 507 (what it cannot do, and a full
- * disk). What a status of the gateway means for what may be paid says `service/failures/table.ts`.
+ * Whether any kind of server may answer the same request differently a little later. Not 501, 505 (unsupported) and 507 (disk full).
+ * What a gateway's status means for paid requests is in `service/failures/table.ts`.
  */
 export const isPassingStatus = (status: number): boolean =>
   status >= 500 ? ![501, 505, 507].includes(status) : [408, 425, 429].includes(status);
 
-/** A longer wait is not believed: it would stop a run for a slip of the service. */
+/** Longest wait that is accepted, in ms: a longer one would stop a run for a mistake of the service. */
 const maxMs = 3_600_000;
 
 const bounded = (ms: number): number => Math.min(maxMs, Math.max(0, Math.ceil(ms)));
 
 /**
- * How long the service asks to wait, in ms, at most an hour: `Retry-After` as seconds or as an HTTP date (RFC 9110
- * 10.2.3). A date is measured against the response's own `Date` header where it has one, so that a wrong clock on this
- * machine does not matter, else against `now`.
+ * Reads how long the service asks to wait, in ms, at most an hour: `Retry-After` as seconds or as an HTTP date (RFC 9110 10.2.3). A
+ * date is compared with the response's `Date` header if it has one, so that a wrong clock on this machine does no harm, else with
+ * `now`.
  */
 export function readRetryAfter(
   header: string | null,
@@ -31,11 +31,11 @@ export function readRetryAfter(
   return bounded(until - (Number.isNaN(sent) ? now() : sent));
 }
 
-/** The same of `retry-after-ms`, which some services send beside it for being exact: milliseconds. */
+/** Reads `retry-after-ms`, the exact wait in milliseconds that some services send beside `Retry-After`. */
 export const readRetryAfterMs = (header: string | null): number | undefined =>
   header !== null && /^\s*\d{1,15}(\.\d{1,9})?\s*$/.test(header) ? bounded(Number(header)) : undefined;
 
-/** `retryDelay` of a RetryInfo detail (gateway 8.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
+/** Reads `retryDelay` of a RetryInfo detail (gateway 8.4): a number of seconds with an `s`, such as `22s` or `0.5s`. */
 export function readRetryDelay(delay: unknown): number | undefined {
   const seconds = typeof delay === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined;
   return seconds === undefined ? undefined : bounded(Number(seconds) * 1000);

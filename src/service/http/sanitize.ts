@@ -1,12 +1,12 @@
 import type { Mask } from './secrets.ts';
 
-/** Makes words of the service fit to be shown, logged and stored: they are untrusted, and may echo the key. */
+/** Makes the service's words safe to show, log and store: they are untrusted, and may echo the key. */
 export type Clean = (words: string) => string;
 
-/** Longer messages are cut: a service may answer with a whole page. */
+/** Longest message. Longer ones are cut: a service may answer with a whole page. */
 const maxLength = 600;
 
-/** What stands behind this many characters is left out unread: it cannot be within the first ones that are shown, but for blanks. */
+/** Most characters that are read: text behind them is not shown, unless blanks come first. */
 const mostRead = 65_536;
 
 // Control characters, invisible and bidirectional formatting characters, line separators, lone surrogates.
@@ -17,12 +17,12 @@ const visible = (character: string): string =>
   `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}}`;
 
 /**
- * A cleaner that masks secrets (as they are, in a URL, in JSON), turns line breaks and tabs into spaces and other control
- * characters into a visible `\u{1b}`, and cuts long texts.
+ * Makes a cleaner that masks secrets (plain, in a URL, in JSON), turns line breaks and tabs into spaces and other control characters
+ * into a visible `\u{1b}`, and cuts long texts.
  */
 export function makeClean(mask: Mask): Clean {
   return (words) => {
-    // Cut last: half a key is no longer found. Masked twice: a key broken up by white space may be whole afterwards.
+    // Cut last: half a key would not be found. Masked twice: a key broken up by white space may become whole.
     const masked = mask(words);
     const read = masked.slice(0, mostRead).replace(/\s+/g, ' ').replace(unprintable, visible);
     const plain = mask(read).trim();

@@ -1,18 +1,18 @@
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const secretMask = '[secret]';
 
-/** The key of a sandbox that was given none: its help shows it, so it is no secret, and it is a word of many texts. */
+/** The default key of a sandbox. It is not a secret: the sandbox's help shows it, and it is a word of many texts. */
 export const sandboxKey = 'sandbox';
 
 /**
- * What is shorter is no secret: it is guessed at once, and is often a word (`none`, `dummy`, `EMPTY` where no key is needed) or part of
- * one, so that masking it would spoil names and messages and hide nothing.
+ * Shortest text that is masked as a secret. A shorter one is easily guessed, and is often a word (`none`, `dummy`, `EMPTY` where no key
+ * is needed) or part of one: masking it would spoil names and messages and hide nothing.
  */
 const leastLength = 8;
 
 /**
- * Shorter credentials are not looked for in data: a word is found in them by chance, and a key that is a word would spoil
- * every response that has it.
+ * Shortest credential that is masked in data. A shorter one is found there by chance, and a key that is a word would spoil every
+ * response that contains it.
  */
 export const leastInData = 16;
 
@@ -20,9 +20,8 @@ export const leastInData = 16;
 export type Mask = (text: string) => string;
 
 /**
- * How a secret stands in texts that are encoded as hex or base64, by itself or inside of something longer: base64 writes three
- * bytes as four characters, so that there are three ways, by how many bytes stand before it. The characters at both ends that
- * depend on what stands beside it are left out.
+ * Returns the forms of a secret in hex or base64, alone or inside a longer text. Base64 writes three bytes as four characters, so there
+ * are three forms, by the number of bytes before the secret. Characters at both ends that depend on the neighbours are left out.
  */
 function encodedForms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -36,7 +35,7 @@ function encodedForms(secret: string): readonly string[] {
   return [hex, hex.toUpperCase(), bytes.toString('base64'), ...forms];
 }
 
-/** The forms of a secret in a text: as it is, in JSON, in an address, in CSV, as hex, as base64. */
+/** Returns the forms of a secret in a text: plain, in JSON, in an address, in CSV, as hex, as base64. */
 function formsOf(secret: string): readonly string[] {
   if (secret.length < leastLength || secret === sandboxKey) return [];
   const encoded = encodeURIComponent(secret.toWellFormed());
@@ -53,18 +52,18 @@ function formsOf(secret: string): readonly string[] {
 }
 
 /**
- * A mask for what is kept as data and sent on (answers, links, names of buttons): a service may repeat a credential there,
- * but an ordinary word is to stay what it is.
+ * Returns a mask for data that is kept and sent on (answers, links, names of buttons): a service may repeat a credential there, but
+ * ordinary words must stay.
  */
 export const dataMaskOf = (credentials: Iterable<string>): Mask =>
   secretMaskOf([...credentials].filter(({ length }) => length >= leastInData));
 
-/** The texts that {@link dataMaskOf} the same credentials takes out; none of them is shorter than {@link leastInData}. */
+/** Returns the texts that the mask of {@link dataMaskOf} removes for these credentials; none is shorter than {@link leastInData}. */
 export const formsInData = (credentials: Iterable<string>): readonly string[] => [
   ...new Set([...credentials].filter(({ length }) => length >= leastInData).flatMap(formsOf)),
 ];
 
-/** A mask for these secrets. A secret that holds another one goes as a whole. */
+/** Returns a mask for these secrets. A secret that contains another one is replaced as a whole. */
 export function secretMaskOf(secrets: Iterable<string>): Mask {
   const forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
   const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;

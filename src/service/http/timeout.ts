@@ -2,12 +2,12 @@
 export type Timer = (ms: number, expire: () => void) => () => void;
 
 export const systemTimer: Timer = (ms, expire) => {
-  // setTimeout takes what is longer for 1 ms.
+  // setTimeout treats a longer time as 1 ms.
   const timer = setTimeout(expire, Math.min(ms, 2 ** 31 - 1));
   return () => clearTimeout(timer);
 };
 
-/** Bound of one wait for the service, which stands still while the service waits for us. */
+/** Time limit of one wait for the service; it is paused while the service waits for us. */
 export class TimeOut {
   readonly #timer: Timer;
   readonly #elapsed: () => number;
@@ -16,7 +16,7 @@ export class TimeOut {
   #since = 0;
   #stop: () => void = () => undefined;
 
-  /** @param elapsed milliseconds since whenever; only differences of it count, and it never goes back */
+  /** @param elapsed monotonic clock in ms; only differences are used */
   constructor(ms: number, timer: Timer, elapsed: () => number, expire: () => void) {
     this.#leftMs = ms;
     this.#timer = timer;
@@ -25,7 +25,7 @@ export class TimeOut {
     this.#start();
   }
 
-  /** Waits without the time being counted. */
+  /** Waits without counting the time. */
   async except(wait: Promise<void>): Promise<void> {
     this.#stop();
     this.#leftMs = Math.max(0, this.#leftMs - (this.#elapsed() - this.#since));
@@ -36,7 +36,7 @@ export class TimeOut {
     }
   }
 
-  /** Begins again, with another bound. */
+  /** Starts again with another limit. */
   restart(ms: number): void {
     this.#stop();
     this.#leftMs = ms;

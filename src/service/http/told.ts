@@ -1,9 +1,9 @@
-/** What a reply says of one of the service's limits. Nothing of it is certain: gateways pass on the headers of others. */
+/** One of the service's limits as a reply reports it. It is not certain: gateways pass on the headers of others. */
 export interface ToldLimit {
   readonly of: 'requests' | 'tokens';
   readonly limit?: number;
   readonly remaining?: number;
-  /** From now until the window is whole, or has room again. */
+  /** Time from now until the limit is reset or has room again, in ms. */
   readonly resetMs?: number;
 }
 
@@ -15,15 +15,15 @@ export interface NamedHeaders {
 
 type Words = readonly [limit: string | null, remaining: string | null, reset: string | null];
 
-/** Longer windows are no pace. */
+/** Longest window that is used as a pace, in ms. */
 const longestMs = 86_400_000;
 
-/** No list of limits is longer. */
+/** Longest list of limits that is read, in characters. */
 const mostCharacters = 2000;
 
 /**
- * The limits that the headers of a reply tell (gateway 9.2). Of several families of headers that tell the same, the one that names what
- * it counts comes first. A limit with a value that cannot be is left out.
+ * Reads the limits in the headers of a reply (gateway 9.2). If several families of headers report the same limit, the one that names
+ * what it counts has priority. A limit with an impossible value is left out.
  */
 export function readTold(headers: NamedHeaders, nowMs: number): readonly ToldLimit[] {
   if (!tellsLimits(headers)) return none;
@@ -44,7 +44,7 @@ export function readTold(headers: NamedHeaders, nowMs: number): readonly ToldLim
   ];
   const tokens = [
     () => read('tokens', (word) => `x-ratelimit-${word}-tokens`),
-    // Their header of all tokens is that of whichever limit is the closest.
+    // Their header for all tokens repeats whichever limit is the closest.
     () => [...anthropic('tokens', 'input-tokens'), ...anthropic('tokens', 'output-tokens')],
     () => anthropic('tokens', 'tokens'),
   ];
@@ -86,7 +86,7 @@ function limitIn(of: ToldLimit['of'], words: Words, now: number): readonly ToldL
   ];
 }
 
-/** NaN: it is no number. Earlier drafts list the policies behind the limit: `100, 100;w=60`. */
+/** Reads a count; NaN: not a number. Earlier drafts add the policies behind the limit: `100, 100;w=60`. */
 function countIn(text: string | null): number | undefined {
   if (text === null) return undefined;
   const number = /^\s*(\d{1,15}(?:\.\d{1,9})?)\s*(?:[,;]|$)/.exec(text.slice(0, mostCharacters))?.[1];
@@ -95,7 +95,7 @@ function countIn(text: string | null): number | undefined {
 
 const units = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 
-/** NaN: it is no time. Seconds, a duration (`6m0s`), a Unix time in seconds or milliseconds, or a date. */
+/** Reads a time of reset; NaN: not a time. Seconds, a duration (`6m0s`), a Unix time in seconds or milliseconds, or a date. */
 function resetIn(text: string | null, now: number): number | undefined {
   const word = text?.trim().slice(0, 64);
   if (word === undefined || word === '') return undefined;
@@ -113,7 +113,7 @@ function resetIn(text: string | null, now: number): number | undefined {
 
 type Item = readonly [name: string, parameters: ReadonlyMap<string, string>];
 
-/** The items of a structured list: `"burst";r=50;t=30, "day";r=900`. */
+/** Reads the items of a structured list: `"burst";r=50;t=30, "day";r=900`. */
 const itemsIn = (text: string | null): readonly Item[] =>
   ((text ?? '').slice(0, mostCharacters).match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((item) => {
     const name = /^\s*(?:"[^"]*"|[^;]*)/.exec(item)?.[0] ?? '';
@@ -124,10 +124,10 @@ const itemsIn = (text: string | null): readonly Item[] =>
     ];
   });
 
-/** Units of a policy by which requests are counted; absent, it counts them too. */
+/** Units of a policy that stand for requests; a policy without a unit counts requests too. */
 const countsRequests = /^requests?$/;
 
-/** `RateLimit` and `RateLimit-Policy`: one item for each policy; in draft 07 one limit, with its values as members. */
+/** Reads `RateLimit` and `RateLimit-Policy`: one item for each policy; in draft 07 one limit, with its values as members. */
 function listed(text: string | null, policy: string | null, now: number): readonly ToldLimit[] {
   if (text === null) return none;
   const policies = new Map(itemsIn(policy));

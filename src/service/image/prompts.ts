@@ -7,9 +7,9 @@ const keycapAtLineStart = /^[ \t>*_-]*(?:([1-9])\uFE0F?\u20E3|\u{1F51F})/gmu;
 const numberAtLineStart = /^[ \t>*_#-]*(\d{1,2})[ \t]*(?:[.:)][*_]*[ \t]|[．。：、）])/gm;
 
 /**
- * The prompts that a describe task suggests, of its `finalPrompt`: `1️⃣ a fox --ar 5:4\n\n2️⃣ …` (gateway 4.5), without
- * their numbers, each on one line. Numbers count only from 1 on without a gap, for a prompt may hold numbers too; before
- * them stand words that are no prompt. Without any, blank lines divide; without those, it is one prompt.
+ * Splits the prompts that a describe task suggests in its `finalPrompt`: `1️⃣ a fox --ar 5:4\n\n2️⃣ …` (gateway 4.5). Returns them
+ * without their numbers, each on one line. Numbers must count from 1 without a gap, because a prompt may contain numbers; text before
+ * them is not a prompt. Without numbers, blank lines divide; without those, it is one prompt.
  */
 export function splitPrompts(text: string): readonly string[] {
   const lines = text.replace(/\r\n?/g, '\n');
@@ -23,8 +23,8 @@ export function splitPrompts(text: string): readonly string[] {
 }
 
 /**
- * A single prompt may have its number all the same. A number further down belongs to the text (`a fox\n\n1. of May`), unless the
- * words before it announce the prompt (`Here it is:`). A key cap is never a part of a text.
+ * Returns a single prompt without its number. A number further down belongs to the text (`a fox\n\n1. of May`), unless the words before
+ * it announce the prompt (`Here it is:`). A key cap is never part of a text.
  */
 function numberedOnce(text: string): readonly string[] | undefined {
   const [keycaps = [], numbers = []] = [keycapAtLineStart, numberAtLineStart].map((mark) =>
@@ -38,7 +38,7 @@ function numberedOnce(text: string): readonly string[] | undefined {
   return end === -1 || before.slice(0, end).trimEnd().endsWith(':') ? numbers : undefined;
 }
 
-/** The texts between the marks 1, 2, 3, …, up to the first missing mark. */
+/** Returns the texts between the marks 1, 2, 3, …, up to the first missing mark. */
 function numbered(text: string, mark: RegExp): readonly string[] {
   const starts: { readonly at: number; readonly end: number }[] = [];
   for (const match of text.matchAll(mark)) {

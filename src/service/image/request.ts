@@ -3,7 +3,7 @@ import type { TaskButton } from '../image-service.ts';
 import { withExtra } from '../text/request/fields.ts';
 import type { InlineImage, JsonObject } from '../text-service.ts';
 
-/** Begins the customIds of {@link changeButtons}, which no gateway gives. */
+/** Prefix of the customIds of {@link changeButtons}; no gateway uses it. */
 export const changePrefix = 'change::';
 
 const button = (customId: string, label: string, emoji = '') => ({
@@ -12,14 +12,14 @@ const button = (customId: string, label: string, emoji = '') => ({
   emoji,
 });
 
-/** What `change` does to a grid (gateway 2.4), as the buttons that a gateway with buttons would show. */
+/** The actions of `change` on a grid (gateway 2.4), as the buttons that other gateways show. */
 export const changeButtons: readonly TaskButton[] = [
   ...[1, 2, 3, 4].map((index) => button(`upsample::${index}`, `U${index}`)),
   button('reroll', '', '🔄'),
   ...[1, 2, 3, 4].map((index) => button(`variation::${index}`, `V${index}`)),
 ];
 
-/** The fields of `change` that press the button of a customId; undefined: `change` has nothing like it. */
+/** Returns the fields of `change` that press the button of a customId; undefined: `change` has no such action. */
 export function changeOf(customId: string): JsonObject | undefined {
   if (/(?:^|::)reroll(?:::|$)/i.test(customId)) return { action: 'REROLL' };
   const [, word, index] = /(?:^|::)(upsample|variation)::([1-4])(?:::|$)/i.exec(customId) ?? [];
@@ -27,21 +27,21 @@ export function changeOf(customId: string): JsonObject | undefined {
   return { action: word.toLowerCase() === 'upsample' ? 'UPSCALE' : 'VARIATION', index: Number(index) };
 }
 
-/** What is sent to a submit endpoint. */
+/** The content of a submission. */
 export interface ImageRequest {
   /** Fields by their wire names, without images. */
   readonly fields: JsonObject;
-  /** By wire name. */
+  /** Images by their wire names. */
   readonly images: Readonly<Record<string, InlineImage | readonly InlineImage[]>>;
   readonly extra: JsonObject | undefined;
-  /** Sent as `state`, which the service echoes in the task (gateway 2.2). */
+  /** Tag that is sent as `state`, which the service echoes in the task (gateway 2.2). */
   readonly tag: string | undefined;
 }
 
 /**
- * Some gateways require `motion`, others use low without it (gateway 2.6). The number of the extended video counts from 1
- * in a pipeline, as the buttons do, and from 0 on the wire. A rendered template is text, even where the wire needs another
- * type.
+ * Returns the fields of a video on the wire. Some gateways require `motion`, others use low without it (gateway 2.6). The number of the
+ * extended video counts from 1 in a pipeline, as the buttons do, and from 0 on the wire. A rendered template is text, even where the
+ * wire needs another type.
  */
 export function videoFields({ extend, ...fields }: JsonObject, taskId: string | undefined): JsonObject {
   const { motion, batchSize, loop } = fields;
@@ -60,7 +60,7 @@ export function videoFields({ extend, ...fields }: JsonObject, taskId: string | 
   };
 }
 
-/** A number, also one in a text; any other value unchanged, for the service to check. */
+/** Converts a text to a number; returns any other value unchanged, for the service to check. */
 function toNumber(value: unknown): unknown {
   const plain: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
   return typeof plain === 'string' && /^\s*\d{1,9}\s*$/.test(plain) ? Number(plain) : plain;
@@ -72,7 +72,7 @@ function toBoolean(value: unknown): unknown {
   return word === 'true' ? true : word === 'false' ? false : value;
 }
 
-/** The body that is sent. `extra` has the last word: it may add fields and replace ours, whose names gateways do not agree on. */
+/** Builds the body. `extra` may add fields and override all others, because gateways do not agree on their names. */
 export function imageBody({ fields, images, extra, tag }: ImageRequest): JsonObject {
   const inline = Object.entries(images).map(([name, shown]): readonly [string, unknown] => [
     name,
@@ -84,7 +84,7 @@ export function imageBody({ fields, images, extra, tag }: ImageRequest): JsonObj
 
 const dataUri = ({ mimeType, data }: InlineImage): string => `data:${mimeType};base64,${data}`;
 
-/** Bytes of the images alone, so that a request that is far too large is never put together. */
+/** Returns the bytes of the images alone, so that a request that is far too large is never built. */
 export const imageBytes = ({ images }: ImageRequest): number =>
   Object.values(images).reduce(
     (sum, shown) => sum + ('data' in shown ? [shown] : shown).reduce((all, { data }) => all + data.length, 0),
@@ -98,7 +98,7 @@ const partNames: Readonly<Record<string, string>> = {
   maskBase64: 'mask',
 };
 
-/** What makes a request large, part by part, by the names that its author knows them by. */
+/** Returns the parts of a request, by the names that its author knows, to find the largest. */
 export function imageParts({ fields, images, extra }: ImageRequest): JsonObject {
   const parts: Record<string, unknown> = { ...fields };
   for (const [wire, shown] of Object.entries(images)) {

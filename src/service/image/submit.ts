@@ -9,7 +9,7 @@ import type { SubmitResult } from '../image-service.ts';
 import type { ServiceResult } from '../result.ts';
 import { readTaskId, readTaskIds } from './task-id.ts';
 
-/** Reads the response to a submission (gateway 3.1, 3.2), whichever endpoint it came from. */
+/** Reads the response to a submission (gateway 3.1, 3.2) from any endpoint. */
 export function readSubmit(reply: Reply, facts: RequestFacts): ServiceResult<SubmitResult> {
   const body = reply.body.kind === 'json' ? members(reply.body.value) : undefined;
   const isSuccess = reply.status >= 200 && reply.status < 300;
@@ -26,14 +26,14 @@ export function readSubmit(reply: Reply, facts: RequestFacts): ServiceResult<Sub
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: failure };
   if (body === undefined) {
-    return { ok: false, error: unusableResponse(reply, 'but its JSON is no submit response', facts) };
+    return { ok: false, error: unusableResponse(reply, 'but its JSON is not a submit response', facts) };
   }
   const envelope = members(body['error']);
   if (envelope !== undefined) return { ok: false, error: rejectionInside(envelope, reply, facts) };
   return { ok: false, error: unusableResponse(reply, 'but its JSON has no submit code', facts) };
 }
 
-/** What a response with a submit code comes to. Undefined: its status decides. */
+/** Reads a response with a submit code. Undefined: its status decides. */
 function readCode(
   code: number,
   body: Readonly<Record<string, unknown>>,
@@ -42,7 +42,7 @@ function readCode(
 ): ServiceResult<SubmitResult> | undefined {
   const words = readErrorWords(body, facts.clean);
   const isSuccess = reply.status >= 200 && reply.status < 300;
-  // An undocumented code. With an id there is a task to poll, which may have to be paid, whatever the words say.
+  // An undocumented code. With an id there is a task to poll, which may be charged, whatever the words say.
   const id = readTaskId(body['result']);
   if (isSuccess && !isKnownCode(code) && id !== undefined && /^[\w-]{8,}$/.test(id) && /\d/.test(id))
     return acceptedAs('accepted', code, body, reply, facts);
@@ -67,7 +67,7 @@ function readCode(
       return refused(code, words, body, meanings[meant], facts);
     case 'refused':
     case 'account':
-      // The gateway's own refusals are those of its status.
+      // The gateway's own refusals are judged by their status.
       return words.shape === 'submit' || isSuccess
         ? refused(code, words, body, meanings[meant], facts)
         : undefined;
@@ -78,7 +78,7 @@ function readCode(
   }
 }
 
-/** A submission that has made a task, which its result names. */
+/** Returns the result of a submission that has made the task which the response names. */
 function acceptedAs(
   kind: 'accepted' | 'modal',
   code: number,
@@ -119,10 +119,9 @@ const refused = (
 });
 
 /**
- * Code 21 of old gateways: the very same task exists already, with its status or its image in the properties. Of newer
- * ones: a window waits for its modal, with `remix` and `finalPrompt` there, or with nothing (gateway 3.2). Assuming the old
- * meaning by error costs one poll of the task, which would show MODAL; assuming the new one by error would confirm a
- * modal that no task has.
+ * Whether code 21 means that the very same task exists already, as in old gateways: its status or image is in the properties. In newer
+ * ones a window waits for its modal, with `remix` and `finalPrompt` there, or nothing (gateway 3.2). If wrong, the old meaning costs
+ * one poll, which would show MODAL; the new one would confirm a modal that no task has.
  */
 function exists(properties: unknown): boolean {
   const values = members(properties);
@@ -132,15 +131,15 @@ function exists(properties: unknown): boolean {
   return typeof imageUrl === 'string' && imageUrl !== '';
 }
 
-/** How many tasks go before this one, where the service says so: under 1 too, for some gateways turn a 22 into it. */
+/** Reads how many tasks are ahead of this one; with code 1 too, because some gateways turn a 22 into it. */
 function waitingIn(properties: unknown): { readonly waiting?: number } {
   const number = readInteger(members(properties)?.['numberOfQueues']);
   return number === undefined || number < 0 ? {} : { waiting: number };
 }
 
-/** Known to be made, so nothing is in doubt; but a job is one task, and to press it again would pay again. */
+/** Message for several tasks. They are certainly made, but a job is one task, and pressing the button again would pay again. */
 const severalMessage = (code: number, ids: readonly string[], facts: RequestFacts): string =>
-  `The service took this as several tasks (code ${code}: ${facts.clean(ids.join(', '))}), and a job is one. They are made, and may be paid for; ` +
+  `The service made several tasks of this (code ${code}: ${facts.clean(ids.join(', '))}), and a job is one task. They may be charged; ` +
   'press a button that begins one task instead.';
 
 function rejectionMessage(

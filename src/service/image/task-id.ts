@@ -1,17 +1,17 @@
-/** Longest id that is used in an address. Known ones have 14 to 36 characters. */
+/** Longest id that is put into an address. Known ids have 14 to 36 characters. */
 const maxLength = 256;
 
-// White space, control characters and commas (a list of ids, gateway 3.4) make no id; `.` and `..` would change
+// Characters that no id contains: white space, control characters and commas (a list of ids, gateway 3.4). `.` and `..` would change
 // the path; a lone surrogate cannot be encoded.
 const unusable = /[\s\p{Cc},\p{Surrogate}]/u;
 
-/** Whether an id can be put into an address and be trusted to name one task. */
+/** Whether an id can be put into an address and names one task. */
 export const isUsableTaskId = (id: string): boolean =>
   id !== '' && id.length <= maxLength && id !== '.' && id !== '..' && !unusable.test(id);
 
 /**
- * The task id in a submit response's `result`: a string, or a bare number without rounding (gateway 3.4).
- * Undefined for null, lists, fractions, rounded numbers and anything else that names no single task.
+ * Reads the task id in a submit response's `result`: a string, or a bare number without rounding (gateway 3.4). Undefined for null,
+ * lists, fractions, rounded numbers and anything else that does not name a single task.
  */
 export function readTaskId(result: unknown): string | undefined {
   if (typeof result === 'bigint') return result > 0n ? String(result) : undefined;
@@ -22,11 +22,11 @@ export function readTaskId(result: unknown): string | undefined {
   return isUsableTaskId(id) ? id : undefined;
 }
 
-/** What a `result` names that lists several tasks, joined by commas or as a list (gateway 3.4): at most 10. Else empty. */
+/** Reads the ids of a `result` that lists several tasks, joined by commas or as a list (gateway 3.4): at most 10. Otherwise empty. */
 export function readTaskIds(result: unknown): readonly string[] {
   const items: readonly unknown[] =
     typeof result === 'string' ? result.split(',') : Array.isArray(result) ? result : [];
   const ids = items.slice(0, 10).map(readTaskId);
-  // Words have commas too; ids have digits.
+  // Sentences have commas too; ids have digits.
   return ids.length > 1 && ids.every((id) => id !== undefined && /\d/.test(id)) ? (ids as string[]) : [];
 }

@@ -3,18 +3,18 @@ import { members } from '../http/json.ts';
 import { secretMask } from '../http/secrets.ts';
 import type { Task } from '../image-service.ts';
 
-/** A video task makes up to four, a grid has four images. */
+/** Bounds of the kept links: a video task makes up to four videos, a grid has four images. */
 const most = { links: 25, characters: 16_384 } as const;
 
 const videoName = /\.(mp4|m4v|webm|mov)$/i;
 
 /**
- * The links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts, and are null for none.
+ * Reads the links of a finished task (gateway 4.7). Lists hold objects with a `url`, or texts; null is an empty list.
  *
- * - `videoUrls`, else `videoUrl`. A `videoUrl` that is none of the list is one of its films elsewhere, for when a link of the list is refused. A
- *   gateway that has neither may put videos into the fields of images: their file names show that.
+ * - `videoUrls`, else `videoUrl`. A `videoUrl` that is not in the list is a second link to one of its videos, for when a link of the
+ *   list is refused. Without either, videos may be in the fields of images: their file names show that.
  * - `imageUrl`, else the first of `imageUrls`. Beside videos it is their poster.
- * - Several `imageUrls` without an `imageUrl`, or with one of them there, are images of their own; four beside it are the frames of a grid.
+ * - Several `imageUrls` without an `imageUrl`, or with it among them, are separate images; four beside it are the frames of a grid.
  */
 export function readLinks(
   record: Readonly<Record<string, unknown>>,
@@ -53,11 +53,11 @@ function linksIn(value: unknown, facts: RequestFacts): readonly string[] {
     const url = members(item)?.['url'] ?? item;
     const link = typeof url === 'string' ? url.trim() : '';
     if (link === '') return [];
-    // One that holds a secret is neither followed nor kept: what stands in its place is no link.
+    // A link that holds a secret is neither followed nor kept: its mask is not a link.
     return [facts.dataMask(link) === link ? link.slice(0, most.characters) : secretMask];
   });
 }
 
-/** A gateway may give a path of its own in place of a link. */
+/** Whether a link names a video file. A gateway may give a path of its own in place of a link. */
 const isVideo = (link: string): boolean =>
   URL.canParse(link, 'http://gateway') && videoName.test(new URL(link, 'http://gateway').pathname);

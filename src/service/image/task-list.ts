@@ -8,13 +8,12 @@ import { toTask } from './task.ts';
 import { readTaskId } from './task-id.ts';
 
 /**
- * Reads the response to list-by-condition (gateway 4.1): tasks in any order. Only requested tasks count. A task that the
- * service does not know is missing. The response to task/list, which requests none (`ids` undefined), is read in the same
- * way.
+ * Reads the response to list-by-condition (gateway 4.1): tasks in any order. Only requested tasks count; unknown ones are missing. The
+ * response to task/list, which requests none (`ids` undefined), is read the same way.
  *
- * The endpoint is an extra that the contract does not have. Whatever a gateway without it says of it, a redirect, a page, a
- * refusal, is `service.no-listing` of class `permanent`: single fetches show the failure, if there is one. Only a
- * refused key, a pause and a passing failure are reported as such.
+ * The endpoint is not part of the contract. A redirect, a page or a refusal from a gateway without it is `service.no-listing` of class
+ * `permanent`: single fetches show the failure, if there is one. Only a refused key, a pause and a passing failure are reported as
+ * such.
  */
 export function readTaskList(
   ids: readonly string[] | undefined,
@@ -29,13 +28,13 @@ export function readTaskList(
   const failure = classify(reply, facts);
   if (failure !== undefined) return { ok: false, error: listingFailure(ids, failure) };
   const value = body.kind === 'json' ? body.value : undefined;
-  // A list that was never filled is null in some languages.
+  // Some languages write a list that was never filled as null.
   if (value === null) return { ok: true, value: [] };
   if (Array.isArray(value)) return { ok: true, value: tasksIn(value, ids, facts) };
   const envelope = members(members(value)?.['error']);
   const error =
     envelope === undefined
-      ? noListing(ids, `${facts.label}: HTTP ${status}, but its JSON is no list.`, status)
+      ? noListing(ids, `${facts.label}: HTTP ${status}, but its JSON is not a list.`, status)
       : listingFailure(ids, rejectionInside(envelope, reply, facts));
   return { ok: false, error };
 }
@@ -72,7 +71,7 @@ function noListing(
   };
 }
 
-/** In the order in which they were asked for; where none were, all of them as they come. */
+/** Returns the tasks in the requested order, or all of them as they come if none was requested. */
 function tasksIn(
   list: readonly unknown[],
   ids: readonly string[] | undefined,
@@ -92,7 +91,7 @@ function tasksIn(
 }
 
 /**
- * A gateway that keeps the click and its modal as two tasks of one id lists both, and only one makes progress (gateway
- * 3.5): the more advanced one counts.
+ * Progress of the states. A gateway that keeps the click and its modal as two tasks of one id lists both, and only one advances
+ * (gateway 3.5): the more advanced one counts.
  */
 const order: Readonly<Record<Task['state'], number>> = { modal: 0, unfinished: 1, failure: 2, success: 3 };

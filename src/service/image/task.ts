@@ -18,8 +18,8 @@ import { readLinks } from './task-links.ts';
 const most = { buttons: 100, label: 200, customId: 1_000, tag: 255, prompt: 8_000, progress: 100 } as const;
 
 /**
- * Reads the response to fetch (gateway 4.1, 4.2). A task that the service does not know is `service.task-unknown` of class
- * `retry`: a new id may lag behind its submission. One more poll costs nothing, while giving up would lose a paid task.
+ * Reads the response to fetch (gateway 4.1, 4.2). An unknown task is `service.task-unknown` of class `retry`: a new id may lag behind
+ * its submission. One more poll costs nothing, while giving up would lose a paid task.
  */
 export function readTask(id: string, reply: Reply, facts: RequestFacts): ServiceResult<Task> {
   const { status, body } = reply;
@@ -40,13 +40,13 @@ export function readTask(id: string, reply: Reply, facts: RequestFacts): Service
   if (record === undefined || !('status' in record || 'id' in record)) {
     const says = readErrorWords(body.kind === 'json' ? body.value : undefined, facts.clean).message;
     if (saysUnknown(says)) return unknown(id, reply, facts, says);
-    // An empty account is one under any status.
+    // A used-up quota is recognised under any status.
     if (meantBy(reply, readReplyWords(reply, facts.clean), facts) === 'quota')
       return { ok: false, error: rejection(reply, facts) };
     const envelope = members(record?.['error']);
     if (envelope !== undefined && isHttpError(envelope['code']))
       return { ok: false, error: rejectionInside(envelope, reply, facts) };
-    return { ok: false, error: unusableResponse(reply, 'but its JSON is no task', facts) };
+    return { ok: false, error: unusableResponse(reply, 'but its JSON is not a task', facts) };
   }
   return { ok: true, value: toTask(id, record, facts) };
 }
@@ -71,8 +71,8 @@ function unknown(id: string, reply: Reply, facts: RequestFacts, says: string): S
 }
 
 /**
- * A task record. Decided on `status` alone: image and buttons may be there earlier, as a preview (gateway 4.3). A word that is not known
- * means not finished; `seems` is what the task would be if the word, which nobody has described, were one for its end.
+ * Reads a task record. Its state depends on `status` alone: image and buttons may be there earlier, as a preview (gateway 4.3). An
+ * unknown word means not finished; `seems` is the task as it would be if that word meant its end.
  */
 export function toTask(id: string, record: Readonly<Record<string, unknown>>, facts: RequestFacts): Task {
   const status = typeof record['status'] === 'string' ? facts.clean(record['status']) : '';
@@ -122,7 +122,7 @@ function taskIn(
   };
 }
 
-/** Whether `change` takes a task without buttons; without the name of its action it may be a grid (gateway 2.4). */
+/** Returns the kind of a task without buttons, for `change`; without the name of its action it may be a grid (gateway 2.4). */
 const buttonlessKind = ({ action }: Readonly<Record<string, unknown>>): 'grid' | 'other' =>
   /^(?:IMAGINE|VARIATION|REROLL|BLEND|)$/i.test(textOf(action).trim()) ? 'grid' : 'other';
 
@@ -132,8 +132,8 @@ const named = (stage: Stage, words: string): readonly (readonly [string, Stage])
   words.split(' ').map((word) => [word, stage]);
 
 /**
- * The words for states, of this family and of services beside it (gateway 4.3), in capitals. `""` is a task that the gateway has just
- * noted; SUBMITTED one that is in Discord's queue, or is begun.
+ * The words for states, in capitals, of this family of gateways and of other services (gateway 4.3). `""` is a task that the gateway
+ * has just recorded; SUBMITTED is in Discord's queue, or has begun.
  */
 const stages: Readonly<Partial<Record<string, Stage>>> = Object.fromEntries([
   ['', 'queued'],
@@ -150,7 +150,7 @@ const stateOf = (stage: Stage | undefined): Task['state'] =>
     ? 'unfinished'
     : stage;
 
-/** `"93%"`; texts such as "Waiting to start" say nothing. */
+/** Reads progress such as `"93%"`; texts such as "Waiting to start" say nothing. */
 function readProgress(value: unknown): number | undefined {
   const text = textOf(value);
   const percent =
@@ -159,9 +159,9 @@ function readProgress(value: unknown): number | undefined {
 }
 
 /**
- * The prompts that a describe or a shorten has found. Other tasks have a `finalPrompt` too, the one that was drawn (gateway 4.5), so that
- * without an action's name only a list is what such tasks make. Some gateways leave the properties of a describe out: then the task's own
- * prompt is what was found. A shorten lists the important words first.
+ * Reads the prompts that a describe or a shorten task found. Other tasks have a `finalPrompt` too, the one that was drawn (gateway
+ * 4.5), so that without an action's name only a list counts. Some gateways leave out the properties of a describe: then the task's own
+ * prompt is the result. A shorten lists the important words first.
  */
 function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFacts): readonly string[] {
   const action = textOf(record['action']).trim().toUpperCase();
@@ -176,15 +176,15 @@ function readPrompts(record: Readonly<Record<string, unknown>>, facts: RequestFa
   return action !== '' || prompts.length > 1 ? prompts : [];
 }
 
-/** A tag is compared with the one that was sent: what cannot be one is none. */
+/** Reads a tag, to compare it with the sent one; empty for a value that cannot be a tag. */
 function readTag(value: unknown, facts: RequestFacts): string {
   const tag = textOf(value);
   return tag.length <= most.tag && facts.clean(tag) === tag ? tag : '';
 }
 
 /**
- * The first 100 buttons. What has no customId cannot be pressed; one whose customId is longer than any, or that repeats
- * a secret (a label is kept, a customId kept and sent), is not to be.
+ * Reads the first 100 buttons that may be pressed: those with a customId of a possible length and without a secret (a label is kept, a
+ * customId kept and sent).
  */
 function readButtons(value: unknown, facts: RequestFacts): TaskButton[] {
   if (!Array.isArray(value)) return [];

@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { JsonObject } from '../text-service.ts';
 import { rejectionHint } from './refusal-hints.ts';
 
-/** What may be the reason for which a request is not allowed (gateway 8.2), by pipeline name. */
+/** Fields that a key, a rule or a model may not allow (gateway 8.2), by pipeline name. */
 const advanced = [
   'thinking',
   'search',
@@ -20,7 +20,7 @@ const advanced = [
   'response_format',
 ];
 
-/** What to do about an error response of a text endpoint, where its rules for all endpoints do not say it. */
+/** Returns advice on an error response of a text endpoint, where the general rules have none. */
 export function adviseText(
   meant: Meant,
   reply: Reply,
@@ -33,7 +33,7 @@ export function adviseText(
     case 'not found':
       if (/cached ?content/i.test(words.message))
         return 'Cached content expires: name one that the service still has, or leave "cachedContent" out.';
-      // Whatever else may be missing, the service's own words say.
+      // For anything else that is missing, the service's own words have to do.
       return meant === 'no model' || isAboutModel(words.message, call.model)
         ? `The service has no model "${call.model}" for this key and endpoint: promptpress models lists those it has.`
         : undefined;
@@ -52,7 +52,7 @@ export function adviseText(
   }
 }
 
-/** Chinese: model. */
+/** Whether a message is about the model. The Chinese word means model. */
 const isAboutModel = (message: string, model: string): boolean =>
   /\bmodels?\b|模型/i.test(message) || message.includes(model);
 

@@ -8,12 +8,12 @@ interface Call {
   readonly fields: JsonObject;
 }
 
-/** More are the same error again. */
+/** Most paths that one hint names; further ones repeat the same error. */
 const most = 3;
 
 /**
- * What the service objects to in a request that it refused, in the words of the pipeline, with what to write instead where
- * that is known (gateway 6.3, 8.4). Undefined: its own words have to do.
+ * Returns what the service objects to in a refused request, in the words of the pipeline, with what to write instead where that is
+ * known (gateway 6.3, 8.4). Undefined: the service's own words have to do.
  *
  * @param message the service's words, cleaned
  */
@@ -48,7 +48,7 @@ function thinkingHint(message: string, { model, fields }: Call): string | undefi
     : `The model "${model}" does not think: leave "thinking" out, and write ${about('none')}.`;
 }
 
-/** Paths in the details of an error: `fieldViolations[].field`, or `param` of an OpenAI-like one. */
+/** Finds the paths in the details of an error: `fieldViolations[].field`, or `param` of an OpenAI-like one. */
 function pathsOf(body: unknown): readonly string[] {
   const error = members(members(body)?.['error']);
   if (error === undefined) return [];
@@ -57,7 +57,7 @@ function pathsOf(body: unknown): readonly string[] {
   return fields.filter((field) => typeof field === 'string').filter(isPath);
 }
 
-/** Paths in the words themselves. */
+/** Finds the paths in the message itself. */
 function pathsIn(message: string): readonly string[] {
   const unknown = [...message.matchAll(/Unknown name "([^"]{1,100})"(?: at '([^']{0,200})')?/g)].map(
     ([, name, at]) => (at === undefined || at === '' ? (name ?? '') : `${at}.${name}`),
@@ -69,7 +69,7 @@ function pathsIn(message: string): readonly string[] {
 
 const isPath = (text: string): boolean => /^[\w$.[\]"-]{1,300}$/.test(text) && /[A-Za-z]/.test(text);
 
-/** Wire paths by what they are made of; the first one counts that the pipeline declares. */
+/** Wire paths, and the pipeline fields that produce them; the first field that the pipeline declares counts. */
 const shortForms: readonly { readonly wire: RegExp; readonly names: readonly string[] }[] = [
   { wire: /^generationConfig\.thinkingConfig\b/, names: ['thinking'] },
   { wire: /^generationConfig\.response(?:Json)?Schema\b/, names: ['responseSchema'] },
@@ -81,7 +81,7 @@ const shortForms: readonly { readonly wire: RegExp; readonly names: readonly str
   { wire: /^messages\b/, names: ['prompt'] },
 ];
 
-/** `generation_config.thinking_config.thinking_level` is `thinking` where the pipeline says so, else its native path. */
+/** Returns a path's name in the pipeline: `generation_config.thinking_config.thinking_level` is `thinking` if declared, else native. */
 function pipelineName(path: string, fields: JsonObject): string {
   const plain = path.replace(/^(?:request|GenerateContentRequest)\./, '');
   const isChat =

@@ -2,19 +2,19 @@ import { close, fsync, open, read, write } from 'node:fs';
 
 type Done<T> = (error: NodeJS.ErrnoException | null, value?: T) => void;
 
-/** One call of `node:fs` that calls back. */
+/** Turns one callback function of `node:fs` into a promise. */
 export const fsCall = <T = void>(call: (done: Done<T>) => void): Promise<T> =>
   new Promise((resolve, reject) => {
     call((error, value) => (error === null ? resolve(value as T) : reject(error)));
   });
 
 /**
- * A file that is open to be written. It goes through the functions of `node:fs` that call back: a handle of `node:fs/promises` does the
- * same for half as much time again of the event loop, and an image takes five such calls.
+ * A file that is open for writing. It uses the callback functions of `node:fs`: a handle of `node:fs/promises` takes half as much event
+ * loop time again, and an image takes five such calls.
  */
 export class Descriptor {
   readonly #file: number;
-  /** Calls that are being carried out: the number may stand for another file as soon as it is closed. */
+  /** Calls in progress: a closed number may stand for another file at once. */
   #running = 0;
   #onIdle: () => void = () => undefined;
   #isClosed = false;
@@ -24,7 +24,7 @@ export class Descriptor {
     this.#file = file;
   }
 
-  /** Makes a file. @throws the error of the file system, also where the name is taken */
+  /** Makes a file. @throws the error of the file system, also if the name is taken */
   static async make(path: string): Promise<Descriptor> {
     return new Descriptor(await fsCall<number>((done) => open(path, 'wx+', done)));
   }
@@ -45,7 +45,7 @@ export class Descriptor {
     return this.#call('fsync', (done) => fsync(this.#file, done));
   }
 
-  /** Closes the file behind the calls before; nothing else may be asked of it then. */
+  /** Closes the file after the calls in progress; it cannot be used afterwards. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

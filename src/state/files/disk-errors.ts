@@ -1,18 +1,18 @@
 import { constants } from 'node:os';
 
-/** Where libuv has no name for an error, Node says `Unknown system error -122`: of those, the one that has a meaning of its own here. */
+/** Errors that libuv has no name for, with the code they get here; Node calls them `Unknown system error -122`. */
 const unnamed: ReadonlyMap<number, string> = new Map(
   'EDQUOT' in constants.errno ? [[-constants.errno.EDQUOT, 'EDQUOT']] : [],
 );
 
-/** The code of an error of the file system, `ENOSPC`; undefined where it is no such error. */
+/** Returns the code of an error of the file system, `ENOSPC`; undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const named = 'errno' in error && typeof error.errno === 'number' ? unnamed.get(error.errno) : undefined;
   return named ?? String(error.code);
 }
 
-/** Its message, with the words that Node has not got. */
+/** Returns the message of an error, with the words that Node lacks. */
 export const systemWords = (error: Error): string =>
   systemCode(error) === 'EDQUOT'
     ? error.message.replace(
@@ -21,7 +21,7 @@ export const systemWords = (error: Error): string =>
       )
     : error.message;
 
-/** True where there is no room on the disk, or in its quota. */
+/** Whether an error means that the disk, or its quota, is full. */
 export function isFullDisk(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT';

@@ -3,11 +3,11 @@ import { platform } from 'node:os';
 import { StateError } from '../store.ts';
 
 /**
- * File systems shared between machines, by the `f_type` that Linux reports (statfs(2), linux/magic.h). WAL keeps its
- * index in memory shared by all who have the file open, which ends at the machine (https://sqlite.org/wal.html).
+ * File systems that machines share, by the `f_type` that Linux reports (statfs(2), linux/magic.h). WAL keeps its index in memory shared
+ * by all processes that have the file open, which works on one machine only (https://sqlite.org/wal.html).
  *
- * 9p and virtiofs are not here: virtual machines and containers use them for the whole disk of one kernel, and there
- * locks and shared memory hold.
+ * 9p and virtiofs are not listed: virtual machines and containers use them for the whole disk of one kernel, where locks and shared
+ * memory work.
  */
 const networkTypes: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -28,18 +28,18 @@ const networkTypes: ReadonlyMap<number, string> = new Map([
   [0x786f4256, 'a VirtualBox shared folder'],
 ]);
 
-/** FUSE shows only that a program serves the files; the mount table names the program. */
+/** The type of FUSE, which shows only that a program serves the files; the mount table names the program. */
 const fuseType = 0x65735546;
 
 /** Programs behind FUSE that serve files from elsewhere. */
 const networkFuse =
   /^fuse\.(sshfs|s3fs|s3ql|gcsfuse|goofys|geesefs|mount-s3|rclone|glusterfs|juicefs|ceph|davfs|curlftpfs|smbnetfs|mfs|moosefs|lizardfs|seaweedfs|vmhgfs-fuse|blobfuse2?|nfs)/i;
 
-/** How a file system is recognised; a test replaces it. */
+/** Recognises a file system; tests replace it. */
 export interface FileSystemProbe {
-  /** `f_type` of the file system that holds an existing folder. */
+  /** Returns the `f_type` of the file system of an existing folder. */
   type(folder: string): number;
-  /** Linux's mount table (`/proc/self/mountinfo`), empty where there is none. */
+  /** Returns Linux's mount table (`/proc/self/mountinfo`), or empty text if there is none. */
   mounts(): string;
   platform: string;
 }
@@ -58,8 +58,8 @@ export const systemProbe: FileSystemProbe = {
 };
 
 /**
- * Refuses a folder that several machines may share. On macOS and Windows the number does not identify the type: there only
- * Windows' network paths (`\\server\share`) are recognised.
+ * Refuses a folder that several machines may share. On macOS and Windows the number does not identify the type: there only Windows'
+ * network paths (`\\server\share`) are recognised.
  * @throws StateError `state.network`; an error of the file system as it is
  */
 export function refuseNetwork(folder: string, probe: FileSystemProbe): void {
@@ -89,7 +89,7 @@ function networkName(folder: string, probe: FileSystemProbe): string | undefined
   return served !== undefined && networkFuse.test(served) ? served : undefined;
 }
 
-/** The type that the mount table (proc_pid_mountinfo(5)) gives for the longest mount point that holds `folder`. */
+/** Returns the type that the mount table (proc_pid_mountinfo(5)) gives for the longest mount point that contains `folder`. */
 function fileSystemAt(folder: string, mounts: string): string | undefined {
   let longest = '';
   let found: string | undefined;

@@ -14,9 +14,8 @@ import { dirname, resolve } from 'node:path';
 import { StateError } from '../store.ts';
 
 /**
- * File systems that a kernel makes up, by the `f_type` that Linux reports (linux/magic.h): no file can be kept there. In
- * procfs a folder cannot even be refused by its name: it says that the folder which is to hold the new one is not there,
- * and Node.js, asked for all parents of a path (`recursive`), then tries for ever.
+ * File systems that exist only in the kernel, by the `f_type` that Linux reports (linux/magic.h): they keep no files. procfs answers as
+ * if the parent folder were missing, and Node.js then tries to make all parents of the path (`recursive`) for ever.
  */
 const kernelTypes: ReadonlyMap<number, string> = new Map([
   [0x9fa0, 'procfs'],
@@ -37,12 +36,12 @@ const kernelTypes: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Makes a folder, with those that are to hold it, and makes their names durable. Nothing happens where it is there. Each folder is tried
- * once: no path, whatever lies on the way, takes longer than its parts.
+ * Makes a folder and its parents, and makes their names durable. Does nothing if it exists. Each folder is tried once, so that no path
+ * takes longer than its parts.
  *
- * @param mode of the folders that are made; default 0o777, less the process's mask
- * @throws StateError `directory.kind` where something else than a folder is in the way, `directory.system` on a file system of the
- *   kernel's own; an error of the file system
+ * @param mode of new folders; default 0o777, less the process's mask
+ * @throws StateError `directory.kind` if something other than a folder is in the way, `directory.system` on a file system of the
+ * kernel; an error of the file system
  */
 export function makeFolders(folder: string, mode = 0o777): void {
   const missing: string[] = [];
@@ -65,7 +64,7 @@ export function makeFolders(folder: string, mode = 0o777): void {
   }
 }
 
-/** Whether an error of the file system says that nothing is at a path: also where what should be a folder on the way is a file. */
+/** Whether an error of the file system means that a path does not exist, also because a parent is a file. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 
@@ -80,7 +79,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The same without holding up the event loop. Some file systems cannot sync a folder: they are left to themselves. @throws the error of the file system */
+/** Syncs a folder without blocking the event loop. Ignores file systems that cannot sync a folder. @throws the error of the file system */
 export async function syncFolderAsync(folder: string): Promise<void> {
   if (platform() === 'win32') return;
   try {
@@ -96,7 +95,7 @@ export async function syncFolderAsync(folder: string): Promise<void> {
   }
 }
 
-/** A folder that others keep may be one that we can add to and not list, or lie where folders cannot be synced. */
+/** Syncs a folder if possible: a folder of somebody else may be writable but not readable, or on a file system without sync. */
 function syncIfReadable(folder: string): void {
   try {
     syncFolder(folder);
@@ -106,7 +105,7 @@ function syncIfReadable(folder: string): void {
   }
 }
 
-/** @returns false where nothing is there @throws StateError `directory.kind`; an error of the file system */
+/** @returns false if the path does not exist @throws StateError `directory.kind`; an error of the file system */
 function isFolder(path: string, wanted: string): boolean {
   const found = statOf(path, statSync);
   if (found?.isDirectory() === true) return true;
@@ -142,7 +141,7 @@ function refuseKernel(at: string, wanted: string): void {
   if (name === undefined) return;
   throw new StateError(
     'directory.system',
-    `The folder ${wanted} cannot be made: ${at} belongs to the system (${name}), and holds no files of anybody's.`,
+    `The folder ${wanted} cannot be made: ${at} belongs to the system (${name}), and cannot hold files.`,
     { hint: 'Choose a directory on a disk.' },
   );
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { StateError } from '../store.ts';
 
-/** A file that this process has open, as the file system knew it when it was opened. */
+/** The identity of a file that this process has open, as it was when it was opened. */
 export interface HeldFile {
   readonly path: string;
   readonly device: bigint;
@@ -10,9 +10,9 @@ export interface HeldFile {
 }
 
 /**
- * Notes which file a path leads to. As long as the process has that file open, the system gives its inode to no other.
+ * Notes which file a path leads to. While the process has that file open, no other file gets its inode.
  *
- * @throws StateError `state.replaced` where there is none
+ * @throws StateError `state.replaced` if there is no file
  */
 export function heldFile(path: string): HeldFile {
   const found = identify(path);
@@ -21,8 +21,7 @@ export function heldFile(path: string): HeldFile {
 }
 
 /**
- * Fails where a path no longer leads to the open file. A write to the open file would then be lost to every reader, and a
- * lock on it would exclude nobody.
+ * Fails if a path no longer leads to the open file. Otherwise a write would be lost to every reader, and a lock would exclude nobody.
  *
  * @throws StateError `state.replaced`
  */
@@ -41,8 +40,8 @@ function identify(path: string): Pick<HeldFile, 'device' | 'inode'> | undefined 
 const replaced = (path: string): StateError =>
   new StateError(
     'state.replaced',
-    `${basename(path)} in ${dirname(path)} was removed or replaced while it was in use, so nothing more is sent: what is ` +
-      'sent could be paid for twice.',
+    `${basename(path)} in ${dirname(path)} was removed or replaced while it was in use, so nothing more is sent: further ` +
+      'requests could be paid for twice.',
     {
       hint:
         'Find out what removed it (a clean-up, a restored backup, a synchronised folder), put it back if it was replaced, ' +

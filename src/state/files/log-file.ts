@@ -2,23 +2,23 @@ import { closeSync, constants, fdatasync, fdatasyncSync, openSync } from 'node:f
 import { promisify } from 'node:util';
 import { ownFile } from './plain-path.ts';
 
-/** The write-ahead log of an open database, to be synced without SQLite. */
+/** The write-ahead log of an open database, which is synced without SQLite. */
 export interface LogFile {
-  /** Everything that any process has written to it is durable. @throws the error of the file system */
+  /** Makes everything that any process has written to it durable. @throws the error of the file system */
   sync(): void;
-  /** The same, once the promise is resolved: other work goes on meanwhile. */
+  /** Does the same without blocking; durable once the promise is resolved. */
   syncSoon(): Promise<void>;
-  /** A sync that is under way ends first. */
+  /** Closes the log after a sync in progress. */
   close(): void;
 }
 
 const fdatasyncOf = promisify(fdatasync);
 
 /**
- * Opens the log of a database by a descriptor of its own. SQLite locks the database and its `-shm` file and never the log
- * (`unixOpen`: every file but a main database is `UNIXFILE_NOLOCK`), so that to close this drops no lock of the process. A system
- * that fails to write a page tells each open descriptor once, this one too, whoever asked for the write. On macOS, libuv's
- * `fdatasync` is `F_FULLFSYNC`, which reaches the medium.
+ * Opens the log of a database with its own descriptor. SQLite locks the database and its `-shm` file and never the log (`unixOpen`:
+ * every file but a main database is `UNIXFILE_NOLOCK`), so that closing this drops no lock of the process. A system that fails to write
+ * a page tells each open descriptor once, this one too, whichever process requested the write. On macOS, libuv's `fdatasync` is
+ * `F_FULLFSYNC`, which reaches the medium.
  *
  * @throws the error of the file system
  */
@@ -33,7 +33,7 @@ export function openLogFile(path: string): LogFile {
     closeSync(handle);
   };
   return {
-    // The size is synced with the data; the times of the file matter to nobody.
+    // The size is synced with the data; the times of the file are not needed.
     sync: () => fdatasyncSync(handle),
     syncSoon: async () => {
       underWay += 1;

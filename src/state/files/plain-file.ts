@@ -2,16 +2,16 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ownFile } from './plain-path.ts';
 
-/** Opening what is no plain file (a pipe, a device) must not wait. Links are resolved before: one that has come since is not followed. */
+/** Flags for reading that never wait for a pipe or a device. Links are resolved before; a later link is not followed. */
 export const readFlags = constants.O_RDONLY | ownFile;
 
-/** The content of a file; why it was not read, where the reason lies in the file. */
+/** The content of a file, or the reason in the file for which it was not read. */
 export type PlainFile =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly why: 'no-file' | 'too-large' };
 
 /**
- * Reads a plain file of at most `mostBytes` whole. What is appended meanwhile is not read.
+ * Reads a whole plain file of at most `mostBytes`. Bytes appended meanwhile are not read.
  *
  * @throws the error of the file system
  */

@@ -12,26 +12,26 @@ import { StateError } from '../store.ts';
 import { isMissing } from './folders.ts';
 
 /**
- * Opens the file itself, never the target of a link with its name, and does not wait for the other end of a pipe. Windows
+ * Flags that open the file itself, never the target of a link with its name, and that do not wait for the other end of a pipe. Windows
  * has neither flag.
  */
 export const ownFile = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** What lies at a path itself, links not followed. */
+/** The kind of an entry at a path; links are not followed. */
 export type PathKind = 'nothing' | 'file' | 'folder' | 'link' | 'other';
 
-/** @throws an error of the file system other than that nothing is there */
+/** @throws an error of the file system, except for a path that does not exist */
 export function kindAt(path: string): PathKind {
   const found = statOf(path);
   return found === undefined ? 'nothing' : kindOf(found);
 }
 
 /**
- * Refuses what is no plain file of the directory's own: a run directory may have come with a repository, and a link in
- * it would have this program read, change or delete what lies elsewhere.
+ * Refuses anything but a plain file of the directory itself: a run directory may have come with a repository, and a link in it would
+ * make this program read, change or delete other files.
  *
- * @param inPlace bytes of it are changed where they lie, so that it may have no second name (a hard link) either
- * @returns whether it is there
+ * @param inPlace its bytes are changed in place, so it may not have a second name (a hard link) either
+ * @returns whether it exists
  * @throws StateError `directory.link` | `directory.kind`; an error of the file system
  */
 export function checkFile(path: string, { inPlace = false } = {}): boolean {
@@ -42,7 +42,7 @@ export function checkFile(path: string, { inPlace = false } = {}): boolean {
   return true;
 }
 
-/** The same for a folder. */
+/** Refuses anything but a folder of the directory itself, like {@link checkFile}. */
 export function checkFolder(path: string): boolean {
   const kind = kindAt(path);
   if (kind === 'nothing') return false;
@@ -62,7 +62,7 @@ export function refuseOther(path: string, kind: PathKind, expected: 'file' | 'fo
       `${path} is a link, and nothing that promptpress reads or writes in a run directory may be one.`,
       {
         hint:
-          'Where the directory came with a repository or an archive, do not trust it: the link would have files elsewhere read or ' +
+          'If the directory came with a repository or an archive, do not trust it: the link would let files elsewhere be read or ' +
           'changed. Take another directory with --out, or put the file itself in the place of the link.',
       },
     );
@@ -75,16 +75,16 @@ export function refuseOther(path: string, kind: PathKind, expected: 'file' | 'fo
   );
 }
 
-/** @throws StateError `directory.link` where the open file has a second name */
+/** @throws StateError `directory.link` if the open file has a second name */
 export function refuseSecondName(path: string, descriptor: number): void {
   const { nlink } = fstatSync(descriptor);
   if (nlink > 1) throw manyNames(path, nlink);
 }
 
 /**
- * Reads a text of the directory's own, at most `mostBytes` of it: more is cut off.
+ * Reads a text file of the directory itself, at most `mostBytes` of it: the rest is cut off.
  *
- * @returns undefined where nothing is there
+ * @returns undefined if it does not exist
  * @throws StateError as {@link checkFile}; an error of the file system
  */
 export function readOwnText(path: string, mostBytes: number): string | undefined {
@@ -114,7 +114,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The same of an entry in a listing of its folder. */
+/** Returns the kind of an entry in a listing of its folder. */
 export const kindOfEntry = (entry: Dirent): PathKind => kindOf(entry);
 
 function kindOf(found: Pick<Stats, 'isSymbolicLink' | 'isFile' | 'isDirectory'>): PathKind {
@@ -126,7 +126,7 @@ function kindOf(found: Pick<Stats, 'isSymbolicLink' | 'isFile' | 'isDirectory'>)
 const manyNames = (path: string, names: number): StateError =>
   new StateError(
     'directory.link',
-    `${path} has ${names} names (hard links): what promptpress writes into it would change what the others name.`,
+    `${path} has ${names} names (hard links): what promptpress writes into it would appear under all of them.`,
     {
       hint: `Make it a file of its own, for example with: cp -p FILE FILE.own && mv FILE.own FILE. Or take another directory with --out.`,
     },

@@ -2,20 +2,20 @@ import { hash } from 'node:crypto';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 import type { SegmentFile, SegmentFiles } from './segment-files.ts';
 
-/** Bytes of one segment, but for one that a single line fills. */
+/** Largest segment in bytes, except for a segment with a single line. */
 const mostSegmentBytes = 256 * 1024 * 1024;
 
-/** How far the replies are part of the state. */
+/** The end of the replies that belong to the state. */
 export interface RepliesEnd {
-  /** The segment that was written last. */
+  /** The last segment that was written. */
   readonly segment: number;
-  /** Its bytes that commits refer to. What lies behind them was written for a commit that never came. */
+  /** Bytes of that segment that commits refer to. Bytes after them were written for a commit that was never made. */
   readonly offset: number;
-  /** The last segment that this state has made: a file of a higher number is not its own. */
+  /** The last segment that this state has made: a file of a higher number does not belong to it. */
   readonly made: number;
 }
 
-/** Whether a value of a state is an end. */
+/** Whether a value of a state is a replies end. */
 export const isRepliesEnd = (value: unknown): value is RepliesEnd =>
   typeof value === 'object' &&
   value !== null &&
@@ -29,28 +29,28 @@ interface Line {
 }
 
 /**
- * The whole replies of text calls, one to a line, in the order in which they came: `{"job": key, "reply": …}`. A line has its place from
- * the moment it is kept, and is written and synced, together with all others of its turn, before the commit that refers to it. So a
- * record that names a line is never without it; a line that no commit refers to is cut off by the next run.
+ * The whole replies of text calls, one per line, in order of arrival: `{"job": key, "reply": …}`. A line has its place as soon as it is
+ * kept, and is written and synced with all lines of its turn before the commit that refers to it. So the line of a record always
+ * exists; the next run cuts off lines that no commit refers to.
  *
- * A segment is noted in the state before its file is made. So whatever lies behind the end of this state in files that it
- * made is its own, and everything else, such as the replies of a state that was removed, is left alone.
+ * A segment is noted in the state before its file is made. So everything after the end of this state in files that it made is its own;
+ * other files, such as the replies of a state that was removed, are left alone.
  */
 export class Replies {
   readonly #files: SegmentFiles;
   readonly #note: (end: RepliesEnd) => void;
   readonly #mostBytes: number;
-  /** As committed; undefined: this state has kept none. */
+  /** The committed end; undefined: this state has kept no replies. */
   #committed: RepliesEnd | undefined;
-  /** Where the lines end that are written and synced. */
+  /** End of the lines that are written and synced. */
   #written: RepliesEnd | undefined;
-  /** Where the next line begins; undefined until one is kept. */
+  /** Start of the next line; undefined until one is kept. */
   #next: { segment: number; offset: number } | undefined;
   #lines: Line[] = [];
   #open: { readonly segment: number; readonly file: SegmentFile } | undefined;
 
   /**
-   * @param end as the state has it
+   * @param end as in the state
    * @param note makes an end durable, before the file of its last segment is made
    * @param mostBytes of a segment
    */
@@ -67,7 +67,7 @@ export class Replies {
     this.#mostBytes = mostBytes;
   }
 
-  /** Cuts off what was written for a commit that never came. To be called before the first line is kept. @throws as {@link SegmentFiles} */
+  /** Cuts off lines written for a commit that was never made. Call it before the first line is kept. @throws as {@link SegmentFiles} */
   cut(): void {
     const end = this.#committed;
     if (end === undefined) return;
@@ -86,7 +86,7 @@ export class Replies {
    * Keeps the reply to a call of a job. Nothing is written yet.
    *
    * @param reply JSON without a line break
-   * @returns where its line will lie
+   * @returns the place of its line
    */
   keep(job: string, reply: string): ReplyPlace {
     if (/[\r\n]/.test(reply)) throw new Error(`Internal error: the reply to ${job} has several lines.`);
@@ -104,24 +104,24 @@ export class Replies {
     return { segment, offset, length, sha256 };
   }
 
-  /** Whether a line is written and synced; one of an earlier run is. */
+  /** Whether a line is written and synced; lines of earlier runs are. */
   isWritten({ segment, offset, length }: ReplyPlace): boolean {
     const { segment: last, offset: end } = this.#written ?? { segment: -1, offset: 0 };
     return segment < last || (segment === last && offset + length < end);
   }
 
-  /** True while there is something to write. */
+  /** Whether there are lines to write. */
   get hasLines(): boolean {
     return this.#lines.length > 0;
   }
 
-  /** The end to commit; undefined where it is as committed. */
+  /** The end to commit; undefined if it is committed already. */
   get end(): RepliesEnd | undefined {
     return this.#written === this.#committed ? undefined : this.#written;
   }
 
   /**
-   * Writes and syncs the lines that were kept: once for all of one segment. A call that fails may be repeated.
+   * Writes and syncs the kept lines: once for all lines of one segment. A call that fails may be repeated.
    *
    * @throws as {@link SegmentFiles}
    */
@@ -131,19 +131,19 @@ export class Replies {
     last?.onSynced();
   }
 
-  /** The same without holding up the process while the disk is at work; what is kept meanwhile is written by the next call. */
+  /** Does the same without blocking the process; lines kept meanwhile are written by the next call. */
   async writeSoon(): Promise<void> {
     const last = this.#put();
     await last?.file.syncSoon();
     last?.onSynced();
   }
 
-  /** The {@link end} is committed. */
+  /** Notes that the {@link end} is committed. */
   onCommitted(): void {
     this.#committed = this.#written;
   }
 
-  /** Lines that no commit has asked for are not written. */
+  /** Closes the files without writing lines that no commit has requested. */
   close(): void {
     this.#open?.file.close();
     this.#open = undefined;
@@ -174,7 +174,7 @@ export class Replies {
     }
   }
 
-  /** Where the first line of this process begins: behind the committed ones, or in a segment of its own where that is not as it was left. */
+  /** Returns the start of the first line of this process: after the committed lines, or in a new segment if that file has changed. */
   #first(): { segment: number; offset: number } {
     const end = this.#committed;
     if (end !== undefined) {
@@ -184,7 +184,7 @@ export class Replies {
         return { segment: end.segment, offset: end.offset };
       }
       file?.close();
-      // It was noted, and never made.
+      // The segment was noted, but never made.
       if (file === undefined && end.offset === 0) return { segment: end.segment, offset: 0 };
     }
     return { segment: Math.max(end?.made ?? -1, ...this.#files.list(), -1) + 1, offset: 0 };

@@ -5,47 +5,47 @@ import { StateError } from '../store.ts';
 import { isFullDisk } from './disk-errors.ts';
 import { checkFile, ownFile } from './plain-path.ts';
 
-/** The name under which a file of a reserve begins, which it loses at once. */
+/** Name of a new reserve file, which is removed at once. */
 export const reserveFileName = 'reserve';
 
-/** The least that is held, and given up, at a time. */
+/** Smallest number of bytes that is held, and given up, at a time. */
 const piece = 256 * 1024;
 const probeBytes = 64 * 1024;
 const filling = randomBytes(piece);
 
-/** `f_type` of file systems that write a page anew where it is changed, shared memory too (linux/magic.h): btrfs, bcachefs. */
+/** `f_type` of file systems that copy a page when it is changed, shared memory too (linux/magic.h): btrfs, bcachefs. */
 const copyingTypes: ReadonlySet<number> = new Set([0x9123683e, 0xca451a4e]);
-/** Their trees grow with every write, and are reckoned at their largest: more has to be free for the same. */
+/** Factor of free space on such file systems: their trees grow with every write, and are counted at their largest. */
 const copyingFactor = 4;
 
 /**
- * Room on the disk of a run directory, held by files that have no name any more: it ends with the process, whatever ends that. Their bytes
- * are random, because some disks keep nothing of zeros. To close such a file gives its room back on a full disk too, where to cut it may
- * fail: a tree is written for that, which the quota of btrfs counts.
+ * Disk space of a run directory, held by files without a name: it is freed when the process ends for any reason. Their bytes are
+ * random, because some disks do not store zeros. Closing such a file frees space on a full disk too, where truncating it may fail: that
+ * writes a tree, which the quota of btrfs counts.
  */
 export interface Reserve {
   /**
-   * Holds so many bytes at least. What is held already stays held where it cannot grow.
+   * Holds at least this many bytes. If it cannot grow, it keeps what it holds.
    *
    * @throws StateError `state.full`, with the figures; the error of the file system
    */
   hold(bytes: number): void;
-  /** Gives a part of it up, and never the last one, with which the state is closed. @returns false: there is no more */
+  /** Gives up a part, but never the last one, which closing the state needs. @returns false: there is no more */
   yield(): boolean;
   /**
-   * Finds out whether there is room, by writing. A disk that is full, or whose quota is used up, fails here as it does for a file; in
-   * memory that SQLite shares by a file on a copying file system it would end the process (SIGBUS).
+   * Tests by writing whether there is free space. A full disk, or a used-up quota, fails here with an error; in memory that SQLite
+   * shares by a file on a copying file system it would end the process (SIGBUS).
    *
    * @throws the error of the file system
    */
   probe(): void;
-  /** The same; undefined where no memory is written anew. */
+  /** Tests the shared memory in the same way; undefined if no memory is copied on change. */
   readonly probeMemory: (() => void) | undefined;
-  /** Gives all of it up. */
+  /** Gives up everything. */
   close(): void;
 }
 
-/** The reserve of a run directory whose lock this process holds; nothing is held yet. */
+/** Returns the reserve of a run directory whose lock this process holds; it is empty at first. */
 export function reserveIn(directory: string): Reserve {
   const isCopying = copies(directory);
   const least = isCopying ? copyingFactor * piece : piece;
@@ -57,7 +57,7 @@ export function reserveIn(directory: string): Reserve {
       const wanted = isCopying ? copyingFactor * asked : asked;
       const before = files.length;
       for (let held = heldBytes(); held < wanted; ) {
-        // Few files, however much is held.
+        // Few files, whatever the size.
         const bytes =
           before === 0 ? least : Math.max(least, least * Math.ceil((wanted - held) / least), held / 2);
         try {
@@ -82,7 +82,7 @@ export function reserveIn(directory: string): Reserve {
   };
 }
 
-/** The error of a disk that is full, or whose quota is used up; undefined where there is room. */
+/** Returns the error of a full disk or a used-up quota; undefined if there is free space. */
 export function fullDiskOf(reserve: Pick<Reserve, 'probe'>): unknown {
   try {
     reserve.probe();
@@ -93,10 +93,10 @@ export function fullDiskOf(reserve: Pick<Reserve, 'probe'>): unknown {
 }
 
 /**
- * Finds out, for a process that only reads, whether SQLite may write to the memory that it shares with others: see `probe` of
- * {@link Reserve}. Where this process may not write, SQLite does not either.
+ * Tests, for a process that only reads, whether SQLite may write to the memory that it shares with others: see `probe` of {@link
+ * Reserve}. Where this process may not write, SQLite does not either.
  *
- * @throws the error of the file system where there is no room
+ * @throws the error of the file system if there is no free space
  */
 export function probeForReading(directory: string): void {
   if (!copies(directory)) return;
@@ -111,12 +111,12 @@ function copies(directory: string): boolean {
   try {
     return copyingTypes.has(statfsSync(directory).type);
   } catch {
-    // Whoever opens the state says what is wrong with the folder.
+    // Opening the state reports what is wrong with the folder.
     return false;
   }
 }
 
-/** A file of so many bytes without a name. */
+/** Makes a file of this many bytes without a name. */
 function filled(directory: string, bytes: number): { readonly handle: number; readonly bytes: number } {
   const file = join(directory, reserveFileName);
   // A process that was killed between the two calls has left the name.

@@ -21,47 +21,47 @@ import { checkFile, checkFolder, ownFile, refuseSecondName } from './plain-path.
 /** Name of the folder of whole replies within a run directory. */
 export const repliesFolder = 'replies';
 
-/** A segment's file in {@link repliesFolder}, and nothing else that may lie there. */
+/** The name of a segment's file in {@link repliesFolder}. */
 export const segmentFile = /^\d{5,}\.jsonl$/;
 
 const nameOf = (segment: number): string => `${String(segment).padStart(5, '0')}.jsonl`;
 
-/** A segment relative to the run directory, with `/`. */
+/** Returns the path of a segment relative to the run directory, with `/`. */
 export const segmentPath = (segment: number): string => `${repliesFolder}/${nameOf(segment)}`;
 
 /** An open segment. */
 export interface SegmentFile {
-  /** @throws StateError `state.replaced` where its name leads to another file by now, or to none */
+  /** @throws StateError `state.replaced` if its name leads to another file or to none */
   check(): void;
   size(): number;
-  /** Writes all of this at a position. */
+  /** Writes all pieces at a position. */
   write(pieces: readonly Buffer[], position: number): void;
-  /** What is written is durable. */
+  /** Makes the written bytes durable. */
   sync(): void;
-  /** The same, once the promise is resolved. */
+  /** Does the same without blocking; durable once the promise is resolved. */
   syncSoon(): Promise<void>;
-  /** Durably. */
+  /** Truncates the file durably. */
   truncate(size: number): void;
   close(): void;
 }
 
 /**
- * The files that segments lie in. Every call is synchronous, as a commit is.
+ * The files of segments. Every call is synchronous, as a commit is.
  *
- * Every method throws the error of the file system, and StateError `directory.link` | `directory.kind` where something else has the name
+ * Every method throws the error of the file system, and StateError `directory.link` | `directory.kind` if something else has the name
  * of the folder or of a file.
  */
 export interface SegmentFiles {
-  /** Numbers of the segments that are there. */
+  /** Lists the numbers of existing segments. */
   list(): readonly number[];
-  /** Undefined where it is not there. */
+  /** Opens a segment; undefined if it does not exist. */
   open(segment: number): SegmentFile | undefined;
-  /** Makes it, its name durable; one that is there is opened. */
+  /** Makes a segment, its name durable; opens an existing one. */
   make(segment: number): SegmentFile;
   remove(segment: number): void;
 }
 
-/** The segments of a run directory. */
+/** Returns the segments of a run directory. */
 export function segmentFilesOf(directory: string): SegmentFiles {
   const folder = join(directory, repliesFolder);
   const pathOf = (segment: number): string => join(folder, nameOf(segment));
@@ -100,7 +100,7 @@ function opened(path: string, flags: number): SegmentFile {
       check: () => checkHeld([held]),
       size: () => fstatSync(handle).size,
       write: (pieces, position) => writeAll(handle, pieces, position),
-      // The size is synced with the data; the times of the file matter to nobody.
+      // The size is synced with the data; the times of the file are not needed.
       sync: () => fdatasyncSync(handle),
       syncSoon: () => fdatasyncOf(handle),
       truncate: (size) => {
@@ -115,7 +115,7 @@ function opened(path: string, flags: number): SegmentFile {
   }
 }
 
-/** A system writes as much at once as it likes. */
+/** Writes everything: a single write may be partial. */
 function writeAll(handle: number, pieces: readonly Buffer[], position: number): void {
   let left = pieces;
   let at = position;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isMissing, syncFolderAsync } from './folders.ts';
 import { unfinishedName } from './unfinished.ts';
 
-/** Whether a folder can be made by {@link writeWholeFolder}: nothing has its name, or an empty folder. */
+/** Whether {@link writeWholeFolder} can make a folder: the name is free, or an empty folder has it. */
 export async function isFreeFolder(folder: string): Promise<boolean> {
   try {
     return (await readdir(folder)).length === 0;
@@ -14,13 +14,13 @@ export async function isFreeFolder(folder: string): Promise<boolean> {
 }
 
 /**
- * Writes a folder whole or not at all: beside its place, with the name changed at the end. What was begun is removed when anything fails; a
- * killed process leaves a folder that ends in `.part`.
+ * Writes a folder completely or not at all: under another name, which changes at the end. If anything fails, it is removed; a killed
+ * process leaves a folder that ends in `.part`.
  *
- * @param to absolute; {@link isFreeFolder} has said yes
- * @param write fills the folder that it gets, which is not made yet; each file's bytes are durable when it returns
- * @param signal looked at before the name changes
- * @throws whatever `write` throws; the error of the file system; the signal's reason
+ * @param to absolute path that is an {@link isFreeFolder}
+ * @param write fills the folder that it gets, which is not made yet; all bytes are durable when it returns
+ * @param signal checked before the name changes
+ * @throws the error of `write`; the error of the file system; the signal's reason
  */
 export async function writeWholeFolder<T>(
   to: string,

@@ -22,12 +22,9 @@ import {
 
 /** The right to write a run directory. */
 export interface Lock {
-  /**
-   * Fails when the lock is lost: before anything is written or paid. @throws StateError `state.replaced` where its file is
-   * gone
-   */
+  /** Fails if the lock is lost, before anything is written or paid. @throws StateError `state.replaced` if its file is gone */
   check(): void;
-  /** Does nothing when it is released already. */
+  /** Releases the lock, unless it is released already. */
   release(): void;
 }
 
@@ -36,34 +33,33 @@ export interface LockOptions {
   readonly fileSystem?: FileSystemProbe;
   /** Default: the real processes. */
   readonly processes?: ProcessProbe;
-  /** How long to wait for an owner that may just be leaving, in ms; the thread waits with it. Default: a moment. */
+  /** How long to wait for an owner that may be leaving, in ms; this blocks the thread. Default: a moment. */
   readonly waitMs?: number;
 }
 
-/** Both are held: who removes the first, as people do after a crash, leaves the second. */
+/** Names of the lock files. Both are held: people who remove the first after a crash leave the second. */
 const lockFiles: readonly string[] = [lockFileName, secondLockFileName];
 
 /**
- * The lock is an empty SQLite file. The running process holds an exclusive transaction on it and never writes it, so that
- * there is no journal and nothing to repair; the operating system frees the lock in any death of the owner, and a pid that
- * is used again by another process means nothing. The journal is kept in memory: a file for it would be made, and left
- * behind by a kill, though nothing is written.
+ * SQL that takes the lock, an empty SQLite file. The running process holds an exclusive transaction on it and never writes it, so that
+ * there is no journal and nothing to repair. The operating system frees the lock however the owner dies, and a reused pid means
+ * nothing. The journal is in memory: a file for it would be made, and left behind by a kill, though nothing is written.
  */
 const takeLock = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
 
 /**
- * How long to wait for a lock, in ms: a reader that asks whether a run is on holds it for a moment, and an owner
- * needs a moment to write its name.
+ * How long to wait for a lock, in ms: a reader that checks for a run holds it for a moment, and an owner needs a moment to write its
+ * name.
  */
 const graceMs = 250;
 
-/** A lock without references would be garbage collected, its connection closed, and the lock lost. */
+/** Open locks. A lock without references would be garbage collected, which closes its connection and loses the lock. */
 const held = new Set<Database>();
 
 /**
- * Takes the run directory for this process, creating it where it is missing.
- * @throws StateError `state.locked` naming the owner; `state.network` | `state.readonly` | `state.full` |
- *   `state.foreign` | `state.replaced` | `state.io` | `directory.kind` | `directory.system`
+ * Takes the run directory for this process, and creates it if it is missing.
+ * @throws StateError `state.locked` naming the owner; `state.network` | `state.readonly` | `state.full` | `state.foreign` |
+ * `state.replaced` | `state.io` | `directory.kind` | `directory.system`
  */
 export function acquireLock(directory: string, owner: LockOwner, options: LockOptions = {}): Lock {
   const file = join(directory, lockFileName);
@@ -87,13 +83,13 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
         databases.push(database);
         if (!begin(database, takeLock)) throw lockedBy(directory, readOwner(ownerFile));
       }
-      // Taken on the files that lie there, not on some that were removed meanwhile.
+      // Taken on the existing files, not on files that were removed meanwhile.
       checkHeld(opened);
       const me = identified(owner, processes);
       const other = readOwner(ownerFile);
       if (other !== undefined && !isSameProcess(other, me)) {
         if (isAlive(other, processes)) throw lockedBy(directory, other);
-        // Free locks that lay there are proof of a death; those that were made just now are none.
+        // Existing free locks prove a death; new ones do not.
         if (isUnseen(other, processes) && made.length === files.length) {
           for (const path of made) rmSync(path, { force: true });
           throw lockedBy(directory, other, ownerFile);
@@ -125,8 +121,8 @@ export function acquireLock(directory: string, owner: LockOwner, options: LockOp
 }
 
 /**
- * The owner of the directory at this moment; undefined where no process runs on it. Where the owner's name cannot be read,
- * its pid is 0 and its host empty. @throws StateError as {@link acquireLock}
+ * Returns the current owner of the directory; undefined if no process runs on it. If the owner's name cannot be read, its pid is 0 and
+ * its host empty.
  * @throws StateError as {@link acquireLock}
  */
 export function lockOwner(directory: string, options: LockOptions = {}): LockOwner | undefined {
@@ -139,7 +135,7 @@ export function lockOwner(directory: string, options: LockOptions = {}): LockOwn
   });
 }
 
-/** Also where the file is missing: no run has ever been here, or it was removed. */
+/** Whether a lock is free, also if its file is missing: no run was ever here, or it was removed. */
 function isFreeLock(file: string, options: LockOptions): boolean {
   let database: Database;
   try {
@@ -158,9 +154,9 @@ function isFreeLock(file: string, options: LockOptions): boolean {
 
 const unknownOwner: LockOwner = { pid: 0, host: '', startedAt: '' };
 
-/** No statement is prepared on a lock's connection: the driver for Node 20 closes one only after its statements. */
+/** Opens a lock. Prepares no statement on it: the driver for Node 20 closes a connection only after its statements. */
 function openLock(file: string, options: LockOptions & { readonly readOnly?: boolean }): Database {
-  // Nothing is ever written into a lock: one that holds something is a database, or a file, of somebody else.
+  // Nothing is ever written into a lock: a file with content belongs to somebody else.
   if (checkFile(file) && lstatSync(file).size > 0) throw stateErrorOf('foreign', file);
   return openDatabase(file, {
     busyTimeoutMs: options.waitMs ?? graceMs,
@@ -169,7 +165,7 @@ function openLock(file: string, options: LockOptions & { readonly readOnly?: boo
   });
 }
 
-/** False when another connection has the lock. */
+/** Begins a transaction. @returns false when another connection has the lock */
 function begin(database: Database, sql: string): boolean {
   try {
     database.exec(sql);
@@ -180,20 +176,20 @@ function begin(database: Database, sql: string): boolean {
   }
 }
 
-/** Written beside, under an unpredictable name, and renamed, so that a reader sees the whole file or none. */
+/** Writes the owner under an unpredictable name and renames the file, so that readers see all of it or none. */
 function writeOwner(file: string, owner: LockOwner): void {
   const written = `${file}.${randomBytes(4).toString('hex')}.part`;
   writeFileSync(written, `${JSON.stringify(owner)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(written, file);
 }
 
-/** More than any owner's name takes. */
+/** Largest owner file in bytes: real ones are smaller. */
 const mostOwnerBytes = 64 * 1024;
 
 /** Longest name of a host (RFC 1035). */
 const longestHost = 255;
 
-/** Any process may have written the file, and its content is shown on terminals. */
+/** Returns a host name that is safe to show: any process may have written the file. */
 const plainHost = (host: string): string =>
   host.slice(0, longestHost).replaceAll(/[^\p{L}\p{M}\p{N}._:-]/gu, '?');
 
@@ -207,18 +203,18 @@ function readOwner(file: string): LockOwner | undefined {
     const { pid = 0, startedAt } = owner;
     return { ...owner, pid, host: plainHost(owner.host), startedAt: isTime(startedAt) ? startedAt : '' };
   } catch {
-    // The name serves a message; that somebody holds the lock is known without it.
+    // The name is only for a message; the lock is known to be held without it.
     return undefined;
   }
 }
 
-/** Who still runs on the directory although the lock is free: its file was removed, and perhaps made again. */
+/** Returns the owner that still runs although the lock is free: its file was removed, and perhaps made again. */
 function livingOwner(file: string, processes: ProcessProbe): LockOwner | undefined {
   const owner = readOwner(file);
   return owner !== undefined && isAlive(owner, processes) ? owner : undefined;
 }
 
-/** @param unseen the file that names an owner of whom this process cannot know whether he lives */
+/** @param unseen the file of an owner of which this process cannot know whether it runs */
 function lockedBy(directory: string, owner: LockOwner | undefined, unseen?: string): StateError {
   const who =
     owner === undefined

@@ -4,30 +4,30 @@ import { platform } from 'node:os';
 /** Who holds a run directory. */
 export interface LockOwner {
   readonly pid: number;
-  /** Host name: the pid means nothing elsewhere. */
+  /** Host name: the pid has no meaning on other hosts. */
   readonly host: string;
-  /** ISO 8601, UTC. */
+  /** Start time in ISO 8601, UTC. */
   readonly startedAt: string;
   readonly command?: string;
-  /** Names the boot of the owner's system. Absent: unknown. */
+  /** Boot of the owner's system. Absent: unknown. */
   readonly bootId?: string;
-  /** Names the pid namespace (a container has its own) that the pid is of. Absent: unknown. */
+  /** The pid's namespace (each container has its own). Absent: unknown. */
   readonly pidNamespace?: string;
-  /** When the owner's process began, in clock ticks since that boot. Absent: unknown. */
+  /** Start of the owner's process, in clock ticks since that boot. Absent: unknown. */
   readonly processStart?: string;
 }
 
-/** What the system reports of processes; a test replaces it. */
+/** The system's facts about processes; tests replace it. */
 export interface ProcessProbe {
-  /** Differs from boot to boot, and from machine to machine; undefined where the system has none. */
+  /** Returns the id of this boot of this machine; undefined if the system has none. */
   bootId(): string | undefined;
-  /** Names the pid namespace of this process, unlike all others of the boot; undefined where the system has none. */
+  /** Returns the pid namespace of this process, unique within the boot; undefined if the system has none. */
   pidNamespace(): string | undefined;
-  /** When a process began, in clock ticks since the boot; undefined where it is not there, has ended, or cannot be seen. */
+  /** Returns the start of a process, in clock ticks since the boot; undefined if it has ended, or cannot be seen. */
   startOf(pid: number): string | undefined;
 }
 
-/** Linux's own (proc_sys_kernel(5), proc_pid_stat(5)); other systems report nothing. */
+/** The facts of Linux (proc_sys_kernel(5), proc_pid_stat(5)); other systems report nothing. */
 export const systemProcesses: ProcessProbe = {
   bootId: () => textOf('/proc/sys/kernel/random/boot_id')?.trim(),
   pidNamespace: () => {
@@ -57,7 +57,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** An owner with what the system reports of its process, which must be on this machine. */
+/** Adds what the system reports of its process to an owner on this machine. */
 export function identified(owner: LockOwner, processes: ProcessProbe): LockOwner {
   const bootId = processes.bootId();
   const processStart = processes.startOf(owner.pid);
@@ -68,9 +68,9 @@ export function identified(owner: LockOwner, processes: ProcessProbe): LockOwner
 }
 
 /**
- * True where the very process that a name was left by is still there: the same boot, pid namespace, pid and start. A pid alone means
- * nothing, as another process may have it by now; in a container every start has the same one. Of an owner on another
- * machine or in another container, or whose start is unknown, nothing can be said: then only the locks count.
+ * Whether the process that left a name still runs: the same boot, pid namespace, pid and start. A pid alone proves nothing, because
+ * another process may have it by now; in a container every start has the same one. For an owner on another machine or in another
+ * container, or of unknown start, only the locks count.
  */
 export function isAlive(owner: LockOwner, processes: ProcessProbe): boolean {
   const { pid, bootId, processStart } = owner;
@@ -78,14 +78,14 @@ export function isAlive(owner: LockOwner, processes: ProcessProbe): boolean {
   return bootId === processes.bootId() && processStart === processes.startOf(pid);
 }
 
-/** True of an owner in another container of this machine: its processes are not seen from here. */
+/** Whether an owner is in another container of this machine, whose processes are not visible here. */
 export const isUnseen = ({ bootId, pidNamespace }: LockOwner, processes: ProcessProbe): boolean =>
   bootId !== undefined &&
   bootId === processes.bootId() &&
   pidNamespace !== undefined &&
   pidNamespace !== processes.pidNamespace();
 
-/** True where two names are one process's. */
+/** Whether two names belong to one process. */
 export const isSameProcess = (one: LockOwner, other: LockOwner): boolean =>
   one.pid === other.pid &&
   one.bootId === other.bootId &&

@@ -1,13 +1,13 @@
 import type { JobStatus } from '../../plan/job.ts';
 import type { Database } from './sqlite.ts';
 
-/** How far a state had come when somebody looked at it. */
+/** The position of a state when it was last read. */
 export interface ChangeMark {
-  /** Another one whenever another process has committed something. */
+  /** Number that differs whenever another process has committed something. */
   readonly version: number;
-  /** Number of the job that came last. */
+  /** Number of the latest job. */
   readonly job: number;
-  /** Number of the last entry of the history. */
+  /** Number of the latest entry of the history. */
   readonly attempt: number;
 }
 
@@ -15,29 +15,29 @@ export interface ChangeMark {
 export interface OpenJob {
   readonly key: string;
   readonly status: JobStatus;
-  /** Of its error; empty for none. */
+  /** Code of its error; empty if there is none. */
   readonly code: string;
 }
 
 /**
- * What those ask who watch a state that another process writes. Every job that changes between two looks is new, or in the history,
- * or open at one of them; one that is open at both and has not become another is told by its status and its code.
+ * Questions of a process that watches a state which another process writes. Every job that changes between two reads is new, or in the
+ * history, or open at one of them; a job that is open at both shows a change by its status and its code.
  */
 export interface StateChanges {
   changeMark(): Promise<ChangeMark>;
-  /** Jobs that came after a mark, and jobs that have entries in the history after it; a job may be told twice. */
+  /** Yields jobs that came after a mark, and jobs with history entries after it; a job may be repeated. */
   begunSince(mark: ChangeMark): AsyncIterable<{ readonly key: string; readonly cell: number }>;
-  /** Through a partial index, without any record: a thousand of them take a millisecond. */
+  /** Yields open jobs through a partial index, without any record: a thousand of them take a millisecond. */
   openJobs(): AsyncIterable<OpenJob>;
 }
 
-/** Rows that are read at a time. */
+/** Rows per page. */
 const page = 2048;
 
 /**
- * The questions, asked of an open database.
+ * Prepares the questions to an open database.
  *
- * @param ask calls its argument, and throws failures of the database as they are shown
+ * @param ask calls its argument, and converts failures of the database to the errors that users see
  */
 export function stateChanges(database: Database, ask: <T>(work: () => T) => T): StateChanges {
   const statements = ask(() => ({

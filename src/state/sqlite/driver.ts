@@ -7,7 +7,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 /** A row by column name. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** The part of a prepared statement that both drivers have. */
+/** The members of a prepared statement that both drivers have. */
 interface RawStatement {
   run(...values: SqlValue[]): {
     readonly changes: number | bigint;
@@ -18,17 +18,17 @@ interface RawStatement {
   iterate(...values: SqlValue[]): IterableIterator<unknown>;
 }
 
-/** The part of `DatabaseSync` that both drivers have. */
+/** The members of `DatabaseSync` that both drivers have. */
 export interface RawDatabase {
   exec(sql: string): void;
   prepare(sql: string): RawStatement;
   close(): void;
 }
 
-/** Where SQLite comes from. */
+/** A source of SQLite. */
 export interface Driver {
   readonly name: 'node:sqlite' | '@photostructure/sqlite';
-  /** Of the SQLite library, for example `3.53.0`. */
+  /** Version of the SQLite library, for example `3.53.0`. */
   readonly version: string;
   open(location: string, options: { readonly readOnly: boolean }): RawDatabase;
 }
@@ -38,8 +38,8 @@ type DatabaseConstructor = new (location: string, options: { readonly readOnly: 
 const require = createRequire(import.meta.url);
 
 /**
- * Node 22 warns on standard error that its SQLite is experimental; a user can do nothing with that. The warning is
- * raised while the module is loaded, so it is held back for just that call, and no other warning with it.
+ * Loads SQLite without Node 22's warning that it is experimental, which does not help a user. The warning is raised while the module is
+ * loaded, so it is suppressed for just that call, and no other warning is.
  */
 function withoutExperimentalWarning<T>(work: () => T): T {
   const emitWarning = Reflect.get(runtime, 'emitWarning') as (...values: unknown[]) => void;
@@ -67,8 +67,8 @@ function load(name: Driver['name']): Driver {
 }
 
 /**
- * SQLite 3.7.0 to 3.51.2 can corrupt a WAL database when two connections write and checkpoint at one moment
- * (https://sqlite.org/wal.html#walresetbug; repaired in 3.51.3, and in 3.50.7 and 3.44.6 for their branches).
+ * Whether a version of SQLite has the WAL-reset bug: 3.7.0 to 3.51.2 can corrupt a WAL database when two connections write and
+ * checkpoint at one moment (https://sqlite.org/wal.html#walresetbug; repaired in 3.51.3, 3.50.7 and 3.44.6).
  */
 export function hasWalResetBug(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
@@ -79,8 +79,8 @@ export function hasWalResetBug(version: string): boolean {
 }
 
 /**
- * Chooses among the drivers: the first without the WAL-reset bug, in the order given; if none is without it, the
- * first that loads (one process writes and readers never checkpoint, which keeps clear of that bug).
+ * Chooses the first driver without the WAL-reset bug, in the given order; if all have it, the first that loads (with one writing
+ * process and readers that never checkpoint, the bug does not occur).
  * @throws Error with every driver's own failure as `cause` (an AggregateError)
  */
 export function chooseDriver(candidates: readonly (() => Driver)[]): Driver {
@@ -105,7 +105,7 @@ export function chooseDriver(candidates: readonly (() => Driver)[]): Driver {
 
 let chosen: Driver | undefined;
 
-/** Node's own SQLite where there is one, else the package with the same interface; loaded at the first call. */
+/** Returns Node's own SQLite, or else the package with the same interface; loads it at the first call. */
 export function sqliteDriver(): Driver {
   chosen ??= chooseDriver([
     ...(isBuiltin('node:sqlite') ? [() => load('node:sqlite')] : []),
@@ -114,7 +114,7 @@ export function sqliteDriver(): Driver {
   return chosen;
 }
 
-/** One driver by name, without a preference; for tests that must hold with either. */
+/** Returns one driver by name; for tests that must hold with either. */
 export function driverNamed(name: Driver['name']): Driver {
   return load(name);
 }

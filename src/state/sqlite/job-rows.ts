@@ -6,12 +6,12 @@ import { type SummedJob, summed } from './totals.ts';
 /** A row of `jobs` without its key and its document. */
 export interface JobRow extends SummedJob {
   readonly status: JobStatus;
-  /** 1: a job that continues no other. */
+  /** 1: a job without a parent. */
   readonly root: 0 | 1;
   readonly slot: string;
 }
 
-/** The row of a record. */
+/** Returns the row of a record. */
 export const rowOf = ({
   status,
   error,
@@ -34,47 +34,47 @@ export const rowOf = ({
   assumed: (doubtful?.tokens ?? 0) + (assumed?.tokens ?? 0),
 });
 
-/** Rows of jobs in work that are known without being read, at most: a few hundred bytes each. */
+/** Most rows of jobs in work that are kept in memory: a few hundred bytes each. */
 const mostKnown = 8192;
 
-/** Rows that are read together, and numbers that two of them are apart at most: a run asks for jobs in the order in which they came. */
+/** Most rows that are read together, and largest distance of their numbers: a run reads jobs in the order in which they came. */
 const readAhead = 64;
 const mostApart = 4;
 
-/** A row that is there. */
+/** An existing row. */
 interface WrittenRow extends JobRow {
   readonly id: number;
 }
 
-/** What was written of a job. */
+/** The result of writing a job. */
 export interface Written {
-  /** The number of the job. */
+  /** Number of the job. */
   readonly id: number;
-  /** The row as it was; undefined: there was none. */
+  /** The row before; undefined: there was none. */
   readonly last: JobRow | undefined;
 }
 
 /**
- * Writes the rows of `jobs`. Of a row that is there, only the columns are set that differ, because SQLite writes the entries of every
- * index anew whose columns are set. In large tables, each entry is on a page of its own.
+ * Writes the rows of `jobs`. For an existing row it sets only the columns that differ, because SQLite rewrites the entries of every
+ * index whose columns are set, each on its own page in large tables.
  *
- * A job is found by its key once, where it is new by the insert itself; from then on it goes by its number.
+ * A job is found by its key once (a new one by the insert itself), and by its number from then on.
  *
- * While it is open, nobody else may write these rows: what was written is not read again until the job is settled.
+ * While it is open, nobody else may write these rows: written rows are not read again until the job is settled.
  */
 export class JobRows {
   readonly #database: Database;
   readonly #known = new Map<string, WrittenRow>();
   readonly #before: Statement<WrittenRow>;
   readonly #insert: Statement;
-  /** Where status and code are the same, and the place too. */
+  /** For a row with the same status, code and slot. */
   readonly #updateSums: Statement;
-  /** Where the place is the same. */
+  /** For a row with the same slot. */
   readonly #updateStatus: Statement;
   readonly #updateAll: Statement;
   readonly #one: Statement<DocumentRow & { readonly id: number }>;
   readonly #next: Statement<DocumentRow & { readonly id: number }>;
-  /** Rows behind the one that was read last, as they are. */
+  /** Rows read ahead, after the last requested one. */
   readonly #ahead = new Map<string, DocumentRow & { readonly id: number }>();
   #lastRead = 0;
 
@@ -99,7 +99,7 @@ export class JobRows {
     );
   }
 
-  /** Reads a row, and where rows are asked for in their order, the next ones with it. */
+  /** Reads a row; if rows are requested in order, reads the next ones with it. */
   read(key: string): DocumentRow | undefined {
     const known = this.#ahead.get(key);
     const row = known ?? this.#one.get(key);
@@ -113,12 +113,12 @@ export class JobRows {
     return row;
   }
 
-  /** What is asked of a closed database fails, whatever the key. */
+  /** Makes all further calls fail, whatever the key. */
   close(): void {
     this.#ahead.clear();
   }
 
-  /** Runs a transaction of the database. Where it fails, no row is as it was written in it. */
+  /** Runs a transaction of the database. If it fails, cached rows are discarded. */
   transaction<T>(work: () => T): T {
     try {
       return this.#database.transaction(work);
@@ -128,7 +128,7 @@ export class JobRows {
     }
   }
 
-  /** Writes a row, within a transaction. The id of a row stays, and with it the order in which jobs came. */
+  /** Writes a row within a transaction. The id of a row stays, and with it the order in which jobs came. */
   write(key: string, row: JobRow, doc: string): Written {
     const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = row;
     this.#ahead.delete(key);

@@ -1,22 +1,22 @@
-/** Bits of the filter: a mebibyte. With a million keys in it, one in twenty that was never written is asked for in vain. */
+/** Bits of the filter: one mebibyte. With a million keys, one in twenty new keys is looked up for nothing. */
 const bits = 2 ** 23;
 
 /**
- * Which keys may have been written to a table since it was seen empty: a Bloom filter of two bits a key, of one size however many
- * there are. It never denies a key that was noted. So a key that it denies is in the table only where somebody else has written it.
+ * A Bloom filter of keys that may have been written to a table since it was empty: two bits a key, of constant size. It never denies a
+ * noted key, so a denied key is in the table only if somebody else has written it.
  *
- * A key is a hash (`plan/key`), so its own first characters say its bits; what is no hash shares them with all that is none.
+ * A key is a hash (`plan/key`), so its own first characters give its bits; all other texts share theirs.
  */
 export class NewKeys {
   readonly #filter = new Uint8Array(bits / 8);
 
-  /** To be called before the key is written: a write that fails leaves it noted, which costs a look. */
+  /** Notes a key. Call it before the key is written: if the write fails, the key stays noted, which costs a look-up. */
   note(key: string): void {
     this.#set(first(key));
     this.#set(second(key));
   }
 
-  /** False: it was never noted. */
+  /** Whether a key may have been noted. False: it was not. */
   mayHave(key: string): boolean {
     return this.#has(first(key)) && this.#has(second(key));
   }
@@ -31,7 +31,7 @@ export class NewKeys {
   }
 }
 
-/** What is no number becomes 0. */
+/** Returns the bit of some digits; 0 for a text that is not a number. */
 const bitOf = (digits: string): number => Number.parseInt(digits, 16) & (bits - 1);
 
 const first = (key: string): number => bitOf(key.slice(0, 7));

@@ -1,10 +1,10 @@
 import { StateError } from '../store.ts';
 import { type Database, type OpenOptions, openDatabase } from './sqlite.ts';
 
-/** Everything that a database declares, by what SQLite keeps of it: one text for each table, index, trigger and view. */
+/** All declarations of a database as SQLite keeps them: one text for each table, index, trigger and view. */
 export type DeclaredSchema = ReadonlyMap<string, string>;
 
-/** What statements make in an empty database: what one that they made has to declare. */
+/** Returns the schema that statements make in an empty database: a database made by them must have it. */
 export function schemaMadeBy(make: (database: Database) => void, options: OpenOptions = {}): DeclaredSchema {
   const database = openDatabase(':memory:', options);
   try {
@@ -15,7 +15,7 @@ export function schemaMadeBy(make: (database: Database) => void, options: OpenOp
   }
 }
 
-/** More than any schema of ours has; a file of somebody else may have as many as it likes. */
+/** Most declarations that are read: our schemas have fewer, but a foreign file may have any number. */
 const mostObjects = 1000;
 
 function readSchema(database: Database): DeclaredSchema {
@@ -24,7 +24,7 @@ function readSchema(database: Database): DeclaredSchema {
       `SELECT type, name, tbl_name AS place, sql FROM sqlite_schema LIMIT ${mostObjects}`,
     )
     .all();
-  // The white space of a statement means nothing.
+  // White space in a statement has no meaning.
   return new Map(
     rows.map(({ type, name, place, sql }) => [
       `${type} ${name}`,
@@ -34,10 +34,10 @@ function readSchema(database: Database): DeclaredSchema {
 }
 
 /**
- * Refuses a database with any foreign declaration. A foreign trigger or view would run when a job is recorded or read, and
- * could change what is known of others; a virtual table is code that a file chooses.
+ * Refuses a database with any foreign declaration. A foreign trigger or view would run when a job is recorded or read, and could change
+ * facts of other jobs; a virtual table is code that a file chooses.
  *
- * @param partly where all that is missing is made anyway
+ * @param partly whether missing declarations are made anyway
  * @throws StateError `state.schema`; an error of the driver
  */
 export function refuseOtherSchema(database: Database, own: DeclaredSchema, { partly = false } = {}): void {
@@ -51,6 +51,6 @@ export function refuseOtherSchema(database: Database, own: DeclaredSchema, { par
 const otherSchema = (file: string, difference: string): StateError =>
   new StateError('state.schema', `${file} is not as promptpress made it: it ${difference}.`, {
     hint:
-      'Somebody has changed it, or made it. Where it came with a repository or an archive, do not trust it: take another ' +
-      'directory with --out. Else undo the change with an SQLite tool, or restore a backup.',
+      'Somebody has changed or made it. If it came with a repository or an archive, do not trust it: take another ' +
+      'directory with --out. Otherwise undo the change with an SQLite tool, or restore a backup.',
   });

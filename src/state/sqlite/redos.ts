@@ -8,7 +8,7 @@ import {
 } from '../redo-order.ts';
 import type { Database } from './sqlite.ts';
 
-/** Keys read at a time. */
+/** Keys per page. */
 const page = 1024;
 
 interface RedoRow {
@@ -17,7 +17,7 @@ interface RedoRow {
   readonly asked: string;
 }
 
-/** What can be asked of the orders of a database, answered at once. */
+/** Prepares the questions about the orders of a database, answered synchronously. */
 export function redoQueries(database: Database): {
   counts(): RedoCounts;
   entries(keys: readonly string[]): ReadonlyMap<string, RedoEntry>;
@@ -54,15 +54,15 @@ const stateAt = (place: number): RedoEntry['state'] => {
   return state;
 };
 
-/** The orders of a database that this process writes. */
+/** The redo orders of a database that this process writes. */
 export interface WrittenOrders extends RedoOrders {
-  /** Within the transaction that writes the records. What no open order names stays so. */
+  /** Applies changes within the transaction that writes the records. A job without an open order stays unchanged. */
   change(changes: ReadonlyMap<string, RedoChange>): void;
-  /** The transaction of these changes is committed. */
+  /** Notes that the transaction of these changes is committed. */
   onChanged(changes: ReadonlyMap<string, RedoChange>): void;
 }
 
-/** @param within checks, and does its work as one transaction that forgets what is known of a finished plan */
+/** @param within checks, and does its work as one transaction that deletes the facts about a finished plan */
 export function redoOrders(database: Database, within: <T>(work: () => T) => T): WrittenOrders {
   const queries = redoQueries(database);
   const put = database.prepare(

@@ -1,28 +1,28 @@
 /** Marks a file as promptpress's state (`PRAGMA application_id`): "PPst" in ASCII. */
 export const applicationId = 0x50507374;
 
-/** The mark of states that a checkout of before 0.1.0 wrote: this release does not read them. */
+/** `PRAGMA application_id` of states written before 0.1.0, which this release does not read. */
 export const formerApplicationId = 0x50507273;
 
-/** Of {@link stateSchema} (`PRAGMA user_version`). */
+/** Version of {@link stateSchema} (`PRAGMA user_version`). */
 export const stateVersion = 1;
 
 /**
- * What a state declares.
+ * The declarations of a state.
  *
- * A job's row has an integer id beside its key, so that wide documents lie in the order in which they came and the indexes that hold
- * keys stay narrow. The columns beside `doc` are what is searched and summed. What models said lies in `texts` (`job` is the id of the
- * job's row), so that whoever reads or changes jobs does not carry it along.
+ * A job's row has an integer id beside its key, so that wide documents lie in the order in which they came and the indexes with keys
+ * stay narrow. The columns beside `doc` are searched and summed. Texts of models lie in `texts` (`job` is the id of the job's row), so
+ * that reading or changing jobs does not load them.
  *
- * `jobs_open` leaves out finished jobs: it stays as small as the work in flight and the failures, whatever the size of the directory.
- * Most jobs are roots: `jobs_child` has the few others in the order in which they came, and roots are the keys that it leaves
- * (`query.ts`). `jobs_slot` begins with less than a slot: two of a million slots seldom begin alike, and a query compares the whole.
+ * `jobs_open` leaves out finished jobs: it grows with the work in flight and the failures only, not with the directory. Most jobs are
+ * roots: `jobs_child` has the few others in the order in which they came, and all other keys are roots (`query.ts`). `jobs_slot` begins
+ * with a part of a slot: two of a million slots seldom begin alike, and a query compares the whole.
  *
- * `totals` are kept beside the jobs, because counting a million rows is too slow for a status that asks every second. Whoever commits
+ * `totals` are kept beside the jobs, because counting a million rows is too slow for a status that is read every second. A writer of
  * jobs changes them once a commit (`totals.ts`).
  *
- * `inputs` are the files that the pipeline names, `redos` the jobs that the user wants made anew, in all orders that ever were: `state`
- * is the place in the list of states (`redo-order.ts`), `asked` names the set of jobs that was asked for.
+ * `inputs` are the files that the pipeline names, `redos` the jobs that the user wants to redo, in all orders ever: `state` is the
+ * position in the list of states (`redo-order.ts`), `asked` names the requested set of jobs.
  */
 export const stateSchema = `
   CREATE TABLE jobs (

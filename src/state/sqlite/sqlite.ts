@@ -3,54 +3,53 @@ import { checkFile, ownFile } from '../files/plain-path.ts';
 import { StateError } from '../store.ts';
 import { type Driver, type RawDatabase, type SqlRow, type SqlValue, sqliteDriver } from './driver.ts';
 
-/** A statement, compiled once. Values bind to `?` in order. */
+/** A compiled statement. Values bind to `?` in order. */
 export interface Statement<Row = SqlRow> {
-  /** The number of rows changed. */
+  /** Runs the statement. @returns the number of rows changed */
   run(...values: SqlValue[]): number;
-  /** The id of the row that was inserted; undefined where none was. */
+  /** Inserts a row. @returns its id; undefined if none was inserted */
   insert(...values: SqlValue[]): number | undefined;
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
-  /** Holds a read transaction open until it is exhausted or left. */
+  /** Yields rows; holds a read transaction open until it is exhausted or left. */
   iterate(...values: SqlValue[]): IterableIterator<Row>;
 }
 
 /** An open SQLite database; every call is synchronous. */
 export interface Database {
   readonly file: string;
-  /** Runs statements without results; several may stand in one text. */
+  /** Runs statements without results; one text may contain several. */
   exec(sql: string): void;
-  /** `Row` is what the caller knows of the columns: it is not checked. */
+  /** Compiles a statement. `Row` is the caller's type of the columns: it is not checked. */
   prepare<Row = SqlRow>(sql: string): Statement<Row>;
   /**
-   * Runs `work` as one transaction that takes the write lock at once (`BEGIN IMMEDIATE`): committed when `work`
-   * returns, rolled back when it or the commit throws.
+   * Runs `work` as one transaction that takes the write lock at once (`BEGIN IMMEDIATE`): committed when `work` returns, rolled back
+   * when it or the commit throws.
    */
   transaction<T>(work: () => T): T;
   /**
-   * Does nothing when it is closed already. The driver for Node 20 has no call that gives a statement up: its connection goes on
-   * without a use until the statements are collected, at the end of the process at the latest, and only then removes `-wal` and `-shm`,
-   * by name, where no other connection is open.
+   * Closes the database, unless it is closed already. The driver for Node 20 cannot release a statement: its connection stays open,
+   * unused, until the statements are collected, at the end of the process at the latest. Only then it removes `-wal` and `-shm`, by
+   * name, if no other connection is open.
    */
   close(): void;
 }
 
 export interface OpenOptions {
   readonly readOnly?: boolean;
-  /** How long a statement waits for another connection's lock, in ms; the thread waits with it. Default 5000. */
+  /** How long a statement waits for another connection's lock, in ms; this blocks the thread. Default 5000. */
   readonly busyTimeoutMs?: number;
-  /** Default: what `sqliteDriver()` finds. */
+  /** Default: the result of `sqliteDriver()`. */
   readonly driver?: Driver;
-  /** Called before anything that changes the database or the memory that is shared by it; what it throws is thrown. */
+  /** Called before every change of the database or of its shared memory; its errors are passed on. */
   readonly beforeWriting?: () => void;
 }
 
 /**
- * Opens a database file, creating it unless `readOnly`, for its owner alone to read. The file may also be a `file:` URI,
- * which is opened unchanged. Declarations in the file are not trusted: none of its functions with outside effects is
- * called.
- * @throws what the driver throws: an Error whose `errcode` is SQLite's result code (see `sqliteCode`); StateError
- *   `directory.link` | `directory.kind` | `state.foreign`
+ * Opens a database file, and creates it unless `readOnly`, readable for its owner alone. The file may also be a `file:` URI, which is
+ * opened unchanged. Declarations in the file are not trusted: its functions with outside effects are never called.
+ * @throws the driver's Error, whose `errcode` is SQLite's result code (see `sqliteCode`); StateError `directory.link` |
+ * `directory.kind` | `state.foreign`
  */
 export function openDatabase(file: string, options: OpenOptions = {}): Database {
   const driver = options.driver ?? sqliteDriver();
@@ -68,7 +67,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
   let open = true;
   let isInTransaction = false;
   const { beforeWriting } = options;
-  /** What is written first to read again what was written: a mark of how far this connection has read. Nobody else waits for that. */
+  /** Writes the first thing that a read writes: a mark of how far this connection has read. Nobody else waits for that. */
   const readAgain = beforeWriting && (() => raw.exec('SELECT 1 FROM sqlite_schema LIMIT 1'));
   const writing = <T>(work: () => T): T => {
     if (beforeWriting === undefined || isInTransaction) return work();
@@ -98,19 +97,19 @@ export function openDatabase(file: string, options: OpenOptions = {}): Database 
   };
 }
 
-/** What SQLite keeps beside a database, behind its name. */
+/** Endings of the files that SQLite keeps beside a database. */
 const besides = ['-wal', '-shm', '-journal'] as const;
 
-/** The names of a database's files. */
+/** Returns the names of a database's files. */
 export const databaseFiles = (file: string): readonly string[] => [
   file,
   ...besides.map((ending) => `${file}${ending}`),
 ];
 
 /**
- * Refuses a database whose files are not plain files of its folder: SQLite follows links, and writes and deletes what lies
- * beside the database.
- * @returns whether the database is there
+ * Refuses a database whose files are not plain files of its folder: SQLite follows links, and writes and deletes files beside the
+ * database.
+ * @returns whether the database exists
  * @throws StateError `directory.link` | `directory.kind` | `state.foreign`
  */
 export function checkDatabaseFiles(file: string): boolean {
@@ -123,9 +122,9 @@ export function checkDatabaseFiles(file: string): boolean {
 const superJournalMark = Buffer.from('d9d505f920a163d7', 'hex');
 
 /**
- * A journal may end with the name of another file, which SQLite deletes once it has rolled back: any file of the machine.
- * Only a transaction over several databases writes one, and there is none here. A file that is there is only read where
- * nobody holds a lock on it: to close it drops the locks of this process on it, and SQLite holds none on a journal.
+ * Refuses a journal that ends with the name of another file: SQLite would delete that file, anywhere on the machine, after its
+ * rollback. Only a transaction over several databases writes such a name, and there is none here. Reads the file only if nobody holds a
+ * lock on it: closing it drops the locks of this process, and SQLite holds none on a journal.
  */
 function refuseSuperJournal(file: string): void {
   const descriptor = openSync(file, constants.O_RDONLY | ownFile);
@@ -148,9 +147,8 @@ function refuseSuperJournal(file: string): void {
 }
 
 /**
- * Creates a file where it is missing, for its owner alone to read. SQLite would create it for everyone; its -wal and -shm
- * files take over the mode of this one. A file that is there is left alone: to open and close it would drop the locks that
- * this process holds on it (POSIX).
+ * Creates a missing file, readable for its owner alone. SQLite would create it for everyone; its -wal and -shm files take over the mode
+ * of this one. An existing file is left alone: opening and closing it would drop the locks that this process holds on it (POSIX).
  */
 export function createPrivately(file: string): void {
   if (checkFile(file, { inPlace: true })) return;
@@ -186,14 +184,13 @@ function transaction<T>(raw: RawDatabase, work: () => T): T {
     try {
       raw.exec('ROLLBACK');
     } catch {
-      // SQLite has rolled back by itself (full disk, I/O error): there is nothing left to undo, and the failure
-      // that matters is the first one.
+      // SQLite has rolled back by itself (full disk, I/O error): there is nothing to undo, and the first failure is the real one.
     }
     throw failure;
   }
 }
 
-/** What SQLite says for each result code (sqlite3_errstr): words it has not changed since version 3.7. */
+/** SQLite's message for each result code (sqlite3_errstr), unchanged since version 3.7. */
 const codeByMessage: Readonly<Record<string, number>> = {
   'database is locked': 5,
   'database table is locked': 6,
@@ -207,8 +204,8 @@ const codeByMessage: Readonly<Record<string, number>> = {
 };
 
 /**
- * SQLite's primary result code of an error that a driver threw; undefined for any other error. The driver for Node 20
- * leaves the code out where `all` or `iterate` fail, so there the words decide.
+ * Returns SQLite's primary result code of a driver's error; undefined for any other error. The driver for Node 20 leaves out the code
+ * if `all` or `iterate` fail, so its message decides.
  */
 export function sqliteCode(failure: unknown): number | undefined {
   if (!(failure instanceof Error) || !('code' in failure) || failure.code !== 'ERR_SQLITE_ERROR') {

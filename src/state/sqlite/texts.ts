@@ -2,33 +2,33 @@ import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import type { TextCandidate, TextResult } from '../../plan/job-request.ts';
 
-/** A row of `jobs`, with that of `texts` beside it. */
+/** A row of `jobs`, with its row of `texts`. */
 export interface DocumentRow {
   readonly key: string;
   readonly doc: string;
-  /** Null: it has none. */
+  /** The row of `texts`; null: there is none. */
   readonly said: string | null;
 }
 
-/** A candidate as it is stored: parts that are its text and nothing else are not stored beside it. */
+/** A stored candidate: parts that repeat its text are left out. */
 type StoredCandidate = Omit<TextCandidate, 'parts'> & Partial<Pick<TextCandidate, 'parts'>>;
 
 interface StoredTexts {
   readonly text?: readonly StoredCandidate[];
-  /** Of the result that a job had before it was redone. */
+  /** Candidates of the result before the job was redone. */
   readonly former?: readonly StoredCandidate[];
 }
 
 /**
- * The columns of {@link DocumentRow}, and the tables to read them from.
+ * Returns a query of the columns of {@link DocumentRow}, and of their tables.
  *
- * @param condition what follows: `WHERE …`
- * @param more columns beside them
+ * @param condition the rest of the query: `WHERE …`
+ * @param more further columns
  */
 export const documents = (condition: string, source = 'jobs', more?: string): string =>
   `SELECT jobs.key, jobs.doc, texts.doc AS said${more === undefined ? '' : `, ${more}`} FROM ${source} LEFT JOIN texts ON texts.job = jobs.id ${condition}`;
 
-/** The record of a row, as it was committed; nobody has checked that it is one. @throws SyntaxError */
+/** Returns the record of a row as it was committed; nobody has checked its shape. @throws SyntaxError */
 export function recordOf({ doc, said }: DocumentRow): unknown {
   const record = parseExact(doc) as JobRecord;
   if (said === null || typeof record !== 'object' || record === null) return record;
@@ -42,7 +42,7 @@ export function recordOf({ doc, said }: DocumentRow): unknown {
   };
 }
 
-/** @param result as its document has it: without candidates */
+/** @param result as in its document: without candidates */
 const withCandidates = (
   result: Omit<TextResult, 'candidates'>,
   stored: readonly StoredCandidate[],
@@ -54,7 +54,7 @@ const withCandidates = (
   ...result,
 });
 
-/** A record as its row holds it, and what `texts` holds of it; undefined: nothing. */
+/** Returns a record in its stored form, and its text for `texts`; undefined: it has none. */
 export function storedForm(record: JobRecord): { readonly doc: string; readonly said?: string } {
   const { text, former } = record;
   if (text === undefined && former?.text === undefined) return { doc: exactJson(record) };

@@ -1,6 +1,6 @@
 import type { Database } from './sqlite.ts';
 
-/** What one row of `jobs` adds to the totals. */
+/** The amounts that one row of `jobs` adds to the totals. */
 export interface SummedJob {
   readonly status: string;
   readonly code: string;
@@ -14,25 +14,25 @@ export interface SummedJob {
 /** The columns that are summed. */
 export const summed = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
 
-/** What a commit adds to one row of `totals`; less than 0 is taken away. */
+/** The change of one row of `totals` by a commit; amounts below 0 are subtracted. */
 type Change = { jobs: number } & Record<(typeof summed)[number], number>;
 
 /** Changes the totals of a state together with its jobs. */
 export interface TotalsWriter {
   /**
-   * To be called when a row of `jobs` is written: what the row added so far is taken away, and this added.
+   * Replaces the amounts of a row of `jobs`: subtracts those of the row before, and adds the new ones.
    *
-   * @param last the row as it was; undefined: there was none
+   * @param last the row before; undefined: there was none
    */
   replace(last: SummedJob | undefined, job: SummedJob): void;
-  /** Writes what has changed: one statement for each status and code that are concerned. */
+  /** Writes the changes: one statement for each status and code. */
   write(): void;
 }
 
 /**
- * The totals are kept beside the jobs, because counting a million rows is too slow for a status that is asked for every second.
+ * Prepares the totals, kept beside the jobs because counting a million rows is too slow for a status that is read every second.
  *
- * @returns a function that begins the changes of one transaction; `replace` and `write` are called within the transaction
+ * @returns a function that begins the changes of one transaction; call `replace` and `write` within the transaction
  */
 export function totalsOf(database: Database): () => TotalsWriter {
   const names = summed.join(', ');

@@ -71,11 +71,11 @@ describe('an image that cannot be sent', () => {
     expect(messages).toEqual([
       'The image gone is not there.',
       'The image gone/a is not there.',
-      'The image folder is no file.',
+      'The image folder is not a file.',
       'The image loop is a link that leads to itself.',
       'The image a\0b has a name that no file can have.',
       `The image ${'x'.repeat(200)} has a name that no file can have.`,
-      'words is no image of a kind that is known (PNG, JPEG, WebP, GIF, AVIF, HEIC).',
+      'words is not an image of a known kind (PNG, JPEG, WebP, GIF, AVIF, HEIC).',
     ]);
     expect(await load(reader, file('gone'))).toMatchObject({ cause: { code: 'ENOENT' } });
     expect(await load(reader, file('folder'))).not.toHaveProperty('cause');
@@ -109,7 +109,7 @@ describe('an image that cannot be sent', () => {
     }
     expect(found).toEqual([
       ['input.missing', 'The image images/ab/gone.png is not there.'],
-      ['input.not-image', 'images/ab/words.png is no image of a kind that is known (PNG, JP'],
+      ['input.not-image', 'images/ab/words.png is not an image of a known kind (PNG, JPEG, '],
       ['input.changed', 'images/ab/other.png is not the file that its job saved: it has b'],
       ['input.too-large', `The image images/ab/large.png is larger than ${largestInput} bytes, the`],
     ]);
@@ -151,7 +151,7 @@ describe('an image that cannot be sent', () => {
       'download.address',
     );
     expect((await load(reader, { kind: 'url', url: 'data:,words' })).message).toMatch(
-      /^The data URI is no image/,
+      /^The data URI is not an image/,
     );
   });
 });

@@ -105,7 +105,7 @@ export const verdicts: readonly Stranger[] = [
       ['fetch', envelope(403, '该令牌无权访问模型 mj_imagine')],
       ['list', { status: 404 }],
     ],
-    verdict: { exit: 3, says: ['may not look at them'], asked: { imagine: 1 } },
+    verdict: { exit: 3, says: ['but not fetch them'], asked: { imagine: 1 } },
     later: [{ verdict: { exit: 0, rows: { done: 1 }, asked: { imagine: 0 } } }],
   },
   unnoted(

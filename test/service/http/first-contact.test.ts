@@ -99,7 +99,7 @@ describe('http at a port that does not speak it', () => {
     await using port = await rawServer(act);
     const result = await imagine(serviceWith({ baseUrl: port.url, timer, ...connected() }));
     expect(result).toMatchObject(
-      protocol(/has not answered in HTTP once: check the host and the port.*may have carried/),
+      protocol(/has never answered in HTTP: check the host and the port.*may have carried/),
     );
     expect(result).toMatchObject({ error: { mayBeDone: true } });
     // The rests; the bounds of the requests are the other ones.

@@ -1,20 +1,20 @@
 /** A place in a bucket. */
 export interface S3Address {
   readonly bucket: string;
-  /** Without a slash at either end; empty: the whole bucket. */
+  /** Prefix without a slash at either end; empty: the whole bucket. */
   readonly prefix: string;
 }
 
-/** How every such address begins. */
+/** The beginning of every such address. */
 const scheme = 's3://';
 
-/** Whether a text is meant as the address of a place in a bucket, right or wrong. */
+/** Whether a text is meant as the address of a place in a bucket, correct or not. */
 export const isS3Address = (text: string): boolean => text.toLowerCase().startsWith(scheme);
 
-/** S3 takes keys of 1024 bytes; the names of artifacts need some 100 of them. */
+/** Longest prefix, in bytes. S3 accepts keys of 1024 bytes; the names of artifacts need some 100 of them. */
 const mostPrefixBytes = 800;
 
-/** @returns what is wrong with it, as a sentence, where it is none */
+/** @returns the address, or what is wrong with the text, as a sentence */
 export function readS3Address(text: string): S3Address | string {
   const [bucket = '', ...parts] = text.slice(scheme.length).split('/');
   if (!text.startsWith(scheme)) return `It begins with ${scheme}, in small letters.`;
@@ -30,6 +30,6 @@ export function readS3Address(text: string): S3Address | string {
   return { bucket, prefix };
 }
 
-/** As users write it. */
+/** Returns an address as users write it. */
 export const shownS3Address = ({ bucket, prefix }: S3Address): string =>
   `${scheme}${bucket}${prefix === '' ? '' : `/${prefix}`}`;

@@ -3,31 +3,31 @@ import { shownS3Address } from './address.ts';
 import type { S3Client } from './client.ts';
 import { namesUnder } from './list.ts';
 
-/** The object that says whose a place is. Hidden, so that programs that read the place as a data set pass it over. */
+/** Name of the object that says which run owns a place. Hidden, so that programs that read the place as a data set ignore it. */
 export const ownerName = '.promptpress.json';
 
-/** A run that a place in a bucket belongs to. */
+/** The run that owns a place in a bucket. */
 export interface Owner {
-  /** Of the run directory, for ever. */
+  /** Permanent id of the run directory. */
   readonly id: string;
-  /** For whoever meets the object: the pipeline's name. */
+  /** Name of the pipeline, for people who find the object. */
   readonly pipeline: string;
 }
 
-/** A place that cannot be taken: what is wrong, and what to do. */
+/** Why a place cannot be claimed, and what to do. */
 export interface Refused {
   readonly message: string;
   readonly hint: string;
 }
 
 export interface Claimed {
-  /** The store writes only under the condition that a write has: a write that comes late replaces nothing. */
+  /** Whether the store obeys the condition of a write, so that a late write replaces nothing. */
   readonly honoursConditions: boolean;
 }
 
 /**
- * Takes a place for a run, or finds that the run has it: an object says whose it is. Two runs that wrote to one place would
- * replace each other's manifest. That it is written and read shows, before anything is paid, that the store, the bucket and the keys are right.
+ * Claims a place for a run, or finds that the run owns it: an object names the owner. Two runs in one place would replace each other's
+ * manifest. Writing and reading the object proves, before anything is paid, that the store, the bucket and the keys are right.
  *
  * @throws SaveError
  */
@@ -50,7 +50,7 @@ export async function claimPlace(client: S3Client, owner: Owner): Promise<Claime
       message: `${place} belongs to another run${found?.pipeline ? `, of the pipeline "${found.pipeline}"` : ''}.`,
       hint: `Take another prefix, or continue that run in its own run directory. If its directory is gone for good, remove ${place}/${ownerName} and move the results away from there.`,
     };
-  // Where the object is there, a store that heeds the condition writes no second one.
+  // The object exists, so a store that obeys the condition does not write a second one.
   return { honoursConditions: !(await write()) };
 }
 
@@ -71,7 +71,7 @@ async function writeOwner(client: S3Client, body: Buffer): Promise<boolean> {
   });
   if (problem === undefined) return true;
   if (problem.status === 412 || problem.code === 'PreconditionFailed') return false;
-  // The store knows no such condition.
+  // The store does not know such conditions.
   await client.ask({ method: 'PUT', name: ownerName, body, doing: `write "${ownerName}"` });
   return true;
 }

@@ -10,19 +10,19 @@ import { type S3Request, Sender } from './send.ts';
 import type { S3Settings } from './settings.ts';
 
 export interface S3Ask extends Omit<S3Request, 'key'> {
-  /** Within the prefix of the place; absent: about the bucket. */
+  /** Name within the prefix of the place; absent: the request is about the bucket. */
   readonly name?: string;
-  /** What is tried, for messages: `write "images/ab/abc-1.png"`. */
+  /** The action, for messages: `write "images/ab/abc-1.png"`. */
   readonly doing: string;
-  /** Answers other than a success that the caller understands. */
+  /** Whether the caller handles an answer other than a success. */
   readonly accepts?: (problem: S3Problem) => boolean;
-  /** A body of more is not read. Default 16 MiB: more than any document of S3 has. */
+  /** Largest body that is read, in bytes. Default 16 MiB: more than any document of S3 has. */
   readonly mostBytes?: number;
 }
 
-/** Wall time and waiting, as a run has it; a test's clock jumps. */
+/** The clock and timer of a run; tests replace them. */
 export interface StoreClock {
-  /** Unix milliseconds. */
+  /** Returns the time in Unix milliseconds. */
   now(): number;
   /** Calls back once, no sooner than `atMs`; the result cancels it. */
   at(atMs: number, call: () => void): () => void;
@@ -30,33 +30,33 @@ export interface StoreClock {
 
 export interface S3Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Empty where it is too large. */
+  /** Empty if it is too large. */
   readonly body: Buffer;
   readonly isTooLarge: boolean;
-  /** One that the caller accepts. */
+  /** A problem that the caller accepts. */
   readonly problem?: S3Problem;
 }
 
 export interface S3ClientOptions {
   readonly address: S3Address;
   readonly settings: S3Settings;
-  /** The caller closes it, after the client. */
+  /** Dispatcher of all requests. The caller closes it, after the client. */
   readonly dispatcher: Dispatcher;
   readonly clock: StoreClock;
-  /** From 0 to below 1. */
+  /** Returns a random number from 0 to below 1. */
   readonly random: () => number;
   /** Ends all requests and all waits. */
   readonly signal: AbortSignal;
-  /** How long a request is sent again before it is given up, in ms. */
+  /** How long a request is repeated before it is given up, in ms. */
   readonly patienceMs: number;
 }
 
-/** Requests that are on their way at a time. */
+/** Most requests in flight. */
 export const requestsAtOnce = 16;
 
 const documentBytes = 16 * 1024 * 1024;
 
-/** A store that has answered no request of a kind for so long is away, ms. */
+/** Time without any answer to requests of a kind after which the store is away, in ms. */
 const awayAfterMs = 5000;
 
 const backoff = { firstMs: 200, mostMs: 20_000 } as const;
@@ -67,22 +67,22 @@ interface Trouble {
   since: number | undefined;
 }
 
-/** Since when requests of one kind fail and none is answered, Unix ms. */
+/** Since when all requests of one kind fail, in Unix ms. */
 interface Silence {
   readonly since: number;
   reason: string;
   isTold: boolean;
 }
 
-/** What is read and what is written are answered apart: a store may be full, or read-only. */
+/** Reads and writes are watched separately: a store may be full, or read-only. */
 type AskKind = 'read' | 'write';
 
 const kindOf = ({ method }: Pick<S3Ask, 'method'>): AskKind =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 
 /**
- * Sends requests to an S3 store, and sends those again that failed in passing: nobody else does. What does not pass, or outlasts its patience, is a
- * SaveError of the class `stop`: a run ends on it and can be continued.
+ * Sends requests to an S3 store, and is the only one to repeat those that failed temporarily. Lasting failures, and those that outlast
+ * its patience, are SaveErrors of the class `stop`: the run ends and can be continued.
  */
 export class S3Client {
   readonly #options: S3ClientOptions;
@@ -90,9 +90,9 @@ export class S3Client {
   readonly #limit = pLimit({ concurrency: requestsAtOnce, rejectOnClear: true });
   readonly #end: AbortController;
   readonly #silences = new Map<AskKind, Silence>();
-  /** How long a request is sent again before it is given up, in ms. */
+  /** How long a request is repeated before it is given up, in ms. */
   patienceMs: number;
-  /** Is told that no request of a kind was answered for five seconds, and why; and, with undefined, that one is again. */
+  /** Called when no request of a kind was answered for five seconds, with the reason; and with undefined when one is answered again. */
   onAway: ((why: string | undefined) => void) | undefined;
 
   private constructor(options: S3ClientOptions, sender: Sender, end: AbortController) {
@@ -102,7 +102,7 @@ export class S3Client {
     this.patienceMs = options.patienceMs;
   }
 
-  /** Loads the signer. */
+  /** Opens a client, and loads the signer. */
   static async open(options: S3ClientOptions): Promise<S3Client> {
     const end = new AbortController();
     setMaxListeners(0, end.signal);
@@ -126,7 +126,7 @@ export class S3Client {
     return this.#options.clock.now();
   }
 
-  /** As it may be shown: without what follows the host. */
+  /** Origin for messages, without anything after the host. */
   get origin(): string {
     return this.#options.settings.origin;
   }
@@ -137,7 +137,7 @@ export class S3Client {
     return prefix === '' ? name : `${prefix}/${name}`;
   }
 
-  /** Carries a request out. @throws SaveError */
+  /** Sends a request. @throws SaveError */
   async ask(ask: S3Ask): Promise<S3Answer> {
     const trouble: Trouble = { tries: 0, since: undefined };
     for (;;) {
@@ -152,9 +152,9 @@ export class S3Client {
   }
 
   /**
-   * The bytes of an object from one place to before another, in pieces. Where a connection breaks, the rest is asked for.
+   * Reads the bytes of an object from one position to before another, in pieces. If a connection breaks, requests the rest.
    *
-   * @param etag of the object: where it is replaced meanwhile, its pieces would not fit @throws SaveError
+   * @param etag of the object, because the pieces of a replaced object would not fit @throws SaveError
    */
   async *pieces(name: string, etag: string, from: number, before: number): AsyncGenerator<Buffer> {
     const trouble: Trouble = { tries: 0, since: undefined };
@@ -185,7 +185,7 @@ export class S3Client {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends all requests in flight. */
   close(): void {
     this.#end.abort(new Error('The store is closed.'));
   }
@@ -205,7 +205,7 @@ export class S3Client {
         chunks.push(chunk);
       }
       const content = Buffer.concat(chunks);
-      // The end of an upload in parts answers 200 before it is known whether it succeeds.
+      // The end of an upload in parts answers 200 before its success is known.
       const isHiddenError = ask.method === 'POST' && content.includes('<Error>');
       if (isSuccess && !isHiddenError) return { headers, body: content, isTooLarge: false };
       const problem = readProblem(status, headers, content.toString());
@@ -232,11 +232,11 @@ export class S3Client {
     return this.#sender.send({ ...ask, ...(name === undefined ? {} : { key: this.keyOf(name) }) });
   }
 
-  /** Waits before the next try. @throws SaveError where there is none */
+  /** Waits before the next try. @throws SaveError if there is none */
   async #pause(error: unknown, trouble: Trouble, ask: Pick<S3Ask, 'method' | 'doing'>): Promise<void> {
     const { signal } = this.#end;
     if (signal.aborted) fail(aborted(signal.reason));
-    // Of the disk that a body is read from, or an answer that does not pass; else a mistake of this program.
+    // An error of the disk that a body is read from, or a lasting answer; anything else is a bug of this program.
     if (error instanceof SaveError) throw error;
     if (!(error instanceof PassingFailure || isOfNetwork(error))) throw error;
     const passing = error instanceof PassingFailure ? error : orFailed(readBroken(error, this.origin));
@@ -252,7 +252,7 @@ export class S3Client {
       fail({
         code: 's3.unreachable',
         class: 'stop',
-        message: `The store could not ${ask.doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}. Check the network and AWS_ENDPOINT_URL; the same command goes on where this one stopped.`,
+        message: `The store could not ${ask.doing} in ${shownS3Address(this.address)} for ${Math.round(patienceMs / 1000)} s: ${passing.message}. Check the network and AWS_ENDPOINT_URL; the same command continues where this one stopped.`,
         cause: passing.cause ?? passing,
       });
     const kind = kindOf(ask);

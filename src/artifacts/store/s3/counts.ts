@@ -3,13 +3,13 @@ import { countNameOf, countNames, countOf, countText, type SubmissionCounts } fr
 import { shownS3Address } from './address.ts';
 import type { S3Client } from './client.ts';
 
-/** Hidden, so that programs that read the place as a data set pass it over. */
+/** Returns the object of a count. Hidden, so that programs that read the place as a data set ignore it. */
 const objectOf = (name: string): string => `.promptpress-${name}`;
 
-/** Names of the objects in a place that count submissions. */
+/** Names of the objects that count submissions in a place. */
 export const countObjects: ReadonlySet<string> = new Set(countNames.map(objectOf));
 
-/** The counts of submissions in a bucket, one object for each name. */
+/** Returns the counts of submissions in a bucket, one object for each name. */
 export function bucketCounts(client: S3Client): SubmissionCounts {
   const read = async (object: string): Promise<number> => {
     const { body, problem } = await client.ask({
@@ -36,5 +36,5 @@ const damaged = ({ address }: S3Client, object: string): never =>
   fail({
     code: 's3.failed',
     class: 'stop',
-    message: `${shownS3Address(address)}/${object} is damaged: it counts submissions, and no number is in it. Where the database is that of the last run, remove it.`,
+    message: `${shownS3Address(address)}/${object} is damaged: it counts submissions, but contains no number. If the database is that of the last run, remove it.`,
   });

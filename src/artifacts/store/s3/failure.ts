@@ -6,20 +6,20 @@ import { type S3Address, shownS3Address } from './address.ts';
 import type { S3Settings } from './settings.ts';
 import { textOf } from './xml.ts';
 
-/** An answer that is no success. */
+/** An answer other than a success. */
 export interface S3Problem {
   readonly status: number;
-  /** S3's own code; empty where the answer has no document. */
+  /** S3's own code; empty if the answer has no document. */
   readonly code: string;
   readonly message: string;
-  /** Where the bucket lies. */
+  /** Region of the bucket. */
   readonly region?: string;
-  /** The clock of the store, Unix ms. */
+  /** Clock of the store, in Unix ms. */
   readonly serverTime?: number;
   readonly retryAfterMs?: number;
 }
 
-/** Something that may pass: the same request is sent again. */
+/** A temporary failure: the same request is sent again. */
 export class PassingFailure extends Error {
   readonly retryAfterMs: number | undefined;
 
@@ -37,7 +37,7 @@ const header = (headers: Headers, name: string): string | undefined => {
   return typeof value === 'string' ? value : value?.[0];
 };
 
-/** Reads the document of an error, where there is one. */
+/** Reads the document of an error, if there is one. */
 export function readProblem(status: number, headers: Headers, body: string): S3Problem {
   const region = textOf(body, 'Region') ?? header(headers, 'x-amz-bucket-region');
   const time = Date.parse(header(headers, 'date') ?? '');
@@ -62,7 +62,7 @@ const passingCodes = new Set([
   'Throttling',
   'ThrottlingException',
   'RequestLimitExceeded',
-  // The body came otherwise than it was sent.
+  // The body arrived differently from how it was sent.
   'XAmzContentSHA256Mismatch',
   'BadDigest',
   'IncompleteBody',
@@ -84,9 +84,9 @@ const credentialCodes = new Set([
 const fullCodes = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientCapacity']);
 
 /**
- * What an answer means that will not pass. The run stops: the next file would meet the same, and what is paid is in the state.
+ * Returns the failure of a lasting answer. It stops the run: the next file would fail too, and everything paid is in the state.
  *
- * @param doing what was tried: `write "images/ab/abc-1.png"`
+ * @param doing the action: `write "images/ab/abc-1.png"`
  */
 export function s3Failure(
   problem: S3Problem,
@@ -108,7 +108,7 @@ export function s3Failure(
   if (code === 'NoSuchBucket')
     return stop(
       'no-bucket',
-      `There is no bucket "${store.address.bucket}" at ${store.origin}. Make it first, or name another one with --out.${store.style === 'path' ? ' Where it is there, the store may want it in the name of its host: AWS_S3_ADDRESSING_STYLE=virtual.' : ''}`,
+      `There is no bucket "${store.address.bucket}" at ${store.origin}. Make it first, or name another one with --out.${store.style === 'path' ? ' If it exists, the store may want it in its host name: AWS_S3_ADDRESSING_STYLE=virtual.' : ''}`,
     );
   if (code === 'RequestTimeTooSkewed') {
     const off =
@@ -116,7 +116,7 @@ export function s3Failure(
     const words = off === undefined ? '' : ` by ${Math.abs(off)} s (it is ${off > 0 ? 'ahead' : 'behind'})`;
     return stop('clock', `This machine's clock differs from that of ${store.origin}${words}. Set it right.`);
   }
-  // An answer to HEAD has no document: of a request like all others, it is the token that a store does not know.
+  // Answers to HEAD have no document: such a 400 means an unknown session token.
   if (credentialCodes.has(code) || (status === 400 && code === '' && store.sessionToken !== undefined))
     return stop(
       'credentials',
@@ -134,7 +134,7 @@ export function s3Failure(
   if (status === 401 || status === 403)
     return stop(
       'denied',
-      `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload for what lies there, and s3:ListBucket for the bucket.`,
+      `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload for the objects there, and s3:ListBucket for the bucket.`,
     );
   return stop('failed', `${store.origin} could not ${doing} in ${place} (${said}).`);
 }
@@ -145,7 +145,7 @@ const isElsewhere = ({ status, code, region }: S3Problem): boolean =>
   code === 'IllegalLocationConstraintException' ||
   (code === 'AuthorizationHeaderMalformed' && region !== undefined);
 
-/** An error of the connection: one of trust does not pass, any other may. @returns a failure where it does not */
+/** Reads an error of the connection. @returns a lasting failure for an error of trust, a temporary one for any other */
 export function readBroken(error: unknown, origin: string): SaveFailure | PassingFailure {
   const { failure } = readConnectionError(error, 'unknown');
   const message = `${origin}: ${failure.what}`;

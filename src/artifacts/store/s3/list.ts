@@ -3,23 +3,23 @@ import { shownS3Address } from './address.ts';
 import type { S3Client } from './client.ts';
 import { elements, textOf } from './xml.ts';
 
-/** Names in one page of a listing, the most that stores give. */
+/** Names in one page of a listing: the most that stores return. */
 const pageNames = 1000;
 
 /** One page of names within a place. */
 interface Page {
   readonly names: readonly string[];
-  /** No page follows. */
+  /** Whether no page follows. */
   readonly isLast: boolean;
 }
 
-/** A page as the store gives it. */
+/** A page as the store returns it. */
 interface Answered {
   /** Whole keys, in the order of the store. */
   readonly keys: readonly string[];
-  /** Those of folders that a console has made: objects without content whose names end with a slash. They are no content of the place. */
+  /** Keys of folders that a console has made, empty objects whose names end with a slash. They are not content of the place. */
   readonly folders: ReadonlySet<string>;
-  /** The store has more than this page, by its own word. */
+  /** Whether the store says that it has more than this page. */
   readonly isCut: boolean;
   readonly token: string | undefined;
 }
@@ -53,12 +53,12 @@ async function ask(client: S3Client, prefix: string, from: From): Promise<Answer
 }
 
 /**
- * The names within the place that begin so, page by page, whatever they are; folders that a console has made are passed over. Stores list by bytes,
- * and so do the names of artifacts sort.
+ * Lists all names in the place that begin with a prefix, page by page; skips folders that a console has made. Stores sort by bytes, and
+ * so do the names of artifacts.
  *
- * A store whose listing promises more and then gives nothing is not believed: it is asked for what lies behind the last name.
+ * A store that announces more and then returns nothing is not trusted: it is asked again for names after the last one.
  *
- * @throws SaveError, also where the store gives no whole list
+ * @throws SaveError, also if the store returns an incomplete list
  */
 export async function* pagesUnder(client: S3Client, prefix: string): AsyncGenerator<Page> {
   const base = client.keyOf('');
@@ -81,14 +81,14 @@ export async function* pagesUnder(client: S3Client, prefix: string): AsyncGenera
   }
 }
 
-/** Pages without a name that a store may give in a row. */
+/** Most pages without a name in a row. */
 const mostEmpty = 100;
 
-/** Where the next page begins; undefined: this was the last one. */
+/** Returns the start of the next page; undefined: this was the last one. */
 function nextFrom({ keys, isCut, token }: Answered, from: From, last: string | undefined): From {
   const before = from !== undefined && 'continuation-token' in from ? from['continuation-token'] : undefined;
   if (isCut && token !== undefined && token !== before) return { 'continuation-token': token };
-  // More was promised, by this page or by the one whose token led to nothing.
+  // More was announced, by this page or by the one whose token led to nothing.
   const isEarly = keys.length > 0 ? isCut : before !== undefined;
   return isEarly && last !== undefined ? { 'start-after': last } : undefined;
 }
@@ -97,15 +97,15 @@ const notWhole = ({ origin, address }: S3Client): never =>
   fail({
     code: 's3.failed',
     class: 'stop',
-    message: `${origin} gives no whole list of the objects in ${shownS3Address(address)}: it repeats names, or has no end.`,
+    message: `${origin} gives no complete list of the objects in ${shownS3Address(address)}: it repeats names, or has no end.`,
   });
 
-/** The same, name by name. */
+/** Lists the same names one by one. */
 export async function* namesUnder(client: S3Client, prefix: string): AsyncGenerator<string> {
   for await (const { names } of pagesUnder(client, prefix)) yield* names;
 }
 
-/** How the names in a listing are read that was asked for with `encoding-type=url`: some stores pass over the wish, or say that they do not. */
+/** Returns the decoder of names in a listing requested with `encoding-type=url`, which some stores ignore or decline. */
 export function decoderOf(xml: string): (name: string) => string {
   if (textOf(xml, 'EncodingType') !== 'url') return (name) => name;
   return (name) => {

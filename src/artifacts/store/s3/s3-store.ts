@@ -10,14 +10,14 @@ import type { S3Client } from './client.ts';
 import { namesUnder, pagesUnder } from './list.ts';
 import { look, type UploadSizes, upload } from './upload.ts';
 
-/** Names that are removed at a time. */
+/** Most names that are removed at the same time. */
 const removedAtOnce = 8;
 
 /**
- * The artifacts of a run in a bucket, under the names that they would have in its directory. A file is received on this machine, in the run
- * directory, and has its name in the bucket once it is there whole.
+ * Opens the artifacts of a run in a bucket, under the names that they would have in its directory. A file is received on this machine,
+ * in the run directory, and gets its name in the bucket once it is complete there.
  *
- * @param directory the run directory; who writes holds its lock
+ * @param directory the run directory; a writer holds its lock
  */
 export function openS3Artifacts(
   client: S3Client,
@@ -67,7 +67,7 @@ export function openS3Artifacts(
   };
 }
 
-/** A name comes from a job's key, or from what the program itself looks for. */
+/** Returns the root of a name. A name comes from a job's key, or from a search of the program itself. */
 function rootOf(name: string): ArtifactRoot {
   if (isArtifactName(name)) return name.slice(0, name.indexOf('/')) as ArtifactRoot;
   throw new Error(`Internal error: no artifact is called ${JSON.stringify(name)}.`);
@@ -89,14 +89,14 @@ async function read(client: S3Client, name: string, mostBytes: number): Promise<
 }
 
 /**
- * Which names may be there, so that not every file that is written asks for the names that it could have had otherwise. Each folder of a
- * large store is listed when it is first asked for; a small one is listed at once. What another worker puts there meanwhile is not
- * seen: a file of another format under the key of a job is then left over, and `verify` shows it.
+ * The names that may be present, so that not every write has to look for the file under its other possible names. A large store is
+ * listed folder by folder on first use, a small one at once. Files that another worker adds meanwhile are not seen: a file in another
+ * format under the key of a job is then left over, and `verify` shows it.
  */
 class KnownNames {
   readonly #client: S3Client;
   readonly #marks = new NameMarks();
-  /** By root, and by folder where a root has more than a page of names. */
+  /** Listings by root, or by folder if a root has more than a page of names. */
   readonly #listings = new Map<string, Promise<boolean>>();
 
   constructor(client: S3Client) {
@@ -113,7 +113,7 @@ class KnownNames {
     return this.#marks.mayHave(name);
   }
 
-  /** @returns whether these were all */
+  /** @returns whether these were all names */
   #list(prefix: string, mostPages: number): Promise<boolean> {
     const known = this.#listings.get(prefix);
     if (known !== undefined) return known;

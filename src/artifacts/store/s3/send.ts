@@ -11,14 +11,14 @@ export interface FilePiece {
   readonly path: string;
   readonly from: number;
   readonly bytes: number;
-  /** Of the piece, in hex. */
+  /** SHA-256 of the piece, in hex. */
   readonly sha256: string;
 }
 
 /** One request to a bucket. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Of the object; absent: about the bucket. */
+  /** Key of the object; absent: the request is about the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,12 +28,12 @@ export interface S3Request {
 export interface SenderOptions {
   readonly settings: S3Settings;
   readonly dispatcher: Dispatcher;
-  /** Unix ms: a signature is of its moment. */
+  /** Returns the time in Unix ms, which a signature contains. */
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-/** The longest silence, in ms. */
+/** Longest silence of a connection, in ms. */
 const idleMs = 60_000;
 
 const empty = createHash('sha256').digest('hex');
@@ -42,7 +42,7 @@ const empty = createHash('sha256').digest('hex');
 export class Sender {
   readonly #options: SenderOptions;
   readonly #Signer: typeof AwsV4Signer;
-  /** Of the signer. */
+  /** Cached keys of the signer. */
   readonly #keys = new Map<string, ArrayBuffer>();
 
   private constructor(options: SenderOptions, Signer: typeof AwsV4Signer) {
@@ -50,13 +50,13 @@ export class Sender {
     this.#Signer = Signer;
   }
 
-  /** Loads the signer. */
+  /** Opens a sender, and loads the signer. */
   static async open(options: SenderOptions): Promise<Sender> {
     const { AwsV4Signer: Signer } = await import('aws4fetch');
     return new Sender(options, Signer);
   }
 
-  /** The caller reads the body or cancels it. @throws SaveError of the file that is sent; the error of the connection; the signal's reason */
+  /** The caller reads or cancels the body. @throws SaveError of the sent file; the error of the connection; the signal's reason */
   async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<OpenResponse> {
     const { settings, dispatcher, now, signal } = this.#options;
     const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
@@ -91,7 +91,7 @@ export class Sender {
   }
 }
 
-/** As the signature counts characters, and so as they have to be sent. */
+/** Encodes a text as the signature requires; it must be sent the same way. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
@@ -105,6 +105,6 @@ const hashOf = (body: S3Request['body']): string => {
 
 function streamOf({ path, from, bytes }: FilePiece): Readable {
   const stream = Readable.from(filePieces(path, from, from + bytes), { objectMode: false });
-  // Whoever sends it hears of its errors; one that is given up before it is sent has nobody who would.
+  // The sender receives its errors; a stream that is cancelled before sending has no listener.
   return stream.on('error', () => undefined);
 }

@@ -5,7 +5,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /** How a store is reached. */
 export interface S3Settings {
-  /** `https://host[:port][/path]`, without a slash at its end; the bucket is in the host or in the path already. */
+  /** Base address `https://host[:port][/path]`, without a slash at its end; it already contains the bucket, in the host or in the path. */
   readonly base: string;
   /** `https://host` of the store, for messages. */
   readonly origin: string;
@@ -17,7 +17,7 @@ export interface S3Settings {
   readonly sessionToken?: string;
 }
 
-/** Settings that are missing, or wrong. */
+/** The error for missing or wrong settings. */
 export class S3SettingsError extends Error {
   /** What to do. */
   readonly hint: string;
@@ -29,24 +29,24 @@ export class S3SettingsError extends Error {
   }
 }
 
-/** The values of an environment that nobody may see. The id of a key is no secret, and messages need not name it. */
+/** Returns the secret values of an environment. The id of a key is not a secret, and messages need not name it. */
 export const secretsOfS3 = (env: Variables): readonly string[] =>
   ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].flatMap((name) => {
     const value = env[name] ?? '';
     return value === '' ? [] : [value];
   });
 
-/** The variable that names the endpoint; undefined: none does, and it is AWS itself. */
+/** Returns the variable that names the endpoint; undefined: none, so the endpoint is AWS itself. */
 export const endpointVariable = (env: Variables): string | undefined =>
   ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].find((name) => (env[name]?.trim() ?? '') !== '');
 
-/** What a header may hold. */
+/** Whether a header can hold a text. */
 const isPlain = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
 
 /**
- * Reads the variables that the tools of AWS read: the endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`; absent: AWS itself), the region, and
- * keys. A store at an endpoint of its own has the bucket in the path, which most such stores understand; AWS wants it in the host.
- * `AWS_S3_ADDRESSING_STYLE` says it otherwise.
+ * Reads the same variables as the tools of AWS: the endpoint (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`; absent: AWS itself), the
+ * region, and keys. With a custom endpoint the bucket is in the path, which most such stores understand; AWS expects it in the host.
+ * `AWS_S3_ADDRESSING_STYLE` overrides that.
  *
  * @throws S3SettingsError
  */
@@ -62,13 +62,13 @@ export function readS3Settings({ bucket }: S3Address, env: Variables): S3Setting
     );
   const region = value('AWS_REGION', 'AWS_DEFAULT_REGION') ?? 'us-east-1';
   if (!/^[A-Za-z0-9-]{1,64}$/.test(region))
-    throw new S3SettingsError('AWS_REGION is no region.', 'Set it to one, for example eu-central-1.');
+    throw new S3SettingsError('AWS_REGION is not a region.', 'Set it to one, for example eu-central-1.');
   const sessionToken = value('AWS_SESSION_TOKEN');
   const parts = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SESSION_TOKEN: sessionToken };
   for (const [name, text] of Object.entries(parts))
     if (text !== undefined && !isPlain(text))
       throw new S3SettingsError(
-        `${name} has characters that no such key has.`,
+        `${name} has characters that such a key cannot have.`,
         'Set it again: it is one line of letters, digits and signs.',
       );
   const style = value('AWS_S3_ADDRESSING_STYLE');
@@ -98,7 +98,7 @@ function placeOf(
   const isBare = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (url === undefined || !/^https?:$/.test(url.protocol) || !isBare)
     throw new S3SettingsError(
-      'The endpoint of the S3 store (AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) is no address.',
+      'The endpoint of the S3 store (AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) is not an address.',
       'Set it to something like https://s3.example.com, or leave it out for AWS.',
     );
   // A certificate for *.s3.… does not cover a name with dots.
@@ -108,7 +108,7 @@ function placeOf(
   if (style === 'path') return { base: `${origin}${path}/${bucket}`, origin, style };
   if (/[A-Z_]/.test(bucket) || /^[\d.]+$|^\[/.test(hostname))
     throw new S3SettingsError(
-      `AWS_S3_ADDRESSING_STYLE is virtual, and "${bucket}.${hostname}" is no name of a host.`,
+      `AWS_S3_ADDRESSING_STYLE is virtual, and "${bucket}.${hostname}" is not a host name.`,
       'Set it to path, or leave it out.',
     );
   return { base: `${protocol}//${bucket}.${host}${path}`, origin, style };

@@ -2,7 +2,7 @@ import { isSharedInput, largestInput, type SharedInputs, sharedInputName } from 
 import type { S3Client } from './client.ts';
 import { namesUnder } from './list.ts';
 
-/** The files that the workers of a run share, in its bucket. */
+/** Returns the files that the workers of a run share, in its bucket. */
 export function bucketInputs(client: S3Client): SharedInputs {
   return {
     put: async (sha256, bytes) => {

@@ -9,28 +9,28 @@ import { decoderOf } from './list.ts';
 import type { FilePiece } from './send.ts';
 import { elements, escaped, textOf } from './xml.ts';
 
-/** Sizes of uploads. S3 takes parts of 5 MiB and more, 10,000 of a file. */
+/** Sizes of uploads, in bytes. S3 accepts parts of 5 MiB and more, at most 10,000 for a file. */
 export interface UploadSizes {
-  /** Larger files are sent in parts. */
+  /** Largest file that is sent whole; larger ones are sent in parts. */
   readonly wholeBytes: number;
   readonly partBytes: number;
 }
 
 export const uploadSizes: UploadSizes = { wholeBytes: 64 * 1024 * 1024, partBytes: 16 * 1024 * 1024 };
 
-/** Parts of one file that are on their way at a time. */
+/** Most parts of one file in flight. */
 const partsAtOnce = 4;
 
-/** A name that others keep changing. */
+/** Most tries to write a name that others keep changing. */
 const mostTurns = 8;
 
 const hashHeader = 'x-amz-meta-sha256';
 
-/** What lies under a name. */
+/** The object under a name. */
 interface Found {
   readonly etag: string;
   readonly bytes: number;
-  /** As its writer has noted it; absent: it was not one of ours. */
+  /** Hash that its writer has noted; absent: it is not one of our files. */
   readonly sha256?: string;
 }
 
@@ -41,9 +41,9 @@ const isMissing = ({ status, code }: S3Problem): boolean => status === 404 && co
 const isUnknown = ({ status, code }: S3Problem): boolean => status === 501 || code === 'NotImplemented';
 
 /**
- * Gives a file of the disk a name in the store, whole or not at all. What lies there is replaced where it differs, and only as it was seen: every write has a
- * condition, so that one that was sent before and comes late (of a process that was stopped, on a connection that was slow) never replaces what
- * came after it. A write whose answer was lost finds its own file there, and is content with it.
+ * Stores a local file under a name, completely or not at all. Replaces a different file there, but only as it was seen: every write has
+ * a condition, so that a late write (of a stopped process, on a slow connection) never replaces a newer one. If the answer to a write
+ * was lost, the next try finds its own file there.
  *
  * @throws SaveError
  */
@@ -53,7 +53,7 @@ export async function upload(
   file: SealedFile,
   options: {
     readonly sizes?: UploadSizes;
-    /** The same file is likely to be there: a large one is never sent to find that out. */
+    /** Whether the same file is probably there already: a large one is never sent to find that out. */
     readonly isLikely?: boolean;
   } = {},
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function upload(
   });
 }
 
-/** `refused`: something else lies there than the condition says; `unconditional`: the store knows no such condition. */
+/** `refused`: the object differs from the condition; `unconditional`: the store does not know such conditions. */
 type Outcome = 'stored' | 'refused' | 'unconditional';
 
 const outcomeOf = (problem: S3Problem | undefined): Outcome => {
@@ -105,7 +105,7 @@ async function putWhole(
   return outcomeOf(problem);
 }
 
-/** The end of an upload decides under its condition; an upload that does not come to its end is taken back. */
+/** Uploads in parts. The end of the upload obeys its condition; an unfinished upload is removed. */
 async function putInParts(
   client: S3Client,
   name: string,
@@ -133,13 +133,13 @@ async function putInParts(
           const { headers } = await client.ask({ method: 'PUT', name, query, body, doing });
           return String(headers['etag'] ?? '');
         }).catch((error: unknown) => {
-          // No further part is begun.
+          // No further part is started.
           limit.clearQueue();
           throw error;
         }),
       ),
     );
-    // A part that came behind the end of its upload would be kept, and nobody would know it.
+    // A part that arrives after the end of its upload would be kept without anybody knowing.
     const lost = sent.find((part) => part.status === 'rejected');
     if (lost !== undefined) throw lost.reason;
     const etags = sent.flatMap((part) => (part.status === 'fulfilled' ? [part.value] : []));
@@ -153,14 +153,14 @@ async function putInParts(
       headers: condition,
       body: Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`),
       doing,
-      // An end whose answer was lost has left no upload: what lies there says whether it succeeded.
+      // If the answer to an end was lost, the upload is gone: the object shows whether it succeeded.
       accepts: (said) => isRefused(said) || isMissing(said) || (isUnknown(said) && hasAny(condition)),
     });
     const outcome = outcomeOf(problem);
     if (outcome !== 'stored') await dropUpload(client, name, uploadId);
     return outcome;
   } catch (error) {
-    // What fails here too is found by the next run.
+    // The next run finds whatever fails here too.
     await dropUpload(client, name, uploadId).catch(() => undefined);
     throw error;
   }
@@ -168,7 +168,7 @@ async function putInParts(
 
 const hasAny = (headers: Readonly<Record<string, string>>): boolean => Object.keys(headers).length > 0;
 
-/** Takes an upload in parts back; one that is gone is fine. @throws SaveError */
+/** Removes an upload in parts; one that is gone is fine. @throws SaveError */
 async function dropUpload(client: S3Client, name: string, uploadId: string): Promise<void> {
   await client.ask({
     method: 'DELETE',
@@ -179,14 +179,14 @@ async function dropUpload(client: S3Client, name: string, uploadId: string): Pro
   });
 }
 
-/** Hashes a piece before it is sent: the signature covers it. */
+/** Hashes a piece before it is sent, because the signature covers it. */
 async function pieceOf({ path }: SealedFile, from: number, bytes: number): Promise<FilePiece> {
   const hash = createHash('sha256');
   for await (const piece of filePieces(path, from, from + bytes)) hash.update(piece);
   return { path, from, bytes, sha256: hash.digest('hex') };
 }
 
-/** Looks what lies under a name. @throws SaveError */
+/** Looks up the object under a name. @throws SaveError */
 export async function look(client: S3Client, name: string): Promise<Found | undefined> {
   const ask: S3Ask = { method: 'HEAD', name, doing: `read "${name}"`, accepts: isMissing };
   const { headers, problem } = await client.ask(ask);
@@ -206,7 +206,7 @@ async function isSame(client: S3Client, name: string, file: SealedFile, found: F
   try {
     for await (const piece of client.pieces(name, found.etag, 0, found.bytes)) hash.update(piece);
   } catch (error) {
-    // Gone, or another one by now: whoever writes looks again.
+    // Gone, or replaced meanwhile: the writer looks again.
     if (error instanceof SaveError && error.failure.status === 412) return false;
     if (error instanceof SaveError && error.failure.status === 404) return false;
     throw error;
@@ -227,18 +227,18 @@ const types: Readonly<Record<string, string>> = {
   json: 'application/json',
 };
 
-/** What is kept beside a file: by it, who writes it again sees that it is the same. */
+/** Returns the facts that are kept beside a file, so that a later write recognises the same file. */
 const factsOf = (name: string, { sha256 }: SealedFile): Readonly<Record<string, string>> => ({
   'content-type': types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
   [hashHeader]: sha256,
 });
 
 /**
- * Takes back uploads in parts that were left by runs that were killed. A store that does not let its uploads be listed keeps them: they are no
- * objects, and most stores can be told to remove them after some days. Nothing depends on it.
+ * Removes uploads in parts that killed runs left. A store that does not let its uploads be listed keeps them: they are not objects,
+ * most stores can remove them after some days, and nothing depends on it.
  *
  * @param isOurs by the name within the place
- * @param startedBefore Unix ms: later ones may be under way
+ * @param startedBefore Unix ms: later ones may be in progress
  * @returns how many there were @throws SaveError
  */
 export async function dropLeftUploads(
@@ -269,7 +269,7 @@ export async function dropLeftUploads(
       'key-marker': decoded(next ?? ''),
       'upload-id-marker': textOf(xml, 'NextUploadIdMarker') ?? '',
     };
-    // A store that gives one page for ever has no further one.
+    // A store that always returns the same page has no further one.
     const isSame = Object.entries(more).every(([name, value]) => marker[name] === value);
     if (textOf(xml, 'IsTruncated') !== 'true' || next === undefined || isSame) return count;
     marker = more;

@@ -1,9 +1,9 @@
 /**
- * The little XML that S3 speaks: elements without attributes that matter, never nested in elements of their own name. Whatever else a text
- * has is passed over.
+ * Reads the little XML that S3 uses: elements whose attributes are ignored, never nested in elements of the same name. Anything else in
+ * a text is skipped.
  */
 
-/** The contents of every element of a name, in order. */
+/** Returns the contents of every element of a name, in order. */
 export function elements(xml: string, name: string): readonly string[] {
   const [open, close] = [`<${name}>`, `</${name}>`];
   const found: string[] = [];
@@ -16,7 +16,7 @@ export function elements(xml: string, name: string): readonly string[] {
   return found;
 }
 
-/** The text of the first element of a name; undefined where there is none. */
+/** Returns the text of the first element of a name; undefined if there is none. */
 export function textOf(xml: string, name: string): string | undefined {
   const [found] = elements(xml, name);
   return found === undefined ? undefined : plain(found);
@@ -34,6 +34,6 @@ const plain = (text: string): string =>
     },
   );
 
-/** A text within an element. */
+/** Escapes a text for use in an element. */
 export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

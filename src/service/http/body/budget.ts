@@ -1,26 +1,26 @@
 import type { Cancel } from '../cancel.ts';
 
-/** This much of every body is not counted. So a small response, as nearly all are, never waits for a large one. */
+/** Bytes of every body that are not counted, so that a small response, as nearly all are, never waits for a large one. */
 const freeBytes = 64 * 1024;
 
 const defaultBound = 128 * 1024 * 1024;
 
-/** One response's body while it is read. */
+/** Counts the bytes of one response's body while it is read. */
 export interface BodyHold {
   /**
-   * Counts bytes that have arrived. Undefined: they may be kept at once. Else they may be kept, and more of the body be
-   * asked for, when the promise resolves.
+   * Counts bytes that have arrived. Undefined: the reader may keep them at once. Otherwise it may keep them, and request more of the
+   * body, when the promise resolves.
    *
    * @throws (rejects with) the reason of the signal that the hold was opened with, once it is aborted
    */
   take(bytes: number): Promise<void> | undefined;
-  /** The body is read, or given up: what it held is free. */
+  /** Frees the bytes of the body, which was read or given up. */
   release(): void;
 }
 
 interface Body {
   bytes: number;
-  /** The part of the body that is in the sum. */
+  /** Bytes of the body that are in the sum. */
   counted: number;
 }
 
@@ -31,19 +31,19 @@ interface Waiter {
 }
 
 /**
- * Counts the bytes of responses that are being read, over all requests of a client, and holds their sum to a bound.
+ * Counts the bytes of responses being read, over all requests of a client, and keeps their sum within a bound.
  *
- * Past the bound, readers stop asking for more: the rest of the bytes stays at the service. First come, first served; a
- * newcomer never overtakes a waiting reader. The longest waiting reader gets the pass: it reads its body to the end, even
- * above the bound, so that some reader always makes room. Hence `held` is never more than the bound and the one body that
- * has the pass, which has a bound of its own; and of each body besides, 64 KiB and the chunk in hand.
+ * Past the bound, readers stop requesting more: the rest of the bytes stays at the service. First come, first served: a new reader
+ * never overtakes a waiting one. The reader that has waited longest gets the pass: it reads its body to the end, even above the bound,
+ * so that some reader always frees memory. Hence `held` is at most the bound plus the one body with the pass, which has its own bound.
+ * 64 KiB of each body, and the chunk in hand, are not counted.
  */
 export class BodyPool {
   readonly #bound: number;
   #held = 0;
   #most = 0;
   #pass: Body | undefined;
-  /** In order of arrival. While somebody waits, somebody has the pass. */
+  /** Waiting readers in order of arrival. While one waits, some reader has the pass. */
   readonly #waiting = new Set<Waiter>();
 
   /** @param bound in bytes. Default 128 MiB */
@@ -56,17 +56,17 @@ export class BodyPool {
     return this.#held;
   }
 
-  /** The most that were ever counted. */
+  /** Largest number of bytes ever counted. */
   get most(): number {
     return this.#most;
   }
 
-  /** Readers that wait for room. */
+  /** Number of readers that wait for room. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Begins to count a body. The caller must release the hold. */
+  /** Starts counting a body. The caller must release the hold. */
   open(signal: Cancel): BodyHold {
     const body: Body = { bytes: 0, counted: 0 };
     return {
@@ -93,7 +93,7 @@ export class BodyPool {
     return this.#waiting.size === 0 && this.#hasRoom(body, more);
   }
 
-  /** Gives the body the pass where there is no room and no body has it. */
+  /** Whether the body fits. If it does not, and no other body has the pass, it gets the pass. */
   #hasRoom(body: Body, more: number): boolean {
     if (this.#held + more <= this.#bound) return true;
     if (this.#pass !== undefined) return false;
@@ -122,7 +122,7 @@ export class BodyPool {
       const giveUp = (): void => {
         this.#waiting.delete(waiter);
         reject(signal.reason);
-        // It may have kept a smaller one behind it from going.
+        // A smaller body may have waited behind it.
         this.#admit();
       };
       if (signal.aborted) return reject(signal.reason);
@@ -142,6 +142,6 @@ export class BodyPool {
   }
 }
 
-/** By how much the sum grows when the body does. */
+/** Returns by how much the sum grows when the body grows. */
 const growth = (body: Body, bytes: number): number =>
   Math.max(0, body.bytes + bytes - freeBytes) - body.counted;

@@ -3,45 +3,45 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createI
 
 import { BodyTooLarge } from './read.ts';
 
-/** What a request says that it takes (`Accept-Encoding`). */
+/** Value of `Accept-Encoding` in requests. */
 export const acceptedCodings = 'gzip, deflate, br';
 
-/** Answers have one; more than these are made to be expensive. */
+/** Most content codings of one answer: real answers have one, and long lists are made to be expensive. */
 const mostCodings = 5;
 
-/** A compressed body without its end is read up to the break, as browsers do: its reader knows whether it is whole. */
+/** Options that decode an incomplete body up to the break, as browsers do; its reader knows whether it is complete. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotliOptions = {
   flush: constants.BROTLI_OPERATION_FLUSH,
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-/** A content coding that was not requested, or too many of them. */
+/** The error for a content coding that was not requested, or for too many of them. */
 export class UnknownCoding extends Error {
   constructor(codings: string) {
-    super(`its content coding was not asked for (${codings})`);
+    super(`its content coding was not requested (${codings})`);
     this.name = 'UnknownCoding';
   }
 }
 
-/** Makes what decodes a body that begins with this byte. */
+/** Makes the decoder of a body that begins with this byte. */
 type Decoder = (firstByte: number) => Transform;
 
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: () => createGunzip(zlibOptions),
   'x-gzip': () => createGunzip(zlibOptions),
-  // The zlib format (RFC 9110 8.4.1.2), and of some servers the bare deflate format: the first byte decides.
+  // The zlib format (RFC 9110 8.4.1.2), or from some servers the bare deflate format: the first byte decides.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8 ? createInflate(zlibOptions) : createInflateRaw(zlibOptions),
   br: () => createBrotliDecompress(brotliOptions),
 };
 
 /**
- * Takes the content codings off a body, piece by piece: what is not read is not decoded, so that a small body cannot fill the
- * memory. Undefined: it has none.
+ * Decodes the content codings of a body chunk by chunk. Bytes that are not read are not decoded, so that a small body cannot fill the
+ * memory. Returns undefined if the body has no coding.
  *
- * @param header `Content-Encoding`: codings in the order in which they were put on (RFC 9110 8.4)
- * @param maxBytes bound of what each coding is taken off from. Reading rejects with {@link BodyTooLarge} beyond it
+ * @param header `Content-Encoding`: codings in the order in which they were applied (RFC 9110 8.4)
+ * @param maxBytes bound of the input of each decoder. Reading rejects with {@link BodyTooLarge} beyond it
  * @throws {@link UnknownCoding}
  */
 export function decoded(
@@ -73,10 +73,10 @@ async function* through(
   const pieces = counted(source, maxBytes);
   try {
     const { value: first, done } = await pieces.next();
-    // A body that must be empty may have the header all the same.
+    // A body that must be empty may still have the header.
     if (done === true) return;
     const decoding = decoder(first[0] ?? 0);
-    // Its error appears where its output is read.
+    // Errors appear where the output is read.
     pipeline(Readable.from(joined(first, pieces)), decoding, () => undefined);
     try {
       yield* decoding as AsyncIterable<Uint8Array>;
@@ -88,7 +88,7 @@ async function* through(
   }
 }
 
-/** Pieces with something in them, as long as their sum is in bounds. */
+/** Yields the chunks that are not empty, as long as their sum is within the bound. */
 async function* counted(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of source) {

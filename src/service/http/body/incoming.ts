@@ -1,19 +1,19 @@
 import type { ByteStream } from './read.ts';
 
-/** Bytes that may wait here for their reader before the connection is held. */
+/** Bytes that may wait for their reader before the connection is paused. */
 const waitingBytes = 64 * 1024;
 
-/** What a body needs of its connection. */
+/** The controls of a connection that a body uses. */
 export interface BodyConnection {
-  /** Nothing more is to come for now, but for what is on its way here already. */
+  /** Pauses the connection; bytes that are already on their way still arrive. */
   hold(): void;
-  /** Does nothing where it is not held. */
+  /** Resumes the connection. Does nothing if it is not paused. */
   release(): void;
-  /** Gives the connection up: what is still to come is not read. */
+  /** Closes the connection without reading the rest. */
   abort(reason: Error): void;
 }
 
-/** A body on its way: what the connection brings waits here until it is read. One reader, one read at a time. */
+/** A body on its way: bytes from the connection are buffered here until they are read. One reader, one read at a time. */
 export class IncomingBody implements ByteStream {
   readonly #connection: BodyConnection;
   readonly #chunks: Uint8Array[] = [];
@@ -32,21 +32,21 @@ export class IncomingBody implements ByteStream {
     this.#wake();
   }
 
-  /** Ends the body. With an error: the body broke off. The reader gets the error after all bytes that came. */
+  /** Ends the body. With an error, the body broke off; the reader gets the error after all bytes that arrived. */
   end(broken?: { readonly error: unknown }): void {
     if (this.#end !== undefined) return;
     this.#end = broken ?? {};
-    // The connection goes on to its next response, whether this one is read or not.
+    // The connection continues with its next response, whether this one is read or not.
     if (this.#waiting >= waitingBytes) this.#connection.release();
     this.#wake();
   }
 
-  /** True once nothing more comes; some may still wait to be read. */
+  /** Whether no more bytes will arrive; some may still wait to be read. */
   get hasEnded(): boolean {
     return this.#end !== undefined;
   }
 
-  /** Rejects with what broke the body. */
+  /** Reads the next chunk. Rejects with the error that broke the body off. */
   async read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> {
     for (;;) {
       const value = this.#chunks.shift();
@@ -68,7 +68,7 @@ export class IncomingBody implements ByteStream {
   cancel(reason?: unknown): Promise<void> {
     this.#chunks.length = 0;
     if (this.#end === undefined) {
-      const why = reason instanceof Error ? reason : new Error('the rest of the answer is not wanted');
+      const why = reason instanceof Error ? reason : new Error('the rest of the answer is not needed');
       this.end({ error: why });
       this.#connection.abort(why);
     }

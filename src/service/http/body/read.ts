@@ -1,6 +1,6 @@
 import type { BodyHold } from './budget.ts';
 
-/** A body that outgrew its bound; the rest was not read. */
+/** The error for a body larger than its bound; the rest was not read. */
 export class BodyTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`the answer is larger than ${maxBytes} bytes`);
@@ -8,7 +8,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** What is needed of a web stream; undici's and Node's types of it differ. */
+/** The members of a web stream that are used; undici's and Node's types of it differ. */
 export interface ByteStream {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: unknown }>;
@@ -17,9 +17,9 @@ export interface ByteStream {
 }
 
 /**
- * Passes on a body chunk by chunk, at most `maxBytes` (counted after decompression). The next chunk is requested when
- * `keep` is done with the last one. Rejects with {@link BodyTooLarge}, with what `keep` threw, or with what broke the
- * stream; the connection is closed then. `keep` may end the reading early by returning `enough`.
+ * Passes on a body chunk by chunk, at most `maxBytes` (after decompression). Requests the next chunk when `keep` has finished with the
+ * last one; `keep` ends the reading early by returning `enough`. Rejects with {@link BodyTooLarge}, with what `keep` threw, or with
+ * what broke the stream; the connection is then closed.
  */
 export async function readChunks(
   stream: ByteStream | null,
@@ -41,7 +41,7 @@ export async function readChunks(
       isEnough = kept === 'enough';
       await kept;
     } catch (error) {
-      // The stream may end in an error of its own; this one is what went wrong.
+      // The stream may end with an error of its own; this one is the cause.
       await reader.cancel(error).catch(() => undefined);
       throw error;
     }
@@ -50,8 +50,8 @@ export async function readChunks(
 }
 
 /**
- * Reads a whole body, at most `maxBytes` of it, and no faster than `hold` lets it. Rejects as {@link readChunks} does, and
- * with the reason for which the wait was given up.
+ * Reads a whole body, at most `maxBytes` of it and no faster than `hold` allows. Rejects as {@link readChunks} does, and with the
+ * reason for which the wait was given up.
  */
 export async function readBody(
   stream: ByteStream | null,
@@ -66,10 +66,10 @@ export async function readBody(
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** The part of a request that takes the most room, and how much the whole takes, in words: what to make smaller. */
+/** Describes the size of a request and its largest part: what to make smaller. */
 export function largestPart(fields: Readonly<Record<string, unknown>>): string | undefined {
   const sizes = Object.entries(fields).map(([name, value]) => ({ name, bytes: sizeOf(value) }));
-  // Part by part: as one text they may be longer than a text can be. A colon and a comma go with each.
+  // Part by part: joined, they may exceed the longest possible string. Adds a colon and a comma for each.
   const whole = sizes.reduce((sum, { name, bytes }) => sum + sizeOf(name) + bytes + 2, 1);
   const [largest] = sizes.sort((a, b) => b.bytes - a.bytes);
   if (largest === undefined) return undefined;
@@ -79,7 +79,7 @@ export function largestPart(fields: Readonly<Record<string, unknown>>): string |
 const sizeOf = (value: unknown): number =>
   typeof value === 'string' ? Buffer.byteLength(value) + 2 : Buffer.byteLength(JSON.stringify(value) ?? '');
 
-/** A number of bytes in words. */
+/** Returns a number of bytes in words. */
 export function amount(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

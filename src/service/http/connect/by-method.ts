@@ -2,7 +2,7 @@ import { Dispatcher } from 'undici';
 import { forwarded } from './forwarded.ts';
 import type { ProxyFor } from './proxies.ts';
 
-/** Sends what is posted through one dispatcher and all else through another, by a proxy if need be; closes both. */
+/** Sends POST requests through one dispatcher and all others through another, by a proxy if need be; closes both. */
 export class ByMethod extends Dispatcher {
   readonly #posts: Dispatcher;
   readonly #others: Dispatcher;
@@ -43,7 +43,7 @@ async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
   await Promise.all([one, other]);
 }
 
-/** As dispatchers of undici do it: who gives a callback gets the error by it. What the callback throws is not taken for a rejection. */
+/** Reports an end as undici's dispatchers do: a callback gets the error. Errors of the callback itself are not taken for rejections. */
 async function tell(ended: Promise<void>, callback: (...error: readonly unknown[]) => void): Promise<void> {
   const [result] = await Promise.allSettled([ended]);
   queueMicrotask(() => (result.status === 'rejected' ? callback(result.reason) : callback()));

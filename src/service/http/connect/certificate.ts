@@ -1,4 +1,4 @@
-/** What is wrong with a certificate, by Node's code (X509 errors of OpenSSL, and Node's own for the host name). */
+/** Errors of a certificate, by Node's code (X509 errors of OpenSSL, and Node's own for the host name). */
 const errors: readonly { readonly code: RegExp; readonly what: string }[] = [
   {
     code: /^CERT_HAS_EXPIRED$/,
@@ -11,12 +11,12 @@ const errors: readonly { readonly code: RegExp; readonly what: string }[] = [
   },
   {
     code: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
-    what: 'it is signed by itself. If it is your own, set NODE_EXTRA_CA_CERTS to its PEM file',
+    what: 'it is self-signed. If it is your own, set NODE_EXTRA_CA_CERTS to its PEM file',
   },
   {
     code: /^(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER_CERT(?:_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|CERT_UNTRUSTED)$/,
     what:
-      'no authority that is known here has issued it. For an authority of your own (a company proxy, too) set NODE_EXTRA_CA_CERTS ' +
+      'no authority known here has issued it. For an authority of your own (also of a company proxy) set NODE_EXTRA_CA_CERTS ' +
       'to the PEM file of its certificate',
   },
   {
@@ -26,12 +26,12 @@ const errors: readonly { readonly code: RegExp; readonly what: string }[] = [
 ];
 
 /**
- * Why a certificate is not trusted, and what to do, as a clause for a message. Undefined: the error is about something else. It
- * comes before a request is sent, and every further connection would meet the same.
+ * Returns why a certificate is not trusted and what to do, as a clause for a message. Undefined: the error is not about a certificate.
+ * It occurs before a request is sent, and on every further connection.
  */
 export function certificateError(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   if (typeof code !== 'string') return undefined;
   const match = errors.find((known) => known.code.test(code));
-  return match && `the certificate is not to be trusted (${code}): ${match.what}`;
+  return match && `the certificate is not trusted (${code}): ${match.what}`;
 }

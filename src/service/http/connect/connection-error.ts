@@ -7,24 +7,24 @@ import { ProxyError } from './proxies.ts';
 import { BrokenConnection } from './reading.ts';
 
 /**
- * What is known about whether a request left this machine. `unknown` where the transport does not report it (an injected
- * fetch): then the error itself must prove it.
+ * Whether a request left this machine, as far as is known. `unknown`: the transport does not report it (an injected fetch), so that
+ * only the error itself can prove it.
  */
 export type Sent = 'yes' | 'no' | 'unknown';
 
 interface Evidence {
   readonly failure: ConnectionFailure;
-  /** The error alone proves that nothing was sent. */
+  /** Whether the error alone proves that nothing was sent. */
   readonly neverSent: boolean;
-  /** Bytes may have left, but nobody has read them who could have carried the request out. */
+  /** Bytes may have left, but no server that could process the request has read them. */
   readonly unread?: true;
 }
 
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 
 /**
- * Reads an error of the transport. `sent` is what the transport itself said, which beats what the error suggests: a
- * reset before the request began is a connection that never came about.
+ * Reads an error of the transport. `sent` is the transport's own report, which has priority over the error: a reset before the request
+ * began means that no connection was made.
  */
 export function readConnectionError(
   error: unknown,
@@ -37,7 +37,7 @@ export function readConnectionError(
       failure: {
         ...failure,
         code: 'connection.refused',
-        what: `no connection came about (${innermost(error)})`,
+        what: `no connection was made (${innermost(error)})`,
       },
       sent: false,
     };
@@ -72,29 +72,29 @@ function evidenceOf(error: unknown): Evidence {
       return known.find((k) => !k.neverSent) ?? (known[0] as Evidence);
   }
   if (chain.some((e) => 'code' in e && String(e.code).startsWith('HPE_')))
-    return found('connection.lost', `the answer is no HTTP (${innermost(error)})`, error, false);
+    return found('connection.lost', `the answer is not HTTP (${innermost(error)})`, error, false);
   return found('connection.lost', `the connection broke (${innermost(error)})`, error, false);
 }
 
-/** No wait changes it. */
+/** Marks a failure that no wait changes. */
 const lasting = ({ failure, ...evidence }: Evidence): Evidence => ({
   ...evidence,
   failure: { ...failure, lasting: true },
 });
 
-/** What a port speaks that does not speak what it was spoken to in; undefined: the error does not prove that. */
+/** Returns what the port speaks if it does not speak the expected protocol; undefined: the error does not prove that. */
 function protocolError(error: Error): string | undefined {
   if (isNoTls(error)) return 'this port does not speak TLS: try http:// in place of https://';
   const { data } = error as { data?: unknown };
-  // The bytes at which undici's parser gave up: an alert of TLS (RFC 8446 6), the settings by which HTTP/2 begins (RFC 9113 3.4).
+  // The bytes at which undici's parser gave up: an alert of TLS (RFC 8446 6), or the settings that begin HTTP/2 (RFC 9113 3.4).
   if (typeof data !== 'string') return undefined;
   if (data.startsWith('\u0015\u0003')) return 'this port speaks TLS: write https:// in place of http://';
   if (data.startsWith('\0\0') && data[3] === '\u0004')
-    return 'this port speaks HTTP/2 alone, and promptpress HTTP/1.1';
+    return 'this port speaks only HTTP/2, and promptpress HTTP/1.1';
   return undefined;
 }
 
-/** Errors of Node's decoders: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
+/** Whether it is an error of Node's decoders: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
 const isZlib = (error: Error): boolean => 'code' in error && /^(?:Z_|ERR__ERROR_)/.test(String(error.code));
 
 function oneError(part: unknown, error: unknown): Evidence | undefined {
@@ -114,10 +114,10 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   if (code === 'ECONNREFUSED')
     return found('connection.refused', `the connection was refused (${at})`, error, true);
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (connecting && code === 'ETIMEDOUT'))
-    return found('connection.timeout', `no connection came about in time (${at})`, error, true);
-  if (connecting) return found('connection.refused', `no connection came about (${at})`, error, true);
+    return found('connection.timeout', `no connection was made in time (${at})`, error, true);
+  if (connecting) return found('connection.refused', `no connection was made (${at})`, error, true);
   if (tlsCode.test(code))
-    return found('connection.tls', `no secure connection came about (${code})`, error, code !== 'EPROTO');
+    return found('connection.tls', `no secure connection was made (${code})`, error, code !== 'EPROTO');
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return found('response.too-large', "the answer's headers are too large", error, false);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'ETIMEDOUT')
@@ -125,7 +125,7 @@ function oneError(part: unknown, error: unknown): Evidence | undefined {
   return undefined;
 }
 
-/** Which addresses of a host were tried, where it has several: one of them may be the wrong one. */
+/** Lists the addresses of a host that were tried, if it has several: one of them may be wrong. */
 function addressesOf(error: unknown): string {
   const tried = causesOf(error).flatMap((e) => (e instanceof AggregateError ? (e.errors as unknown[]) : []));
   const addresses = tried.flatMap((one) => {
@@ -145,14 +145,14 @@ const found = (
   neverSent,
 });
 
-/** An error and what caused it, outermost first; at most eight, for a chain may be a circle. */
+/** Lists an error and its causes, outermost first; at most eight, because a chain may be a circle. */
 function causesOf(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let e = error; e instanceof Error && chain.length < 8; e = e.cause) chain.push(e);
   return chain;
 }
 
-/** The innermost error says most: fetch's own is only "fetch failed". */
+/** Describes the innermost error, which says most: fetch's own is only "fetch failed". */
 function innermost(error: unknown): string {
   const inner = causesOf(error).at(-1);
   if (inner === undefined) return 'no reason given';
@@ -162,13 +162,13 @@ function innermost(error: unknown): string {
     : inner.message;
 }
 
-/** Codes of Node and undici that say what a caller did wrong. What undici asserts is about a connection, and nobody else asserts. */
+/** Codes of Node and undici for mistakes of the caller. Undici's assertions are about a connection, and nobody else asserts. */
 const ourCodes =
   /^(?:ERR_(?:INTERNAL|INVALID|MISSING|OUT_OF_RANGE|UNKNOWN)|UND_ERR_(?:INVALID|NOT_SUPPORTED))/;
 
 /**
- * Whether an error is about a connection or about what came over it. Such an error has a code, or one behind it has; what has none is a bug
- * of ours, or memory that has run out, and no wait mends it. A fetch may only say that it failed.
+ * Whether an error comes from a connection or from bytes that it brought. Such an error, or one of its causes, has a code. An error
+ * without a code is a bug of ours, or memory that has run out, and no wait mends it. A fetch may only say that it failed.
  */
 export function isOfNetwork(error: unknown): boolean {
   return causesOf(error).some((e) => {

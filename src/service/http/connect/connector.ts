@@ -5,36 +5,36 @@ import { isPassingStatus } from '../retry-after.ts';
 import { type Proxy, ProxyError } from './proxies.ts';
 
 export interface ConnectOptions {
-  /** Bound of each step of setting up a connection: to the host or its proxy, through the proxy, TLS. In ms; default 10 s. */
+  /** Time limit of each step of a connection: to the host or its proxy, through the proxy, TLS. In ms; default 10 s. */
   readonly timeout?: number;
-  /** Default: the system's. */
+  /** Looks up host names. Default: the system's look-up. */
   readonly lookup?: LookupFunction;
-  /** The authorities whose certificates are trusted. Default: those of Node. */
+  /** Trusted certificate authorities. Default: those of Node. */
   readonly ca?: string;
 }
 
 /**
  * How long one address of a host that has several is tried before the next, in ms. Node's own 250 ms are less than connecting takes
- * over a satellite or a phone, so that only the last address would ever be reached.
+ * over a satellite or a phone: only the last address would ever be reached.
  */
 const attemptMs = 2_500;
 
-/** No connection within the bound. */
+/** The error for a connection that was not made in time. */
 class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
 }
 
-/** No answer of a name server within the bound. */
+/** The error for a name server that did not answer in time. */
 class LookupTimeout extends Error {
   readonly code = 'LOOKUP_TIMEOUT';
 }
 
-/** Where a connection leads, as undici names it. */
+/** The destination of a connection, as undici names it. */
 type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol' | 'servername'>;
 
 /**
- * Connects for the pools of undici, directly or through a proxy: to it alone for `http://`, whose requests name their host, and by
- * `CONNECT` for `https://`. An error of its own is never one that undici would try again by itself.
+ * Connects for the pools of undici, directly or through a proxy. For `http://` it connects to the proxy only, because the requests name
+ * their host; for `https://` it sends `CONNECT`. Its own errors are never ones that undici would retry.
  */
 export function connectorOf(options: ConnectOptions, proxy?: Proxy): buildConnector.connector {
   const connections = new Connections(options, proxy);
@@ -45,7 +45,7 @@ async function tell(made: Promise<Socket>, done: buildConnector.Callback): Promi
   const [result] = await Promise.allSettled([made]);
   if (result.status === 'rejected') return done(result.reason as Error, null);
   const socket = result.value;
-  // It may have ended before anybody could listen.
+  // The socket may have ended before anybody could listen.
   if (socket.destroyed) done(socket.errored ?? closedAtOnce(), null);
   else done(null, socket);
 }
@@ -104,7 +104,7 @@ class Connections {
       host: hostname,
       port,
       ...(lookup && { lookup }),
-      // A bound below two tries would never come to the second.
+      // With a limit below two tries, the second address would never be tried.
       autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(attemptMs, Math.floor(timeout / 2))),
     });
     const within = `within ${timeout / 1000} s`;
@@ -169,7 +169,7 @@ const mostSessions = 100;
 const shownAddress = (host: string, port: number): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** The other side answers, and not with TLS: where it is read, or written to. Handshakes of a service that is merely troubled end otherwise. */
+/** Whether an error of reading or writing proves that the other side does not speak TLS. A troubled service fails otherwise. */
 export const isNoTls = (error: unknown): boolean => {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return code === 'EPROTO'
@@ -182,7 +182,7 @@ const wordsOf = (cause: unknown): string => {
   return errors.map((error) => (error as Error).message.trim()).join(', ');
 };
 
-/** Waits until a socket is set up; what fails before destroys it. */
+/** Waits until a socket is set up; destroys it if that fails. */
 function ready<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
@@ -191,7 +191,7 @@ function ready<S extends Socket>(
 ): Promise<S> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => socket.destroy(timedOut()), timeoutMs);
-    // It stays: an error between here and the next listener would end the process.
+    // The listener stays: an error between here and the next listener would end the process.
     socket.on('error', (error) => {
       clearTimeout(timer);
       reject(error);
@@ -203,10 +203,10 @@ function ready<S extends Socket>(
   });
 }
 
-/** Longer answers to CONNECT are none. */
+/** Longest head of an answer to CONNECT, in bytes. */
 const mostHeadBytes = 16_384;
 
-/** The head of a proxy's answer, as text; what follows stays in the socket. */
+/** Reads the head of a proxy's answer as text; the bytes after it stay in the socket. */
 function headOf(socket: Socket, proxy: Proxy, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
@@ -242,13 +242,13 @@ const noProxy = ({ name, variable }: Proxy, head: string): ProxyError =>
   new ProxyError(
     head.startsWith('\u0015\u0003')
       ? `the proxy ${name} speaks TLS: write https:// in ${variable}`
-      : `what answers at ${name} is no HTTP proxy: check ${variable}`,
+      : `the server at ${name} is not an HTTP proxy: check ${variable}`,
     { lasting: true },
   );
 
 const lasting = (what: string): ProxyError => new ProxyError(what, { lasting: true });
 
-/** What a proxy's own status means, and what to do. `host`: where the request was to go. */
+/** Returns the error for a proxy's own status, with what to do. `host`: the host of the request. */
 export function proxyRefusal(proxy: Proxy, host: string, status: number, asked?: string): ProxyError {
   const { name, variable, authorization, isTls } = proxy;
   if (status === 407) {

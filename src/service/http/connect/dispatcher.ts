@@ -5,34 +5,34 @@ import { type ProxyEnvironment, proxiesOf } from './proxies.ts';
 
 export interface DispatcherOptions {
   /**
-   * Connections per origin at most, those for POST and the others apart: the requests in flight that the pipeline allows. Absent: as
-   * many as there are requests.
+   * Most connections per origin, counted separately for POST and for other methods: the requests in flight that the pipeline allows.
+   * Absent: one for each request.
    */
   readonly connections?: number;
-  /** Where `http_proxy`, `https_proxy` and `no_proxy` are looked up; undefined: no proxy. */
+  /** Environment with `http_proxy`, `https_proxy` and `no_proxy`; undefined: no proxy. */
   readonly env?: ProxyEnvironment;
-  /** Bound of setting up one connection, in ms. */
+  /** Time limit for setting up one connection, in ms. */
   readonly connectMs: number;
 }
 
 /**
- * How long a connection is kept while nothing is asked on it, in ms. A server closes it after a time of its own, often without a word of it
- * before, and a request that crosses its end is lost.
+ * How long an idle connection is kept open, in ms. A server closes it after a time of its own, often without notice, and a request sent
+ * at that moment is lost.
  */
 const idle = {
-  /** One that asks again costs nothing, so GETs spare themselves the handshakes. */
+  /** Repeating a GET costs nothing, so connections are kept to save handshakes. */
   get: { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 },
   /**
-   * A submission would be in doubt. With the way there and back this stays below a second, the shortest time that servers are set to,
-   * and a longer one that a server promises is not relied on.
+   * A lost submission would be unconfirmed. With the round trip this stays below a second, the shortest time that servers are set to; a
+   * longer time that a server promises is not relied on.
    */
   post: { keepAliveTimeout: 300, keepAliveMaxTimeout: 300 },
 } as const;
 
 /**
- * What requests go out through: POSTs over connections that are idle for a moment at most, all else over others. The environment is given, not read: only the command line knows the process. Extra
- * certificate authorities (NODE_EXTRA_CA_CERTS) are Node's own work, done before any code runs. The creator of a dispatcher
- * closes it. Throws a {@link ProxyAddressError}.
+ * Creates the dispatcher of all requests: POSTs use connections that are idle for a moment at most, other requests use separate ones.
+ * The environment is an argument, because only the command line knows the process. Node itself loads extra certificate authorities
+ * (NODE_EXTRA_CA_CERTS) before any code runs. The caller closes the dispatcher. Throws a {@link ProxyAddressError}.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { connections, env, connectMs } = options;

@@ -5,8 +5,8 @@ import type { Proxy, ProxyFor } from './proxies.ts';
 type Handler = Required<Dispatcher.DispatchHandler>;
 
 /**
- * A request as it is dispatched: one over `http://` that has a proxy names its host, and the proxy sends it on (RFC 9112 3.2.2). Most
- * proxies let CONNECT through to port 443 alone.
+ * Returns a request as it is dispatched. One over `http://` that has a proxy names its host, and the proxy forwards it (RFC 9112
+ * 3.2.2): most proxies allow CONNECT to port 443 only.
  */
 export function forwarded(
   options: Dispatcher.DispatchOptions,
@@ -27,10 +27,10 @@ export function forwarded(
   return [{ ...options, headers, path }, new ForwardedHandler(handler, proxy, url.host)];
 }
 
-/** Programs that answer in their own name when they refuse a request. */
+/** Proxy programs that answer in their own name when they refuse a request. */
 const proxyPrograms = /^(?:squid|tinyproxy|privoxy|zscaler)/i;
 
-/** Tells what the proxy says of itself from what the service says. */
+/** Separates answers of the proxy itself from answers of the service. */
 class ForwardedHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #proxy: Proxy;
@@ -51,7 +51,7 @@ class ForwardedHandler implements Dispatcher.DispatchHandler {
     const error = header('x-squid-error');
     const isOwn =
       status === 407 || (status === 403 && (error !== '' || proxyPrograms.test(header('server'))));
-    // It never came to the service.
+    // The request never reached the service.
     const isUnreached = status >= 500 && /^ERR_(?:CONNECT_FAIL|DNS_FAIL|CANNOT_FORWARD)\b/.test(error);
     if (isOwn || isUnreached)
       controller.abort(proxyRefusal(this.#proxy, this.#host, status, header('proxy-authenticate')));

@@ -5,16 +5,15 @@ import { type ConnectOptions, connectorOf } from './connector.ts';
 import type { ProxyFor } from './proxies.ts';
 import { guardReading } from './reading.ts';
 
-/** What a pool is made with, as undici's agents hand it on. */
+/** Options of a pool, as undici's agents pass them on. */
 type PoolOptions = Omit<Pool.Options, 'connect'> & {
   readonly connect?: ConnectOptions | buildConnector.connector;
 };
 
 /**
- * Makes the connections to one origin: for `factory` of undici's agents. They go through the proxy of the origin, where it has
- * one. `100 Continue` is passed over as other informational answers are: a client must be able to read one that it did not ask for (RFC
- * 9110 15.2), some servers and proxies send one before every response to a POST, and undici breaks the connection for it, which would
- * leave a paid submission in doubt.
+ * Makes the connections to one origin, through its proxy if it has one: the `factory` of undici's agents. `100 Continue` is skipped
+ * like other informational answers. A client must accept one that it did not request (RFC 9110 15.2), and some servers and proxies send
+ * one before every response to a POST; undici would break the connection, which leaves a paid submission unconfirmed.
  */
 export const poolsThrough =
   (proxyFor: ProxyFor) =>
@@ -26,7 +25,7 @@ export const poolsThrough =
       connect: (target, done) =>
         connector(target, (...made) => {
           const [, socket] = made;
-          // Of a failure there is none, not even null.
+          // A failure has no socket, not even null.
           if (socket) {
             passOverContinue(socket);
             guardReading(socket);
@@ -39,7 +38,7 @@ export const poolsThrough =
 
 export const connectionPool = poolsThrough(() => undefined);
 
-/** Writes 102, which undici passes over, where the service says 100. */
+/** Replaces the status 100 with 102, which undici skips. */
 function passOverContinue(socket: Socket): void {
   const heads = new ResponseHeads();
   const read = socket.read.bind(socket);
@@ -49,37 +48,37 @@ function passOverContinue(socket: Socket): void {
     if (chunk instanceof Uint8Array) heads.rewrite(chunk);
     return chunk;
   };
-  // A response begins after its request has been written, for there is one at a time on a connection.
+  // A response begins after its request is written: a connection carries one request at a time.
   socket.write = (...written: unknown[]): boolean => {
     heads.expect();
     return write(...written);
   };
 }
 
-/** `HTTP/1.1 100`: where the digits of the status stand. */
+/** Position of the status's first digit in `HTTP/1.1 100`. */
 const firstDigit = 9;
 const lastDigit = 11;
 
 const [lineFeed, carriageReturn, zero, one, two] = [0x0a, 0x0d, 0x30, 0x31, 0x32];
 
-/** Follows the heads of one response, the informational ones and its own, in whatever chunks they come. */
+/** Follows the heads of one response, the informational ones and its own, across chunks. */
 export class ResponseHeads {
-  /** Byte of the head that is next; undefined: in the body of a response, or behind it. */
+  /** Position of the next byte in the head; undefined: in the body of a response, or behind it. */
   #at: number | undefined;
   #isInformational = false;
   #isContinue = false;
   #isLineEmpty = false;
 
-  /** What comes next begins a response. */
+  /** Expects a new response in the next bytes. */
   expect(): void {
     this.#at ??= 0;
   }
 
-  /** Makes each 100 in the heads of a chunk a 102, in its place. */
+  /** Changes each 100 in the heads of a chunk into a 102, in place. */
   rewrite(chunk: Uint8Array): void {
     for (let place = 0; place < chunk.length && this.#at !== undefined; place += 1) {
       const byte = chunk[place];
-      // A line end too many behind the response before (RFC 9112 2.2).
+      // A surplus line end after the previous response (RFC 9112 2.2).
       if (this.#at === 0 && (byte === lineFeed || byte === carriageReturn)) continue;
       if (this.#at === firstDigit) this.#isInformational = this.#isContinue = byte === one;
       else if (this.#at > firstDigit && this.#at <= lastDigit) this.#isContinue &&= byte === zero;

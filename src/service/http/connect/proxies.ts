@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** The proxy variables of an environment; lower case wins over upper case, as in curl. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** A proxy variable that holds no address. Its value is not shown: it may carry a password. */
+/** The error for a proxy variable that does not hold an address. Its value is not shown: it may contain a password. */
 export class ProxyAddressError extends Error {
   readonly code = 'proxy.bad-address';
 
@@ -15,10 +15,10 @@ export class ProxyAddressError extends Error {
   }
 }
 
-/** Why nothing gets through a proxy: what is wrong, as a clause for a message, and what to do about it. */
+/** The error for a proxy that lets nothing through: what is wrong and what to do, as a clause for a message. */
 export class ProxyError extends Error {
   readonly code = 'ERR_PROXY';
-  /** No wait changes it. */
+  /** Whether no wait changes it. */
   readonly lasting: boolean;
 
   constructor(what: string, options: ErrorOptions & { readonly lasting?: boolean } = {}) {
@@ -31,21 +31,21 @@ export class ProxyError extends Error {
 export interface Proxy {
   readonly hostname: string;
   readonly port: number;
-  /** It is spoken to over TLS. */
+  /** Whether the proxy is reached over TLS. */
   readonly isTls: boolean;
   /** Value of `Proxy-Authorization`. */
   readonly authorization?: string;
-  /** For messages: where it is, without the password, and which variable says so. */
+  /** For messages: the address without the password, and the variable that holds it. */
   readonly name: string;
   readonly variable: string;
 }
 
-/** The proxy through which an origin is reached; undefined: it is reached directly. */
+/** Returns the proxy of an origin; undefined: the origin is reached directly. */
 export type ProxyFor = (origin: URL) => Proxy | undefined;
 
 /**
- * Reads `http_proxy` for `http://`, `https_proxy` for `https://`, and `no_proxy` for what is reached directly, as curl and Go do. No
- * environment: no proxy.
+ * Reads `http_proxy` for `http://`, `https_proxy` for `https://`, and `no_proxy` for origins that are reached directly, as curl and Go
+ * do. Without an environment there is no proxy.
  *
  * @throws ProxyAddressError
  */
@@ -72,7 +72,7 @@ function valueOf(
 function proxyOf(env: ProxyEnvironment, lower: string): Proxy | undefined {
   const { name, text } = valueOf(env, lower) ?? { name: lower, text: '' };
   if (text === '') return undefined;
-  // `proxy:3128` is what many environments say.
+  // Many environments hold only `proxy:3128`.
   const address = text.includes('://') ? text : `http://${text}`;
   if (!URL.canParse(address)) throw new ProxyAddressError(name);
   const { protocol, hostname, port, username, password } = new URL(address);
@@ -90,7 +90,7 @@ function proxyOf(env: ProxyEnvironment, lower: string): Proxy | undefined {
   };
 }
 
-/** A password with a bare percent sign stands for itself. */
+/** Decodes a user name or a password; one with a bare percent sign is taken literally. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -99,7 +99,7 @@ function decoded(part: string): string {
   }
 }
 
-/** A host as it is compared and connected to: lower case, without brackets and final dot. */
+/** Normalises a host for comparing and connecting: lower case, without brackets and final dot. */
 const plainHost = (host: string): string =>
   host
     .toLowerCase()
@@ -109,8 +109,8 @@ const plainHost = (host: string): string =>
 type Rule = (host: string, address: ReturnType<typeof ipaddr.process> | undefined, port: number) => boolean;
 
 /**
- * Reads a list of what is reached directly: `*`; names, which mean their subdomains too, with or without a dot before them; addresses;
- * ranges of addresses (`10.0.0.0/8`, `fd00::/8`). Each but a range may have a port.
+ * Reads the list of hosts that are reached directly: `*`; names, which include their subdomains, with or without a dot before them;
+ * addresses; ranges of addresses (`10.0.0.0/8`, `fd00::/8`). All but ranges may have a port.
  */
 function directHosts(list: string): (origin: URL) => boolean {
   const rules = list

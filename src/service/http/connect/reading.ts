@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Something threw while it handled an event of a connection. It belongs to that connection, and ends its request alone. */
+/** The error of a connection whose event handler threw. It ends the request of that connection only. */
 export class BrokenConnection extends Error {
   readonly code = 'ERR_CONNECTION_BROKEN';
 
@@ -12,11 +12,11 @@ export class BrokenConnection extends Error {
   }
 }
 
-/** Bytes of one connection on their way to undici's parser. */
+/** Reading of the bytes of one connection, on their way to undici's parser. */
 export interface SocketReading {
-  /** Nothing more is read: what comes fills the socket's buffer, then the other side waits. */
+  /** Pauses the reading: arriving bytes fill the socket's buffer, then the other side waits. */
   hold(): void;
-  /** Goes on. Does nothing where it is not held. */
+  /** Resumes the reading. Does nothing if it is not paused. */
   release(): void;
 }
 
@@ -24,18 +24,18 @@ export interface SocketReading {
 let current: SocketReading | undefined;
 
 /**
- * The reading of the connection whose event is being handled; undefined outside of one. Undici handles what a connection brings within its
- * event, so this is the connection of a handler that it calls with a response or a piece of one.
+ * Returns the reading of the connection whose event is being handled; undefined outside of an event. Undici handles the bytes of a
+ * connection within its event, so this is the connection of a handler that it calls with a response or a chunk of one.
  */
 export const currentReading = (): SocketReading | undefined => current;
 
 /**
- * Lets the reading of a connection be held, and keeps what its listeners throw from being nobody's.
+ * Makes the reading of a connection pausable, and assigns errors that its listeners throw to that connection.
  *
- * Undici 7 breaks when a connection ends while a response is paused: its parser asserts that it is not (nodejs/undici 5360). So a
- * parser is never paused. Held, the socket seems to have no bytes yet; it has no end either before these are read.
+ * Undici 7 breaks when a connection ends while a response is paused: its parser asserts that it is not (nodejs/undici 5360). So the
+ * parser is never paused: a paused socket seems to have no bytes yet, and no end before these are read.
  *
- * @param socket on which nobody listens yet
+ * @param socket that has no listeners yet
  */
 export function guardReading(socket: Socket): void {
   const read = socket.read.bind(socket);
@@ -48,13 +48,13 @@ export function guardReading(socket: Socket): void {
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      // Not at once: the parser may be at work, and it is not to be entered again.
+      // Not at once: the parser may be running, and must not be entered again.
       queueMicrotask(() => {
         if (!isHeld && !socket.destroyed) socket.emit('readable');
       });
     },
   };
-  // 0 is how Node itself looks for more.
+  // Node itself passes 0 to look for more.
   socket.read = (size?: number): unknown => (isHeld && size !== 0 ? null : read(size));
   socket.emit = (...event: unknown[]): boolean => {
     const before = current;
@@ -70,14 +70,14 @@ export function guardReading(socket: Socket): void {
   };
 }
 
-/** Tells every listener of the end of a connection, whatever another one throws: undici waits for it. */
+/** Tells every listener that the connection has ended, even if another one throws: undici waits for that. */
 function closed(socket: Socket, words: readonly unknown[]): boolean {
   const listeners = socket.rawListeners('close');
   for (const listener of listeners) {
     try {
       Reflect.apply(listener, socket, words);
     } catch {
-      // There is nothing left to give up; a request that nobody has answered runs out of time.
+      // There is nothing left to close; a request without an answer runs out of time.
     }
   }
   return listeners.length > 0;

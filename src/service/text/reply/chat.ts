@@ -4,8 +4,8 @@ import { inOrder, noCandidates, objectsIn, readParts, textMember } from './nativ
 import { chatUsageIn } from './usage.ts';
 
 /**
- * Reads a whole reply of the chat endpoint (gateway 7.1). The parts of its candidates are written natively, so that readers
- * of replies know one shape: reasoning is a thought, tool calls are function calls. Never fails.
+ * Reads a whole reply of the chat endpoint (gateway 7.1). The parts of its candidates get native names, so that readers of replies know
+ * one shape: reasoning is a thought, tool calls are function calls. Never fails.
  */
 export function readChatReply(whole: JsonObject): TextReply {
   const usage = chatUsageIn(whole);
@@ -56,11 +56,11 @@ function readPart(part: JsonObject): readonly JsonObject[] {
   return match === null ? [] : [{ inlineData: { mimeType: match[1], data: url.slice(match[0].length) } }];
 }
 
-/** `function_call` is the older word for a single call, answered to `functions` in place of `tools`. */
+/** Lists the tool calls of a message. `function_call` is the older name of a single call, in answer to `functions`. */
 function callsIn(message: JsonObject): readonly JsonObject[] {
   const calls = objectsIn(message['tool_calls']);
   const called = members(message['function_call']);
-  // Some gateways say the same call in both words.
+  // Some gateways send the same call under both names.
   return (calls.length > 0 || called === undefined ? calls : [{ function: called }]).flatMap(readToolCall);
 }
 
@@ -78,7 +78,7 @@ function readToolCall(call: JsonObject): readonly JsonObject[] {
   ];
 }
 
-/** They are JSON in a string, as the model wrote it: it may be cut off. Then there are none; the text is in the whole reply. */
+/** Reads arguments: JSON in a string, as the model wrote it. If it is cut off there are none; the text is in the whole reply. */
 function readArguments(written: unknown): JsonObject {
   if (typeof written !== 'string') return members(written) ?? {};
   try {

@@ -5,42 +5,42 @@ import { objectsIn } from './native.ts';
 
 /** How a whole reply of one text endpoint is recognised and read. */
 export interface ReplyForm {
-  /** The reply with the names of the contract, where gateways write others. */
+  /** Returns the reply with the member names of the contract, where gateways use others. */
   readonly named: (given: JsonObject | undefined) => JsonObject | undefined;
-  /** The member that lists what the model has answered. */
+  /** The member that lists the model's answers. */
   readonly list: 'candidates' | 'choices';
-  /** Members that make a reply without that list. */
+  /** Members by which a reply without that list is recognised. */
   readonly besides: readonly string[];
   readonly read: (whole: JsonObject) => TextReply;
 }
 
 /** How the bytes of a reply ended. */
 export type StreamEnd =
-  /** `whole`: one object, whether it came as one or, `streamed`, as events. */
+  /** One whole object; `streamed` if it came as events. */
   | { readonly kind: 'answer'; readonly whole: JsonObject; readonly streamed?: true }
-  /** Of chat: `[DONE]` came, and before it no finish reason. Some services never give one, others say so after a cut (gateway 7.1). */
+  /** In chat: `[DONE]` came without a finish reason. Some services never give one, others send it after a cut (gateway 7.1). */
   | { readonly kind: 'unfinished'; readonly whole: JsonObject }
   /** An error object, alone or after good events, with `data:` or without it (gateway 6.7). */
   | { readonly kind: 'error'; readonly body: JsonObject }
   /** The stream ended before the model gave a finish reason. */
   | { readonly kind: 'truncated' }
-  /** An event that cannot be read. `what`: a clause for the message. */
+  /** An unreadable event. `what`: a clause for the message. */
   | {
       readonly kind: 'unusable';
       readonly what: string;
-      /** What came in its place, for the message. */
+      /** The body that came in place of an event, for the message. */
       readonly body?: ReplyBody;
       readonly cause?: unknown;
     }
   | { readonly kind: 'too-large'; readonly what: string }
-  /** No answer in any of its forms: a page, text, cut JSON, nothing. */
+  /** A body that is not an answer in any form: a page, text, cut JSON, nothing. */
   | { readonly kind: 'other'; readonly body: ReplyBody };
 
 export type ErrorEnd = StreamEnd & { readonly kind: 'error' };
 
 export const tooLargeEnd = (what: string): StreamEnd => ({ kind: 'too-large', what });
 
-/** The end that an event, or a whole body, brings which is an error. */
+/** Returns the error end of an event, or of a whole body, that is an error. */
 export function errorIn(event: JsonObject | undefined): ErrorEnd | undefined {
   const error = event?.['error'];
   const isError = typeof error === 'string' ? error !== '' : members(error) !== undefined;
@@ -48,8 +48,8 @@ export function errorIn(event: JsonObject | undefined): ErrorEnd | undefined {
 }
 
 /**
- * An error without an envelope: `{code: 429, message, status}` of gateways that convert, `{object: "error", …}` of vLLM, a code other
- * than 0 in `base_resp` (gateway 6.7, 8.4).
+ * Whether an event is an error without an envelope: `{code: 429, message, status}` of gateways that convert, `{object: "error", …}` of
+ * vLLM, a code other than 0 in `base_resp` (gateway 6.7, 8.4).
  */
 function isBareError(event: JsonObject): boolean {
   if (Array.isArray(event['choices']) || Array.isArray(event['candidates'])) return false;
@@ -62,7 +62,7 @@ function isBareError(event: JsonObject): boolean {
   );
 }
 
-/** google.rpc.Code by HTTP status (gateway 8.4), and the words of OpenAI-like errors. */
+/** HTTP status by google.rpc.Code (gateway 8.4) and by the words of OpenAI-like errors. */
 const statuses: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -89,7 +89,7 @@ const statuses: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** The status that an error states for itself, as a number or a known word. */
+/** Returns the status that an error states itself, as a number or a known word. */
 function statedStatus(error: JsonObject): number | undefined {
   const stated = [error['code'], error['status_code'], error['http_status']].map(Number);
   const status = stated.find((value) => Number.isInteger(value) && value >= 400 && value < 600);
@@ -99,18 +99,18 @@ function statedStatus(error: JsonObject): number | undefined {
   return known === undefined ? undefined : statuses[known];
 }
 
-/** The status that an error inside a 2xx would have had by itself; 500 where the error gives none. */
+/** Returns the status that an error inside a 2xx would have had on its own; 500 if the error gives none. */
 export const statusOf = (body: JsonObject): number =>
   statedStatus(members(body['error']) ?? {}) ?? statedStatus(body) ?? 500;
 
-/** Finish reasons that say that the provider failed, with the status of such a failure (gateway 7.1). */
+/** Finish reasons of a failed provider, with the status of such a failure (gateway 7.1). */
 const failedReasons: ReadonlyMap<string, number> = new Map([
   ['error', 502],
   ['insufficient_system_resource', 503],
   ['network_error', 502],
 ]);
 
-/** The error in a choice of a chat reply, unless its finish reason is one that the step accepts and the choice has content. */
+/** Returns the error in a choice of a chat reply, unless the step accepts its finish reason and the choice has content. */
 export function errorInChoice(whole: JsonObject, accept: readonly string[]): ErrorEnd | undefined {
   for (const choice of objectsIn(whole['choices'])) {
     const { finish_reason: given } = choice;
@@ -129,10 +129,10 @@ export function errorInChoice(whole: JsonObject, accept: readonly string[]): Err
 
 export const noReply: StreamEnd & { readonly kind: 'unusable' } = {
   kind: 'unusable',
-  what: 'but its JSON is no answer of a model',
+  what: 'but its JSON is not an answer of a model',
 };
 
-/** The end for one object: a whole reply, an error, or neither. */
+/** Returns the end for one object: a whole reply, an error, or neither. */
 export function readWhole(
   { named, list, besides }: ReplyForm,
   given: JsonObject | undefined,

@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { FunctionCall, InlineImage, JsonObject, ReplyCandidate, TextReply } from '../../text-service.ts';
 import { readNativeUsage } from './usage.ts';
 
-/** Reads a whole reply of the native endpoint (gateway 6.5). Never fails: what is odd is absent. */
+/** Reads a whole reply of the native endpoint (gateway 6.5). Never fails: malformed members are left out. */
 export function readTextReply(whole: JsonObject): TextReply {
   const feedback = members(whole['promptFeedback']);
   const usage = readNativeUsage(whole['usageMetadata']);
@@ -35,16 +35,16 @@ const snakeNames: ReadonlyMap<string, string> = new Map(
   ].map((name) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
 );
 
-/** Members below which such names stand; the arguments of a function are the model's own. */
+/** Members that may contain such names; the arguments of a function are the model's own. */
 const holders = new Set(['promptFeedback', 'candidates', 'content', 'parts', 'inlineData']);
 
-/** The first reasons by their numbers; the vendor's two interfaces count the others differently. */
+/** Reasons by their numbers. Only the first ones: the vendor's two interfaces count the others differently. */
 const numbered: Readonly<Record<string, readonly (string | undefined)[]>> = {
   finishReason: [undefined, 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER'],
   blockReason: [undefined, 'SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT'],
 };
 
-/** A native reply, or an event of one, with the names of its members as the contract has them, and reasons as words; itself where it has. */
+/** Returns a native reply, or an event of one, with the contract's member names and with reasons as words; unchanged if it has them. */
 export function withNativeNames<T>(value: T): T {
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => withNativeNames(item));
@@ -69,11 +69,11 @@ export function withNativeNames<T>(value: T): T {
   return isChanged ? (Object.fromEntries(entries.filter(([, inner]) => inner !== undefined)) as T) : value;
 }
 
-/** Why a reply has no candidates where a gateway that converts between vendors says no more than that. */
+/** The block reason of a reply without candidates, where a converting gateway gives no other reason. */
 export const noCandidates = {
   unexplained: true,
   blockReason: 'NO_CANDIDATES',
-  blockMessage: 'no answer came, and no reason, which is how gateways that convert tell of a blocked prompt',
+  blockMessage: 'neither an answer nor a reason came, which is how converting gateways report a blocked prompt',
 } as const;
 
 function readCandidate(candidate: JsonObject): ReplyCandidate {
@@ -86,7 +86,7 @@ function readCandidate(candidate: JsonObject): ReplyCandidate {
   };
 }
 
-/** The result of native parts. A thought is never a result. */
+/** Reads the result of native parts. A thought is never a result. */
 export function readParts(
   parts: readonly JsonObject[],
 ): Pick<ReplyCandidate, 'parts' | 'text' | 'images' | 'functionCalls'> {
@@ -111,7 +111,7 @@ function readCall(part: JsonObject): readonly FunctionCall[] {
   return [{ ...textMember('id', id), name, args: members(args) ?? {} }];
 }
 
-/** Candidates by their index; one that has none keeps its place. */
+/** Returns candidates by their index; one without an index keeps its place. */
 export function inOrder(candidates: unknown): readonly JsonObject[] {
   return objectsIn(candidates)
     .map((candidate, place) => ({ candidate, index: indexOf(candidate) ?? place }))
@@ -127,7 +127,7 @@ export const indexOf = (candidate: JsonObject): number | undefined => {
 export const objectsIn = (list: unknown): readonly JsonObject[] =>
   Array.isArray(list) ? list.map(members).filter((item) => item !== undefined) : [];
 
-/** `{ name: text }`, or nothing where there is no text. */
+/** Returns `{ name: text }`, or nothing if there is no text. */
 export const textMember = <K extends string>(name: K, value: unknown): { readonly [N in K]?: string } =>
   typeof value === 'string' && value !== '' ? ({ [name]: value } as { readonly [N in K]?: string }) : nothing;
 

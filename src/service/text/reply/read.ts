@@ -11,20 +11,20 @@ import { errorInChoice, type ReplyForm, type StreamEnd, statusOf } from './end.t
 import { noCandidates } from './native.ts';
 import { chatUsageIn } from './usage.ts';
 
-/** What came of a text call that had a status. */
+/** The outcome of a text call that got a status. */
 export type Received =
-  /** Not a 2xx. */
+  /** A refusal: any status but 2xx. */
   | { readonly kind: 'refusal'; readonly reply: Reply }
   | {
       readonly kind: 'read';
-      /** Status and headers; its body is read. */
+      /** Status and headers; the body has been read. */
       readonly reply: Reply;
-      /** A loss: the reply broke off. */
+      /** How the reply ended; `lost`: it broke off. */
       readonly end: StreamEnd | { readonly kind: 'lost'; readonly failure: ConnectionFailure };
       readonly usage?: ReplyUsage;
     };
 
-/** A text call, as far as its reply is judged by it. */
+/** The properties of a text call by which its reply is judged. */
 export interface Call {
   readonly read: ReplyForm['read'];
   readonly stream: boolean;
@@ -32,14 +32,14 @@ export interface Call {
   readonly accept: readonly string[];
 }
 
-/** Judges what came of a text call. */
+/** Judges the outcome of a text call. */
 export function readReply(received: Received, call: Call, facts: RequestFacts): ServiceResult<TextReply> {
   if (received.kind === 'refusal') {
     const { reply } = received;
     const blocked = blockedIn(reply.body, facts);
     if (blocked !== undefined)
       return { ok: true, value: { ...blocked, ...withRequestId(undefined, reply, facts) } };
-    return failed(classify(reply, facts) ?? unusableResponse(reply, 'which is no answer', facts));
+    return failed(classify(reply, facts) ?? unusableResponse(reply, 'which is not an answer', facts));
   }
   const { reply, usage } = received;
   const end = withoutErrors(received.end, call);
@@ -58,7 +58,7 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
   return failed(counted === undefined ? failure : { ...failure, usage: counted });
 }
 
-/** An answer with an error in one of its choices is that error. */
+/** Turns an answer with an error in one of its choices into that error. */
 const withoutErrors = (
   end: (Received & { readonly kind: 'read' })['end'],
   { accept }: Call,
@@ -66,8 +66,8 @@ const withoutErrors = (
   (end.kind === 'answer' || end.kind === 'unfinished' ? errorInChoice(end.whole, accept) : undefined) ?? end;
 
 /**
- * The reply that an error of a gateway stands for which converts between vendors: it says `no candidates`, with a 500, of a prompt that
- * the model's own service has blocked (gateway 6.6).
+ * Returns the reply that an error of a converting gateway stands for: it answers `no candidates`, with a 500, to a prompt that the
+ * model's own service has blocked (gateway 6.6).
  */
 function blockedIn(body: ReplyBody, { clean, dataMask }: RequestFacts): TextReply | undefined {
   if (body.kind !== 'json') return undefined;
@@ -96,7 +96,7 @@ function failureOf(
         ...facts,
         label: `${facts.label}, inside its answer`,
       });
-      // Some of it was made.
+      // Part of the answer was made.
       return failure.class === 'permanent' ? { ...failure, mayBeDone: true } : failure;
     }
     case 'unfinished':
@@ -116,7 +116,7 @@ function failureOf(
     case 'other':
       if (stream && end.body.kind === 'empty') return truncated(reply, facts);
       return (
-        classify({ ...reply, body: end.body }, facts) ?? unusableResponse(reply, 'which is no answer', facts)
+        classify({ ...reply, body: end.body }, facts) ?? unusableResponse(reply, 'which is not an answer', facts)
       );
   }
 }
@@ -124,7 +124,7 @@ function failureOf(
 const truncated = (reply: Reply, facts: RequestFacts): ServiceFailure => ({
   code: 'stream.truncated',
   class: 'retry',
-  message: `${facts.label}: the stream ended before the model had said why it ended: the answer is not whole.`,
+  message: `${facts.label}: the stream ended without a finish reason: the answer is not complete.`,
   status: reply.status,
   ...withRequestId(undefined, reply, facts),
 });
@@ -132,8 +132,8 @@ const truncated = (reply: Reply, facts: RequestFacts): ServiceFailure => ({
 const json = (value: JsonObject): ReplyBody => ({ kind: 'json', value });
 
 /**
- * Removes secrets from every text of a reply, because the reply is kept. Image data is kept unchanged: a short secret is
- * found in it by chance, and a long one never.
+ * Removes secrets from every text of a reply, because the reply is kept. Image data is left unchanged: a short secret is found in it by
+ * chance, and a long one never.
  */
 function masked(value: unknown, mask: Mask, name = ''): unknown {
   if (typeof value === 'string') return name === 'data' && isBase64(value) ? value : mask(value);

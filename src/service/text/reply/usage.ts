@@ -2,7 +2,7 @@ import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
 
-/** `usageMetadata` of the native endpoint (gateway 6.5), in either case. Undefined: it counts nothing. */
+/** Reads `usageMetadata` of the native endpoint (gateway 6.5), in camel or snake case. Undefined: it has no counts. */
 export function readNativeUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
   if (usage === undefined) return undefined;
@@ -17,9 +17,9 @@ export function readNativeUsage(value: unknown): ReplyUsage | undefined {
 }
 
 /**
- * `usage` of chat (gateway 7.1). `completion_tokens` contains the reasoning, so the visible reply is the rest. Some
- * gateways count reasoning beside it; their total shows that, and so does reasoning that is more than all, but where a total says that
- * it is inside.
+ * Reads `usage` of chat (gateway 7.1). `completion_tokens` includes the reasoning, so that the visible reply is the rest. Some gateways
+ * count reasoning separately: their total shows that, and so does more reasoning than completion, unless the total says that it is
+ * included.
  */
 export function readChatUsage(value: unknown): ReplyUsage | undefined {
   const usage = members(value);
@@ -41,7 +41,7 @@ export function readChatUsage(value: unknown): ReplyUsage | undefined {
   });
 }
 
-/** @param made what the total has beside the prompt */
+/** @param made the total without the prompt */
 const standsBeside = (completion: number, thoughts: number, made: number): boolean =>
   made >= completion + thoughts || (thoughts > completion && made < thoughts);
 
@@ -49,7 +49,7 @@ const detailsOf = (usage: JsonObject, ...sides: readonly string[]): JsonObject =
   sides.map((side) => members(usage[`${side}_tokens_details`])).find((details) => details !== undefined) ??
   {};
 
-/** The counts of a whole chat reply: some gateways put them into a choice, or into a member of their own (gateway 7.1). */
+/** Reads the counts of a whole chat reply: some gateways put them into a choice, or into a member of their own (gateway 7.1). */
 export function chatUsageIn(whole: JsonObject): ReplyUsage | undefined {
   const { usage, x_groq: own, choices } = whole;
   const inChoices = Array.isArray(choices) ? choices.map((choice) => members(choice)?.['usage']) : [];
@@ -57,8 +57,8 @@ export function chatUsageIn(whole: JsonObject): ReplyUsage | undefined {
 }
 
 /**
- * Counts that were told before, with those that are told now: each is the largest that was told, because streams count up, and some tell
- * one side first and the other last. What is no count changes none.
+ * Merges earlier and later counts. Each count is the largest so far, because streams count up, and some report one side first and the
+ * other last. Invalid counts change nothing.
  */
 export function mergedCounts(earlier: unknown, later: unknown): unknown {
   const [before, after] = [members(earlier), members(later)];
@@ -75,12 +75,12 @@ export function mergedCounts(earlier: unknown, later: unknown): unknown {
 
 type Counts = { readonly [K in keyof ReplyUsage]: number | undefined };
 
-/** A missing total is the sum of the given counts; what a total has above them is `other`. */
+/** Builds the usage: a missing total is the sum of the counts, and the surplus of a total is `other`. */
 function usageOf({ total: told = 0, ...parts }: Counts): ReplyUsage | undefined {
   const { prompt = 0, candidates = 0, thoughts = 0, tool = 0 } = parts;
   const sum = prompt + candidates + thoughts + tool;
   const total = Math.max(told, sum);
-  // Every request and reply takes some tokens: a service that counts 0 of everything does not count.
+  // Every request and reply takes some tokens: a service that reports 0 for everything does not count.
   if (total === 0) return undefined;
   const usage: { -readonly [K in keyof ReplyUsage]: ReplyUsage[K] } = {};
   for (const name of ['prompt', 'cached', 'candidates', 'thoughts', 'tool'] as const) {
@@ -92,10 +92,10 @@ function usageOf({ total: told = 0, ...parts }: Counts): ReplyUsage | undefined 
   return usage;
 }
 
-/** No reply takes a billion tokens: the largest contexts are of some ten millions. */
+/** Largest plausible count of tokens: the largest contexts are of some ten millions. */
 const mostTokens = 1e9;
 
-/** No count is a fraction, negative, or more than any reply can take. */
+/** Returns a count, or undefined if it is a fraction, negative or implausibly large. */
 const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
     ? (value as number)

@@ -3,11 +3,11 @@ import type { InlineImage, JsonObject, TextCallRequest } from '../../text-servic
 import { nativeFields, plainFields, withExtra } from './fields.ts';
 
 /**
- * The body of chat completions (gateway 7.1). `messages` and all other declared fields travel as they are; `prompt` is a
- * user's message after them, `system` a first message before them. Images stand before the text of the last message where
- * that is the user's, else in a message of their own. `extra` is merged into all of that.
+ * Builds the body of chat completions (gateway 7.1). `messages` and all other declared fields are sent unchanged; `prompt` is a user's
+ * message after them, `system` a first message before them. Images stand before the text of the last message if that is the user's,
+ * else in a message of their own. `extra` is merged into the result.
  *
- * A stream asks for its token count, which it would not send otherwise.
+ * A stream requests its token count, which it would not send otherwise.
  */
 export function chatBody(request: TextCallRequest): JsonObject {
   if (request.earlier.length > 0 || request.turns.length > 0) {

@@ -16,19 +16,19 @@ const shortForms = [
 ] as const;
 
 /**
- * The body of generateContent (gateway 6.3). Fields that are declared by their native name travel as they are. Short
- * forms are added to them and never replace anything native:
+ * Builds the body of generateContent (gateway 6.3). Fields with native names are sent unchanged. Short forms are added to them and
+ * never replace anything native:
  *
- * - `prompt` is a user's turn, with the images before the text. With native `contents`, images go to the front of the last
- *   turn where that is the user's, else they are a turn of their own.
+ * - `prompt` is a user's turn, with the images before the text. With native `contents`, images go to the front of the last turn if that
+ *   is the user's, else they are a turn of their own.
  * - `system` is one more part of `systemInstruction`, after the native ones.
- * - `thinking` is dropped where `generationConfig.thinkingConfig` has a level or a budget: both at once are refused
- *   (gateway 6.3). A word is a level, an integer a budget.
+ * - `thinking` is dropped where `generationConfig.thinkingConfig` has a level or a budget: both at once are refused (gateway 6.3). A
+ *   word is a level, an integer a budget.
  * - `responseSchema` is dropped where `generationConfig` has a schema. `responseMimeType` is added unless there is one.
- * - `search`, `maps`, `code` add a tool unless it is there; `functions` join the native declarations, of which an equally
- *   named one stays.
+ * - `search`, `maps`, `code` add a tool unless it is there; `functions` join the native declarations, where a native one of the same
+ *   name stays.
  *
- * The turns before come first, those of this job's own function calls last. `extra` is merged into all of that.
+ * Earlier turns come first, those of this job's own function calls last. `extra` is merged into the result.
  */
 export function generateBody(request: TextCallRequest, names: Names): JsonObject {
   const fields = plainFields(request.fields);
@@ -87,13 +87,13 @@ function configOf(fields: JsonObject): unknown {
   };
 }
 
-/** Undefined: nothing to add. */
+/** Returns the thinking configuration, or undefined if there is nothing to add. */
 function thinkingOf(thinking: unknown, native: JsonObject): JsonObject | undefined {
   if ('thinkingLevel' in native || 'thinkingBudget' in native) return undefined;
   if (typeof thinking === 'number') return { ...native, thinkingBudget: thinking };
   if (typeof thinking !== 'string') return undefined;
   const word = thinking.trim();
-  // What a template has rendered is text, a budget too.
+  // A rendered template is text, even for a budget.
   return /^-?\d{1,15}$/.test(word)
     ? { ...native, thinkingBudget: Number(word) }
     : { ...native, thinkingLevel: word.toUpperCase() };
@@ -102,7 +102,7 @@ function thinkingOf(thinking: unknown, native: JsonObject): JsonObject | undefin
 const codeTool = 'codeExecution';
 const functionTool = 'functionDeclarations';
 
-/** The native `tools` with those of the short forms `functions`, `search`, `maps` and `code`. */
+/** Returns the native `tools` together with those of the short forms `functions`, `search`, `maps` and `code`. */
 export function toolsOf(fields: JsonObject, names: Names): unknown {
   const native = fields['tools'];
   const wanted = [
@@ -121,13 +121,13 @@ export function toolsOf(fields: JsonObject, names: Names): unknown {
   return [...withFunctions(declared, declarations), ...missing.map((name) => ({ [name]: {} }))];
 }
 
-/** `code_execution` and `codeExecution` are one tool (gateway 6.4). */
+/** Whether a tool has this name; `code_execution` and `codeExecution` are one tool (gateway 6.4). */
 const hasTool = (tool: unknown, name: string): boolean =>
   Object.keys(members(tool) ?? {}).some((key) => folded(key) === folded(name));
 
 const folded = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
-/** Declarations without their `answer`, which is promptpress's own. */
+/** Returns declarations without their `answer`, which is promptpress's own. */
 function declarationsOf(functions: unknown): readonly JsonObject[] {
   return Object.entries(members(functions) ?? {}).map(([name, declared]) => {
     const { answer: _answer, ...declaration } = members(declared) ?? {};
@@ -135,7 +135,7 @@ function declarationsOf(functions: unknown): readonly JsonObject[] {
   });
 }
 
-/** All functions stand in one entry: some models take several only of search tools. */
+/** Puts all functions into one entry: some models accept several entries only for search tools. */
 function withFunctions(tools: readonly unknown[], declarations: readonly JsonObject[]): readonly unknown[] {
   if (declarations.length === 0) return tools;
   const at = tools.findIndex((tool) => Array.isArray(members(tool)?.[functionTool]));

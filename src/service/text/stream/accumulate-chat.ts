@@ -6,7 +6,7 @@ import { chatUsageIn, mergedCounts } from '../reply/usage.ts';
 import type { Gatherer } from './accumulate-native.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
-/** Gathers the chunks of a chat stream (gateway 7.1) into one `chat.completion`. */
+/** Joins the chunks of a chat stream (gateway 7.1) into one `chat.completion`. */
 export class ChatGatherer implements Gatherer {
   readonly mayLackReason = true;
   readonly #members: Gathered = new Map();
@@ -62,7 +62,7 @@ export class ChatGatherer implements Gatherer {
   }
 }
 
-/** Members of a delta that are pieces of a text. */
+/** Members of a delta that hold a piece of text. */
 const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning']);
 
 class Choice {
@@ -70,7 +70,7 @@ class Choice {
   readonly #message: Gathered = new Map();
   readonly #texts = new Map<string, string[]>();
   readonly #calls = new Map<number, Call>();
-  /** The one call in the older words of the protocol (`function_call`). */
+  /** The single call under the older name of the protocol (`function_call`). */
   #functionCall: Call | undefined;
 
   get usage(): unknown {
@@ -143,12 +143,12 @@ class Choice {
   }
 }
 
-/** One tool call: its arguments come in pieces, all else once. */
+/** One tool call: its arguments come in pieces, its other members once. */
 class Call {
   readonly #members: Gathered = new Map();
   readonly #function: Gathered = new Map();
   readonly #arguments: string[] = [];
-  /** Some gateways write them as an object, whole, as they do in a reply that is not streamed. */
+  /** Arguments that some gateways send as a whole object, as in a reply that is not streamed. */
   #whole: JsonObject | undefined;
 
   add(event: JsonObject): number {

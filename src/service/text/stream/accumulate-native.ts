@@ -5,24 +5,24 @@ import { indexOf, objectsIn, withNativeNames } from '../reply/native.ts';
 import { mergedCounts, readNativeUsage } from '../reply/usage.ts';
 import { type Gathered, mergedMember, weightOf } from './merge.ts';
 
-/** The result of a stream's events up to now. */
+/** Joins the events of a stream into one reply. */
 export interface Gatherer {
-  /** @returns about how many bytes it keeps of the event */
+  /** Adds an event. @returns about how many bytes of it are kept */
   add(event: JsonObject): number;
-  /** Each candidate has a finish reason, or there are none because the prompt was blocked. */
+  /** Whether each candidate has a finish reason, or the prompt was blocked and there are none. */
   readonly isFinished: boolean;
   readonly candidates: number;
-  /** Tokens as they were counted up to now. */
+  /** Token counts so far. */
   readonly usage: ReplyUsage | undefined;
-  /** A `[DONE]` may end it though a finish reason is missing. */
+  /** Whether `[DONE]` may end the stream without a finish reason. */
   readonly mayLackReason: boolean;
-  /** One object, as a reply that is no stream would be. Nothing is added afterwards. */
+  /** Returns the result as one object, like a reply that is not streamed. Nothing may be added afterwards. */
   whole(): JsonObject;
 }
 
 /**
- * Gathers the events of streamGenerateContent (gateway 6.7): parts one after the other, neighbouring deltas of text and of
- * thoughts joined; of each count the largest, of ratings and reasons the last ones that came.
+ * Joins the events of streamGenerateContent (gateway 6.7): parts in order, with neighbouring deltas of text, and of thoughts, joined;
+ * the largest of each count; the last ratings and reasons.
  */
 export class NativeGatherer implements Gatherer {
   readonly mayLackReason = false;
@@ -153,8 +153,8 @@ class Candidate {
 }
 
 /**
- * A part that is text and nothing else. One with a signature is none: it is sent back as it came (gateway 6.4), and
- * joined to others it would sign what it does not belong to.
+ * Returns a part that is text and nothing else. A part with a signature is sent back as it came (gateway 6.4): joined to others it
+ * would sign text that it does not belong to.
  */
 function deltaOf(part: JsonObject): { readonly text: string; readonly thought: boolean } | undefined {
   const { text, thought = false, ...others } = part;

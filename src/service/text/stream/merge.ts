@@ -1,12 +1,12 @@
 import { isSameInteger, members } from '../../http/json.ts';
 import type { JsonObject } from '../../text-service.ts';
 
-/** An object that a stream's events are gathered in. A Map, so that no member's name is a special one. */
+/** An object that collects the events of a stream: a Map, so that no member name is special. */
 export type Gathered = Map<string, unknown>;
 
 /**
- * Takes a later state of a member that is not text: objects member by member; a list that begins with the earlier one is
- * its later state, any other list continues it; other values are replaced. Null changes nothing.
+ * Merges a later value of a member that is not text: objects member by member; a list that begins with the earlier one replaces it, any
+ * other list is appended; other values are replaced. Null changes nothing.
  *
  * @returns the merged value, which owns its lists
  */
@@ -27,7 +27,7 @@ export function mergedMember(earlier: unknown, later: unknown): unknown {
   return Object.fromEntries(result);
 }
 
-/** A copy whose lists can grow; what is in them is not changed. */
+/** Copies an object so that its lists can grow; their items are not changed. */
 const ownLists = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mergedMember(undefined, inner)]));
 
@@ -48,7 +48,7 @@ function isSame(a: unknown, b: unknown): boolean {
   );
 }
 
-/** About how many bytes a value takes in memory, so that the kept part of a stream can be counted. */
+/** Estimates the bytes that a value takes in memory, to count the kept part of a stream. */
 export function weightOf(value: unknown): number {
   if (typeof value === 'string') return 24 + value.length;
   if (typeof value !== 'object' || value === null) return 8;

@@ -19,17 +19,17 @@ export interface TextForm extends ReplyForm {
 
 /** Bounds of one reply. */
 export interface StreamBounds {
-  /** Characters of one line, or of the lines of one event. An image comes as one line of base64. */
+  /** Longest line, or lines of one event together, in characters. An image comes as one line of base64. */
   readonly line: number;
   readonly events: number;
   readonly candidates: number;
-  /** JSON values of all events. */
+  /** Most JSON values of all events. */
   readonly values: number;
-  /** About how many bytes of memory the reply takes. */
+  /** Estimated bytes of memory of the reply. */
   readonly kept: number;
 }
 
-/** A long reply has a hundred thousand tokens and an event for each; its largest image 48 million characters. */
+/** Default bounds. A long reply has a hundred thousand tokens and an event for each; its largest image 48 million characters. */
 export const streamBounds: StreamBounds = {
   line: 48 * 1024 * 1024,
   events: 500_000,
@@ -38,21 +38,21 @@ export const streamBounds: StreamBounds = {
   kept: 128 * 1024 * 1024,
 };
 
-/** Lines that are no fields of an event: at most the size of an error's body. */
+/** Longest text of lines outside events, in characters: an error's body is no longer. */
 const maxBare = 256 * 1024;
 const maxOddLines = 50_000;
 
-/** Characters that are read at once, so that an end is noticed before the rest is read. */
+/** Characters that are parsed at once, so that an end is noticed before the rest is read. */
 const sliceLength = 8 * 1024;
 
-/** Decoders of replies that were read to their end: to make one takes longer than to decode a short reply. */
+/** Reusable decoders, of replies that were read to their end: making one takes longer than decoding a short reply. */
 const idleDecoders: InstanceType<typeof TextDecoder>[] = [];
 const mostIdle = 64;
 
-/** Data, or the name, of events with which gateways keep a connection open; so is data of blanks. */
+/** Data, or the name, of events that only keep a connection open; blank data is one too. */
 const heartbeat = /^(?:ping|pong|null|keep-?alive|heartbeat)?$/i;
 
-/** Words of a gateway whose own connection broke, on a line of the stream that is no event (gateway 6.7). */
+/** Words of a gateway whose own connection broke, on a line of the stream outside any event (gateway 6.7). */
 const brokenOff =
   /^(?:unexpected EOF|.{0,200}(?:connection reset|broken pipe|context (?:canceled|deadline exceeded)))/im;
 
@@ -63,12 +63,11 @@ const oddEvent = (text: string, what: string): StreamEnd & { readonly kind: 'unu
 });
 
 /**
- * Reads a reply of the text endpoints from its bytes, in whatever chunks they come: Server-Sent Events, or one JSON value
- * where the service did not stream, or streamed without being asked. Pure: no network, no clock. Never throws for what
- * the bytes are.
+ * Reads a reply of the text endpoints from its bytes, in any chunks: Server-Sent Events or one JSON value, whichever of them was
+ * requested. Pure: no network, no clock. Never throws, whatever the bytes are.
  *
- * A stream ends with its bytes, or with a `[DONE]`, which native streams do not have and some gateways send; an early
- * finishReason ends nothing (gateway 6.7).
+ * A stream ends with its bytes, or with `[DONE]`, which some gateways send in native streams too; an early finishReason does not end it
+ * (gateway 6.7).
  */
 export class StreamReader {
   readonly #form: TextForm;
@@ -77,16 +76,16 @@ export class StreamReader {
   readonly #parser: EventSourceParser;
   readonly #gatherer: Gatherer;
   #shape: 'unknown' | 'events' | 'whole' = 'unknown';
-  /** Of a whole body: its text so far. */
+  /** Text of a whole body so far. */
   readonly #text: string[] = [];
   #bare = '';
   #oddLines = 0;
   #events = 0;
   #values: number;
-  /** Once set, nothing that follows counts. */
+  /** The end of the reply; once it is set, later bytes are ignored. */
   #end: StreamEnd | undefined;
   #isDone = false;
-  /** The last character was a carriage return: a line feed that follows is part of the same line end. */
+  /** Whether the last character was a carriage return: a line feed after it belongs to the same line end. */
   #isAfterReturn = false;
   #isEnding = false;
   #kept = 0;
@@ -105,22 +104,22 @@ export class StreamReader {
     });
   }
 
-  /** The rest of the bytes changes nothing. */
+  /** Whether the remaining bytes cannot change the result. */
   get isOver(): boolean {
     return this.#end !== undefined;
   }
 
-  /** The service has said that nothing follows. */
+  /** Whether the service has said that nothing follows. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** About how many bytes it keeps now. */
+  /** Estimated bytes that are kept now. */
   get kept(): number {
     return this.#kept + this.#pending;
   }
 
-  /** Tokens that were counted so far. */
+  /** Token counts so far. */
   get usage(): ReplyUsage | undefined {
     return this.#gatherer.usage;
   }
@@ -130,23 +129,23 @@ export class StreamReader {
     this.#decode(() => this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** No more bytes come. */
+  /** Ends the reading: no more bytes come. */
   end(): StreamEnd {
     if (this.#end !== undefined) return this.#end;
     this.#isEnding = true;
     this.#decode(() => {
       const text = this.#decoder.decode();
-      // A decoder that has given its last characters is as new; one that failed is not used again.
+      // A decoder that has given its last characters can be reused; one that failed is not.
       if (idleDecoders.length < mostIdle) idleDecoders.push(this.#decoder);
       return text;
     });
-    // A last event may lack its blank line; a line that was cut off is no JSON.
+    // The last event may lack its blank line; a line that was cut off is not JSON.
     if (this.#shape === 'events' && !this.isOver) this.#parser.feed('\n\n');
     this.#end ??= this.#shape === 'events' ? this.#endOfEvents() : this.#endOfWhole();
     return this.#end;
   }
 
-  /** The connection broke: the error that came before the break, if there was one. */
+  /** Returns the error that came before the connection broke, if there was one. */
   broken(): (StreamEnd & { readonly kind: 'error' }) | undefined {
     if (this.#end !== undefined) return this.#end.kind === 'error' ? this.#end : undefined;
     return errorIn(this.#bareValue());
@@ -157,7 +156,7 @@ export class StreamReader {
     try {
       text = decode();
     } catch (cause) {
-      // Of a reply that ended, it is the last character that was cut.
+      // After the end of a reply, only the last character is cut.
       if (!this.#isEnding) this.#end = { kind: 'unusable', what: 'but it is not UTF-8', cause };
       return;
     }
@@ -166,7 +165,7 @@ export class StreamReader {
 
   #take(text: string): void {
     if (this.#shape === 'unknown') {
-      // White space before it decides nothing, and is no part of a reply.
+      // Leading white space decides nothing, and is not part of a reply.
       const rest = text.trimStart();
       if (rest === '') return;
       this.#shape = /^[{[<"]/.test(rest) ? 'whole' : 'events';
@@ -184,8 +183,8 @@ export class StreamReader {
   }
 
   /**
-   * Makes each line end one line feed. The parser waits after a carriage return at the end of a chunk until the next line
-   * end, so that an event would be noticed late.
+   * Turns each line end into one line feed. After a carriage return at the end of a chunk, the parser would wait for the next line end,
+   * and an event would be noticed late.
    */
   #withLineFeeds(text: string): string {
     const rest = this.#isAfterReturn && text.startsWith('\n') ? text.slice(1) : text;
@@ -206,12 +205,12 @@ export class StreamReader {
       return;
     }
     const value = this.#parse(data);
-    // An event of this name is an error, whatever it looks like.
+    // An event of this name is an error, whatever its data.
     if (value !== undefined)
       this.#add(name === 'error' && errorIn(value) === undefined ? { error: value } : value);
   }
 
-  /** Undefined: it cannot be read, and why is noted. */
+  /** Parses an event. Undefined: it is unreadable, and the reason is noted. */
   #parse(data: string): JsonObject | undefined {
     let value: unknown;
     try {
@@ -228,7 +227,7 @@ export class StreamReader {
       return undefined;
     }
     const event = members(value);
-    if (event === undefined) this.#end = oddEvent(data, 'but one of its events is no JSON object');
+    if (event === undefined) this.#end = oddEvent(data, 'but one of its events is not a JSON object');
     return event;
   }
 
@@ -254,7 +253,7 @@ export class StreamReader {
     this.#oddLines += 1;
     if (error.type === 'unknown-field') this.#bare += `${error.line ?? ''}\n`;
     if (this.#bare.length > maxBare || this.#oddLines > maxOddLines) {
-      this.#end = { kind: 'unusable', what: 'but its lines are no events' };
+      this.#end = { kind: 'unusable', what: 'but its lines are not events' };
     }
   }
 
@@ -267,7 +266,7 @@ export class StreamReader {
     if (error !== undefined) return error;
     if (brokenOff.test(this.#bare)) return oddEvent(this.#bare, 'but the gateway broke its stream off');
     if (this.#gatherer.isFinished) return { kind: 'answer', whole: this.#gatherer.whole(), streamed: true };
-    // Without a choice: no answer, and the counts say that none was made.
+    // Without a choice there is no answer, and the counts say that none was made.
     if (
       this.#isDone &&
       this.#gatherer.mayLackReason &&
@@ -299,13 +298,13 @@ export class StreamReader {
     return this.#endOfEvents();
   }
 
-  /** The object in lines that are no events: in all of them, or in the last one. */
+  /** Returns the object in lines outside events: in all of them together, or in the last one. */
   #bareValue(): JsonObject | undefined {
     for (const text of [this.#bare, this.#bare.trim().split('\n').at(-1) ?? ''])
       try {
         return members(parseBounded(text));
       } catch {
-        // Any other value is no error object.
+        // Other values are not error objects.
       }
     return undefined;
   }

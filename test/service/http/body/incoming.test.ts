@@ -87,7 +87,7 @@ test('who stops going through a body gives it up', async () => {
     expect(chunk).toEqual(Uint8Array.of(1));
     break;
   }
-  expect(asked.at(-1)).toEqual(new Error('the rest of the answer is not wanted'));
+  expect(asked.at(-1)).toEqual(new Error('the rest of the answer is not needed'));
 });
 
 test('a reader that waits gets what comes', async () => {

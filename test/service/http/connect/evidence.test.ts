@@ -11,7 +11,7 @@ test.each([
   ['CERT_NOT_YET_VALID', 'not valid yet'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'another host name'],
   ['HOSTNAME_MISMATCH', 'another host name'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'signed by itself'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'no authority'],
   ['UNABLE_TO_GET_ISSUER_CERT', 'no authority'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'no authority'],

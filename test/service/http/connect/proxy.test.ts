@@ -227,10 +227,10 @@ describe('a request over https', () => {
       /could not connect to 127.*\(502\)/,
     ],
     ['has too much to do', 'HTTP/1.1 429 Slow down\r\n\r\n', 'unsent', /\(429\)/],
-    ['is no proxy', '220 mail ESMTP\r\n', 'stop', /is no HTTP proxy: check https_proxy/],
+    ['is no proxy', '220 mail ESMTP\r\n', 'stop', /is not an HTTP proxy: check https_proxy/],
     ['speaks TLS', '\u0015\u0003\u0001\0\u0002\u0002F', 'stop', /write https:\/\/ in https_proxy/],
     ['closes without an answer', '', 'unsent', /closed the connection without an answer/],
-    ['has a head without end', `HTTP/1.1 200 ${'a'.repeat(20_000)}`, 'stop', /is no HTTP proxy/],
+    ['has a head without end', `HTTP/1.1 200 ${'a'.repeat(20_000)}`, 'stop', /is not an HTTP proxy/],
   ])('where the proxy %s, is asked for once', async (_what, says, kind, words) => {
     await using proxy = await startProxy({ says: () => says });
     expect(await tunnelled(proxy)).toMatchObject({
