@@ -217,7 +217,6 @@ class HttpImageService implements ImageService {
   }
 }
 
-/** Facts of a request that changes nothing. */
 const reading = (offer: string) => ({ safe: true, on: 'read', offer }) as const;
 
 const rejectedHere = (code: string, message: string): ServiceResult<never> => ({

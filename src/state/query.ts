@@ -15,7 +15,7 @@ const page = 256;
 /** Rows that one step of a full search reads: a few milliseconds, so that a writer is not blocked. */
 const scanned = 4096;
 
-/** No job of any status. */
+/** A count of 0 for each status. */
 const noJobs = Object.fromEntries(jobStatuses.map((status) => [status, 0])) as Record<JobStatus, number>;
 
 /** A row of `totals`. */

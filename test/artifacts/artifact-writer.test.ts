@@ -23,7 +23,7 @@ const errorOf = (result: SaveResult) => {
 };
 
 describe('the folder of an image', () => {
-  it('has a durable name before the image is said to be there, whoever made it', async () => {
+  it('has a durable name before the image is reported, whoever made the folder', async () => {
     const directory = freshFolder();
     const bytes = await file();
     const server = await startServer((_request, response) => response.end(bytes));
@@ -47,7 +47,7 @@ describe('the folder of an image', () => {
 });
 
 describe('an image that comes again in another format', () => {
-  it('takes the place of the earlier file only once it has its own name', async () => {
+  it('replaces the earlier file only once it has its own name', async () => {
     const directory = freshFolder();
     let bytes = await file('png');
     const server = await startServer((_request, response) => response.end(bytes));
@@ -127,7 +127,7 @@ describe('saving an image', () => {
     });
   });
 
-  it('replaces what an earlier try left, in this format or another', async () => {
+  it('replaces the file of an earlier try, in this format or another', async () => {
     const bytes = await file('webp, lossy');
     const server = await startServer((_request, response) => response.end(bytes));
     const directory = freshFolder();
@@ -140,7 +140,7 @@ describe('saving an image', () => {
     expect(readFileSync(join(directory, 'images/ab/ab-1.webp')).equals(bytes)).toBe(true);
   });
 
-  it('keeps two downloads of one job apart', async () => {
+  it('keeps two downloads of one job separate', async () => {
     const [small, large] = [await file('png', 8, 8), await file('png', 200, 150)];
     const server = await startServer((request, response) => {
       response.end(request.url === '/small' ? small : large);
@@ -193,7 +193,7 @@ describe('saving an image', () => {
     expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
-  it('leaves no file under a final name when it is killed, and clears up what it left', async () => {
+  it('leaves no file under a final name when it is killed, and removes its unfinished files', async () => {
     const bytes = await file('png', 300, 200);
     let withhold = true;
     const server = await startServer((_request, response) => {

@@ -102,7 +102,7 @@ describe('the frames of a grid', () => {
     },
   );
 
-  it('have the same bytes whenever they are cut', async () => {
+  it('have the same bytes each time they are cut', async () => {
     const grid = await image().png().toBuffer();
     const [first, second] = [await cut(grid), await cut(grid)];
     expect(framesIn(first.result)).toEqual(framesIn(second.result));
@@ -127,7 +127,7 @@ describe('the frames of a grid', () => {
     expect(third.equals(quarterOf(stored, 2, 3))).toBe(true);
   });
 
-  it('stand upright where a file says how it is turned', async () => {
+  it('are upright if a file says how it is turned', async () => {
     const turned = await image().jpeg({ quality: 100 }).withMetadata({ orientation: 6 }).toBuffer();
     const { result, files } = await cut(turned);
     const upright = await sharp(turned).autoOrient().raw().toBuffer();
@@ -136,7 +136,7 @@ describe('the frames of a grid', () => {
     expect((await rawOf(files.get('images/aa/aa11-3.png'))).equals(quarterOf(upright, 1, 3, of))).toBe(true);
   });
 
-  it('are durable before they are said to be there', async () => {
+  it('are durable before they are reported', async () => {
     const directory = freshFolder();
     const grid = await image().png().toBuffer();
     const { openArtifactFolder } = await import('../../src/artifacts/store/folder.ts');
@@ -198,7 +198,7 @@ describe('a file that cannot be cut', () => {
     expect([...files.keys()]).toEqual([name]);
   });
 
-  it('is not decoded where it claims more pixels than its record says', async () => {
+  it('is not decoded if it claims more pixels than its record', async () => {
     // A header of 30,000 × 30,000 pixels, in some bytes.
     const bomb = await sharp({ create: { width: 6000, height: 6000, channels: 3, background: '#000' } })
       .png()
@@ -207,7 +207,7 @@ describe('a file that cannot be cut', () => {
     expect(errorIn(result)).toBe('frames.unreadable');
   });
 
-  it('ends the run where the disk takes no file', async () => {
+  it('ends the run if the disk accepts no file', async () => {
     const grid = await image().png().toBuffer();
     const store = memoryArtifacts(new Map([[name, grid]]));
     const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
@@ -217,7 +217,7 @@ describe('a file that cannot be cut', () => {
     expect(result).toMatchObject({ ok: false, error: { code: 'disk.full', class: 'stop' } });
   });
 
-  it('is left as it is where the run is over', async () => {
+  it('is left unchanged if the run is over', async () => {
     const grid = await image().png().toBuffer();
     const files = new Map([[name, grid]]);
     const over = AbortSignal.abort();

@@ -16,7 +16,7 @@ describe('failures of the disk', () => {
     ['EPERM', 'disk.readonly'],
     ['EIO', 'disk.io'],
     ['EMFILE', 'disk.io'],
-  ])('%s stops the run as %s', async (errno, code) => {
+  ])('stop the run for %s as %s', async (errno, code) => {
     const error = await failing(errno).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(SaveError);
     expect(error).toMatchObject({ failure: { code, class: 'stop', cause: { code: errno } } });
@@ -25,14 +25,14 @@ describe('failures of the disk', () => {
   it.each([
     ['directory.link', 'disk.link'],
     ['directory.kind', 'disk.io'],
-  ])('that a run directory is refused for, %s, stop the run as %s', async (refusal, code) => {
+  ])('about a refused run directory, %s, stop the run as %s', async (refusal, code) => {
     const cause = new StateError(refusal, 'x is a link.');
     await expect(onDisk(() => Promise.reject(cause))).rejects.toMatchObject({
       failure: { code, class: 'stop', message: 'x is a link.', cause },
     });
   });
 
-  it('say what the system said', async () => {
+  it('contain the message of the system', async () => {
     await expect(failing('EIO')).rejects.toThrow('The disk failed (EIO: it failed, write).');
     await expect(failing('ENOSPC')).rejects.toThrow('The disk is full (ENOSPC: it failed, write).');
   });
@@ -46,7 +46,7 @@ describe('failures of the disk', () => {
 });
 
 describe('links in messages', () => {
-  it('are shown without what gives access, and shortened', () => {
+  it('are shown without secrets, and shortened', () => {
     expect(shownLink(new URL('https://cdn.example/a.png?ex=1&hm=2#x'))).toBe('https://cdn.example/a.png');
     const long = shownLink(new URL(`https://user:word@cdn.example/${'a'.repeat(999)}?hm=2`));
     expect(long).toMatch(/^https:\/\/cdn\.example\/a+…$/);
@@ -61,7 +61,7 @@ describe('links in messages', () => {
 });
 
 describe('foreign words in messages', () => {
-  it('are one line without what acts on a terminal', () => {
+  it('are shown as one line without control characters', () => {
     expect(shownWords(' a\u0000b\u001b[2Jc\u200bd\u2028e\u2029f\uFFFDg \n\t h ')).toBe('a b [2Jc d e f g h');
   });
 

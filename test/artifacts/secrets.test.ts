@@ -58,7 +58,7 @@ it.each<[string, (response: ServerResponse) => void, string]>([
     (response) => response.writeHead(302, { location: `/${'x'.repeat(110)}/${secret}` }).end(),
     'download.address',
   ],
-])('a server that repeats a secret as %s does not get it into a message', async (_name, answer, code) => {
+])('a message does not contain a secret that a server repeats as %s', async (_name, answer, code) => {
   const saved = await save(answer);
   expect(saved).toMatchObject({ ok: false, error: { code } });
   expect(JSON.stringify(saved)).not.toContain('the-sec');

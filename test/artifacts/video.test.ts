@@ -63,11 +63,11 @@ describe.each(Object.entries(films))('a video: %s', (_name, [extension, mime, ma
 });
 
 describe('a video', () => {
-  it('that was written as it came into being does not say where it ends', async () => {
+  it('that was written as a live stream does not state where it ends', async () => {
     expect(await measure(webmFile(320, 240, { sizeKnown: false }))).toEqual({ width: 320, height: 240 });
   });
 
-  it('takes the place of one in another format', async () => {
+  it('replaces a video in another format', async () => {
     let bytes = mp4File(64, 48);
     const server = await startServer((_request, response) => response.end(bytes));
     const directory = freshFolder();
@@ -79,7 +79,7 @@ describe('a video', () => {
     expect(filesIn(directory)).toEqual(['video/ab/abc-1.webm']);
   });
 
-  it('is bounded', async () => {
+  it('has a limited size', async () => {
     const { result, files } = await save(mp4File(64, 48), { maxVideoBytes: 2000 });
     expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
     expect(files).toEqual([]);
@@ -102,7 +102,7 @@ describe('a video', () => {
     expect(files).toEqual([]);
   });
 
-  it('is no image', async () => {
+  it('is not an image', async () => {
     const server = await startServer((_request, response) => response.end(mp4File(64, 48)));
     const result = await startWriter(freshFolder()).save({ url: server.url, key: 'abc', output: 1 }, always);
     expect(errorOf(result)).toMatchObject({ code: 'download.not-image', class: 'permanent' });

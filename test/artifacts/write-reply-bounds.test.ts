@@ -31,7 +31,7 @@ const keep = (
   startWriter(directory, options).keep({ key: 'ab', answer: '{}', ...request }, always);
 
 describe('the bounds of an image in a reply', () => {
-  it('in bytes are counted to the last one, also where its Base64 is broken into lines', async () => {
+  it('in bytes are exact to the last byte, even if its Base64 is broken into lines', async () => {
     const bytes = await png(200, 150);
     const lines = base64(bytes).replaceAll(/.{4}/g, '$&\r\n');
     for (const data of [base64(bytes), lines]) {
@@ -42,7 +42,7 @@ describe('the bounds of an image in a reply', () => {
     }
   });
 
-  it('in bytes hold for an image of many steps of decoding', async () => {
+  it('in bytes apply to an image of many decoding steps', async () => {
     const bytes = Buffer.concat([await png(), Buffer.alloc(200_000)]);
     // What follows the last chunk of a PNG is looked through to 64 KiB.
     const whole = Buffer.concat([bytes, Buffer.from('0000000049454e44ae426082', 'hex')]);
@@ -51,7 +51,7 @@ describe('the bounds of an image in a reply', () => {
     expect(codeOf(await keep({ pieces }, { maxBytes: whole.length - 1 }))).toBe('download.too-large');
   });
 
-  it('in pixels are those that it claims', async () => {
+  it('in pixels apply to the size that it claims', async () => {
     const pieces = [picture(base64(await png()))];
     expect(codeOf(await keep({ pieces }, { maxPixels: 1200 }))).toBe('kept');
     expect(codeOf(await keep({ pieces }, { maxPixels: 1199 }))).toBe('download.too-large');
@@ -63,7 +63,7 @@ describe('the bounds of an image in a reply', () => {
     ['a very odd\u001b type', 'of type unknown,'],
     [`image/${'x'.repeat(61)}`, 'of type unknown,'],
     ['', 'of type unknown,'],
-  ])('that is none repeats the type %j only where it is one', async (mimeType, words) => {
+  ])('name the type %j of a false image only if it is a valid type', async (mimeType, words) => {
     const result = await keep({ pieces: [text('x'), picture(base64(Buffer.from('no image')), mimeType)] });
     expect(result.ok ? '' : result.error.message).toContain(
       `Image 2 of the answer, ${words} is not an image (0 bytes)`,
@@ -100,7 +100,7 @@ describe('the files of a reply', () => {
     ]);
   });
 
-  it('are none where the call is stopped between two of them', async () => {
+  it('are absent if the call is cancelled between two of them', async () => {
     const files = new Map<string, Buffer>();
     const inner = memoryArtifacts(files);
     const stop = new AbortController();
@@ -123,7 +123,7 @@ describe('the files of a reply', () => {
 });
 
 describe('the whole reply', () => {
-  it('names the file of an image wherever its data stands, as data or in a data URI', async () => {
+  it('contains the name of an image file in place of all its data, also in data URIs', async () => {
     const [first, second] = [base64(await png(8, 8)), base64(await png(9, 9))];
     const answer = JSON.stringify({
       parts: [{ data: first }, { data: second }, { again: first }],

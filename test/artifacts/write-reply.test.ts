@@ -37,7 +37,7 @@ const errorOf = (result: KeepResult) => {
 };
 
 describe('keeping a reply', () => {
-  it('keeps the reply to each call of a job, and says where', async () => {
+  it('keeps the reply to each call of a job, and returns its place', async () => {
     const replies = keptReplies();
     const directory = freshFolder();
     const writer = startWriter(directory, { replies });
@@ -55,7 +55,7 @@ describe('keeping a reply', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
-  it('keeps no reply that is not wanted, and none where there is no place for them', async () => {
+  it('keeps no reply that is not requested, or that has no place', async () => {
     const replies = keptReplies();
     const directory = freshFolder();
     const none = { ok: true, value: { artifacts: [] } };
@@ -64,7 +64,7 @@ describe('keeping a reply', () => {
     expect(replies.kept).toEqual([]);
   });
 
-  it('writes each image as it is, and no text: the record has the texts', async () => {
+  it('writes each image unchanged, but no text: the record has the texts', async () => {
     const directory = freshFolder();
     const bytes = await image('jpeg');
     const words = 'Ein “Füchslein”\r\n\u0000 🦊\n';
@@ -110,7 +110,7 @@ describe('keeping a reply', () => {
     });
   });
 
-  it('replaces what an earlier try left: other formats, and images that there are no more', async () => {
+  it('replaces files of an earlier try: other formats, and images that no longer exist', async () => {
     const directory = freshFolder();
     const [bytes, other] = [await image(), await image('jpeg')];
     const writer = startWriter(directory);
@@ -123,7 +123,7 @@ describe('keeping a reply', () => {
     expect(filesIn(directory)).toEqual(['images/ab/ab-2.jpg', 'images/ab/abc-2.png']);
   });
 
-  it('looks for nothing that an earlier try left where there was none', async () => {
+  it('looks for no files of an earlier try if there was none', async () => {
     const directory = freshFolder();
     const removed: unknown[] = [];
     for (const call of ['unlink', 'readdir'] as const) beforeCalls(call, (path) => removed.push(path));
@@ -133,7 +133,7 @@ describe('keeping a reply', () => {
     expect(removed).toEqual([join(directory, 'images/.incoming')]);
   });
 
-  it('is the same when it is done twice', async () => {
+  it('gives the same result when it is repeated', async () => {
     const directory = freshFolder();
     const writer = startWriter(directory);
     const request = { key: 'ab', pieces: [text('one'), picture(await image())], answer: '{}' };
@@ -159,7 +159,7 @@ describe('keeping a reply', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
-  it('refuses an image whose end is missing', async () => {
+  it('refuses an image without its end', async () => {
     const bytes = await image('png', 200, 150);
     const result = await startWriter(freshFolder()).keep(
       { key: 'ab', pieces: [picture(bytes.subarray(0, -20))], answer: '{}' },
@@ -169,7 +169,7 @@ describe('keeping a reply', () => {
     expect(errorOf(result).message).toContain('damaged image/png');
   });
 
-  it('refuses what is too large, by bytes or by the pixels that it claims', async () => {
+  it('refuses a file that is too large, by bytes or by its claimed pixels', async () => {
     const bytes = await image('png', 200, 150);
     const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
     for (const options of [{ maxBytes: 1000 }, { maxPixels: 20_000 }]) {
@@ -178,7 +178,7 @@ describe('keeping a reply', () => {
     }
   });
 
-  it('takes an image of exactly the most bytes', async () => {
+  it('accepts an image of exactly the largest size', async () => {
     const bytes = await image('png', 200, 150);
     const request = { key: 'ab', pieces: [picture(bytes)], answer: '{}' };
     const keep = (maxBytes: number): Promise<KeepResult> =>
@@ -189,7 +189,7 @@ describe('keeping a reply', () => {
     });
   });
 
-  it('does not begin when it has been stopped', async () => {
+  it('does not begin after it was cancelled', async () => {
     const directory = freshFolder();
     const result = await startWriter(directory).keep(
       { key: 'ab', pieces: [picture(await image())], answer: '{}' },
@@ -199,7 +199,7 @@ describe('keeping a reply', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
-  it.each(['../ab', 'a/b', '', '.ab'])('takes no key that could lead elsewhere: %j', async (key) => {
+  it.each(['../ab', 'a/b', '', '.ab'])('refuses a key that could lead elsewhere: %j', async (key) => {
     await expect(startWriter(freshFolder()).keep({ key, pieces: [], answer: '' }, always)).rejects.toThrow(
       /^Internal error:/,
     );
@@ -213,7 +213,7 @@ describe('keeping a reply', () => {
     expect(errorOf(result)).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
-  it('keeps no reply while a file that it names has no name', async () => {
+  it('keeps no reply before its files have their names', async () => {
     const directory = freshFolder();
     // A folder in the way of the image's name.
     mkdirSync(join(directory, 'images/ab/ab-2.png'), { recursive: true });
@@ -227,7 +227,7 @@ describe('keeping a reply', () => {
     expect(replies.kept).toEqual([]);
   });
 
-  it('stops the run where the reply cannot be kept', async () => {
+  it('stops the run if the reply cannot be kept', async () => {
     const replies = {
       keepReply: () => {
         throw new StateError('directory.link', 'replies is a link.');
@@ -240,7 +240,7 @@ describe('keeping a reply', () => {
     expect(errorOf(result)).toMatchObject({ code: 'disk.link', class: 'stop' });
   });
 
-  it('keeps no secret, even when the model says it', async () => {
+  it('keeps no secret, even if the model writes it', async () => {
     const replies = keptReplies();
     const writer = startWriter(freshFolder(), {
       replies,
@@ -280,12 +280,12 @@ describe('Base64', () => {
     );
   });
 
-  it('is read across the bounds of its steps', () => {
+  it('is read across the limits of its steps', () => {
     const bytes = Buffer.alloc(200_003, 7);
     expect(decode(bytes.toString('base64').replaceAll(/.{61}/g, '$&\n'))?.equals(bytes)).toBe(true);
   });
 
-  it.each(['A', 'AAAAA', 'AA=A', 'AAAA===', '*AAA', 'AA==AA==', 'ÄÄÄÄ'])('is not %j', (written) => {
+  it.each(['A', 'AAAAA', 'AA=A', 'AAAA===', '*AAA', 'AA==AA==', 'ÄÄÄÄ'])('cannot be %j', (written) => {
     expect(decode(written)).toBeUndefined();
   });
 });

@@ -19,19 +19,19 @@ const record = (bytes: number): string => {
   return `${start}${'A'.repeat(bytes - start.length - 2)}"}`;
 };
 
-test('a response of 8 MiB is read, and a larger one is not, unless something else is said', async () => {
+test('reads a response of 8 MiB, and refuses a larger one, by default', async () => {
   expect((await respondingWith(200, record(8 * MiB)).fetchTask(id, never)).ok).toBe(true);
   const larger = await respondingWith(200, record(8 * MiB + 1)).fetchTask(id, never);
   expect(failureOf(larger)).toEqual(['response.too-large', 'retry']);
 });
 
-test('a list of all tasks is read up to 64 MiB, unless something else is said', async () => {
+test('reads a list of all tasks of up to 64 MiB by default', async () => {
   expect((await respondingWith(200, `[${record(64 * MiB - 2)}]`).listTasks?.(never))?.ok).toBe(true);
   const larger = await respondingWith(200, `[${record(64 * MiB - 1)}]`).listTasks?.(never);
   expect(larger).toMatchObject({ ok: false, error: { code: 'service.no-listing' } });
 });
 
-test('a request is sent up to the bound, and not a byte beyond it', async () => {
+test('sends a request up to the bound, and refuses one that is a byte larger', async () => {
   const { fetch, sent } = scriptedFetch(accepted);
   const asked = (length: number, maxRequestBytes?: number) =>
     serviceWith({ fetch, ...(maxRequestBytes !== undefined && { maxRequestBytes }) }).begin(
@@ -48,7 +48,7 @@ test('a request is sent up to the bound, and not a byte beyond it', async () => 
   expect(sent).toHaveLength(3);
 });
 
-test('images that together are longer than any text can be are refused, not stumbled over', async () => {
+test('refuses images that together are longer than any text can be, and does not crash', async () => {
   const images = Array<ReturnType<typeof image>>(24).fill(image(27 * MiB));
   const service = serviceWith({ fetch: () => Promise.reject(new Error('must not be asked')) });
   expect(
@@ -56,7 +56,7 @@ test('images that together are longer than any text can be are refused, not stum
   ).toEqual(['request.too-large', 'permanent']);
 });
 
-test('long numbers leave with all their digits', async () => {
+test('sends long numbers with all their digits', async () => {
   let body: unknown;
   const service = serviceWith({
     fetch: (_url, init) => {
@@ -75,7 +75,7 @@ test('long numbers leave with all their digits', async () => {
   );
 });
 
-test('a page in place of one task stops nothing once another task was read', async () => {
+test('does not stop the run for a page in place of one task once another task was read', async () => {
   const page = '<!doctype html><title>Back soon</title>';
   const answers = [new Response('{"status":"IN_PROGRESS"}'), new Response(page), new Response(page)];
   const { fetch } = scriptedFetch(() => answers.shift() ?? Response.error());
@@ -89,7 +89,7 @@ test('a page in place of one task stops nothing once another task was read', asy
   expect(failureOf(await imagine(service))).toEqual(['service.not-offered', 'permanent']);
 });
 
-test('a submission at one speed does not show that another speed is offered', async () => {
+test('does not take a submission at one speed as proof that another speed is offered', async () => {
   const answers = [accepted(), new Response('<title>Home</title>'), new Response('<title>Home</title>')];
   const { fetch } = scriptedFetch(() => answers.shift() ?? Response.error());
   const service = serviceWith({ fetch });

@@ -185,7 +185,7 @@ describe('the fields of requests and responses', () => {
     expect(request.body).toEqual({ taskId: id, customId: odd.customId });
   });
 
-  test('gateway 2.3: a botType is always there, and the one that is declared', async () => {
+  test('gateway 2.3: a submission always has a botType, the declared one if there is one', async () => {
     const { request } = await exchanged((service) =>
       service.begin(
         { kind: 'imagine', fields: { prompt: 'x', botType: 'NIJI_JOURNEY' }, speed: 'relax' },
@@ -220,7 +220,7 @@ describe('gateway 9', () => {
     expect(result).toEqual(accepted);
   });
 
-  test('gateway 9.2: whatever its threshold, a 429 is a pause and no failure of the job', async () => {
+  test('gateway 9.2: a 429 is a pause and not a failure of the job, whatever the threshold', async () => {
     const result = await respondingWith(
       429,
       { error: { code: '', message: 'slow down', type: 'svc_api_error' } },
@@ -231,7 +231,7 @@ describe('gateway 9', () => {
     });
   });
 
-  test('gateway 9.1: what is larger than gateways take is refused before it leaves, by its part', async () => {
+  test('gateway 9.1: a request larger than gateways accept is refused before it leaves, and its largest part is named', async () => {
     const large = { ...image, data: 'A'.repeat(17 * 1024 * 1024) };
     const service = serviceWith({
       fetch: () => {
@@ -269,7 +269,7 @@ describe('gateway 1.3', () => {
   });
 
   test.each(['IMG::JOB::upsample_v6r1_2x_subtle::1::x::SOLO', 'IMG::JOB::upsample_v5_2x::1::x::SOLO'])(
-    'gateway 5.1: the button %s is read as it stands, and pressed as it was read',
+    'gateway 5.1: the button %s is read and pressed unchanged',
     async (customId) => {
       const task = await fetched({ status: 'SUCCESS', buttons: [{ customId, label: 'Upscale' }] });
       expect(task.buttons).toEqual([{ customId, label: 'Upscale', emoji: '' }]);
@@ -287,7 +287,7 @@ describe('gateway 1.3', () => {
     ['high', { thinkingLevel: 'HIGH' }],
     [1024, { thinkingBudget: 1024 }],
   ])(
-    'gateway 6.3: thinking %j is sent as the parameter of its generation, and not as the other too',
+    'gateway 6.3: thinking %j is sent only as the parameter of its generation',
     async (thinking, thinkingConfig) => {
       const { body } = await sentFor(call({ prompt: 'Is it a fox?', thinking }));
       expect(body).toMatchObject({ generationConfig: { thinkingConfig } });
@@ -296,7 +296,7 @@ describe('gateway 1.3', () => {
     },
   );
 
-  test('gateway 6.3: what a model of the other generation refuses says which parameter it takes', async () => {
+  test('gateway 6.3: the refusal of a parameter of the other generation names the right one', async () => {
     const refused = { error: { code: 400, message: 'thinking_level is not supported by this model' } };
     const failure = await failureOf(refused, call({ prompt: 'x', thinking: 'low' }), { status: 400 });
     expect(failure.class).toBe('permanent');

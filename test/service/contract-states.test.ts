@@ -86,7 +86,7 @@ describe('gateway 4.3', () => {
     expect(sent[1]?.body).toEqual({ taskId: id, customId: 'IMG::JOB::upsample::1::x' });
   });
 
-  test('gateway 3.1: an imagine that is taken says the id of its new task in result', async () => {
+  test('gateway 3.1: an accepted imagine returns the id of its new task in result', async () => {
     const {
       answer: result,
       line,
@@ -104,7 +104,7 @@ describe('gateway 4.3', () => {
   });
 
   test.each(['NOT_START', 'SUBMITTED', 'IN_PROGRESS', '', 'MODAL', 'ANYTHING'])(
-    'gateway 4.3: at status %j there are no buttons to read, whatever the record holds',
+    'gateway 4.3: at status %j the buttons of the record are not read',
     async (status) => {
       const task = await fetched({ status, imageUrl: 'https://x.test/preview.png', buttons });
       expect(task.buttons).toEqual([]);
@@ -122,7 +122,7 @@ describe('gateway 8.1, 8.2', () => {
     error: { code: '', message, type: 'svc_api_error' },
   });
 
-  test('gateway 8.1: the words of the envelope, and the request id out of them', async () => {
+  test('gateway 8.1: the message is that of the envelope without its request id', async () => {
     const body = envelope('no such button (request id: 20261121abc)');
     expect(await respondingWith(400, body).modal({ taskId: id, speed: 'relax' }, never)).toMatchObject({
       error: { serviceMessage: 'no such button', requestId: '20261121abc' },
@@ -139,7 +139,7 @@ describe('gateway 8.1, 8.2', () => {
     [503, 'service.unavailable', 'retry'],
     [504, 'service.unavailable', 'retry'],
     [524, 'service.unavailable', 'retry'],
-  ])('gateway 8.2: %i is %s, class %s, whatever was asked', async (status, code, kind) => {
+  ])('gateway 8.2: %i is %s, class %s, for every request', async (status, code, kind) => {
     const service = respondingWith(status, envelope('no'));
     const speed = 'relax' as const;
     const results = [
@@ -200,7 +200,7 @@ describe('gateway 5.6', () => {
     });
   });
 
-  test('gateway 5.3: a grid has no Vary (Region), and nothing puts one there', async () => {
+  test('gateway 5.3: a grid has no Vary (Region) button, and none is added', async () => {
     const task = await fetched({ status: 'SUCCESS', buttons });
     expect(task.buttons.map(({ label }) => label)).toEqual(['U1', '']);
   });
@@ -215,7 +215,7 @@ describe('gateway 5.6', () => {
     expect(result).toEqual(accepted);
   });
 
-  test.each([[], null])('gateway 4.3: buttons %j are those of a task in progress', async (none) => {
+  test.each([[], null])('gateway 4.3: a task with buttons %j is in progress', async (none) => {
     expect(await fetched({ status: 'IN_PROGRESS', buttons: none })).toMatchObject({
       state: 'unfinished',
       buttons: [],

@@ -7,14 +7,14 @@ import { call, plainReply, textServiceWith } from './text/text-service.ts';
 
 const task = (): Response => new Response('{"status":""}');
 
-test('a request asks for JSON, and without a version names the program alone', async () => {
+test('a request accepts JSON, and without a version its agent is the name of the program alone', async () => {
   const { fetch, sent } = scriptedFetch(task);
   await serviceWith({ fetch }).fetchTask('1', never);
   expect(sent[0]?.headers.get('accept')).toBe('application/json');
   expect(sent[0]?.headers.get('user-agent')).toBe('promptpress');
 });
 
-test('no request of the image half takes longer than it may, whatever it asks for', async () => {
+test('every request of the image half ends within its time limit', async () => {
   const set: number[] = [];
   const timer: Timer = (ms) => {
     set.push(ms);
@@ -28,7 +28,7 @@ test('no request of the image half takes longer than it may, whatever it asks fo
   expect(set).toEqual([7_000, 7_000, 7_000, 7_000]);
 });
 
-test('a secret in an address is shown by no failure of it', async () => {
+test('a failure never shows a secret in the address', async () => {
   const id = 'my-other-secret-17';
   const service = respondingWith(500, '', {}, { secrets: ['my-other-secret'] });
   const result = await service.fetchTask(id, never);
@@ -37,7 +37,7 @@ test('a secret in an address is shown by no failure of it', async () => {
   expect(other.ok ? '' : other.error.message).toMatch(/^GET \/img\/task\/18\/fetch: HTTP 500/);
 });
 
-test('a date to wait for is measured by the clock that the service was made with', async () => {
+test('measures a date to wait for by the clock of its options', async () => {
   const now = Date.UTC(2026, 10, 1, 12);
   const headers = { 'retry-after': new Date(now + 9_000).toUTCString() };
   expect(await imagine(respondingWith(429, '{}', headers, { now: () => now }))).toMatchObject({
@@ -45,7 +45,7 @@ test('a date to wait for is measured by the clock that the service was made with
   });
 });
 
-test('requests that are over leave nothing behind at the signal of their run', async () => {
+test('finished requests leave no listeners at the signal of their run', async () => {
   const { signal } = new AbortController();
   const { fetch } = scriptedFetch(task);
   const service = serviceWith({ fetch });
@@ -57,7 +57,7 @@ test('requests that are over leave nothing behind at the signal of their run', a
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('the key is kept neither in what is shown nor in data, whatever other secrets there are', async () => {
+test('removes the key from messages and from data, whatever other secrets there are', async () => {
   const record = { status: 'SUCCESS', imageUrl: `https://x.test/${key}`, failReason: key };
   const service = respondingWith(
     200,

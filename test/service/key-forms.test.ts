@@ -50,7 +50,7 @@ describe('where the key stands', () => {
     expect(sent).toEqual([headers]);
   });
 
-  it('sends nothing where there is no key', async () => {
+  it('sends nothing if there is no key', async () => {
     const { sent, ask } = asked(() => fine);
     for (const place of ['image', 'native', 'chat', 'models'] as const)
       await new KeyForms('', family, 'none').send(place, never, ask);
@@ -64,7 +64,7 @@ describe('a key that is refused', () => {
     return { keys: new KeyForms(key, family, auth, (words) => found.push(words)), found };
   };
 
-  it.each([401, 403])('with %i is tried in each other form, and what works is kept', async (status) => {
+  it.each([401, 403])('with %i is tried in all other forms, and the accepted one is kept', async (status) => {
     const { keys, found } = forms();
     const { sent, ask } = asked((headers) => (headers['authorization'] === key ? fine : failed(status)));
     expect(await keys.send('image', never, ask)).toEqual(fine);
@@ -78,7 +78,7 @@ describe('a key that is refused', () => {
     const refusesAll = asked(() => failed(401));
     const taking = (headers: Headers) => (headers['authorization'] === key ? fine : failed(401));
 
-    it('is looked for in each other form, and sent once in the one that is taken', async () => {
+    it('is tried in other forms by free requests, and sent once in the accepted form', async () => {
       const { keys, found } = forms();
       const [posts, looks] = [asked(taking), asked(taking)];
       expect(await keys.send('image', never, posts.ask, () => 'a', looks.ask)).toEqual(fine);
@@ -86,14 +86,14 @@ describe('a key that is refused', () => {
       expect([looks.sent, found.length]).toEqual([[secret, { authorization: key }], 1]);
     });
 
-    it('is not sent again where each look is refused', async () => {
+    it('is not sent again if every free request is refused', async () => {
       const { keys } = forms();
       const posts = asked(() => failed(401));
       expect((await keys.send('image', never, posts.ask, () => 'a', refusesAll.ask)).ok).toBe(false);
       expect([posts.sent.length, refusesAll.sent.length]).toEqual([1, 3]);
     });
 
-    it('is not sent again where a look comes to nothing, and made nothing', async () => {
+    it('is not sent again if a free request fails, and has made nothing', async () => {
       const posts = asked(() => failed(401));
       const result = await forms().keys.send(
         'image',
@@ -106,7 +106,7 @@ describe('a key that is refused', () => {
       expect(posts.sent).toHaveLength(1);
     });
 
-    it('goes on to the next form where looks need no key', async () => {
+    it('moves to the next form if free requests need no key', async () => {
       const posts = asked(taking);
       expect(await forms().keys.send('image', never, posts.ask, () => 'a', asked(() => fine).ask)).toEqual(
         fine,
@@ -115,7 +115,7 @@ describe('a key that is refused', () => {
     });
   });
 
-  it('is tried no more once all forms were refused', async () => {
+  it('is not tried again once all forms were refused', async () => {
     const { keys } = forms();
     const { sent, ask } = asked(() => failed(401));
     await keys.send('image', never, ask);
@@ -123,7 +123,7 @@ describe('a key that is refused', () => {
     expect([sent.length, again.ok]).toEqual([5, false]);
   });
 
-  it('is tried in no other form after something was answered, on other paths, or where names have no header', async () => {
+  it('is tried in no other form after any answer, on other paths, or if names have no header', async () => {
     let status = 200;
     const { sent, ask } = asked(() => (status === 200 ? fine : failed(status)));
     const { keys } = forms();
@@ -136,7 +136,7 @@ describe('a key that is refused', () => {
     expect(sent).toHaveLength(6);
   });
 
-  it('keeps no form that a busy gateway has answered, and tries again', async () => {
+  it('keeps no form to which a busy gateway has answered, and tries again', async () => {
     const { keys, found } = forms();
     const answers = [failed(401), failed(503), failed(401), fine];
     const { sent, ask } = asked(() => answers.shift() ?? fine);
@@ -146,14 +146,14 @@ describe('a key that is refused', () => {
     expect(sent).toHaveLength(4);
   });
 
-  it('is no matter of its form where the account is empty', async () => {
+  it('does not depend on its form if the account is empty', async () => {
     const empty = failed(403, { code: 'service.quota', class: 'stop', about: 'quota' });
     const { sent, ask } = asked(() => empty);
     expect(await forms().keys.send('image', never, ask)).toEqual(empty);
     expect(sent).toHaveLength(1);
   });
 
-  it('lets those wait that are refused meanwhile, unless they are given up', async () => {
+  it('makes requests wait that are refused meanwhile, unless they are cancelled', async () => {
     const { keys } = forms();
     const { promise: search, resolve: go } = withResolvers<ServiceResult<string>>();
     const slow = keys.send('image', never, (headers) =>
@@ -176,7 +176,7 @@ describe('a key that is refused', () => {
     ['at the third request, whatever was repeated', ['a', 'a', 'a', 'b', 'c']],
     ['at the sixth refusal where nothing else is asked', ['a', 'a', 'a', 'a', 'a', 'a']],
     ['at the sixth refusal of two requests', ['a', 'b', 'a', 'b', 'a', 'b']],
-  ])('without a word fails no job, and ends the run %s', async (_, names) => {
+  ])('without words fails no job, and ends the run %s', async (_, names) => {
     const keys = new KeyForms(key, neutral, 'bearer');
     const { ask } = asked(() => failed(403));
     const classes: unknown[] = [];
@@ -192,7 +192,7 @@ describe('a key that is refused', () => {
     ['words of a rule', failed(403, { serviceMessage: 'not allowed' })],
     ['a task that may be made', failed(401, { class: 'lost', code: 'service.ambiguous' })],
     ['an empty 403 that may hide a task', failed(403, { class: 'lost' })],
-  ])('is no matter of its form for %s', async (_, refusal) => {
+  ])('does not depend on its form for %s', async (_, refusal) => {
     const { sent, ask } = asked(() => refusal);
     expect(await forms().keys.send('image', never, ask)).toEqual(refusal);
     expect(sent).toHaveLength(1);

@@ -7,7 +7,7 @@ import { key, never, respondingWith, serviceWith } from './scripted-fetch.ts';
 
 const accepted = JSON.stringify({ code: 1, result: '1700000000000001' });
 
-test('every request says once when its first byte leaves, before the service has it', async () => {
+test('every request reports once when its first byte leaves, before the service has it', async () => {
   const log: string[] = [];
   await using server = await rawServer((socket, head) => {
     log.push(`came ${head.slice(0, head.indexOf(' HTTP'))}`);
@@ -54,7 +54,7 @@ test('every request says once when its first byte leaves, before the service has
   await dispatcher.destroy();
 });
 
-test('a request that must not leave in the moment in which it would leaves nothing at the service', async () => {
+test('a request that must not leave at its last moment sends nothing to the service', async () => {
   let came = 0;
   await using server = await rawServer((socket) => {
     came += 1;
@@ -75,7 +75,7 @@ test('a request that must not leave in the moment in which it would leaves nothi
   await dispatcher.destroy();
 });
 
-test('a request that finds no connection never says so', async () => {
+test('a request without a connection never reports that it left', async () => {
   const dispatcher = createDispatcher({ connectMs: 5000 });
   const service = serviceWith({ baseUrl: `http://127.0.0.1:${await closedPort()}`, dispatcher });
   let left = 0;
@@ -87,6 +87,6 @@ test('a request that finds no connection never says so', async () => {
   await dispatcher.destroy();
 });
 
-test('through an injected fetch nobody knows when requests leave', () => {
+test('an injected fetch does not report when requests leave', () => {
   expect(respondingWith(200, accepted).tellsLeaving).toBe(false);
 });

@@ -21,18 +21,18 @@ test('a reply may be larger than a task', async () => {
   expect(whole['x']).toHaveLength(9 * MiB);
 });
 
-test.each([201, 203, 206, 299])('a reply is one with any status of success: %d', async (status) => {
+test.each([201, 203, 206, 299])('every status of success brings a reply: %d', async (status) => {
   expect((await replyTo(plainReply, undefined, { status })).candidates).toHaveLength(1);
 });
 
-test('a streamed call says that it takes events, and an answer as a whole', async () => {
+test('a streamed call accepts events, and any other call JSON', async () => {
   const streamed = await sentFor(call({ prompt: 'a' }, { stream: true }));
   expect(streamed.headers.get('accept')).toBe('text/event-stream, application/json');
   const plain = await sentFor(call({ prompt: 'a' }));
   expect(plain.headers.get('accept')).toBe('application/json');
 });
 
-test('the list of models takes no longer than any other request', async () => {
+test('the list of models has the time limit of any other request', async () => {
   const set: number[] = [];
   const timer: Timer = (ms) => {
     set.push(ms);
@@ -43,12 +43,12 @@ test('the list of models takes no longer than any other request', async () => {
   expect(set).toEqual([7_000]);
 });
 
-test('a name of a model may have 256 characters', async () => {
+test('a model name may have 256 characters', async () => {
   const model = 'm'.repeat(256);
   expect((await sentFor(call({ model, prompt: 'a' }))).url).toContain(`/models/${model}:generateContent`);
 });
 
-test('a request is sent up to the bound, and not a byte beyond it', async () => {
+test('sends a request up to the bound, and refuses one that is a byte larger', async () => {
   const bytes = JSON.stringify((await sentFor(call({ prompt: 'a' }))).body).length;
   expect(await asked(plainReply, call({ prompt: 'a' }), {}, { maxRequestBytes: bytes })).toMatchObject({
     ok: true,
@@ -58,7 +58,7 @@ test('a request is sent up to the bound, and not a byte beyond it', async () => 
   ).toMatchObject({ code: 'request.too-large', class: 'permanent' });
 });
 
-test('images of earlier turns count as well, before they are put together', async () => {
+test('counts images of earlier turns before they are joined', async () => {
   const data = 'A'.repeat(27 * MiB);
   const images = Array.from({ length: 24 }, () => ({ mimeType: 'image/png', data }));
   const earlier = [{ fields: { prompt: 'x' }, images, after: [] }];
@@ -68,7 +68,7 @@ test('images of earlier turns count as well, before they are put together', asyn
   });
 });
 
-test('long numbers leave with all their digits', async () => {
+test('sends long numbers with all their digits', async () => {
   let body: unknown;
   const fetch: typeof globalThis.fetch = (_url, init) => {
     body = init?.body;
@@ -81,7 +81,7 @@ test('long numbers leave with all their digits', async () => {
   );
 });
 
-test('that streams were answered shows that calls without one are offered', async () => {
+test('answered streams prove that calls without a stream are offered', async () => {
   const answers = [Response.json(plainReply), new Response('<title>Home</title>')];
   const { fetch } = scriptedFetch(() => answers.shift() ?? new Response('<title>Home</title>'));
   const service = textServiceWith({ fetch });

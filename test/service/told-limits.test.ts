@@ -47,7 +47,7 @@ const replies: Readonly<Record<string, () => Promise<ServiceResult<unknown>>>> =
   'a list of models': () => answering(200, '{"data":[]}').models(never),
 };
 
-test.each(Object.entries(replies))('%s carries what its headers tell of limits', async (_what, reply) => {
+test.each(Object.entries(replies))('%s carries the limits in its headers', async (_what, reply) => {
   expect(await reply()).toHaveProperty('told', told);
 });
 
@@ -55,7 +55,7 @@ test('a reply without such headers carries nothing', async () => {
   expect(await imagine(respondingWith(200, { code: 1, result: taskId }))).not.toHaveProperty('told');
 });
 
-test('headers on a connection are read, in whatever case they come', async () => {
+test('headers of a connection are read in any letter case', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(429, { 'RateLimit-Limit': '60', 'RateLimit-Remaining': '59', 'RateLimit-Reset': '0' });
     response.end(JSON.stringify(error));
@@ -76,7 +76,7 @@ test.each([
   [{ 'retry-after': '5', 'retry-after-ms': 'soon' }, 5000],
   [{ 'retry-after-ms': '-1' }, undefined],
   [{ 'retry-after-ms': '99999999' }, 3_600_000],
-])('a refusal with %j is waited for %s ms', async (waits, retryAfterMs) => {
+])('a refusal with %j causes a wait of %s ms', async (waits, retryAfterMs) => {
   const result = await imagine(respondingWith(429, error, waits));
   expect(result.ok ? undefined : result.error.retryAfterMs).toBe(retryAfterMs);
 });

@@ -30,7 +30,7 @@ const codeOf = async (work: () => Promise<void>): Promise<string> => {
 };
 
 describe('binding a run directory to its pipeline', () => {
-  it('accepts the same file again, edited or not, and keeps its last text', async () => {
+  it('accepts the same file again, edited or not, and keeps its latest text', async () => {
     const { directory, file } = checkout();
     const state = memoryStore();
     await bindDirectory(state, directory, { file, text: 'one' });
@@ -51,7 +51,7 @@ describe('binding a run directory to its pipeline', () => {
     expect(state.fact(pipelineFacts.text)).toBe('one');
   });
 
-  it('accepts a checkout that was moved as a whole, edited too', async () => {
+  it('accepts a checkout that was moved as a whole, also edited', async () => {
     const { root, directory, file } = checkout();
     const before = openState(directory);
     await bindDirectory(before, directory, { file, text: 'one' });
@@ -76,7 +76,7 @@ describe('binding a run directory to its pipeline', () => {
     expect(state.fact(pipelineFacts.file)).toBe('../other/foxes.yaml');
   });
 
-  it('sees through links', async () => {
+  it('follows links', async () => {
     const { root, directory, file } = checkout();
     const state = memoryStore();
     await bindDirectory(state, directory, { file, text: 'one' });
@@ -86,14 +86,14 @@ describe('binding a run directory to its pipeline', () => {
     expect(state.fact(pipelineFacts.file)).toBe('../../foxes.yaml');
   });
 
-  it('lets anything be asked of a directory that was never bound', async () => {
+  it('accepts every pipeline for a directory that was never bound', async () => {
     const { directory, file } = checkout();
     expect(await codeOf(() => checkDirectory(memoryStore().reader, directory, { file, text: '' }))).toBe(
       'accepted',
     );
   });
 
-  it('is seen from the directory itself, though a link leads to the directory', async () => {
+  it('uses the real path of the directory behind a link', async () => {
     const { root, directory, file } = checkout();
     const state = memoryStore();
     const link = join(freshFolder(), 'link');
@@ -107,7 +107,7 @@ describe('binding a run directory to its pipeline', () => {
     expect(state.fact(pipelineFacts.path)).toBe(join(moved, 'foxes.yaml'));
   });
 
-  it('keeps the place, the path and the text of the last run, and writes only what has changed', async () => {
+  it('keeps the path and the text of the last run, and writes only changes', async () => {
     const { root, directory, file } = checkout();
     const store = memoryStore();
     const written: string[] = [];
@@ -135,7 +135,7 @@ describe('binding a run directory to its pipeline', () => {
     expect([place, path, text].map((name) => store.fact(name))).toEqual(['../../owls.yaml', renamed, 'two']);
   });
 
-  it('is known by the text alone where the file is gone', async () => {
+  it('compares only the text if the file is gone', async () => {
     const { root, directory, file } = checkout();
     const state = memoryStore();
     await bindDirectory(state, directory, { file, text: 'one' });
@@ -153,7 +153,7 @@ describe('binding a run directory to its pipeline', () => {
     ]);
   });
 
-  it('has the words of the facts that a state holds', () => {
+  it('uses the names of the facts in existing states', () => {
     expect(pipelineFacts).toEqual({ file: 'pipeline.file', path: 'pipeline.path', text: 'pipeline.text' });
   });
 });

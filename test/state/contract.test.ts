@@ -72,7 +72,7 @@ async function openDirectory(open: () => TestedStore | Promise<TestedStore>): Pr
 const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 describe.each(stores)('a state store: %s', (name, open) => {
-  it('knows nothing when it is new', async () => {
+  it('is empty when it is new', async () => {
     const store = await open();
     expect(store.get('a')).toBeUndefined();
     expect(await store.fact('a')).toBeUndefined();
@@ -82,7 +82,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     store.close();
   });
 
-  it('returns what was committed, whatever it is', async () => {
+  it('returns every committed record', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyTurn, { maxLength: 5 }), async (turns) => {
         const store = await open();
@@ -156,7 +156,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     );
   });
 
-  it('remembers what a run saw of a file, the last time it saw it', async () => {
+  it('keeps the latest facts of a file that a run recorded', async () => {
     const store = await open();
     const file = { path: 'masks/neck.png', sha256: 'aa', bytes: 12, mtimeMs: 1_700_000_000_000.25 };
     await store.rememberInputFile({ ...file, sha256: 'bb' });
@@ -191,7 +191,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     store.close();
   });
 
-  it('finds what is mentioned anywhere, however many records there are, and nothing that only contains it', async () => {
+  it('finds a text anywhere among many records, and no record that only contains it as a part', async () => {
     const store = await open();
     const keys = Array.from({ length: 9000 }, (_unused, index) => `k${String(index).padStart(4, '0')}`);
     await store.commit({
@@ -209,7 +209,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     store.close();
   });
 
-  it('finds the job of a task by each of its attempts, however many attempts there are', async () => {
+  it('finds the job of a task by each of its attempts, among many attempts', async () => {
     const store = await open();
     const numbers = Array.from({ length: 8193 }, (_unused, index) => index + 1);
     await store.commit({
@@ -222,7 +222,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     store.close();
   });
 
-  it('knows who got the id of a task in one burst, however many attempts came since', async () => {
+  it('knows which jobs got the id of a task in one burst, after many other attempts', async () => {
     const store = await open();
     const accepted = (key: string, at: number, taskId = 'T'): Attempt => ({
       key,
@@ -258,7 +258,7 @@ describe.each(stores)('a state store: %s', (name, open) => {
     store.close();
   });
 
-  it('keeps facts, the last word counting', async () => {
+  it('keeps the latest value of a fact', async () => {
     const store = await open();
     await store.setFact('pipeline.text', 'name: foxes');
     await store.setFact('pipeline.text', 'name: owls 🦉');
@@ -297,7 +297,7 @@ describe.each(directories)('the state store of a directory: %s', (_, open) => {
     store.close();
   });
 
-  it('takes the fingerprint of a finished run away with whatever changes what the state knows of jobs and files', async () => {
+  it('deletes the fingerprint of a finished run with every change of jobs and files', async () => {
     const store = await openDirectory(open);
     const changes: readonly (() => void)[] = [
       () => store.commit({ records: [jobRecord('a', 'done')], attempts: [] }),
@@ -318,7 +318,7 @@ describe.each(directories)('the state store of a directory: %s', (_, open) => {
     store.close();
   });
 
-  it('does not respond once it is closed', async () => {
+  it('fails after it is closed', async () => {
     const store = await openDirectory(open);
     store.close();
     expect(() => store.get('a')).toThrow(/not open|finalized|closed/);

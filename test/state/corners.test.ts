@@ -44,11 +44,11 @@ describe('a run directory', () => {
     expect(on('win32', folder)).toBe('done');
   });
 
-  it('on macOS is accepted: its numbers mean something else', () => {
+  it('on macOS is accepted, because its numbers mean something else', () => {
     expect(on('darwin', '/Users/me/sets')).toBe('done');
   });
 
-  it('that was bound only in part still belongs to its pipeline', async () => {
+  it('that was bound only partly still belongs to its pipeline', async () => {
     const state = memoryStore();
     state.setFact(pipelineFacts.file, '../foxes.yaml');
     await expect(
@@ -58,7 +58,7 @@ describe('a run directory', () => {
 });
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('with %s', (_, driver) => {
-  it('a file that a crash left without a schema is no state yet, and becomes one', async () => {
+  it('a file that a crash left without a schema is not a state yet, and becomes one', async () => {
     const directory = freshFolder();
     const file = join(directory, 'state.db');
     const database = openDatabase(file, { driver });
@@ -69,7 +69,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('with %s'
     expect((await openStateForReading(directory, { driver })?.totals())?.attempts).toBe(0);
   });
 
-  it('a database in a folder that is not there cannot be made', () => {
+  it('a database in a missing folder cannot be made', () => {
     const file = join(freshFolder(), 'missing', 'a.db');
     expect(() => openDatabase(file, { driver })).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   });
@@ -79,7 +79,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('with %s'
     ['{"pid":"7","host":"here"}', { pid: 0, host: '', startedAt: '' }],
     ['{"pid":7}', { pid: 0, host: '', startedAt: '' }],
     ['{"pid":7,"host":"here"}', { pid: 7, host: 'here', startedAt: '' }],
-  ])('a lock whose owner is written as %s is held all the same', (text, owner) => {
+  ])('a lock whose owner is written as %s is still held', (text, owner) => {
     const directory = freshFolder();
     const me: LockOwner = { pid: process.pid, host: 'here', startedAt: '2026-01-02T03:04:05.000Z' };
     const lock = acquireLock(directory, me, { driver });

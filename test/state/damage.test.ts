@@ -90,7 +90,7 @@ describe('a damaged state', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is whole to begin with', async () => {
+  it('is complete before the damage', async () => {
     expect(await openedWith(whole)).toBe('fine fine');
   });
 
@@ -106,7 +106,7 @@ describe('a damaged state', () => {
     );
   });
 
-  it('always ends in a result or a coded failure', async () => {
+  it('always gives a result or a coded failure', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(whole.length - 1),
@@ -124,7 +124,7 @@ describe('a damaged state', () => {
     );
   });
 
-  it('loses no more than the last turn when its log is cut in the middle of it', async () => {
+  it('loses at most the last turn when its log is cut in the middle of it', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     for (const name of ['a', 'b', 'c']) {

@@ -68,7 +68,7 @@ const failureOf = async (work: () => void | Promise<void>): Promise<StateError |
 const MiB = 1024 * 1024;
 
 describe('room for answers', () => {
-  it('is held from the first submission on, grows with what is under way, and has no name', async () => {
+  it('is held from the first submission on, grows with the requests in flight, and has no name', async () => {
     const reserve = watchReserve();
     const folder = freshFolder();
     const state = openState(folder);
@@ -84,7 +84,7 @@ describe('room for answers', () => {
   });
 
   it.each(['ENOSPC', 'EDQUOT'])(
-    'that is not there after %s lets nothing be sent, and is told with its figures',
+    'that is missing after %s stops all sending, and is reported with figures',
     async (code) => {
       const reserve = watchReserve();
       const folder = freshFolder();
@@ -104,7 +104,7 @@ describe('room for answers', () => {
     },
   );
 
-  it('stays held where it cannot grow: what is under way already can be recorded', async () => {
+  it('stays held if it cannot grow: requests in flight can be recorded', async () => {
     const reserve = watchReserve();
     const state = openState(freshFolder());
     state.commit(sends('a'));
@@ -157,7 +157,7 @@ describe('room for answers', () => {
   it.each([
     ['the state', 13],
     ['the state, at the end of its quota', 778],
-  ])('is given up in part where an answer finds none in %s', async (_, errcode) => {
+  ])('is partly freed if an answer finds none in %s', async (_, errcode) => {
     const { failure, state, given } = await fullAfter(
       (store) => store.commitSoon(answers('a')) ?? undefined,
       (isFull) => sqlite(isFull, errcode),
@@ -167,7 +167,7 @@ describe('room for answers', () => {
     state.close();
   });
 
-  it('is given up where a reply finds none in its file', async () => {
+  it('is freed if a reply finds none in its file', async () => {
     const { writevSync } = fs;
     let isFull = (): boolean => false;
     replaceFs({
@@ -192,7 +192,7 @@ describe('room for answers', () => {
     state.close();
   });
 
-  it('is not given up for what sends more', async () => {
+  it('is not freed for a turn that sends more', async () => {
     const { failure, state, given } = await fullAfter(
       (store) => store.commitSoon(sends('c')) ?? undefined,
       (isFull) => sqlite(isFull, 13),
@@ -223,7 +223,7 @@ describe('replies that cannot be written', () => {
     return openState(freshFolder());
   };
 
-  it('keep nothing back of a turn that sends nothing: its texts name none', async () => {
+  it('do not hold up a turn that sends nothing: its texts refer to no reply', async () => {
     const state = open();
     const failure = await failureOf(() => state.commitSoon(heard(state)));
     expect(failure).toBeInstanceOf(UnkeptReplies);
@@ -235,7 +235,7 @@ describe('replies that cannot be written', () => {
     state.close();
   });
 
-  it('have nothing more sent', async () => {
+  it('stop all further sending', async () => {
     const state = open();
     const { records, attempts } = heard(state);
     const failure = await failureOf(() => state.commitSoon({ records, attempts, submits: 1 }));

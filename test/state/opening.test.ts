@@ -45,7 +45,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(calls.filter((call) => /^(sync|mkdir|create runs\/state)/.test(call))).toEqual([]);
     });
 
-    it('waits for the disk at each commit, cuts a long log, and keeps 16 MiB of pages', () => {
+    it('waits for the disk at each commit, truncates a long log, and keeps 16 MiB of pages', () => {
       const settings: unknown[] = [];
       const noting: Driver = {
         ...driver,
@@ -87,7 +87,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       }
     });
 
-    it('is refused where the file system has no memory that processes share', () => {
+    it('is refused if the file system has no memory that processes share', () => {
       const { driver: counted, open } = counting();
       const rollback: Driver = {
         ...counted,
@@ -111,14 +111,14 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(open).toEqual([]);
     });
 
-    it('is refused before anything is made on a network file system', () => {
+    it('is refused on a network file system before anything is made', () => {
       const directory = freshFolder();
       const fileSystem = { type: () => 0x6969, mounts: () => '', platform: 'linux' };
       expect(codeOf(() => openState(directory, { driver, fileSystem }))).toBe('state.network');
       expect(readdirSync(directory)).toEqual([]);
     });
 
-    it('asks the lock before it returns, and leaves nothing open where that is lost', () => {
+    it('checks the lock before it returns, and closes everything if the lock is lost', () => {
       const directory = freshFolder();
       const { driver: counted, open } = counting();
       const lock = {
@@ -144,7 +144,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       openState(directory, { driver }).close();
     });
 
-    it('is refused where one of its files is a link, and nothing is written through it', () => {
+    it('is refused if one of its files is a link, and nothing is written through it', () => {
       for (const name of ['state.db', 'state.db-wal', 'submissions']) {
         const directory = freshFolder();
         const elsewhere = join(freshFolder(), 'kept');
@@ -179,7 +179,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       ['a version below 0', applicationId, -1, ''],
       ['another mark', applicationId + 1, 1, ''],
       ['a table only', 0, 0, 'CREATE TABLE jobs (key)'],
-    ])('is refused where a file has %s, and the file is not changed', (_what, application, version, sql) => {
+    ])('is refused if a file has %s, and the file is not changed', (_what, application, version, sql) => {
       const directory = freshFolder();
       const file = join(directory, 'state.db');
       const database = openDatabase(file, { driver });
@@ -220,7 +220,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
 );
 
 describe('a state whose disk fails', () => {
-  it('says so by the code of the failure, whatever step of opening fails', () => {
+  it('reports the code of the failure, whatever step of opening fails', () => {
     for (const [name, code] of [
       ['openSync', 'state.full'],
       ['lstatSync', 'state.full'],
@@ -238,7 +238,7 @@ describe('a state whose disk fails', () => {
     }
   });
 
-  it('is refused where a folder has its name, or its own folder is a file', () => {
+  it('is refused if a folder has its name, or its own folder is a file', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, 'state.db'));
     writeFileSync(join(folder, 'file'), '');

@@ -20,7 +20,7 @@ async function wholeTurns(state: StateReader): Promise<number> {
 }
 
 describe('a state between processes', () => {
-  it('has every acknowledged turn, whole, after the writer was killed', async () => {
+  it('has every acknowledged turn, complete, after the writer was killed', async () => {
     const directory = freshFolder();
     const writer = startChild('writer.ts', directory);
     await writer.says('\n40\n');
@@ -38,7 +38,7 @@ describe('a state between processes', () => {
     state.close();
   });
 
-  it('can be read while it is written, and after a kill when nobody has repaired it', async () => {
+  it('can be read while it is written, and after a kill without a repair', async () => {
     const directory = freshFolder();
     const writer = startChild('writer.ts', directory);
     await writer.says('1\n');

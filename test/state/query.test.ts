@@ -32,7 +32,7 @@ const plain = jobRecord('a', 'running');
 const withDoc = (changes: object): string => JSON.stringify({ ...plain, ...changes });
 
 describe('the record of a job', () => {
-  it('is what every reader of jobs relies on', async () => {
+  it('has the members that all readers of jobs rely on', async () => {
     const changes = { request: { kind: 'imagine', fields: {} }, more: 'of a later release' };
     const reader = stateWith(withDoc(changes));
     expect(await reader.get('a')).toMatchObject({ key: 'a', ...changes });
@@ -56,7 +56,7 @@ describe('the record of a job', () => {
     ['one with a file of no name', withDoc({ artifacts: [{ output: 1, bytes: 1, sha256: '', mime: '' }] })],
     ['one with an error that says nothing', withDoc({ error: {} })],
     ['one with a button that is a text', withDoc({ result: { buttons: ['U1'] } })],
-  ])('that is %s is damage, however it is asked for', async (_what, doc) => {
+  ])('that is %s is damage for every query', async (_what, doc) => {
     const reader = stateWith(doc);
     const damaged = expect.objectContaining({ code: 'state.corrupt' });
     await expect(reader.get('a')).rejects.toEqual(damaged);
@@ -66,7 +66,7 @@ describe('the record of a job', () => {
     await reader.close();
   });
 
-  it('that is missing is no damage', async () => {
+  it('that is missing is not damage', async () => {
     const reader = stateWith(withDoc({}));
     expect(await reader.get('b')).toBeUndefined();
     expect(await reader.many(['b'])).toEqual(new Map());
@@ -77,7 +77,7 @@ describe('the record of a job', () => {
 });
 
 describe('totals', () => {
-  it('show codes of failures and doubts alone, and money without the noise of sums', async () => {
+  it('show codes of failed and in-doubt jobs only, and money without rounding errors', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     const error = { code: 'task.failed', message: 'm' };
@@ -106,7 +106,7 @@ describe('totals', () => {
 });
 
 describe('pages of a search', () => {
-  it.each([255, 256, 257, 512, 513])('hold each of %i jobs once', async (count) => {
+  it.each([255, 256, 257, 512, 513])('contain each of %i jobs once', async (count) => {
     const state = openState(freshFolder());
     const keys = Array.from({ length: count }, (_, n) => `k${String(n).padStart(4, '0')}`);
     state.commit({ records: keys.map((key) => jobRecord(key, 'failed')), attempts: [] });
@@ -116,7 +116,7 @@ describe('pages of a search', () => {
     state.close();
   });
 
-  it('hold no job that came from another one among the roots', async () => {
+  it('contain no job with a parent among the roots', async () => {
     const state = openState(freshFolder());
     state.commit({
       records: [jobRecord('a', 'done'), jobRecord('b', 'done', { parent: 'a' })],
@@ -132,7 +132,7 @@ describe('pages of a search', () => {
     state.close();
   });
 
-  it('hold the jobs of a slot, and none of another that begins like it', async () => {
+  it('contain the jobs of a slot, and none of another with the same beginning', async () => {
     const state = openState(freshFolder());
     const slots = ['01234567', '012345678', '0123456', '', '01234567\u{1F98A}'];
     const records = slots.map((slot, n) =>
@@ -166,7 +166,7 @@ describe('a search', () => {
     state.close();
   });
 
-  it('reads each page once, and as it is when its turn comes', async () => {
+  it('reads each page once, in its state at that moment', async () => {
     const state = openState(freshFolder());
     const keys = Array.from({ length: 300 }, (_, n) => `k${String(n).padStart(4, '0')}`);
     state.commit({ records: keys.map((key) => jobRecord(key, 'pending')), attempts: [] });
@@ -183,7 +183,7 @@ describe('a search', () => {
     state.close();
   });
 
-  it('through all records finds one at every place, oldest first', async () => {
+  it('through all records finds one at every position, oldest first', async () => {
     const state = openState(freshFolder());
     const count = 8193;
     state.commit({
@@ -199,7 +199,7 @@ describe('a search', () => {
     state.close();
   });
 
-  it('for a task finds each attempt that was its own, and none that only mentions it', async () => {
+  it('for a task finds each of its attempts, and none that only mentions it', async () => {
     const state = openState(freshFolder());
     state.commit({
       records: [],
@@ -214,7 +214,7 @@ describe('a search', () => {
     state.close();
   });
 
-  it('for keys by their beginning keeps to code points, however high, and to its limit', async () => {
+  it('for keys by their beginning compares code points, however high, and keeps its limit', async () => {
     const state = openState(freshFolder());
     const keys = ['a', 'a\u{10FFFE}', 'aa', 'ab', 'b', 'é', '狐', '🦊', '🦊🦊'];
     state.commit({ records: keys.map((key) => jobRecord(key, 'done')), attempts: [] });
@@ -227,14 +227,14 @@ describe('a search', () => {
 });
 
 describe('a reader', () => {
-  it('without a file has none, and one with a file names it', () => {
+  it('without a file has no name, and one with a file names it', () => {
     expect(memoryStore().reader).not.toHaveProperty('file');
     const state = openState(freshFolder());
     expect(state.reader.file).toBe(state.file);
     state.close();
   });
 
-  it('reports damage and failures by a code, whatever is asked', async () => {
+  it('reports damage and failures by a code, for every question', async () => {
     const directory = freshFolder();
     openState(directory).close();
     let fails = false;
@@ -301,7 +301,7 @@ describe('a reader', () => {
     await reader.close();
   });
 
-  it('of an attempt that is no JSON reports damage', async () => {
+  it('of an attempt that is not JSON reports damage', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [{ key: 'a', at: 1, outcome: 'accepted', taskId: 'T1' }] });

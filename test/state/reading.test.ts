@@ -13,7 +13,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   'reading a state with %s',
   (_, driver) => {
     it.each(['DELETE', 'TRUNCATE', 'PERSIST'])(
-      'and writing it works where a copy of it keeps no log: journal mode %s',
+      'and writing it works for a copy that keeps no log: journal mode %s',
       async (mode) => {
         const directory = freshFolder();
         const first = openState(directory, { driver });
@@ -38,7 +38,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       },
     );
 
-    it('opens the files of the state for reading alone, also as they lie', async () => {
+    it('opens the files of the state only for reading, also in a read-only folder', async () => {
       const directory = freshFolder();
       openState(directory, { driver }).close();
       const opened: [string, boolean][] = [];
@@ -56,7 +56,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       ]);
     });
 
-    it('makes nothing, needs no lock, and keeps nothing open where there is no state', () => {
+    it('makes nothing, needs no lock, and keeps nothing open if there is no state', () => {
       const directory = freshFolder();
       const open: string[] = [];
       const noting = around(driver, {
@@ -70,7 +70,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(open).toEqual([]);
     });
 
-    it('is refused where its declarations are others, and closed', () => {
+    it('is refused if its declarations differ, and closed', () => {
       const directory = freshFolder();
       openState(directory, { driver }).close();
       const database = openDatabase(join(directory, 'state.db'), { driver });
@@ -86,7 +86,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(open).toEqual([]);
     });
 
-    it('counts the submissions as they are at each question', async () => {
+    it('counts the submissions anew for each question', async () => {
       const directory = freshFolder();
       const state = openState(directory, { driver });
       const reader = openStateForReading(directory, { driver });
@@ -115,7 +115,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       };
 
       it.each(['runs', 'my runs #1?', '100%'])(
-        'reads it as it lies, whatever the folder is called: %s',
+        'reads it unchanged, whatever the folder is called: %s',
         async (name) => {
           const directory = stateOf(name);
           const reader = openStateForReading(directory, { driver: unwritable() });
@@ -124,7 +124,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
         },
       );
 
-      it('is refused with the first failure where it cannot be read as it lies either', () => {
+      it('is refused with the first failure if it cannot be read at all', () => {
         const directory = stateOf();
         expect(() => openStateForReading(directory, { driver: unwritable(['immutable']) })).toThrow(
           expect.objectContaining({
@@ -137,7 +137,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
         ).toThrow(expect.objectContaining({ code: 'state.corrupt' }));
       });
 
-      it('is refused where a log has more of it, and closed', () => {
+      it('is refused if a log has more of it, and closed', () => {
         const directory = stateOf();
         const open: string[] = [];
         const noting = around(unwritable(), {

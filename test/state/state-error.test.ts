@@ -50,17 +50,17 @@ describe('a failure of SQLite', () => {
     ['PROTOCOL', 15, 'state.busy'],
     ['AUTH', 23, 'state.readonly'],
     ['NOTADB', 26, 'state.foreign'],
-  ])('has a meaning of its own: %s', (_name, errcode, code) => {
+  ])('has its own meaning: %s', (_name, errcode, code) => {
     expect(codeOf(errcode)).toBe(code);
   });
 
-  it('to open a file is about its folder, where that cannot be written', () => {
+  it('to open a file is about its folder, if that cannot be written', () => {
     expect(codeOf(14, join(freshFolder(), 'state.db'))).toBe('state.io');
     expect(codeOf(14, join(freshFolder(), 'gone', 'state.db'))).toBe('state.readonly');
     expect(codeOf(10, join(freshFolder(), 'gone', 'state.db'))).toBe('state.io');
   });
 
-  it.each([1, 12, 19, 21])('with the result code %i is a bug, and comes out as it is', (errcode) => {
+  it.each([1, 12, 19, 21])('with the result code %i is a bug, and is thrown unchanged', (errcode) => {
     const failure = sqliteError(errcode);
     expect(thrownBy(failure)).toBe(failure);
   });
@@ -91,19 +91,19 @@ describe('a failure of the file system', () => {
     ['an error with neither', new TypeError('no')],
     ['what is no error', { code: 'ENOSPC', syscall: 'open' }],
     ['a refusal of the state', new StateError('state.newer', 'Newer.')],
-  ])('is none: %s comes out as it is', (_what, failure) => {
+  ])('is not %s, which is thrown unchanged', (_what, failure) => {
     expect(thrownBy(failure)).toBe(failure);
   });
 });
 
-it('work that does not fail gives its result', () => {
+it('work that does not fail returns its result', () => {
   expect(guarded(file, () => 7)).toBe(7);
 });
 
-describe('what users read of a fault', () => {
+describe('the message of a fault', () => {
   const faults = ['full', 'readonly', 'busy', 'corrupt', 'foreign', 'io'] as const;
 
-  it.each(faults)('%s names the file and what to do, and ends with the reason', (fault) => {
+  it.each(faults)('names the file and what to do for %s, and ends with the reason', (fault) => {
     const plain = stateErrorOf(fault, file);
     expect(plain.code).toBe(`state.${fault}`);
     expect(plain.message).toContain(file);
@@ -117,7 +117,7 @@ describe('what users read of a fault', () => {
     expect(stateErrorOf(fault, file, 'words')).toMatchObject({ message: plain.message, cause: 'words' });
   });
 
-  it('describes every fault in words of its own', () => {
+  it('is different for every fault', () => {
     expect(new Set(faults.map((fault) => stateErrorOf(fault, file).message)).size).toBe(6);
     expect(new Set(faults.map((fault) => stateErrorOf(fault, file).hint)).size).toBe(6);
   });

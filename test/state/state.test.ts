@@ -52,7 +52,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     second.close();
   });
 
-  it('reads nothing where there is nothing', () => {
+  it('reads nothing if there is no state', () => {
     const directory = freshFolder();
     expect(openStateForReading(join(directory, 'missing'), options)).toBeUndefined();
     expect(openStateForReading(directory, options)).toBeUndefined();
@@ -61,7 +61,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     expect(readdirSync(directory)).toEqual(['state.db']);
   });
 
-  it('takes over a file that a crash left empty', () => {
+  it('accepts a file that a crash left empty', () => {
     const directory = freshFolder();
     writeFileSync(join(directory, 'state.db'), '');
     const state = openState(directory, options);
@@ -98,7 +98,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
     state.close();
   });
 
-  it('asks through the indexes, not through the table', async () => {
+  it('queries the indexes, not the table', async () => {
     const directory = freshFolder();
     const queries: string[] = [];
     const watched: Driver = {
@@ -138,7 +138,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
   });
 
   describe('files that are not ours', () => {
-    it('refuses another kind of file and leaves it as it is', () => {
+    it('refuses another kind of file and leaves it unchanged', () => {
       const directory = freshFolder();
       const file = join(directory, 'state.db');
       writeFileSync(file, 'notes\n'.repeat(500));
@@ -148,7 +148,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       expect(statSync(file).size).toBe(3000);
     });
 
-    it('refuses the database of another program and leaves it as it is', () => {
+    it('refuses the database of another program and leaves it unchanged', () => {
       const directory = freshFolder();
       const file = join(directory, 'state.db');
       const other = openDatabase(file, { driver });
@@ -162,7 +162,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
   });
 
   describe('disks that fail', () => {
-    it('says that the disk is full, keeps the former state, and continues when there is room', () => {
+    it('reports a full disk, keeps the former state, and continues when there is room', () => {
       const directory = freshFolder();
       const state = openState(directory, { driver: changed(driver, 'PRAGMA max_page_count = 40') });
       state.commit({ records: [jobRecord('a', 'running')], attempts: [] });
@@ -179,7 +179,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       state.close();
     });
 
-    it('says that the state cannot be written', () => {
+    it('reports that the state cannot be written', () => {
       const directory = freshFolder();
       openState(directory, options).close();
       const state = openState(directory, { driver: changed(driver, 'PRAGMA query_only = 1') });
@@ -188,7 +188,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       state.close();
     });
 
-    it('says that the folder cannot be made', () => {
+    it('reports that the folder cannot be made', () => {
       const file = join(freshFolder(), 'file');
       writeFileSync(file, '');
       const failure = refusalOf(() => openState(join(file, 'run'), options));
@@ -196,7 +196,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       expect(failure.message).toContain(`${file} is a file, not a folder`);
     });
 
-    it('reads a state whose folder may not be written as it lies, unless a log has more of it', async () => {
+    it('reads the state of a read-only folder as it is, unless a log has more of it', async () => {
       const directory = freshFolder();
       // A reader needs a file beside the database, which SQLite cannot make there.
       const unwritable: Driver = {
@@ -224,7 +224,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       await reader?.close();
     });
 
-    it('says that another program keeps the state locked', () => {
+    it('reports that another program keeps the state locked', () => {
       const directory = freshFolder();
       const impatient: Driver = {
         ...driver,
@@ -282,7 +282,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       openState(directory, probe(driver, 0x65735546, table('fuse.mergerfs'))).close();
     });
 
-    it('passes over a mount beside the directory whose name the directory only begins with', () => {
+    it('ignores a mount whose name is only a prefix of the directory', () => {
       const folder = freshFolder();
       const over = (name: string): StateOptions =>
         probe(
@@ -296,7 +296,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('state fi
       );
     });
 
-    it('takes the later of two mounts at one point, for that lies over the other', () => {
+    it('takes the later of two mounts at one point, because it covers the other', () => {
       const directory = freshFolder();
       const over = (...kinds: readonly string[]): StateOptions =>
         probe(driver, 0x65735546, kinds.map((kind) => mount(directory, kind)).join(''));

@@ -7,8 +7,8 @@ import { stateFiles } from '../../src/state/state-files.ts';
 import { invocationFact, StateError } from '../../src/state/store.ts';
 
 /** What a release wrote, and later ones have to find again. */
-describe('what a state is kept in', () => {
-  it('are these files', () => {
+describe('the form of a state', () => {
+  it('has these files', () => {
     expect(stateFiles).toEqual([
       'state.db',
       'state.db-wal',
@@ -28,11 +28,11 @@ describe('what a state is kept in', () => {
     ]);
   });
 
-  it('are these words', () => {
+  it('has these words', () => {
     expect([invocationFact, submissionsFact]).toEqual(['run.invocation', 'submissions']);
   });
 
-  it('are these very tables: a state with others is refused', () => {
+  it('has exactly these tables: a state with others is refused', () => {
     const schema = schemaMadeBy((database) => database.exec(stateSchema));
     const text = JSON.stringify([...schema].toSorted(([a], [b]) => (a < b ? -1 : 1)));
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe('b750b2f53038ebda');
@@ -40,7 +40,7 @@ describe('what a state is kept in', () => {
 });
 
 describe('a StateError', () => {
-  it('has its name, its code, its cause and what to do, where there is something to do', () => {
+  it('has its name, its code, its cause and a hint, if there is one', () => {
     const cause = new Error('no');
     const error = new StateError('state.io', 'It fails.', { hint: 'Try again.', cause });
     expect(error).toBeInstanceOf(Error);

@@ -35,7 +35,7 @@ async function submissions(directory: string): Promise<Submissions> {
 }
 
 describe('the count of submissions beside the state', () => {
-  it('is one line of fixed length, the same file from run to run, read by others too', async () => {
+  it('is one line of fixed length, in the same file for all runs, and can be read by others', async () => {
     const directory = freshFolder();
     for (const submits of [3, 80, 3]) {
       const state = openState(directory);
@@ -50,7 +50,7 @@ describe('the count of submissions beside the state', () => {
     expect(await openStateForReading(directory)?.submissions()).toEqual({ known: 86, counted: 86 });
   });
 
-  it('that an older state accepts is what the next submissions are added to', async () => {
+  it('that an older state accepts is the base of the next submissions', async () => {
     const directory = freshFolder();
     openState(directory).close();
     writeFileSync(join(directory, 'submissions'), '0000000000000005\n');
@@ -72,7 +72,7 @@ describe('the count of submissions beside the state', () => {
     expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
-  it('begins again where it was left without its number by a power cut', async () => {
+  it('starts again after a power cut that left no number in it', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: [], attempts: [], submits: 5 });
@@ -84,7 +84,7 @@ describe('the count of submissions beside the state', () => {
     }
   });
 
-  it('that is gone beside a state which knows submissions is missed until the user says how to continue', async () => {
+  it('that is gone beside a state with submissions is missed until the user says how to continue', async () => {
     const directory = freshFolder();
     openState(directory).close();
     rmSync(join(directory, 'submissions'));
@@ -107,7 +107,7 @@ describe('the count of submissions beside the state', () => {
     expect(await submissions(directory)).toEqual({ known: 5, counted: 5 });
   });
 
-  it('is refused where it is something else', () => {
+  it('is refused if it is something else', () => {
     for (const text of ['86\n', 'no number at all\n', `${'9'.repeat(17)}\n`, '0000000000000086\n\n']) {
       const directory = freshFolder();
       writeFileSync(join(directory, 'submissions'), text);
@@ -125,7 +125,7 @@ describe('the count of submissions beside the state', () => {
     expect(codeOf(() => openState(folder))).toBe('directory.kind');
   });
 
-  it('is for its owner alone, says only higher numbers, and is closed once', () => {
+  it('is readable for its owner alone, only increases, and is closed once', () => {
     const directory = freshFolder();
     const file = join(directory, 'submissions');
     const count = openSubmissionCount(directory);
@@ -142,7 +142,7 @@ describe('the count of submissions beside the state', () => {
     expect(readSubmissionCount(directory)).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('is as it was where it cannot be written, and is said the next time', () => {
+  it('stays unchanged if it cannot be written, and is written the next time', () => {
     const directory = freshFolder();
     const count = openSubmissionCount(directory);
     count.raise(3);
@@ -183,7 +183,7 @@ describe('the count of submissions beside the state', () => {
     expect(handles()).toBe(0);
   });
 
-  it('is 0 where there is none, and reading makes none', () => {
+  it('is 0 if there is no file, and reading makes none', () => {
     const directory = freshFolder();
     expect(readSubmissionCount(directory)).toBe(0);
     expect(readSubmissionCount(join(directory, 'missing'))).toBe(0);
@@ -222,7 +222,7 @@ describe('the count of submissions beside the state', () => {
   });
 
   /** A state is copied between any two steps of a run, with or without its log, and put in place of the last one. */
-  it('reports every state that was copied before the last submission, and no other', async () => {
+  it('detects every state that was copied before the last submission, and no other', async () => {
     const step = fc.constantFrom('commit', 'count', 'copy', 'copy without its log', 'result');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {

@@ -23,7 +23,7 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
 }
 
 /** A state as a machine leaves it that dies: nothing was closed, the last turns stand in the write-ahead log. */
-describe('a state file that was torn', () => {
+describe('a torn state file', () => {
   let folder: string;
   let store: StateStore;
   let copies = 0;
@@ -59,7 +59,7 @@ describe('a state file that was torn', () => {
     }
   }
 
-  it('holds the first turns, whole and in order, when its log is cut anywhere', async () => {
+  it('holds the first turns, complete and in order, when its log is cut anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), async (share) => {
         const found = await cut('state.db-wal', share);
@@ -70,7 +70,7 @@ describe('a state file that was torn', () => {
     expect(await cut('state.db-wal', 1)).toHaveLength(turns);
   });
 
-  it('is a coded error or a state that adds up when the file itself is cut, never a crash', async () => {
+  it('gives a coded error or a consistent state when the file itself is cut, never a crash', async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), async (share) => {
         expect(await outcomeOf(() => cut('state.db', share))).toMatch(

@@ -83,7 +83,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     () => state.countSubmissions(),
   ];
 
-  it('is durable once the log is synced behind its commit, and no sooner', async () => {
+  it('is durable once the log is synced after its commit, and no sooner', async () => {
     const { state, log } = opened();
     const written = state.commitSoon(turn('a'));
     expect(log.notes).toEqual(['COMMIT', 'sync soon']);
@@ -110,7 +110,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     state.close();
   });
 
-  it('leaves nothing to sync where it is empty', () => {
+  it('leaves nothing to sync if it is empty', () => {
     const { state, log } = opened();
     expect(state.commitSoon({ records: [], attempts: [] })).toBeUndefined();
     expect(log.notes).toEqual([]);
@@ -129,7 +129,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     state.close();
   });
 
-  it('that fails before its sync is no turn, and may be written again', async () => {
+  it('that fails before its sync is not written, and can be repeated', async () => {
     const { state, log } = opened();
     const broken = { records: [jobRecord('b', 'done', { cost: Number.NaN })], attempts: [] };
     await expect(Promise.resolve(state.commitSoon(broken))).rejects.toBeInstanceOf(Error);
@@ -158,7 +158,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
   it.each([
     ['ENOSPC', systemError('ENOSPC', 'fdatasync'), 'state.full'],
     ['an error of no system', new Error('odd'), 'state.io'],
-  ])('whose sync fails by %s is told as what it is', async (_name, cause, code) => {
+  ])('whose sync fails by %s is reported with that failure', async (_name, cause, code) => {
     const { state, log } = opened();
     const written = state.commitSoon(turn('a'));
     log.end(cause);
@@ -166,7 +166,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     state.close();
   });
 
-  it('leaves all other commits waiting for the disk', async () => {
+  it('lets all other commits wait for the disk', async () => {
     const levels: unknown[] = [];
     const raws: ReturnType<typeof plain.open>[] = [];
     const noting = {
@@ -199,7 +199,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
     state.close();
   });
 
-  it('that a killed process left unsynced is synced before anything is made of it', () => {
+  it('that a killed process left unsynced is synced before it is used', () => {
     const directory = freshFolder();
     const { state } = opened(directory);
     state.commit(turn('a', 7));
@@ -220,7 +220,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a turn, 
 });
 
 describe('the log of a state', () => {
-  it('is closed once, and not while a sync is under way', async () => {
+  it('is closed once, and not during a sync', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     const calls: string[] = [];

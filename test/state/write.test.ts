@@ -92,7 +92,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('writes a turn that has only one of them, and nothing of a turn that has none', async () => {
+  it('writes a turn with only one of them, and nothing for an empty turn', async () => {
     const { state, statements, checks } = opened();
     state.commit(nothing);
     state.commit({ ...nothing, submits: 0, invocation: 9 });
@@ -108,7 +108,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
   });
 
   it.each(['INSERT INTO jobs', 'INSERT INTO totals', 'INSERT INTO attempts', 'INSERT INTO facts', 'COMMIT'])(
-    'has nothing of a turn that fails at %s, and all of it when that is written again',
+    'has nothing of a turn that fails at %s, and all of it after a repeated write',
     async (at) => {
       const { directory, state, failing } = opened();
       state.commit({ records: [jobRecord('a', 'pending')], attempts: [], submits: 1, invocation: 1 });
@@ -143,7 +143,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     },
   );
 
-  it('writes the number of a run once, and again where another one follows', () => {
+  it('writes the number of a run once, and again for the next run', () => {
     const { state, statements } = opened();
     const commit = (invocation?: number): number => {
       const before = statements.filter((sql) => sql === 'INSERT INTO facts').length;
@@ -159,7 +159,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('counts submissions when it is asked to, and says no lower number', async () => {
+  it('counts submissions on request, and never writes a lower number', async () => {
     const { directory, state } = opened();
     state.commit({ ...nothing, submits: 2 });
     expect(count(directory)).toBe('');
@@ -176,7 +176,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     again.close();
   });
 
-  it('reports a count that cannot be written by the file of the count', () => {
+  it('reports a count that cannot be written with the name of its file', () => {
     const { directory, state } = opened();
     state.commit({ ...nothing, submits: 2 });
     const undo = replaceFs({
@@ -197,7 +197,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('accepts what is missing in it as known, durably, and never forgets what it knows', async () => {
+  it('accepts missing submissions as known, durably, and never forgets known ones', async () => {
     const directory = freshFolder();
     openState(directory, { driver: plain }).close();
     writeFileSync(join(directory, 'submissions'), '0000000000000007\n');
@@ -214,7 +214,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     await reader?.close();
   });
 
-  it('writes nothing once its directory is lost, whatever is to be written', async () => {
+  it('writes nothing once its directory is lost', async () => {
     const { state, statements, lose } = opened();
     state.setFact('a', 'b');
     statements.length = 0;
@@ -232,7 +232,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('reports a failure of its disk at each way to write', () => {
+  it('reports a failure of its disk for each kind of write', () => {
     const { state, failing } = opened();
     for (const [at, write] of [
       ['INSERT INTO facts', () => state.setFact('a', 'c')],
@@ -248,7 +248,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('keeps in order what a job went through, and the jobs as they first came', async () => {
+  it('keeps the history of a job in order, and the jobs in order of their first appearance', async () => {
     const { state } = opened();
     const keys = ['c', 'a', 'b'];
     for (const key of keys) state.commit({ records: [jobRecord(key, 'running')], attempts: [] });
@@ -282,7 +282,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
       { assumed: { answers: 1, tokens: 5, cost: 3 }, doubtful: { count: 1, cost: 2 } },
       { possibleCost: 5, cost: 0, assumedTokens: 5 },
     ],
-  ])('adds %s to the totals, and takes it away with the record that had it', (_what, more, totals) => {
+  ])('adds %s to the totals, and subtracts it with its record', (_what, more, totals) => {
     const { state } = opened();
     state.commit({ records: [jobRecord('a', 'running', more), jobRecord('b', 'done', more)], attempts: [] });
     state.commit({ records: [jobRecord('b', 'done')], attempts: [] });
@@ -299,7 +299,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
-  it('is folded into one file when it is closed, and closed though it cannot be folded', async () => {
+  it('is folded into one file when it is closed, and is closed even if it cannot be folded', async () => {
     const steps: string[] = [];
     const { state } = opened({
       executed: (sql) => steps.push(sql),
@@ -322,7 +322,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     await reader?.close();
   });
 
-  it('keeps records, attempts and numbers as exact as they are', () => {
+  it('keeps the exact records, attempts and numbers', () => {
     const { directory, state } = opened();
     const exact = jobRecord('a', 'done', {
       cost: 0.1 + 0.2,

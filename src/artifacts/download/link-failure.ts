@@ -69,7 +69,6 @@ function addressErrorIn(failure: unknown): AddressError | undefined {
   return inner.map((error) => (error === failure ? undefined : addressErrorIn(error))).find(Boolean);
 }
 
-/** A response without a file. */
 interface RejectedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

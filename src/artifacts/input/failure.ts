@@ -61,6 +61,6 @@ export const otherCopy = ({
 export function missingFile(name: string, cause?: unknown): SaveFailure {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const why =
-    cause === undefined ? 'is not a file' : (fileErrors[code] ?? `cannot be read (${(cause as Error).message})`);
+    cause === undefined ? 'is no file' : (fileErrors[code] ?? `cannot be read (${(cause as Error).message})`);
   return permanent('input.missing', `The image ${name.slice(0, 200)} ${why}.`, cause);
 }

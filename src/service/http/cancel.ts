@@ -59,7 +59,6 @@ function callAll(listeners: ReadonlySet<() => void>): void {
     }
 }
 
-/** The listeners of one signal. */
 interface Followers {
   readonly listeners: Set<() => void>;
   /** The listener of the signal itself. */

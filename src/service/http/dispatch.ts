@@ -26,7 +26,6 @@ export interface Outbound {
   readonly body?: string | Uint8Array | Readable | undefined;
 }
 
-/** Options for waiting for a response. */
 interface Awaiting {
   /** Cancels the request, even while it waits for a connection. */
   readonly signal: Cancel;
@@ -111,7 +110,6 @@ export function openResponse(
   });
 }
 
-/** The destination of a request, as a connection needs it. */
 interface Target {
   readonly origin: string;
   readonly path: string;
@@ -128,7 +126,6 @@ function targetOf(url: string): Target {
   return target;
 }
 
-/** The error for a server that sends only informational answers. */
 class TooManyAnswers extends Error {
   readonly code = 'ERR_INFORMATIONAL';
 

@@ -93,8 +93,8 @@ export function fullDiskOf(reserve: Pick<Reserve, 'probe'>): unknown {
 }
 
 /**
- * Tests, for a process that only reads, whether SQLite may write to the memory that it shares with others: see `probe` of {@link
- * Reserve}. Where this process may not write, SQLite does not either.
+ * Tests, for a process that only reads, whether SQLite may write to the memory that it shares with others: see `probe` of
+ * {@link Reserve}. Where this process may not write, SQLite does not either.
  *
  * @throws the error of the file system if there is no free space
  */

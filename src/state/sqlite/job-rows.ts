@@ -41,7 +41,6 @@ const mostKnown = 8192;
 const readAhead = 64;
 const mostApart = 4;
 
-/** An existing row. */
 interface WrittenRow extends JobRow {
   readonly id: number;
 }

@@ -72,8 +72,8 @@ const allowed = [
 ];
 
 describe('public addresses', () => {
-  it.each(forbidden)('%s is none', (address) => expect(isPublic(address)).toBe(false));
-  it.each(allowed)('%s is one', (address) => expect(isPublic(address)).toBe(true));
+  it.each(forbidden)('exclude %s', (address) => expect(isPublic(address)).toBe(false));
+  it.each(allowed)('include %s', (address) => expect(isPublic(address)).toBe(true));
 });
 
 /** Resolves every name to these addresses, as dns.lookup does. */
@@ -91,7 +91,7 @@ const ask = (lookup: LookupFunction, host: string, all: boolean): Promise<unknow
     lookup(host, { all }, (error, found) => resolve(error ?? found));
   });
 
-describe('where a link may lead', () => {
+describe('the rule for links', () => {
   const rule = addressRule('https://gateway.example:8443/base', resolvesTo('8.8.8.8'));
 
   it.each([
@@ -102,7 +102,7 @@ describe('where a link may lead', () => {
     'https://gateway.example./a.png',
     'https://8.8.8.8/a.png',
     'https://[2606:4700::1111]/a.png',
-  ])('%s is tried', (link) => expect(rule.forbiddenReason(new URL(link))).toBeUndefined());
+  ])('allows %s', (link) => expect(rule.forbiddenReason(new URL(link))).toBeUndefined());
 
   it.each([
     'ftp://cdn.example/a.png',
@@ -123,9 +123,9 @@ describe('where a link may lead', () => {
     'http://[::ffff:127.0.0.1]:9000/a.png',
     'http://[64:ff9b::7f00:1]/a.png',
     'http://169.254.169.254/latest/meta-data/',
-  ])('%s is not', (link) => expect(rule.forbiddenReason(new URL(link))).toBeTypeOf('string'));
+  ])('forbids %s', (link) => expect(rule.forbiddenReason(new URL(link))).toBeTypeOf('string'));
 
-  it('lets of this machine the base address through, and nothing else', async () => {
+  it('allows only the base address on this machine', async () => {
     const local = addressRule('http://127.0.0.1:4000', resolvesTo('127.0.0.1'));
     for (const link of [
       'http://127.0.0.1:4000/a.png',
@@ -153,7 +153,7 @@ describe('where a link may lead', () => {
     expect(standard.forbiddenReason(new URL('https://127.0.0.1/a.png'))).toBeTypeOf('string');
   });
 
-  it('lets the own name of the base address lead to this machine there, and on no other port', async () => {
+  it('allows the host name of the base address to resolve to this machine there, and on no other port', async () => {
     const named = addressRule('http://gateway.example:4000', resolvesTo('127.0.0.1', '10.0.0.1'));
     const at = (origin: string) => ask(named.lookupFor(origin), 'gateway.example', true);
     expect(await at('http://gateway.example:4000')).toHaveLength(2);
@@ -165,7 +165,7 @@ describe('where a link may lead', () => {
     expect(await alone.proxiedForbiddenReason(link)).toContain('another port');
   });
 
-  it('connects to the public addresses of a name only', async () => {
+  it('connects only to the public addresses of a name', async () => {
     const mixed = addressRule('https://gateway.example', resolvesTo('10.0.0.1', '8.8.8.8', '::1'));
     expect(await ask(mixed.lookupFor('https://cdn.example'), 'cdn.example', true)).toEqual([
       { address: '8.8.8.8', family: 4 },
@@ -180,7 +180,7 @@ describe('where a link may lead', () => {
     ]);
   });
 
-  it('connects to an address in its own family, and to that of its own name with a final dot', async () => {
+  it('connects to an address in its own family, and to its own name with a final dot', async () => {
     const both = addressRule('https://gateway.example', resolvesTo('::1', '2606:4700::1111', '8.8.8.8'));
     const found = await new Promise((resolve) => {
       both.lookupFor('https://cdn.example')('cdn.example', { all: false }, (...answer) => resolve(answer));
@@ -195,7 +195,7 @@ describe('where a link may lead', () => {
     });
   });
 
-  it('judges for a proxy what needs no resolving without it', async () => {
+  it('judges links without names for a proxy directly', async () => {
     const rule = addressRule('http://localhost:4000', resolvesTo('10.0.0.1'));
     const reason = (link: string) => rule.proxiedForbiddenReason(new URL(link));
     expect(await reason('http://localhost:4000/a.png')).toBeUndefined();

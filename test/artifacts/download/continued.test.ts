@@ -88,7 +88,7 @@ it.each<[string, Host]>([
   ['in short parts (jizhi0v0/duo-updater 225)', { part: 30_000 }],
   ['whose size is not told', { range: (from) => `bytes ${from}-${image.length - 1}/*` }],
 ])(
-  'a file that breaks off is continued where it broke, and its hash is of the whole: %s',
+  'a file that breaks off is continued at that place, and its hash covers the whole: %s',
   async (_what, host) => {
     const { result, ranges, conditions } = await saved(host);
     expect(result).toMatchObject({ ok: true, value: { bytes: image.length, sha256 } });
@@ -100,7 +100,7 @@ it.each<[string, Host]>([
   },
 );
 
-it('a server without ranges gives the whole once more, and only its rest is written', async () => {
+it('a server without ranges sends the whole file again, and only its rest is written', async () => {
   const { result, ranges } = await saved({
     ranges: false,
     most: (count) => (count > 1 ? image.length : 100_000),
@@ -124,7 +124,7 @@ it.each<[string, Host, number]>([
   ['a refusal of the link', { status: 403 }, 2],
   ['a few bytes a connection', { most: () => 9000 }, 1],
   ['a few bytes a connection after many', { most: (count) => (count === 1 ? 120_000 : 9000) }, 2],
-])('is begun anew by the next try where there is %s', async (_what, host, asked) => {
+])('the next try begins again if there is %s', async (_what, host, asked) => {
   const { result, ranges } = await saved(host);
   expect(errorOf(result)).toMatchObject({ code: 'download.truncated', class: 'retry' });
   expect(ranges).toHaveLength(asked);

@@ -34,7 +34,7 @@ describe('a deadline', () => {
     return { clock, caller, deadline, reason };
   };
 
-  it('is over when nothing has arrived for so long, to the millisecond', () => {
+  it('ends when nothing has arrived for the idle time, to the millisecond', () => {
     const { clock, deadline, reason } = started(1000, 60_000);
     clock.advance(999);
     expect(reason()).toBe('none');
@@ -49,7 +49,7 @@ describe('a deadline', () => {
     expect(deadline.signal.reason).toBeInstanceOf(TimedOut);
   });
 
-  it('is over after the whole time, however often something arrives', () => {
+  it('ends after the total time, however often something arrives', () => {
     const { clock, deadline, reason } = started(1000, 2500);
     for (let ms = 0; ms < 2499; ms += 1) {
       clock.advance(1);
@@ -60,7 +60,7 @@ describe('a deadline', () => {
     expect(reason()).toBe('it took longer than 2.5 s');
   });
 
-  it('is over when its caller is, for the same reason, also where that was before', () => {
+  it('ends with its caller, for the same reason, also if that happened before', () => {
     const { caller, deadline } = started(1000, 2000);
     const stop = new Error('stop');
     caller.abort(stop);

@@ -11,7 +11,7 @@ describe('the bounds of a download', () => {
   it.each([
     ['announced', true],
     ['not announced', false],
-  ])('in bytes are counted to the last one, where the length is %s', async (_name, announced) => {
+  ])('in bytes are exact to the last byte, if the length is %s', async (_name, announced) => {
     const bytes = await picture();
     const saved = (maxBytes: number) =>
       save(
@@ -26,7 +26,7 @@ describe('the bounds of a download', () => {
     expect(errorOf(await saved(bytes.length - 1)).code).toBe('download.too-large');
   });
 
-  it('in pixels are those that the header claims', async () => {
+  it('in pixels apply to the size in the header', async () => {
     const bytes = await picture(40, 30);
     const saved = (maxPixels: number) => save((response) => response.end(bytes), { maxPixels });
     expect((await saved(1200)).ok).toBe(true);
@@ -54,7 +54,7 @@ describe('the bounds of a download', () => {
     expect(await announced(most * mebibyte + 1, media)).toBe('download.too-large');
   });
 
-  it('in pixels are by default those that sharp opens', async () => {
+  it('in pixels are by default those of sharp', async () => {
     const claims = async (width: number, height: number) => {
       const bytes = Buffer.from(await picture());
       bytes.writeUInt32BE(width, 16);
@@ -65,7 +65,7 @@ describe('the bounds of a download', () => {
     expect(errorOf(await claims(16_384, 16_383)).code).toBe('download.too-large');
   });
 
-  it('in time are by default a minute without a byte, and ten minutes in all', async () => {
+  it('in time are by default a minute without a byte, and ten minutes in total', async () => {
     const clock = new ManualClock();
     const alarms: number[] = [];
     const at: ManualClock['at'] = (when, call) => {
@@ -85,7 +85,7 @@ describe('the bounds of a download', () => {
 });
 
 describe('a link', () => {
-  it('that is answered with 203 by a proxy on the way leads to its file', async () => {
+  it('that a proxy answers with 203 leads to its file', async () => {
     const bytes = await picture();
     expect((await save((response) => response.writeHead(203).end(bytes))).ok).toBe(true);
   });
@@ -94,7 +94,7 @@ describe('a link', () => {
     ['http://user:word@127.0.0.1:9/a.png', 'it carries credentials'],
     ['ftp://127.0.0.1/a.png', 'it is a ftp: link'],
     ['http://10.0.0.1/a.png', '10.0.0.1 is not a public address'],
-  ])('is not followed where it is redirected to %s', async (location, words) => {
+  ])('is not followed to the redirect %s', async (location, words) => {
     const {
       code,
       class: met,
@@ -104,7 +104,7 @@ describe('a link', () => {
     expect(message).toContain(words);
   });
 
-  it('is followed through each kind of redirect, wherever it stands', async () => {
+  it('is followed through each kind of redirect', async () => {
     const bytes = await picture();
     for (const status of [301, 302, 303, 307, 308]) {
       const result = await save((response, path) => {
@@ -115,7 +115,7 @@ describe('a link', () => {
     }
   });
 
-  it('through a proxy is given up when the caller is, though a name is still looked up', async () => {
+  it('through a proxy is cancelled with its caller, even during a name look-up', async () => {
     const dispatcher = new Agent();
     onTestFinished(() => dispatcher.close());
     let looked = 0;
@@ -133,7 +133,7 @@ describe('a link', () => {
     expect(errorOf(await saved).code).toBe('download.aborted');
   });
 
-  it('waits anew for bytes once its response has begun', async () => {
+  it('waits for bytes from the start again once its response has begun', async () => {
     const clock = new ManualClock();
     const bytes = await picture();
     const directory = freshFolder();
@@ -185,7 +185,7 @@ describe('a link', () => {
     expect(most).toBe(limit);
   });
 
-  it('whose file is too large, or no image, is released', async () => {
+  it('whose file is too large, or not an image, is released', async () => {
     let closed = 0;
     const server = await startServer((request, response) => {
       response.on('close', () => {
@@ -203,7 +203,7 @@ describe('a link', () => {
     await until(() => closed === 2);
   });
 
-  it('is followed by no writer that is closed', async () => {
+  it('is not followed by a closed writer', async () => {
     const server = await startServer((_request, response) => response.end('x'));
     const writer = startWriter(freshFolder());
     await writer.close();

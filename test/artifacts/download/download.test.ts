@@ -67,7 +67,7 @@ describe('sizes', () => {
     },
   );
 
-  it('are checked too when a small body unpacks to them', async () => {
+  it('are checked too when a small body unpacks to a large file', async () => {
     const bomb = gzipSync(Buffer.concat([await picture(), Buffer.alloc(50_000_000)]));
     const result = await save(
       (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -78,7 +78,7 @@ describe('sizes', () => {
     expect(errorOf(result)).toMatchObject({ code: 'download.too-large', class: 'permanent' });
   });
 
-  it('in pixels are taken from the header, before anything decodes them', async () => {
+  it('in pixels are read from the header, before any decoding', async () => {
     const bytes = Buffer.from(await picture());
     bytes.writeUInt32BE(60_000, 16);
     bytes.writeUInt32BE(60_000, 20);
@@ -89,7 +89,7 @@ describe('sizes', () => {
 });
 
 describe('bodies', () => {
-  it('that are coded although that was declined are unpacked', async () => {
+  it('that are encoded although that was declined are decoded', async () => {
     const bytes = await picture();
     const packed = gzipSync(bytes);
     // A length that is told is that of the coded body.
@@ -104,7 +104,7 @@ describe('bodies', () => {
     }
   });
 
-  it('that say they are coded and are not, or are only half there, are tried again', async () => {
+  it('that claim a coding and have none, or only half of it, are tried again', async () => {
     const bytes = await picture();
     const packed = gzipSync(bytes);
     for (const body of [bytes, packed.subarray(0, packed.length - 20)]) {
@@ -117,7 +117,7 @@ describe('bodies', () => {
     expect(errorOf(odd)).toMatchObject({ code: 'download.not-image', class: 'retry' });
   });
 
-  it('that are messages are shown, not saved', async () => {
+  it('with messages are shown, not saved', async () => {
     const json = await save((response) => response.end('{"error":"http_get_image_failed"}'));
     expect(errorOf(json)).toMatchObject({ code: 'download.not-image', class: 'fresh-link' });
     expect(errorOf(json).message).toContain('http_get_image_failed');
@@ -127,7 +127,7 @@ describe('bodies', () => {
 });
 
 describe('a link with a number that changes', () => {
-  it('is asked for as it is, and shown without it', async () => {
+  it('is requested unchanged, and shown without it', async () => {
     const bytes = await picture();
     const asked: string[] = [];
     const result = await save((response, path) => {
@@ -146,7 +146,7 @@ describe('a link with a number that changes', () => {
 describe('time', () => {
   const timeouts = { idleMs: 60_000, totalMs: 200_000 };
 
-  it('without a response runs out', async () => {
+  it('runs out without a response', async () => {
     const clock = new ManualClock();
     const server = await startServer(() => undefined);
     const result = saveLink(server.url, { clock, timeouts });
@@ -157,7 +157,7 @@ describe('time', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('between two bytes runs out, but begins again with each', async () => {
+  it('runs out between two bytes, but starts again with each byte', async () => {
     const bytes = await picture(400, 300);
     const clock = new ManualClock();
     const directory = freshFolder();
@@ -182,7 +182,7 @@ describe('time', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
-  it('of the whole download runs out, however steadily it drips', async () => {
+  it('runs out for the whole download, however steadily bytes arrive', async () => {
     const bytes = await picture(400, 300);
     const clock = new ManualClock();
     const directory = freshFolder();
@@ -203,7 +203,7 @@ describe('time', () => {
     expect(errorOf(await result).message).toContain('200 s');
   });
 
-  it('is over when the caller says so', async () => {
+  it('ends when the caller cancels', async () => {
     const bytes = await picture(400, 300);
     const clock = new ManualClock();
     const directory = freshFolder();

@@ -37,7 +37,7 @@ describe('statuses', () => {
     [502, '{"error":{"message":"http_get_image_failed"}}', 'fresh-link'],
     [500, '{"error":"out of memory"}', 'retry'],
     [500, '', 'retry'],
-  ])('is about the file alone where the copy of its task is behind: %i %s', async (status, body, kind) => {
+  ])('concern only the file if the copy of its task is behind: %i %s', async (status, body, kind) => {
     const error = errorOf(await save((response) => response.writeHead(status).end(body)));
     expect([error.code, error.class]).toEqual(['download.status', kind]);
   });
@@ -62,12 +62,12 @@ describe('statuses', () => {
     [403, '{"error":"<Error>AccessDenied</Error>"}', 'was refused with 403: the link has probably expired.'],
     [403, '\u0000\u0001\u0002', 'was refused with 403: the link has probably expired.'],
     [503, 'x'.repeat(5000), 'was answered with 503.'],
-  ])('reports %i with %j in the words of the response, if there are any', async (status, body, words) => {
+  ])('report %i with %j in the words of the response, if there are any', async (status, body, words) => {
     const { message } = errorOf(await save((response) => response.writeHead(status).end(body)));
     expect(message.replace(/^\S+ /, '')).toBe(words);
   });
 
-  it('are judged without their words where those are coded or break off', async () => {
+  it('are judged without their words if those are encoded or break off', async () => {
     const words = '{"error":"request blocked"}';
     const coded = await save((response) =>
       response.writeHead(403, { 'content-encoding': 'gzip' }).end(gzipSync(words)),
@@ -81,7 +81,7 @@ describe('statuses', () => {
     expect(errorOf(coded).message).toContain('probably expired');
   });
 
-  it('reads how long to wait, in seconds or as a date', async () => {
+  it('contain a wait, in seconds or as a date', async () => {
     const clock = new ManualClock();
     const seconds = await save((response) => response.writeHead(429, { 'retry-after': '7' }).end(), {
       clock,
@@ -106,14 +106,14 @@ describe('statuses', () => {
   });
 
   it.each(['999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
-    'believes no more than an hour of %s',
+    'cause a wait of at most an hour for %s',
     async (wait) => {
       const result = await save((response) => response.writeHead(503, { 'retry-after': wait }).end());
       expect(errorOf(result).retryAfterMs).toBe(3_600_000);
     },
   );
 
-  it('does not wait for the end of an endless error response', async () => {
+  it('of an endless error response are read without waiting for its end', async () => {
     const result = await save((response) => {
       response.writeHead(404);
       const flood = (): void => {
@@ -138,7 +138,7 @@ it('skips informational responses before the file', async () => {
   expect(result).toMatchObject({ ok: true, value: { bytes: bytes.length } });
 });
 
-it('names what to do about a certificate that cannot be verified', async () => {
+it('gives advice about a certificate that cannot be verified', async () => {
   const server = createServer({ key: certificates.key, cert: certificates.good }, (_request, response) => {
     response.end('x');
   });
@@ -163,7 +163,7 @@ describe('a proxy of the environment', () => {
     return { dispatcher };
   };
 
-  it('is asked for the file', async () => {
+  it('is used for the file', async () => {
     const bytes = await picture();
     await using proxy = await startProxy({ login: 'me:word' });
     const address = proxy.url.replace('//', '//me:word@');
@@ -172,7 +172,7 @@ describe('a proxy of the environment', () => {
     expect(proxy.asked).toEqual([expect.stringMatching(/^GET http:\/\/127\.0\.0\.1:\d+\/image\.png/)]);
   });
 
-  it('is passed by for links that it does not carry, which are judged by their address', async () => {
+  it('is not used for links that it does not carry, which are judged by their address', async () => {
     const bytes = await picture();
     await using proxy = await startProxy();
     const options = { ...through(proxy.url), isProxied: () => false };
@@ -197,7 +197,7 @@ describe('a proxy of the environment', () => {
 });
 
 describe('redirects', () => {
-  it('are followed, five of them', async () => {
+  it('are followed five times', async () => {
     const bytes = await picture();
     const to = (response: ServerResponse, path: string): void => {
       const hop = Number(/\d+$/.exec(path)?.[0] ?? 0);
@@ -208,7 +208,7 @@ describe('redirects', () => {
     expect(await save(to)).toMatchObject({ ok: true, value: { bytes: bytes.length } });
   });
 
-  it('end', async () => {
+  it('are not followed without end', async () => {
     const result = await save((response) => response.writeHead(302, { location: '/again' }).end());
     expect(errorOf(result)).toMatchObject({ code: 'download.status', class: 'permanent' });
   });
@@ -226,7 +226,7 @@ describe('redirects', () => {
     'ftp://127.0.0.1/a.png',
     'data:image/png;base64,iVBORw0KGgo=',
     'http://[bad',
-  ])('of an image host do not lead to %s', async (target) => {
+  ])('of an image host are not followed to %s', async (target) => {
     const server = await startServer((_request, response) => response.end('x'));
     const location = target.replace('PORT', String(server.port));
     await using host = await startImageHost(`HTTP/1.1 302 Found\r\nlocation: ${location}`);
@@ -246,7 +246,7 @@ describe('addresses', () => {
       else callback(null, address, 4);
     };
 
-  it('a name is judged by what it resolves to when the connection is made', async () => {
+  it('are judged when the connection is made, after resolving the name', async () => {
     const server = await startServer((_request, response) => response.end('secret'));
     const lookup = resolvesTo('127.0.0.1');
     for (const scheme of ['http', 'https']) {
@@ -259,7 +259,7 @@ describe('addresses', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("the service's own name may resolve to this machine at the base address, and on no other port", async () => {
+  it('of the name of the service may be this machine at the base address, and on no other port', async () => {
     const bytes = await picture();
     const server = await startServer((_request, response) => response.end(bytes));
     const link = `http://gateway.example:${server.port}/a.png`;
@@ -270,7 +270,7 @@ describe('addresses', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('with a proxy, names are judged before they are given to it', async () => {
+  it('are judged by name before a proxy gets them', async () => {
     const bytes = await picture();
     const server = await startServer((_request, response) => response.end(bytes));
     const dispatcher = new Agent();
@@ -289,7 +289,7 @@ describe('addresses', () => {
     await dispatcher.close();
   });
 
-  it('a data URI is no link', async () => {
+  it('do not include a data URI', async () => {
     expect(errorOf(await saveLink('data:image/png;base64,iVBORw0KGgo='))).toMatchObject({
       code: 'download.address',
       class: 'permanent',
@@ -331,14 +331,14 @@ describe('connections', () => {
     }
   });
 
-  it('that give nothing are tried again', async () => {
+  it('without any answer are tried again', async () => {
     expect(errorOf(await save((response) => response.end()))).toMatchObject({
       code: 'download.truncated',
       class: 'retry',
     });
   });
 
-  it('with headers without end are given up', async () => {
+  it('with endless headers are given up', async () => {
     const result = await save((response) => {
       response.socket?.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`);
     });

@@ -122,7 +122,7 @@ describe('downloads of every framing and size, over plain connections and TLS, t
   }, 600_000);
 });
 
-test('a disk that takes nothing keeps the rest of a file at its server, and what has come is given up with the download', async () => {
+test('a disk that accepts nothing leaves the rest of a file at its server, and cancelling discards what has come', async () => {
   const chunk = Buffer.alloc(65_536, 'x');
   let written = 0;
   const server = await startServer((_request, response) => {

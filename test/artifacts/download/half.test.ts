@@ -35,7 +35,7 @@ async function saved(...given: readonly Buffer[]) {
   return { result, asked: server.requests.length, files: filesIn(directory) };
 }
 
-it('asks once more for a JPEG whose lower half is missing, and takes the whole one without a word', async () => {
+it('requests a JPEG once more if its lower half is missing, and saves the whole one without a warning', async () => {
   const whole = await jpeg(1);
   const { result, asked, files } = await saved(await jpeg(0.4), whole);
   expect(result).toMatchObject({ ok: true, value: { bytes: whole.length, mime: 'image/jpeg' } });
@@ -55,7 +55,7 @@ it.each([
   ['most of which came', 0.9, undefined],
   ['that is whole', 1, undefined],
   ['whose lower half is meant to be flat', 1, flatBelow],
-])('takes a JPEG %s at the first time', async (_what, share, change) => {
+])('accepts a JPEG %s at the first try', async (_what, share, change) => {
   const { result, asked } = await saved(await jpeg(share, change));
   expect(result.ok).toBe(true);
   expect(result).not.toHaveProperty('warning');

@@ -18,7 +18,7 @@ const failureOf = (
 ) => statusFailure(url, { status, headers, words }, noon);
 
 describe('a response without a file', () => {
-  it.each([400, 401, 403, 404, 410])('%i asks for a fresh link', (status) => {
+  it.each([400, 401, 403, 404, 410])('with %i asks for a fresh link', (status) => {
     expect(failureOf(status)).toEqual({
       code: 'download.refused',
       class: 'fresh-link',
@@ -47,7 +47,7 @@ describe('a response without a file', () => {
     expect(failureOf(status, {}, 'busy').message).toContain(`answered with ${status} (busy).`);
   });
 
-  it('says how long to wait', () => {
+  it('contains the time to wait', () => {
     const waitOf = (headers: Readonly<Record<string, string | string[]>>, status = 503) =>
       failureOf(status, headers).retryAfterMs;
     expect(waitOf({ 'retry-after': '7' })).toBe(7000);
@@ -76,7 +76,7 @@ describe('a connection that ends early', () => {
   };
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 
-  it('before a response, and in the middle of a body', () => {
+  it('is tried again before a response, and in the middle of a body', () => {
     expect(failureFor(reset)).toEqual({
       code: 'download.connection',
       class: 'retry',
@@ -97,12 +97,12 @@ describe('a connection that ends early', () => {
     });
   });
 
-  it('for its certificate says what is wrong with it', () => {
+  it('because of its certificate names the defect', () => {
     const failure = failureFor(Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' }));
     expect(failure).toMatchObject({ message: expect.stringContaining('it has expired') });
   });
 
-  it('at its deadline is tried again, and by its caller is not', () => {
+  it('at its deadline is tried again, but not when its caller cancels', () => {
     const late = new TimedOut('nothing arrived for 60 s');
     expect(failureFor(reset, deadlineWith(late))).toEqual({
       code: 'download.connection',
@@ -116,7 +116,7 @@ describe('a connection that ends early', () => {
     });
   });
 
-  it('at an address that is not allowed says which rule forbids it, however deep the error lies', () => {
+  it('at a forbidden address names the rule, however deep the error is nested', () => {
     const refused = new AddressError('it is private');
     const deep = new Error('fetch failed', { cause: new Error('connect', { cause: refused }) });
     const several = new AggregateError([reset, new Error('connect', { cause: refused })]);
@@ -129,7 +129,7 @@ describe('a connection that ends early', () => {
       });
   });
 
-  it('that is known already stays as it is, and so does a bug', () => {
+  it('with a known failure keeps it, and so does a bug', () => {
     const known = new SaveError({ code: 'download.too-large', class: 'permanent', message: 'm' });
     expect(interruptionFailure(url, known, deadlineWith(new TimedOut('late')), 'truncated')).toBe(known);
     const bug = new TypeError('a bug');
@@ -141,7 +141,7 @@ describe('a connection that ends early', () => {
   });
 });
 
-it('a link of another kind is shown by its kind alone', () => {
+it('a link of another kind is shown only with its kind', () => {
   expect(forbidden(new URL('file:///etc/passwd'), 'no').message).toMatch(
     /^The link \(file:…\) is not followed: no\./,
   );

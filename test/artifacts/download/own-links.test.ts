@@ -27,7 +27,7 @@ it.each([
   ['no address at all', (port: number) => `http://0.0.0.0:${port}/mj/image/17?rand=1`],
   ['a path alone', () => '/mj/image/17?rand=1'],
 ])(
-  'a link of the service to %s is fetched at the base address, without a key, and said once',
+  'a link of the service to %s is fetched at the base address, without a key, and reported once',
   async (_what, linkOf) => {
     const { gateway, other } = await startGateway();
     const said: string[] = [];
@@ -41,7 +41,7 @@ it.each([
   },
 );
 
-it('is so through a proxy too', async () => {
+it('a proxy gets such a link at the base address too', async () => {
   const { gateway, other } = await startGateway();
   const dispatcher = createDispatcher({ connectMs: 5000 });
   onTestFinished(() => dispatcher.destroy());
@@ -53,7 +53,7 @@ it('is so through a proxy too', async () => {
   expect(other.requests).toHaveLength(0);
 });
 
-it('is so for a redirect of the gateway itself, and not for one of another host', async () => {
+it('a redirect of the gateway itself is treated in the same way, but not one of another host', async () => {
   const image = await picture();
   const gateway = await startServer((request, response) =>
     request.url === '/first'
@@ -81,7 +81,7 @@ it('a redirect of the gateway to another port of its own host is followed at the
   expect(other.requests).toHaveLength(0);
 });
 
-it('a grid too is fetched at the base address where its link names another port, and is then cut', async () => {
+it('a grid is fetched at the base address too if its link names another port, and is then cut', async () => {
   const { gateway, other } = await startGateway();
   const writer = startWriter(freshFolder(), { baseUrl: gateway.url });
   const link = { url: `${other.url}/mj/image/17`, key: 'ab', output: 1 };
@@ -91,7 +91,7 @@ it('a grid too is fetched at the base address where its link names another port,
   expect(other.requests).toHaveLength(0);
 });
 
-it('leaves links to other hosts as they are, and never makes one of a path that names a host', () => {
+it('links to other hosts stay unchanged, and a path that names a host never becomes a link', () => {
   const rule = addressRule('https://gateway.example.com/api');
   for (const link of [
     'https://cdn.example.com/a',
@@ -107,7 +107,7 @@ it('leaves links to other hosts as they are, and never makes one of a path that 
   expect(rule.atService(new URL('http://[::ffff:127.0.0.1]/a'))?.href).toBe('https://gateway.example.com/a');
 });
 
-it('says of each failure whether its reason passes', async () => {
+it('each failure says whether its reason may pass', async () => {
   const answering = async (status: number, headers = {}) => {
     const server = await startServer((_request, response) => response.writeHead(status, headers).end());
     return errorOf(await saveLink(`${server.url}/a.png`));

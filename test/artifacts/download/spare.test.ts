@@ -3,7 +3,7 @@ import { makeFilm } from '../../rig/fake-film.ts';
 import { filesIn, freshFolder, startServer, startWriter } from '../places.ts';
 import { always } from './download-rig.ts';
 
-describe('another link to the same film', () => {
+describe('a second link to the same video', () => {
   /** Saves a film whose links are answered with these statuses. */
   async function saved(first: number | string, spare: number) {
     const film = makeFilm(1, 8, 8);
@@ -23,19 +23,19 @@ describe('another link to the same film', () => {
     ['not there', 404],
     ['not served now', 503],
     ['one that may not be followed', 'http://10.0.0.1/a.mp4'],
-  ])('is followed at once where the first is %s', async (_what, first) => {
+  ])('is followed at once if the first is %s', async (_what, first) => {
     const { result, asked } = await saved(first, 200);
     expect(result).toMatchObject({ ok: true, value: { mime: 'video/mp4' } });
     expect(asked.at(-1)).toBe('/spare.mp4');
   });
 
-  it('is not asked for where the first gives the film', async () => {
+  it('is not requested if the first gives the video', async () => {
     const { result, asked } = await saved(200, 200);
     expect(result.ok).toBe(true);
     expect(asked).toEqual(['/first.mp4']);
   });
 
-  it('is not taken for this film where it leads to another one of the job, whose file stays the only one', async () => {
+  it('is refused if it leads to another video of the job, whose file stays the only one', async () => {
     const film = makeFilm(1, 8, 8);
     const server = await startServer((request, response) => {
       response.writeHead(request.url === '/second.mp4' ? 403 : 200).end(film);
@@ -55,7 +55,7 @@ describe('another link to the same film', () => {
     expect(await writer.save({ ...second, others: [] }, always)).toMatchObject({ ok: true });
   });
 
-  it('leaves the failure of the first where it gives nothing either', async () => {
+  it('keeps the failure of the first if it gives nothing either', async () => {
     const { result } = await saved(403, 404);
     expect(result).toMatchObject({
       ok: false,

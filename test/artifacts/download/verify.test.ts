@@ -33,14 +33,14 @@ describe('the type of an image that is shown to a model', () => {
     expect(inputType(brand(name))).toBe(type);
   });
 
-  it('is known by its place too', () => {
+  it('is recognised by its position too', () => {
     expect(inputType(png)).toBe('image/png');
     expect(inputType(Buffer.from('\0\0\0\x18ftypheic'.replace('ftyp', 'free'), 'latin1'))).toBeUndefined();
     expect(inputType(Buffer.alloc(0))).toBeUndefined();
   });
 });
 
-describe('what came instead', () => {
+describe('an answer in place of an image', () => {
   it.each([
     [
       '{"error":"task not found"}',
@@ -73,11 +73,11 @@ describe('what came instead', () => {
     ['a moment, please', 'retry', 'L gave a text (a moment, please) instead of an image.'],
     ['说 (html)', 'retry', 'L gave a text (说 (html)) instead of an image.'],
     ['\x00\x01\x02', 'permanent', 'L gave a file of another kind instead of an image.'],
-  ])('%j', (body, met, message) => {
+  ])('is described: %j', (body, met, message) => {
     expect(found(body)).toEqual([met, message]);
   });
 
-  it('is named where it is a file of the other kind', () => {
+  it('is named if it is a file of the other kind', () => {
     expect(found(brand('isom'))).toEqual([
       'permanent',
       'L gave a file of type video/mp4 instead of an image.',
@@ -85,14 +85,14 @@ describe('what came instead', () => {
     expect(found(png, videos)).toEqual(['permanent', 'L gave a file of type image/png instead of a video.']);
   });
 
-  it('is another kind of file where it is no UTF-8', () => {
+  it('is another kind of file if it is not UTF-8', () => {
     expect(found(Buffer.from('caf\xe9', 'latin1'))).toEqual([
       'permanent',
       'L gave a file of another kind instead of an image.',
     ]);
   });
 
-  it('is shown without secrets, which are taken out before the words are cut', () => {
+  it('is shown without secrets, which are removed before the words are cut', () => {
     const mask = (text: string): string => text.replaceAll('s3cret', '***');
     const body = Buffer.from(`${'a'.repeat(197)}s3cret`);
     expect(notWanted(body, 'L', images, mask).message).toBe(
@@ -118,18 +118,18 @@ describe('the words of an error response', () => {
     ['{"error":null}', '{"error":null}'],
     ['[{"error":"e"}]', '[{"error":"e"}]'],
     ['{"error":"cut o', '{"error":"cut o'],
-  ])('%j says %j', (body, words) => {
+  ])('for %j are %j', (body, words) => {
     expect(wordsOf(body)).toBe(words);
   });
 
   it.each(['<html><p>words</p></html>', '{"error":"<html>words"}', '…', '{}', '\x01\x02', '', ' \n'])(
-    '%j says nothing',
+    'are absent for %j',
     (body) => {
       expect(wordsOf(body)).toBeUndefined();
     },
   );
 
-  it('are of a whole answer only where it is UTF-8', () => {
+  it('are read from a whole answer only if it is UTF-8', () => {
     expect(wordsOfBody(Buffer.from('caf\xe9', 'latin1'), (text) => text)).toBeUndefined();
   });
 });

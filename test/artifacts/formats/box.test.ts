@@ -19,17 +19,17 @@ const headOf = (length: number): Buffer => {
 };
 
 describe('the length of a box', () => {
-  it('is what its head says, and the rest of the file for 0', () => {
+  it('is the one in its head, and the rest of the file for 0', () => {
     expect([8, 9, 4_294_967_295, 0].map((length) => boxLength(headOf(length), 77))).toEqual([
       8, 9, 4_294_967_295, 77,
     ]);
   });
 
-  it.each([2, 3, 7])('of %i bytes makes no sense: its own head is longer', (length) => {
+  it.each([2, 3, 7])('of %i bytes is impossible, because its own head is longer', (length) => {
     expect(boxLength(headOf(length), 77)).toBeUndefined();
   });
 
-  it('of more than four bytes stands behind the name', () => {
+  it('of more than four bytes stands after the name', () => {
     expect([16, 17, 5_000_000_000].map((length) => boxLength(longBox('mdat', length), 77))).toEqual([
       16, 17, 5_000_000_000,
     ]);
@@ -40,7 +40,7 @@ describe('the length of a box', () => {
     ]);
   });
 
-  it('is not known before its whole head is there', () => {
+  it('is unknown before its whole head has arrived', () => {
     expect(boxLength(headOf(100).subarray(0, 7), 77)).toBeUndefined();
     expect(boxLength(longBox('mdat', 100).subarray(0, 15), 77)).toBeUndefined();
   });
@@ -49,7 +49,7 @@ describe('the length of a box', () => {
 describe('the boxes of a file', () => {
   const boxes = async (file: Buffer, from = 0) => await boxesIn(inMemory(file), from, file.length);
 
-  it('are named with the places of their contents', async () => {
+  it('are listed with the positions of their contents', async () => {
     const long = Buffer.concat([longBox('mdat', 20), Buffer.alloc(4)]);
     const last = Buffer.concat([headOf(0), Buffer.alloc(5)]);
     const file = Buffer.concat([box('ftyp', 'isom'), long, last]);
@@ -66,13 +66,13 @@ describe('the boxes of a file', () => {
     expect(await boxes(Buffer.alloc(0))).toEqual([]);
   });
 
-  it('are none where they do not fill it to the byte', async () => {
+  it('are empty if they do not fill it to the byte', async () => {
     const file = Buffer.concat([box('ftyp', 'isom'), box('free', 'abcd')]);
     expect(await boxes(file)).toHaveLength(2);
     for (const cut of [file.length - 1, 13, 19]) expect(await boxes(file.subarray(0, cut))).toBeUndefined();
   });
 
-  it('are 512 at most', async () => {
+  it('are at most 512', async () => {
     const file = (count: number) => Buffer.concat(Array.from({ length: count }, () => box('free')));
     expect(await boxes(file(512))).toHaveLength(512);
     expect(await boxes(file(513))).toBeUndefined();
@@ -83,7 +83,7 @@ describe('the brands of a file', () => {
   const typeBox = (...brands: readonly string[]): Buffer =>
     box('ftyp', brands[0] ?? '', '\0\0\x02\0', ...brands.slice(1));
 
-  it('are its own and those that it is compatible with, within its first box', () => {
+  it('are its own and the compatible ones, within its first box', () => {
     const file = Buffer.concat([typeBox('isom', 'mp42', 'avif'), box('free', 'avis')]);
     expect(brandsOf(file)).toEqual(['isom', 'mp42', 'avif']);
     expect(brandsOf(typeBox('qt  '))).toEqual(['qt  ']);
@@ -91,13 +91,13 @@ describe('the brands of a file', () => {
     expect(brandsOf(file.subarray(0, 22))).toEqual(['isom', 'mp42']);
   });
 
-  it('are its own alone where the length of its first box makes no sense', () => {
+  it('are only its own if the length of its first box is impossible', () => {
     const file = typeBox('isom', 'mp42');
     file.writeUInt32BE(3, 0);
     expect(brandsOf(file)).toEqual(['isom']);
   });
 
-  it('are none of another file, or of one that ends before they do', () => {
+  it('are empty for another file, or one that ends before them', () => {
     expect(brandsOf(box('free', 'isom', 'mp42', 'avif'))).toEqual([]);
     expect(brandsOf(typeBox('isom').subarray(0, 15))).toEqual([]);
     expect(brandsOf(Buffer.alloc(0))).toEqual([]);

@@ -25,7 +25,7 @@ describe('the brand of an MP4', () => {
     '3gp4',
     '3gp6',
     '3g2a',
-  ])('may be %s, wherever it stands in the list', (brand) => {
+  ])('may be %s, at any place in the list', (brand) => {
     expect(matches(brand)).toBe(true);
     expect(mp4.matches(box('ftyp', brand, '\0\0\0\0', 'yyyy'))).toBe(true);
   });
@@ -37,7 +37,7 @@ describe('the brand of an MP4', () => {
     },
   );
 
-  it('is of QuickTime only where it is its own', () => {
+  it('is QuickTime only as its own brand', () => {
     expect(mov.matches(box('ftyp', 'qt  ', '\0\0\0\0', 'isom'))).toBe(true);
     expect(mov.matches(box('ftyp', 'isom', '\0\0\0\0', 'qt  '))).toBe(false);
   });
@@ -65,7 +65,7 @@ describe('the size of an MP4', () => {
   const media = box('mdat', 'x');
   const of = async (...tracks: readonly Buffer[]) => await measure(head, box('moov', ...tracks), media);
 
-  it('is that of its largest track by area, the first of several', async () => {
+  it('is that of its largest track by area, and of the first among equals', async () => {
     expect(await of(track(40 * one, 30 * one), track(300 * one, 3 * one))).toEqual({ width: 40, height: 30 });
     expect(await of(track(300 * one, 3 * one), track(40 * one, 30 * one))).toEqual({ width: 40, height: 30 });
     expect(await of(track(40 * one, 30 * one), track(30 * one, 40 * one))).toEqual({ width: 40, height: 30 });
@@ -89,7 +89,7 @@ describe('the size of an MP4', () => {
     );
   });
 
-  it('is not known where no track gives one', async () => {
+  it('is unknown if no track has one', async () => {
     expect(await of()).toEqual({});
     expect(await of(track(0, 0))).toEqual({});
     expect(await of(track(9 * one, 9 * one, [one, 0], 'skip'))).toEqual({});
@@ -97,7 +97,7 @@ describe('the size of an MP4', () => {
     expect(await of(Buffer.from('odd'))).toEqual({});
   });
 
-  it('is none of a file that lacks its films or its pictures', async () => {
+  it('is undefined for a file without its films or its pictures', async () => {
     const movie = box('moov', track(40 * one, 30 * one));
     expect(await measure(head, movie)).toBeUndefined();
     expect(await measure(head, media)).toBeUndefined();
@@ -134,7 +134,7 @@ describe('a WebM', () => {
   const file = (...tracks: readonly Buffer[]): Buffer =>
     Buffer.concat([head, long('18538067', long('1654ae6b', ...tracks), long('1f43b675', Buffer.alloc(9)))]);
 
-  it('is known by its first four bytes and its document type, each of them', () => {
+  it('is recognised by its first four bytes and its document type together', () => {
     const matches = (bytes: Buffer): boolean => webm.matches(bytes);
     expect(matches(head)).toBe(true);
     expect(matches(element('1a45dfa3', Buffer.from('matroska')))).toBe(true);
@@ -159,11 +159,11 @@ describe('a WebM', () => {
     });
   });
 
-  it.each([0, 5])('has none in a number of %i bytes', async (length) => {
+  it.each([0, 5])('has no size in a number of %i bytes', async (length) => {
     expect(await measure(file(picture(number(40, length), number(30, 1))))).toEqual({});
   });
 
-  it('has none without a track of pictures, without tracks, or without one of both numbers', async () => {
+  it('has no size without a track of pictures, without tracks, or without one of both numbers', async () => {
     expect(await measure(file(sound))).toEqual({});
     expect(await measure(file())).toEqual({});
     expect(await measure(Buffer.concat([head, long('18538067', element('ec', Buffer.alloc(3)))]))).toEqual(
@@ -181,14 +181,14 @@ describe('a WebM', () => {
     });
   });
 
-  it('is not looked through behind its first pictures', async () => {
+  it('is not searched after its first pictures', async () => {
     const late = long('1654ae6b', picture(number(40, 1), number(30, 1)));
     expect(await measure(Buffer.concat([head, long('18538067', late)]))).toEqual({ width: 40, height: 30 });
     const cluster = long('1f43b675', Buffer.alloc(9));
     expect(await measure(Buffer.concat([head, long('18538067', cluster, late)]))).toEqual({});
   });
 
-  it('is looked through for 256 elements in one place at most', async () => {
+  it('is searched for at most 256 elements in one place', async () => {
     const voids = (count: number): readonly Buffer[] => Array.from({ length: count }, () => element('ec'));
     const last = picture(number(40, 1), number(30, 1));
     const size = { width: 40, height: 30 };
@@ -200,7 +200,7 @@ describe('a WebM', () => {
     expect(await measure(before(256))).toEqual({});
   });
 
-  it('is damaged where its head, or the element behind it, is no element', async () => {
+  it('is damaged if its head, or what follows it, is not an element', async () => {
     const whole = file(picture(number(40, 1), number(30, 1)));
     for (const [at, byte] of [
       // An id of no length, an id of five bytes, a size of no length.
@@ -221,13 +221,13 @@ describe('a WebM', () => {
       expect([length, await measure(whole.subarray(0, length))]).toEqual([length, undefined]);
   });
 
-  it('breaks off at the byte that its segment lacks', async () => {
+  it('is incomplete if its segment lacks one byte', async () => {
     const whole = webmFile(64, 48);
     expect(await measure(whole)).toEqual({ width: 64, height: 48 });
     expect(await measure(whole.subarray(0, -1))).toBeUndefined();
   });
 
-  it('says that it does not know its length only where each bit of it is one', async () => {
+  it('has an unknown length only if each bit of it is one', async () => {
     const segment = (size: string): Buffer =>
       Buffer.concat([
         head,

@@ -23,7 +23,7 @@ describe.each(names)('an image: %s', (name) => {
     [1, 1],
     [64, 48],
     [33, 517],
-  ])('is known and measured as sharp measures it: %i × %i', async (width, height) => {
+  ])('is recognised and measured as by sharp: %i × %i', async (width, height) => {
     const file = await make(width, height);
     expect(imageFormat(file.subarray(0, 64))).toMatchObject(expected(name));
     const metadata = await sharp(file).metadata();
@@ -58,7 +58,7 @@ describe.each(names)('an image: %s', (name) => {
 });
 
 describe('a JPEG with a thumbnail before its pixels', () => {
-  it('is refused wherever its pixels break off, though the thumbnail is whole', async () => {
+  it('is refused wherever its pixels break off, even if the thumbnail is complete', async () => {
     const make = gallery['jpeg'];
     if (make === undefined) throw new Error('There is no jpeg.');
     const [photo, thumbnail] = [await make(64, 48), await make(16, 12)];
@@ -71,7 +71,7 @@ describe('a JPEG with a thumbnail before its pixels', () => {
   });
 });
 
-describe('what is no image', () => {
+describe('a file that is not an image', () => {
   const cases: readonly (readonly [string, string | Buffer, string, string])[] = [
     ['a JSON error', '{"error":{"message":"http_get_image_failed"}}', 'fresh-link', 'http_get_image_failed'],
     ['a flat JSON error', '{"code":4,"description":"task gone"}', 'fresh-link', 'task gone'],

@@ -19,7 +19,7 @@ it.each<readonly [string, ImageFormat, readonly number[]]>([
   ['webp, lossy', webp, [0, 1, 2, 3, 8, 9, 10, 11]],
   ['gif', gif, [0, 1, 2, 3, 4, 5]],
   ['avif', avif, [4, 5, 6, 7]],
-])('a file is %s only with every byte of its signature, at its place', async (name, format, places) => {
+])('a file is %s only with every byte of its signature in its place', async (name, format, places) => {
   const file = await real(name);
   expect(format.matches(file.subarray(0, 64))).toBe(true);
   for (const at of places) {
@@ -64,7 +64,7 @@ describe('a PNG', () => {
     expect(await measure(png, file)).toBeUndefined();
   });
 
-  it('is damaged while its header is not whole', async () => {
+  it('is damaged while its header is incomplete', async () => {
     const file = await real('png');
     const closing = file.subarray(-12);
     for (const length of [8, 16, 23]) {
@@ -76,7 +76,7 @@ describe('a PNG', () => {
 });
 
 describe('a GIF', () => {
-  it('may end with zeros behind its trailer, and with nothing else', async () => {
+  it('may end with zeros after its trailer, and with nothing else', async () => {
     const file = await real('gif');
     expect(await measure(gif, Buffer.concat([file, Buffer.alloc(9)]))).toEqual(size);
     expect(await measure(gif, Buffer.concat([file, Buffer.from([1])]))).toBeUndefined();
@@ -100,13 +100,13 @@ describe('a WebP', () => {
     ['webp, lossy', 25],
     ['webp, lossless', 20],
     ['webp, extended', 12],
-  ])('is damaged where its picture does not begin as one: %s', async (name, at) => {
+  ])('is damaged if its picture begins wrongly: %s', async (name, at) => {
     const file = await real(name);
     file.writeUInt8((file[at] ?? 0) ^ 0x40, at);
     expect(await measure(webp, file)).toBeUndefined();
   });
 
-  it('is damaged while its header is not whole', async () => {
+  it('is damaged while its header is incomplete', async () => {
     const file = await real('webp, extended');
     const short = file.subarray(0, 29);
     short.writeUInt32LE(21, 4);
@@ -135,7 +135,7 @@ describe('a JPEG', () => {
     },
   );
 
-  it.each([0xc4, 0xc8, 0xcc, 0xbf, 0xd0, 0xdb, 0xe0, 0xfe])('has none in a segment %i', async (marker) => {
+  it.each([0xc4, 0xc8, 0xcc, 0xbf, 0xd0, 0xdb, 0xe0, 0xfe])('has no size in a segment %i', async (marker) => {
     expect(await sizeOf(frame(marker), pixels)).toBeUndefined();
     expect(await sizeOf(frame(), frame(marker), pixels)).toEqual(size);
   });
@@ -144,7 +144,7 @@ describe('a JPEG', () => {
     expect(await sizeOf(Buffer.from([0xff, 0xff, 0xff]), frame(), Buffer.from([0xff]), pixels)).toEqual(size);
   });
 
-  it('is damaged where a segment does not begin with a marker, or ends before its size', async () => {
+  it('is damaged if a segment does not begin with a marker, or ends before its size', async () => {
     const odd = frame();
     odd.writeUInt8(0, 0);
     expect(await sizeOf(odd, pixels)).toBeUndefined();
@@ -152,7 +152,7 @@ describe('a JPEG', () => {
     expect(await sizeOf(pixels)).toBeUndefined();
   });
 
-  it('is looked through for 2048 segments at most', async () => {
+  it('is searched for at most 2048 segments', async () => {
     const comments = (count: number) =>
       Buffer.concat(Array.from({ length: count }, () => segment(0xfe, Buffer.alloc(0))));
     // With the frame and the pixels.
@@ -160,7 +160,7 @@ describe('a JPEG', () => {
     expect(await sizeOf(comments(2047), frame(), pixels)).toBeUndefined();
   });
 
-  it('ends behind its pixels, in the last 64 KiB', async () => {
+  it('ends after its pixels, in the last 64 KiB', async () => {
     expect(await sizeOf(frame(), pixels, Buffer.alloc(65_534))).toEqual(size);
     expect(await sizeOf(frame(), pixels, Buffer.alloc(65_535))).toBeUndefined();
     expect(
@@ -183,7 +183,7 @@ describe('an AVIF', () => {
       box('mdat', Buffer.alloc(50)),
     ]);
 
-  it('has the largest size among its items, by its area', async () => {
+  it('has the largest size among its items, by area', async () => {
     expect(await measure(avif, file(extent(40, 30)))).toEqual(size);
     for (const sizes of [
       [extent(40, 30), extent(300, 3)],
@@ -195,7 +195,7 @@ describe('an AVIF', () => {
       expect(await measure(avif, file(...sizes))).toEqual(size);
   });
 
-  it('has none without a whole item that gives one', async () => {
+  it('has no size without a complete item that gives one', async () => {
     expect(await measure(avif, file())).toBeUndefined();
     expect(await measure(avif, file(box('ispe', word(0), word(40), Buffer.alloc(3))))).toBeUndefined();
     expect(await measure(avif, file(box('pixi', word(0), word(40), word(30))))).toBeUndefined();
@@ -203,7 +203,7 @@ describe('an AVIF', () => {
     expect(await measure(avif, outside)).toBeUndefined();
   });
 
-  it('is looked at only where such sizes lie', async () => {
+  it('is searched only in places with such sizes', async () => {
     const hidden = Buffer.concat([
       box('ftyp', 'avif', '\0\0\0\0', 'avif'),
       box('meta', word(0), box('free', extent(9, 9)), box('iprp', box('ipco', extent(4, 3)))),
@@ -211,7 +211,7 @@ describe('an AVIF', () => {
     expect(await measure(avif, hidden)).toEqual({ width: 4, height: 3 });
   });
 
-  it('stops at an item whose length makes no sense, with what was found before it', async () => {
+  it('is read up to an item with an impossible length, and keeps what was found before', async () => {
     for (const length of [3, 9999]) {
       const odd = extent(90, 90);
       odd.writeUInt32BE(length, 0);
@@ -220,7 +220,7 @@ describe('an AVIF', () => {
     }
   });
 
-  it('is looked through for 512 boxes, and for a megabyte, at most', async () => {
+  it('is searched for at most 512 boxes and a megabyte', async () => {
     const free = (count: number) => Array.from({ length: count }, () => box('free'));
     // With hdlr before them.
     expect(await measure(avif, file(...free(510), extent(40, 30)))).toEqual(size);
@@ -237,12 +237,12 @@ describe('an AVIF', () => {
     ['avis', true],
     ['avix', false],
     ['xavi', false],
-  ])('is of the brand %s: %s', (brand, known) => {
+  ])('with the brand %s is recognised: %s', (brand, known) => {
     expect(avif.matches(box('ftyp', 'mif1', '\0\0\0\0', 'mif1', brand, Buffer.alloc(16)))).toBe(known);
   });
 });
 
-it('the end of a file is its last 64 KiB, but nothing of what it must come after', async () => {
+it('the end of a file is its last 64 KiB, without bytes before a given position', async () => {
   const reads: (readonly [number, number])[] = [];
   const watched = (length: number): Bytes => ({
     size: length,

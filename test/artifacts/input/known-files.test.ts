@@ -44,7 +44,7 @@ function memory(): SeenFiles & { readonly files: Map<string, SeenFile>; readonly
 }
 
 describe('the images of a pipeline', () => {
-  it('are known by their content, through links and above the pipeline', async () => {
+  it('are identified by their content, through links and above the pipeline', async () => {
     const { root, folder } = place();
     const bytes = await png(20);
     writeFileSync(join(root, 'a.png'), bytes);
@@ -95,7 +95,7 @@ describe('the images of a pipeline', () => {
     ]);
   });
 
-  it('are known up to the most bytes that a request can show, and hashed to the last one', async () => {
+  it('are read up to the largest size that a request can show, and hashed to the last byte', async () => {
     const { root, folder } = place();
     const head = await png(20);
     const bytes = Buffer.concat([head, Buffer.alloc(largestInput - head.length, 7)]);
@@ -116,7 +116,7 @@ describe('the images of a pipeline', () => {
     });
   });
 
-  it('are not held open, whatever they turn out to be', async () => {
+  it('are never held open', async () => {
     const { root, folder } = place();
     writeFileSync(join(folder, 'a.png'), await png(20));
     writeFileSync(join(folder, 'words.png'), 'words');
@@ -139,7 +139,7 @@ describe('the images of a pipeline', () => {
     expect(files.known()).toEqual(['B.png', 'a.png', 'b.png'].map((path) => ({ path, ...facts })));
   });
 
-  it('do not change under a run', async () => {
+  it('do not change during a run', async () => {
     const { root, folder } = place();
     writeFileSync(join(folder, 'a.png'), await png(20));
     const files = createImageFiles({ folder, filesRoot: root });
@@ -161,7 +161,7 @@ describe('the images of a pipeline', () => {
     expect(files.known().map(({ path }) => path)).toEqual(['a.png', 'c.png']);
   });
 
-  it('are not read again while size and time are those that a run has seen', async () => {
+  it('are not read again while their size and time are those of an earlier run', async () => {
     const { root, folder } = place();
     const seen = memory();
     const [first, second] = [await png(20), await png(20)];
@@ -192,7 +192,7 @@ describe('the images of a pipeline', () => {
     expect(seen.writes).toEqual(['a.png', 'a.png', 'a.png']);
   });
 
-  it('are read again where only their size is another than a run has seen', async () => {
+  it('are read again if only their size differs from an earlier run', async () => {
     const { root, folder } = place();
     const seen = memory();
     const file = join(folder, 'a.png');
@@ -210,7 +210,7 @@ describe('the images of a pipeline', () => {
     });
   });
 
-  it('are what the last run has seen, where a directory is read by itself', async () => {
+  it('are those of the last run if a directory is read by itself', async () => {
     const { root, folder } = place();
     const seen = memory();
     const bytes = await png(20);

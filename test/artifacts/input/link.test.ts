@@ -27,20 +27,20 @@ describe('the bytes of a data URI', () => {
     ['data:base64,AAE', '414145'],
     ['data:;base64;x=1,AAE', '414145'],
     ['data:image/png,a,b', '612c62'],
-  ])('%s are %s', (uri, hex) => {
+  ])('of %s are %s', (uri, hex) => {
     expect(readDataUri(uri).toString('hex')).toBe(hex);
   });
 
-  it.each(['data:;base64,*', 'data:;base64,A', 'data:', 'data:;base64'])('are none of %s', (uri) => {
+  it.each(['data:;base64,*', 'data:;base64,A', 'data:', 'data:;base64'])('are invalid in %s', (uri) => {
     expect(codeOf(uri)).toBe('input.not-image');
   });
 
-  it('begin behind a comma among the first 1024 characters', () => {
+  it('begin after a comma among the first 1024 characters', () => {
     expect(codeOf(`data:${'x'.repeat(1019)},a`)).toBe(1);
     expect(codeOf(`data:${'x'.repeat(1020)},a`)).toBe('input.not-image');
   });
 
-  it('are as many as may be, and no more', () => {
+  it('are limited in number', () => {
     const most = (uri: string) => codeOf(uri, 999);
     const base64 = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
     expect([most(`data:,${'a'.repeat(999)}`), most(`data:,${'a'.repeat(1000)}`)]).toEqual([

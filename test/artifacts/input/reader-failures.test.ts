@@ -59,7 +59,7 @@ describe('an image that cannot be sent', () => {
     sha256: sha256(bytes),
   });
 
-  it('is a file that says what it lacks, with its cause', async () => {
+  it('is reported as a file with its defect and its cause', async () => {
     const { folder, reader } = place();
     mkdirSync(join(folder, 'folder'));
     symlinkSync('loop', join(folder, 'loop'));
@@ -71,7 +71,7 @@ describe('an image that cannot be sent', () => {
     expect(messages).toEqual([
       'The image gone is not there.',
       'The image gone/a is not there.',
-      'The image folder is not a file.',
+      'The image folder is no file.',
       'The image loop is a link that leads to itself.',
       'The image a\0b has a name that no file can have.',
       `The image ${'x'.repeat(200)} has a name that no file can have.`,
@@ -86,7 +86,7 @@ describe('an image that cannot be sent', () => {
     expect((await load(reader, file('a.png', await png()))).message).toBe('The image a.png may not be read.');
   });
 
-  it('stops the run where the disk fails', async () => {
+  it('stops the run if the disk fails', async () => {
     const { folder, reader } = place();
     writeFileSync(join(folder, 'a.png'), await png());
     beforeCalls('open', () => {
@@ -95,7 +95,7 @@ describe('an image that cannot be sent', () => {
     expect(await load(reader, file('a.png'))).toMatchObject({ code: 'disk.io', class: 'stop' });
   });
 
-  it('is an artifact that says what is wrong with it', async () => {
+  it('is reported as an artifact with its defect', async () => {
     const { folder, reader } = place();
     mkdirSync(join(folder, 'images/ab'), { recursive: true });
     writeFileSync(join(folder, 'images/ab/words.png'), 'x');
@@ -118,7 +118,7 @@ describe('an image that cannot be sent', () => {
     expect(outside.message).toMatch(/^\.\.\/x{197} of the run directory is a link/);
   });
 
-  it('is none of a run that is left, whatever it is', async () => {
+  it('is not read for a run that is left', async () => {
     const { folder, reader } = place();
     writeFileSync(join(folder, 'a.png'), await png());
     const result = await reader.load(file('a.png', await png()), AbortSignal.abort(new Error('left')));
@@ -129,13 +129,13 @@ describe('an image that cannot be sent', () => {
     });
   });
 
-  it('is no answer to a bug, which is thrown', async () => {
+  it('does not hide a bug, which is thrown', async () => {
     const bug = new TypeError('a bug');
     const { reader } = place({ store: { ...memoryArtifacts(), get: () => Promise.reject(bug) } });
     await expect(reader.load(artifact('images/ab/abc-1.png'), always)).rejects.toBe(bug);
   });
 
-  it('is none of a link after the reader is closed', async () => {
+  it('is not read from a link after the reader is closed', async () => {
     const server = await startServer((_request, response) => response.end('x'));
     const { reader } = place();
     await reader.close();
@@ -145,7 +145,7 @@ describe('an image that cannot be sent', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is what a URL says that only holds the word of a data URI', async () => {
+  it('is reported for a URL that only begins like a data URI', async () => {
     const { reader } = place();
     expect((await load(reader, { kind: 'url', url: 'http://10.0.0.1/data:,x' })).code).toBe(
       'download.address',
@@ -157,7 +157,7 @@ describe('an image that cannot be sent', () => {
 });
 
 describe('a mask', () => {
-  it('that waits for its turn is not made for a run that is left meanwhile', async () => {
+  it('that waits for its turn is not made if its run is left meanwhile', async () => {
     const { reader } = place();
     const mask = (size: number): MaskRequest => ({
       source: { kind: 'shapes', shapes: [{ rectangle: [0, 0, 1, 1] }] },
@@ -175,7 +175,7 @@ describe('a mask', () => {
 });
 
 describe('an address', () => {
-  it('may give as many bytes as a request can show, announced or not, and no more', async () => {
+  it('may give at most as many bytes as a request can show, announced or not', async () => {
     const head = await png();
     const bytes = Buffer.concat([head, Buffer.alloc(largestInput - head.length)]);
     for (const announced of [true, false]) {
@@ -203,7 +203,7 @@ describe('an address', () => {
     ]);
   });
 
-  it('that gives no image is read for 4096 bytes, and released', async () => {
+  it('that does not give an image is read for 4096 bytes, and released', async () => {
     let closed = false;
     const server = await startServer((_request, response) => {
       response.on('close', () => {
@@ -228,7 +228,7 @@ describe('an address', () => {
     expect(found.ok && Buffer.from(found.value.data, 'base64').equals(bytes)).toBe(true);
   });
 
-  it('that gives nothing is asked again', async () => {
+  it('without an answer is requested again', async () => {
     const server = await startServer((_request, response) => response.end());
     expect(await load(place().reader, { kind: 'url', url: server.url })).toMatchObject({
       code: 'download.truncated',

@@ -65,7 +65,7 @@ const errorOf = (result: InputResult) => {
 describe('a copy of a file in the place of a run on an engine', () => {
   const source = (bytes: Buffer): InputSource => ({ kind: 'file', path: 'fox.png', sha256: sha256(bytes) });
 
-  it('is read where this machine has no such file, as an image and as a mask, and only with its own bytes', async () => {
+  it('is read if this machine has no such file, as an image and as a mask, and only with its own bytes', async () => {
     const folder = realpathSync(freshFolder());
     const shared = folderInputs(join(folder, 'run'));
     const reader = startReader({ folder, filesRoot: folder, shared });
@@ -109,7 +109,7 @@ describe('a file of the pipeline', () => {
   };
   const file = (path: string, bytes: Buffer): InputSource => ({ kind: 'file', path, sha256: sha256(bytes) });
 
-  it.each(Object.keys(gallery))('is passed on as it is: %s', async (name) => {
+  it.each(Object.keys(gallery))('is passed on unchanged: %s', async (name) => {
     const { folder, reader } = place();
     const bytes = await image(name);
     writeFileSync(join(folder, 'mask.bmp'), bytes);
@@ -118,7 +118,7 @@ describe('a file of the pipeline', () => {
     expect(Buffer.from(data, 'base64').equals(bytes)).toBe(true);
   });
 
-  it('may be HEIC, which models take', async () => {
+  it('may be HEIC, which models accept', async () => {
     const { folder, reader } = place();
     const bytes = Buffer.concat([
       Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
@@ -168,7 +168,7 @@ describe('a file of the pipeline', () => {
     }
   });
 
-  it('must still be what the job was planned with', async () => {
+  it('must still have the content that the job was planned with', async () => {
     const { folder, reader } = place();
     const bytes = await image();
     writeFileSync(join(folder, 'a.png'), await image('png', 41, 30));
@@ -201,7 +201,7 @@ describe('a file of the pipeline', () => {
     },
   );
 
-  it('is refused when it is no image, and when it is too large', async () => {
+  it('is refused if it is not an image, and if it is too large', async () => {
     const { folder, reader } = place();
     const words = Buffer.from('not an image');
     writeFileSync(join(folder, 'a.png'), words);
@@ -213,7 +213,7 @@ describe('a file of the pipeline', () => {
 });
 
 describe('a file of the run', () => {
-  it('is read by its content, and missed when it is gone', async () => {
+  it('is recognised by its content, and missing when it is gone', async () => {
     const directory = freshFolder();
     const bytes = await image('webp, lossy');
     mkdirSync(join(directory, 'images/ab'), { recursive: true });
@@ -245,7 +245,7 @@ describe('a file of the run', () => {
 describe('an address', () => {
   const link = (url: string): InputSource => ({ kind: 'url', url });
 
-  it('is read where the rule of image links allows it', async () => {
+  it('is read if the rule of image links allows it', async () => {
     const bytes = await image('jpeg');
     const server = await startServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(bytes);
@@ -278,7 +278,7 @@ describe('an address', () => {
     expect(errorOf(await startReader().load(link(server.url), always)).code).toBe('download.address');
   });
 
-  it('that is rejected fails for good: nobody can give a fresh one', async () => {
+  it('that is rejected fails for good, because nobody can give a fresh one', async () => {
     const server = await startServer((_request, response) => response.writeHead(403).end());
     expect(errorOf(await startReader().load(link(server.url), always))).toMatchObject({
       code: 'download.refused',
@@ -297,7 +297,7 @@ describe('an address', () => {
     expect(errorOf(await startReader().load(link(server.url), always)).class).toBe(kind);
   });
 
-  it('that gives a web page is no image', async () => {
+  it('that gives a web page is not an image', async () => {
     const server = await startServer((_request, response) => response.end('<!doctype html>'.repeat(900)));
     expect(errorOf(await startReader().load(link(server.url), always))).toMatchObject({
       code: 'download.not-image',
@@ -305,7 +305,7 @@ describe('an address', () => {
     });
   });
 
-  it('that gives more than a request can hold is read no further', async () => {
+  it('that gives more than a request can hold is not read further', async () => {
     const head = await image();
     let sent = 0;
     const server = await startServer((_request, response) => {
@@ -325,7 +325,7 @@ describe('an address', () => {
     expect(sent).toBeLessThan(2 * largestInput);
   });
 
-  it('that says nothing is given up in time', async () => {
+  it('that does not answer is given up in time', async () => {
     const server = await startServer(() => {});
     const clock = new ManualClock();
     const reader = startReader({ clock, timeouts: { idleMs: 1000, totalMs: 5000 } });
@@ -336,7 +336,7 @@ describe('an address', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is released when the call is stopped', async () => {
+  it('is released when the call is cancelled', async () => {
     const server = await startServer(() => {});
     const stop = new AbortController();
     const result = startReader().load(link(server.url), stop.signal);

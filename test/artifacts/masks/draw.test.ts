@@ -61,7 +61,7 @@ const failureOf = async (work: Promise<LoadedImage>): Promise<readonly [string, 
 };
 
 describe('masks that are kept for the next job', () => {
-  it('are the 16 that were wanted last', async () => {
+  it('are the 16 most recently used', async () => {
     const masks = new MaskMaker();
     const make = (width: number) => masks.make(shapesOf(width), undefined, always);
     const first: LoadedImage[] = [];
@@ -79,7 +79,7 @@ describe('masks that are kept for the next job', () => {
     expect(await make(4)).not.toBe(first[3]);
   });
 
-  it('are no longer together than may be', async () => {
+  it('have a limited total size', async () => {
     const made = async (masks: MaskMaker, seed: number): Promise<LoadedImage> => {
       const [request, file] = await fileOf(noise(seed, 10_000), 100, 100);
       return await masks.make(request, file, always);
@@ -133,7 +133,7 @@ describe('masks that are kept for the next job', () => {
 });
 
 describe('a mask', () => {
-  it('is made for an image of 64 Mi pixels, and for none of more', async () => {
+  it('is made for an image of at most 64 Mi pixels', async () => {
     expect(mostMaskPixels).toBe(8192 * 8192);
     const masks = new MaskMaker();
     const [code, message] = await failureOf(masks.make(shapesOf(8192, 8193), undefined, always));
@@ -144,7 +144,7 @@ describe('a mask', () => {
     await expect(masks.make(shapesOf(8192, 8192), undefined, AbortSignal.abort(stop))).rejects.toBe(stop);
   });
 
-  it('is of as many bytes as services take, however much detail it has', async () => {
+  it('has at most as many bytes as services accept, however detailed it is', async () => {
     expect(largestMask).toBe(12 * 1024 * 1024);
     const size = { width: 100, height: 100 };
     const levels = noise(1, 10_000);
@@ -160,14 +160,14 @@ describe('a mask', () => {
     });
   });
 
-  it('is packed as well as PNG can', async () => {
+  it('is compressed as well as PNG can be', async () => {
     const levels = Buffer.alloc(300 * 300, 255).fill(0, 40_000, 50_000);
     const file = await writeMask(levels, { width: 300, height: 300 }, 'white');
     const other = await sharp(file).png({ compressionLevel: 1 }).toBuffer();
     expect(file.length).toBeLessThan(other.length);
   });
 
-  it('is one of a pixel that is hardly white', async () => {
+  it('may repaint a single pixel that is hardly white', async () => {
     const [request, file] = await fileOf(Buffer.from([0, 1]), 2);
     const { data } = await new MaskMaker().make(request, file, always);
     expect([...(await sharp(Buffer.from(data, 'base64')).extractChannel(0).raw().toBuffer())]).toEqual([
@@ -175,7 +175,7 @@ describe('a mask', () => {
     ]);
   });
 
-  it('that leaves nothing to repaint says which, and why', async () => {
+  it('that leaves nothing to repaint is reported with its name and the reason', async () => {
     const [request, file] = await fileOf(Buffer.from([0, 0]), 2);
     const [white, whiteFile] = await fileOf(Buffer.from([255, 255]), 2);
     const empty: MaskRequest = {
@@ -199,7 +199,7 @@ describe('a mask', () => {
     [3, 2],
     [2, 3],
     [3, 3],
-  ])('of %i × %i pixels is not for an image of 2 × 2', async (width, height) => {
+  ])('of %i × %i pixels does not fit an image of 2 × 2', async (width, height) => {
     const [request, file] = await fileOf(Buffer.alloc(width * height, 255), width, height);
     const [code] = await failureOf(
       new MaskMaker().make({ ...request, size: { width: 2, height: 2 } }, file, always),
@@ -216,7 +216,7 @@ describe('the edge of a shape', () => {
     );
   };
 
-  it('lies on the line that its decimals mean, whatever the noise of binary fractions', () => {
+  it('lies on the line that its decimals mean, despite the errors of binary fractions', () => {
     // 0.15 × 10 is the middle of a pixel, and 0.1 + 0.05 as a binary fraction a little more; 0.35 - 0.2 a little less.
     expect(art(10, 1, { rectangle: [0.35 - 0.2, 0, 0.85, 1] })).toEqual(['..########']);
     expect(art(10, 1, { rectangle: [0.1 + 0.05, 0, 0.85, 1] })).toEqual(['..########']);
@@ -228,7 +228,7 @@ describe('the edge of a shape', () => {
     expect(art(4, 2, { rectangle: [-0.5, -0.5, 1, 1] })).toEqual(['##..', '....']);
   });
 
-  it('of an ellipse holds the pixels whose centres lie in it, wherever it stands', () => {
+  it('of an ellipse contains the pixels whose centres lie in it, at any position', () => {
     const ellipse = art(9, 8, { ellipse: [2 / 9, 1 / 8, 6 / 9, 6 / 8] });
     expect(ellipse).toEqual([
       '.........',

@@ -87,7 +87,7 @@ const row = (
     .toBuffer();
 
 describe('a mask file', () => {
-  it('is sent as white and black without alpha, whatever kind of PNG it is', async () => {
+  it('is sent as white and black without alpha, from any kind of PNG', async () => {
     const files: Readonly<Record<string, Buffer>> = {
       grey: await row([0, 255, 128, 255], 1),
       'grey with alpha': await row([255, 0, 255, 255, 255, 128, 255, 255], 2),
@@ -109,13 +109,13 @@ describe('a mask file', () => {
     }
   });
 
-  it('is turned round on request', async () => {
+  it('is inverted on request', async () => {
     const bytes = await row([0, 255, 100], 1);
     const mask = await samples(await maskOf(bytes, { size: { width: 3, height: 1 }, invert: true }));
     expect(mask.of(0)).toEqual([255, 0, 155]);
   });
 
-  it('is transparent where it is repainted, for edit, and its colours say the same', async () => {
+  it('is transparent where the image is repainted, for edit, and its colours agree', async () => {
     const bytes = await row([0, 255, 100], 1);
     const mask = await samples(await maskOf(bytes, { size: { width: 3, height: 1 }, form: 'transparent' }));
     expect(mask).toMatchObject({ hasAlpha: true, channels: 4 });
@@ -123,7 +123,7 @@ describe('a mask file', () => {
     expect(mask.of(0)).toEqual([0, 255, 100]);
   });
 
-  it('must have the size of the image: both are named', async () => {
+  it('must have the size of the image, and the failure names both sizes', async () => {
     const error = errorOf(await maskOf(await row([255, 255], 1), { size: { width: 1024, height: 512 } }));
     expect(error).toMatchObject({ code: 'mask.size', class: 'permanent' });
     expect(error.message).toContain('masks/neck.png');
@@ -131,7 +131,7 @@ describe('a mask file', () => {
     expect(error.message).toContain('1024 × 512 ');
   });
 
-  it('must be a PNG by its content, and whole', async () => {
+  it('must be a complete PNG by its content', async () => {
     const size = { width: 40, height: 30 };
     const jpeg = await gallery['jpeg']?.(40, 30);
     const whole = await gallery['png']?.(40, 30);
@@ -155,7 +155,7 @@ describe('a mask file', () => {
     });
   });
 
-  it('must still be what the job was planned with, also when an equal mask was made before', async () => {
+  it('must still have the content that the job was planned with, even after an equal mask was made', async () => {
     const { folder, reader } = place();
     const bytes = await row([0, 255], 1);
     writeFileSync(join(folder, 'a.png'), bytes);
@@ -201,7 +201,7 @@ describe('a drawn mask', () => {
     ]);
   });
 
-  it('is turned round, and made transparent', async () => {
+  it('is inverted, and made transparent', async () => {
     const mask = await samples(
       await drawn([{ rectangle: [0, 0, 0.5, 1] }], {
         size: { width: 2, height: 1 },
@@ -212,7 +212,7 @@ describe('a drawn mask', () => {
     expect(mask.of(3)).toEqual([255, 0]);
   });
 
-  it('is made in each form and for each size that is asked for, one after the other', async () => {
+  it('is made in each form and for each requested size, one after the other', async () => {
     const { reader } = place();
     const source = { kind: 'shapes', shapes: [{ rectangle: [0, 0, 0.5, 1] }] } as const;
     const first = { source, invert: false, size: { width: 4, height: 2 }, form: 'white' } as const;
@@ -238,7 +238,7 @@ describe('a drawn mask', () => {
     });
   });
 
-  it('is refused for an image of a size that none has', async () => {
+  it('is refused for an image of an impossible size', async () => {
     const result = await drawn([{ rectangle: [0, 0, 1, 1] }], { size: { width: 1e6, height: 1e6 } });
     expect(errorOf(result)).toMatchObject({ code: 'mask.too-large', class: 'permanent' });
   });
@@ -271,7 +271,7 @@ describe('a drawn mask', () => {
     fc.assert(law, { seed: 5, numRuns: 200 });
   });
 
-  it('draws an ellipse within its box, alike on both sides', () => {
+  it('draws an ellipse within its box, symmetrically', () => {
     const law = fc.property(
       fc.integer({ min: 1, max: 50 }),
       fc.integer({ min: 1, max: 50 }),

@@ -37,7 +37,7 @@ describe('a run directory that may have come with a repository', () => {
     ['video', 'file', 'directory.kind'],
     ['masks', 'link', 'nothing is wrong'],
   ])(
-    'is refused for its root %s, a %s, whether or not its files are looked at: %s',
+    'is refused for its root %s, a %s, whether or not its files are checked: %s',
     async (name, thing, code) => {
       expect([await refusal(name, thing, true), await refusal(name, thing, false)]).toEqual([code, code]);
     },
@@ -55,14 +55,14 @@ describe('a run directory that may have come with a repository', () => {
     ['images/.git', 'link', 'nothing is wrong'],
     ['images/ab/.hidden', 'link', 'nothing is wrong'],
     ['images/ab/abc-9.png', 'file', 'nothing is wrong'],
-  ])('is refused for %s, a %s, where its files are looked at: %s', async (name, thing, code) => {
+  ])('is refused for %s, a %s, if its files are checked: %s', async (name, thing, code) => {
     expect([await refusal(name, thing, true), await refusal(name, thing, false)]).toEqual([
       code,
       'nothing is wrong',
     ]);
   });
 
-  it('is taken while nothing is in it', async () => {
+  it('is accepted while it is empty', async () => {
     await expect(checkArtifactFolder(join(freshFolder(), 'run'), { files: true })).resolves.toBeUndefined();
   });
 });

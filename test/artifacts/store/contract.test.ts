@@ -46,7 +46,7 @@ async function contentOf(store: ArtifactStore, name: string): Promise<string> {
 }
 
 describe.each(places)('an artifact store: %s', (_, place) => {
-  it('holds nothing when it is new', async () => {
+  it('is empty when it is new', async () => {
     const store = (await place())();
     expect(await listed(store)).toEqual([]);
     expect(await store.get('images/ab/abc-1.png', 1000)).toMatchObject({ ok: false, why: 'missing' });
@@ -55,7 +55,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('gives a file under its name once it is finished, and not before', async () => {
+  it('shows a file under its name once it is finished, and not before', async () => {
     const store = (await place())();
     const file = await store.put('images/ab/abc-1');
     await file.write(Buffer.from('one'));
@@ -72,7 +72,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('keeps its files for the next run, and nothing of what was unfinished', async () => {
+  it('keeps its files for the next run, but no unfinished ones', async () => {
     const open = await place();
     const killed = open();
     await put(killed, 'video/ab/abc-1.mp4', 'whole');
@@ -86,7 +86,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('replaces a file whole, also by a second file that was received at the same time', async () => {
+  it('replaces a file as a whole, also by a second file that was received at the same time', async () => {
     const store = (await place())();
     await put(store, 'video/ab/abc-1.mp4', 'the first, which is longer');
     const [second, third] = [await store.put('video/ab/abc-1'), await store.put('video/ab/abc-1')];
@@ -99,7 +99,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('forgets a file that is discarded, and leaves a finished one', async () => {
+  it('removes a file that is discarded, and keeps a finished one', async () => {
     const store = (await place())();
     await put(store, 'video/ab/abc-1.mp4', 'kept');
     const file = await store.put('video/ab/abc-1');
@@ -110,7 +110,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('reads no file of more bytes than are wanted', async () => {
+  it('reads no file larger than requested', async () => {
     const store = (await place())();
     await put(store, 'video/ab/abc-1.mp4', '12345');
     expect(await store.get('video/ab/abc-1.mp4', 4)).toMatchObject({ ok: false, why: 'too-large' });
@@ -118,7 +118,7 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     await store.close();
   });
 
-  it('opens a file and gives its bytes from one place to before another', async () => {
+  it('opens a file and reads its bytes from one position to before another', async () => {
     const store = (await place())();
     await put(store, 'video/ab/abc-1.mp4', '0123456789');
     const found = await store.open('video/ab/abc-1.mp4');
@@ -152,14 +152,14 @@ describe.each(places)('an artifact store: %s', (_, place) => {
     'images/ab/abc\0.png',
     'images/ab/',
     '',
-  ])('gives nothing under a name that is no artifact: %j', async (name) => {
+  ])('finds nothing under a name that no artifact has: %j', async (name) => {
     const store = (await place())();
     expect(await store.get(name, 1000)).toMatchObject({ ok: false, why: 'outside' });
     await expect(store.remove([name])).rejects.toThrow(/^Internal error/);
     await store.close();
   });
 
-  it('lists and removes what it was given, whatever the names and their order', async () => {
+  it('lists and removes its files, whatever the names and their order', async () => {
     const key = fc.stringMatching(/^[0-9a-f]{3,5}$/);
     const output = fc.integer({ min: 1, max: 12 });
     const name = fc.oneof(
@@ -202,7 +202,7 @@ describe('the folder of a run directory', () => {
     expect(readFileSync(join(directory, 'video/ab/abc-2.mp4'), 'utf8')).toBe('second');
   });
 
-  it('removes what a killed run was receiving, also where nothing is received again', async () => {
+  it('removes files that a killed run was receiving, even if nothing is received again', async () => {
     const directory = freshFolder();
     await (await openArtifactFolder(directory).put('images/ab/abc-1')).seal();
     expect(filesIn(directory)).toHaveLength(1);

@@ -27,7 +27,7 @@ async function syncsIn(directory: string): Promise<(...names: readonly string[])
 }
 
 describe('a file in a folder of artifacts', () => {
-  it('has a durable name in durable folders, also where none of them was there before', async () => {
+  it('has a durable name in durable folders, even if none of them existed before', async () => {
     const directory = join(freshFolder(), 'run');
     const store = openArtifactFolder(directory);
     const synced = await syncsIn(directory);
@@ -52,7 +52,7 @@ describe('a file in a folder of artifacts', () => {
     ]);
   });
 
-  it('has a durable name in a folder that somebody removed in between', async () => {
+  it('has a durable name in a folder that somebody removed meanwhile', async () => {
     const directory = freshFolder();
     const store = openArtifactFolder(directory);
     await put(store, 'images/ab/abc-1.png');
@@ -66,7 +66,7 @@ describe('a file in a folder of artifacts', () => {
     ]);
   });
 
-  it('is written under a name that nobody else has, and never into a file that is there', async () => {
+  it('is written under a unique name, and never into an existing file', async () => {
     const flags: unknown[] = [];
     beforeCalls('open', (path, how) => {
       if (String(path).endsWith('.part')) flags.push(how);
@@ -76,7 +76,7 @@ describe('a file in a folder of artifacts', () => {
     await file.discard();
   });
 
-  it('can be received once what was in the way of its folder is gone', async () => {
+  it('can be received once the obstacle to its folder is gone', async () => {
     const directory = freshFolder();
     const store = openArtifactFolder(directory);
     writeFileSync(join(directory, 'images'), 'in the way');
@@ -115,7 +115,7 @@ describe('a file in a folder of artifacts', () => {
     expect(filesIn(directory)).toEqual([]);
   });
 
-  it('is put in place also where another file makes the folder of both at the same moment', async () => {
+  it('is placed even if another file makes the folder of both at the same moment', async () => {
     const directory = freshFolder();
     const store = openArtifactFolder(directory);
     const file = await store.put('images/ab/abc-1');
@@ -124,7 +124,7 @@ describe('a file in a folder of artifacts', () => {
     expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
   });
 
-  it('is not put behind a link that takes the place of its folder at the same moment', async () => {
+  it('is not placed behind a link that replaces its folder at the same moment', async () => {
     const [directory, elsewhere] = [freshFolder(), freshFolder()];
     const store = openArtifactFolder(directory);
     const file = await store.put('images/ab/abc-1');
@@ -136,7 +136,7 @@ describe('a file in a folder of artifacts', () => {
 });
 
 describe('a folder of artifacts', () => {
-  it.each(['images', 'images/.incoming'])('tidies up nothing behind a link: %s', async (name) => {
+  it.each(['images', 'images/.incoming'])('removes nothing behind a link: %s', async (name) => {
     const [directory, elsewhere] = [freshFolder(), freshFolder()];
     mkdirSync(join(elsewhere, '.incoming'));
     for (const at of ['.incoming/abc-1.0123abcd.part', 'abc-1.0123abcd.part'])
@@ -147,7 +147,7 @@ describe('a folder of artifacts', () => {
     expect(filesIn(elsewhere)).toEqual(['.incoming/abc-1.0123abcd.part', 'abc-1.0123abcd.part']);
   });
 
-  it('says of one caller only that it removed a file, however many remove it at the same time', async () => {
+  it('tells only one of several simultaneous callers that it removed a file', async () => {
     const store = openArtifactFolder(freshFolder());
     for (let round = 0; round < 20; round += 1) {
       await put(store, 'images/ab/abc-1.png');
@@ -156,7 +156,7 @@ describe('a folder of artifacts', () => {
     }
   });
 
-  it('takes a file that is gone when it is to be removed for none, and reports any other error', async () => {
+  it('treats a file that is gone before its removal as missing, and reports any other error', async () => {
     const directory = freshFolder();
     const store = openArtifactFolder(directory);
     await put(store, 'images/ab/abc-1.png');
@@ -169,7 +169,7 @@ describe('a folder of artifacts', () => {
     expect(await failureOf(store.remove(['images/ab/abc-2.png']))).toBe('disk.readonly, stop');
   });
 
-  it('is read through a run directory that is itself reached by a link', async () => {
+  it('can be read through a link to the run directory', async () => {
     const place = freshFolder();
     const [directory, link] = [join(place, 'run'), join(place, 'link')];
     await put(openArtifactFolder(directory), 'images/ab/abc-1.png', 'fox');
@@ -179,7 +179,7 @@ describe('a folder of artifacts', () => {
     expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
   });
 
-  it('has no file where a folder has its name', async () => {
+  it('has no file if a folder has its name', async () => {
     const directory = freshFolder();
     mkdirSync(join(directory, 'images/ab/abc-1.png'), { recursive: true });
     const store = openArtifactFolder(directory);
@@ -187,7 +187,7 @@ describe('a folder of artifacts', () => {
     expect(await listed(store)).toEqual([]);
   });
 
-  it('stops the run where a file cannot be read for a reason that lies in the disk', async () => {
+  it('stops the run if a file cannot be read because of the disk', async () => {
     const store = openArtifactFolder(freshFolder());
     await put(store, 'images/ab/abc-1.png');
     beforeCalls('open', () => {
@@ -199,7 +199,7 @@ describe('a folder of artifacts', () => {
 });
 
 describe('the names in a folder of artifacts', () => {
-  it('come in the order of whole names, also where the name of a folder begins that of another', async () => {
+  it('are sorted as whole names, even if the name of a folder begins that of another', async () => {
     const store = openArtifactFolder(freshFolder());
     const names = ['images/a-/a-b-1.png', 'images/a./a.b-1.png', 'images/a/a-1.png', 'images/a/a-10.png'];
     expect(names.toSorted()).toEqual(names);
@@ -207,7 +207,7 @@ describe('the names in a folder of artifacts', () => {
     expect(await listed(store)).toEqual(names);
   });
 
-  it('are those that begin as is wanted, to the whole of a name', async () => {
+  it('are those with the requested beginning, up to a whole name', async () => {
     const store = openArtifactFolder(freshFolder());
     const names = [
       'images/ab/abc-1.png',
@@ -233,7 +233,7 @@ describe('the names in a folder of artifacts', () => {
     expect(await failureOf(listed(store))).toBe('disk.link, stop');
   });
 
-  it('are none of a folder that goes away while they are read, and stop the run where they cannot be read', async () => {
+  it('are empty for a folder that vanishes while they are read, and stop the run if they cannot be read', async () => {
     const directory = freshFolder();
     const store = openArtifactFolder(directory);
     for (const name of ['images/ab/abc-1.png', 'images/cd/cde-1.png']) await put(store, name);

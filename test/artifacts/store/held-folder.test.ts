@@ -29,7 +29,7 @@ function heldSyncs(): { readonly begun: number[]; readonly finish: (error?: Erro
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('all who come while a folder is synced share the next sync, which begins after the one under way', async () => {
+it('all callers during a sync of a folder share the next sync, which begins after the current one', async () => {
   const folder = new HeldFolder(freshFolder());
   const { begun, finish } = heldSyncs();
   const over: number[] = [];
@@ -45,7 +45,7 @@ it('all who come while a folder is synced share the next sync, which begins afte
   expect([over, begun.length]).toEqual([[1, 2, 3], 2]);
 });
 
-it('a sync that fails fails for all who share it, and not for those of the next', async () => {
+it('a failed sync fails for all who share it, but not for those of the next', async () => {
   const folder = new HeldFolder(freshFolder());
   const { finish } = heldSyncs();
   const first = folder.sync();
@@ -58,7 +58,7 @@ it('a sync that fails fails for all who share it, and not for those of the next'
   await Promise.all([second, third]);
 });
 
-it('a folder is no longer in place once it was moved, removed, replaced by another, or by a link', () => {
+it('a folder is no longer in place once it was moved, removed, or replaced by another or a link', () => {
   const place = freshFolder();
   const path = join(place, 'ab');
   const fresh = (): HeldFolder => {
@@ -81,7 +81,7 @@ it('a folder is no longer in place once it was moved, removed, replaced by anoth
   expect(() => new HeldFolder(path)).toThrow(/ELOOP|ENOTDIR/);
 });
 
-it('is closed once it is retired and nobody uses it, and never twice', () => {
+it('a folder is closed once it is retired and nobody uses it, and never twice', () => {
   const closed: number[] = [];
   const { closeSync } = fs;
   const folder = new HeldFolder(freshFolder());
@@ -99,7 +99,7 @@ it('is closed once it is retired and nobody uses it, and never twice', () => {
   expect(closed).toHaveLength(1);
 });
 
-it('files in more folders than are held open all have their names, whichever are placed at the same time', async () => {
+it('all files get their names in more folders than are held open, whatever is placed at the same time', async () => {
   const store = openArtifactFolder(freshFolder());
   const names = Array.from({ length: 360 }, (_, n) => {
     const folder = n.toString(36).padStart(2, '0');
@@ -110,7 +110,7 @@ it('files in more folders than are held open all have their names, whichever are
   await store.close();
 });
 
-it('nothing is looked for under names that were never there, and what an earlier run left is', async () => {
+it('absent names are not looked up, and files of an earlier run are found', async () => {
   const directory = freshFolder();
   mkdirSync(join(directory, 'images/ab'), { recursive: true });
   writeFileSync(join(directory, 'images/ab/abc-1.webp'), 'of an earlier run');

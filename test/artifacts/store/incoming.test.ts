@@ -21,7 +21,7 @@ function writeAtMost(bytes: number): void {
   });
 }
 
-it('a file is what came, also where the system writes only a part of each chunk', async () => {
+it('a file contains all received bytes, even if the system writes only a part of each chunk', async () => {
   writeAtMost(4);
   const store = openArtifactFolder(freshFolder());
   const file = await store.put('images/ab/abc-1');
@@ -34,7 +34,7 @@ it('a file is what came, also where the system writes only a part of each chunk'
 });
 
 it.each(['seal', 'discard'] as const)(
-  'a file holds nothing open after %s, and takes nothing more',
+  'a file holds nothing open after %s, and accepts nothing more',
   async (end) => {
     const directory = freshFolder();
     const file = await openArtifactFolder(directory).put('images/ab/abc-1');
@@ -48,7 +48,7 @@ it.each(['seal', 'discard'] as const)(
   },
 );
 
-it('a file is read to its end and no further, from any place', async () => {
+it('a file is read to its end and no further, from any position', async () => {
   const file = await openArtifactFolder(freshFolder()).put('images/ab/abc-1');
   await file.write(Buffer.from('0123456789'));
   const read = async (position: number, length: number) => String(await file.read(position, length));
@@ -62,7 +62,7 @@ it('a file is read to its end and no further, from any place', async () => {
   await file.discard();
 });
 
-it('a file is closed behind a write that is under way, so that nothing else gets what it writes', async () => {
+it('a file is closed after a write in progress, so that no other file gets those bytes', async () => {
   const calls: string[] = [];
   const { write, close } = fs;
   replaceFs({

@@ -13,7 +13,7 @@ it('a name that was added is never forgotten', () => {
   );
 });
 
-it('of 100,000 names beside as many that were added, few are taken for one of them', () => {
+it('few of 100,000 absent names are taken for one of as many added names', () => {
   const marks = new NameMarks();
   const name = (key: number, extension: string): string =>
     `images/${(key % 256).toString(16)}/${key.toString(16).padStart(32, '0')}-1.${extension}`;

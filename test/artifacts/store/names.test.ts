@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { checkName, imagePath, isArtifactName, videoPath } from '../../../src/artifacts/store/names.ts';
 
-it('artifacts are called by their job, in folders of its first two characters', () => {
+it('artifacts are named after their job, in folders of its first two characters', () => {
   expect([imagePath('ab12', 3), videoPath('ab12', 1)]).toEqual(['images/ab/ab12-3', 'video/ab/ab12-1']);
 });
 
 describe('the name of an artifact', () => {
-  it.each(['images', 'video'])('lies in %s', (root) => {
+  it.each(['images', 'video'])('begins with %s', (root) => {
     expect(isArtifactName(`${root}/ab/ab12-1.png`)).toBe(true);
   });
 
-  it.each(['a/a', 'ab/a.b_c-D9', `ab/${'a'.repeat(251)}`])('may be %s', (rest) => {
+  it.each(['a/a', 'ab/a.b_c-D9', `ab/${'a'.repeat(251)}`])('may continue with %s', (rest) => {
     expect(isArtifactName(`images/${rest}`)).toBe(true);
   });
 
@@ -32,7 +32,7 @@ describe('the name of an artifact', () => {
     'images/ab/ab/12.png',
     'images/ab/ab12.png\n',
     `images/ab/${'a'.repeat(252)}`,
-  ])('is not %j', (name) => {
+  ])('cannot be %j', (name) => {
     expect(isArtifactName(name)).toBe(false);
   });
 });
@@ -58,7 +58,7 @@ describe('a key', () => {
     ['ab12', 1.5],
     ['ab12', Number.NaN],
     ['ab12', Number.MAX_SAFE_INTEGER + 1],
-  ])('%j with the output %d is none of ours', (key, output) => {
+  ])('%j with the output %d is not one of ours', (key, output) => {
     expect(() => checkName(key, output)).toThrow(/^Internal error: /);
   });
 });

@@ -63,7 +63,7 @@ async function run(plan: Plan, state: StateStore, store: ArtifactStore): Promise
   }
 }
 
-it('a run keeps its artifacts in a store in memory, and shows a model an image that it reads from there', async () => {
+it('a run keeps its artifacts in a store in memory, and sends a model an image from there', async () => {
   const { plan } = await planOf(pipeline);
   const state = memoryStore();
   const files = new Map<string, Buffer>();
@@ -85,7 +85,7 @@ it('a run keeps its artifacts in a store in memory, and shows a model an image t
   expect(store.unfinished).toBe(0);
 });
 
-it('a run that goes on sends no image that was changed in the store', async () => {
+it('a continued run sends no image that was changed in the store', async () => {
   const { plan } = await planOf(pipeline);
   const state = memoryStore();
   const files = new Map<string, Buffer>();

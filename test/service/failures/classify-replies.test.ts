@@ -14,7 +14,7 @@ const cause = new Error('reset');
 const lost: ConnectionFailure = { code: 'connection.lost', what: 'the connection broke', cause };
 
 describe('a connection that failed', () => {
-  test('before anything was sent leaves nothing open', () => {
+  test('before anything was sent leaves nothing in doubt', () => {
     expect(connectionFailure({ code: 'connection.refused', what: 'refused' }, false, facts())).toStrictEqual({
       code: 'connection.refused',
       class: 'unsent',
@@ -22,7 +22,7 @@ describe('a connection that failed', () => {
     });
   });
 
-  test('after a submission was sent leaves open what became of it', () => {
+  test('after a submission was sent leaves its outcome in doubt', () => {
     expect(connectionFailure(lost, true, facts())).toStrictEqual({
       code: 'connection.lost',
       class: 'lost',
@@ -33,7 +33,7 @@ describe('a connection that failed', () => {
     });
   });
 
-  test('after a request that changes nothing is tried again', () => {
+  test('after a request that changes nothing is retried', () => {
     expect(
       connectionFailure({ code: 'connection.lost', what: 'it broke' }, true, facts({ safe: true })),
     ).toStrictEqual({
@@ -44,7 +44,7 @@ describe('a connection that failed', () => {
   });
 
   test.each([true, false])(
-    'by what no wait changes stops the run, whether anything was sent (%s)',
+    'for a lasting reason stops the run, whether or not anything was sent (%s)',
     (sent) => {
       for (const code of ['connection.certificate', 'connection.proxy', 'connection.protocol'] as const) {
         const failure = connectionFailure({ code, what: 'w', lasting: true }, sent, facts());
@@ -53,20 +53,20 @@ describe('a connection that failed', () => {
     },
   );
 
-  test('by another protocol at a port that has spoken HTTP is tried again', () => {
+  test('because a port that has spoken HTTP speaks another protocol is retried', () => {
     const failure = { code: 'connection.protocol', what: 'w', lasting: true } as const;
     const spoken = facts({ hasSpokenHttp: () => true });
     expect(connectionFailure(failure, false, spoken)).toMatchObject({ class: 'unsent' });
   });
 
-  test('names the origin of the address, and none of its path', () => {
+  test('is reported with the origin of the address, without its path', () => {
     const at = facts({ baseUrl: 'https://api.example.com:8443/secret/v1' });
     expect(connectionFailure(lost, false, at).message).toContain(' to https://api.example.com:8443: the');
   });
 });
 
-describe('a response that is of no use', () => {
-  test('says what is wrong with it, and what is open', () => {
+describe('a response that cannot be used', () => {
+  test('is reported with its defect and what is in doubt', () => {
     const empty = reply(200, { kind: 'empty' }, { 'x-request-id': 'R1' });
     expect(unusableResponse(empty, 'but its body is empty', facts())).toStrictEqual({
       code: 'service.malformed',
@@ -86,19 +86,19 @@ describe('a response that is of no use', () => {
     });
   });
 
-  test('that did not arrive whole is a lost connection with a status', () => {
+  test('because it is incomplete is a lost connection with a status', () => {
     expect(
       classify(reply(200, { kind: 'unread', failure: lost }, { 'x-request-id': 'R1' }), facts()),
     ).toMatchObject({ code: 'connection.lost', class: 'lost', status: 200, requestId: 'R1', cause });
   });
 
-  test('whose JSON is broken keeps why', () => {
+  test('because its JSON is broken keeps the cause', () => {
     const failure = classify(reply(200, { kind: 'broken', cause }, {}), facts());
     expect(failure).toMatchObject({ code: 'service.malformed', class: 'lost', status: 200, cause });
     expect(failure?.message).toContain('its JSON is broken');
   });
 
-  test('whose body is empty says so', () => {
+  test('because its body is empty is reported as empty', () => {
     const failure = classify(reply(200, { kind: 'empty' }), facts());
     expect(failure?.message).toContain('its body is empty');
     expect(failure).not.toHaveProperty('cause');
@@ -113,7 +113,7 @@ test.each([
   [300, 'service.redirect'],
   [399, 'service.redirect'],
   [400, 'service.rejected'],
-])('of JSON under status %i it makes %s', (status, code) => {
+])('JSON under status %i is the failure %s', (status, code) => {
   expect(classify(reply(status, json({})), facts())?.code).toBe(code);
 });
 
@@ -126,7 +126,7 @@ test.each([
   ['banned', false],
   ['', false],
   [undefined, false],
-])('a code of %j in an envelope is a status: %s', (code, isStatus) => {
+])('the code %j in an envelope is a status: %s', (code, isStatus) => {
   expect(isHttpError(code)).toBe(isStatus);
   const status = rejectionInside({ code }, reply(200, json({})), facts()).status;
   expect(status).toBe(isStatus ? Number(code) : 200);
@@ -135,7 +135,7 @@ test.each([
 describe('a refusal', () => {
   const saying = (message: string) => reply(400, json({ error: { message } }));
 
-  test('without words has none of its own', () => {
+  test('without words has no message of its own', () => {
     expect(rejection(reply(500, { kind: 'empty' }), facts())).toStrictEqual({
       code: 'service.unavailable',
       class: 'retry',
@@ -152,14 +152,14 @@ describe('a refusal', () => {
     ['no…', 'no…'],
     ['没有。', '没有。'],
     ['v1.5 is not there', 'v1.5 is not there.'],
-  ])('that says %j ends as a sentence', (words, shown) => {
+  ])('with the words %j ends as a sentence', (words, shown) => {
     expect(rejection(saying(words), facts())).toMatchObject({
       message: `POST /img/submit/imagine: HTTP 400: ${shown}`,
       serviceMessage: words,
     });
   });
 
-  test('whose body did not arrive keeps why', () => {
+  test('with an incomplete body keeps the cause', () => {
     expect(rejection(reply(500, { kind: 'unread', failure: lost }), facts())).toMatchObject({
       class: 'retry',
       cause,

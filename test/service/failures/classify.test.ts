@@ -12,7 +12,7 @@ describe('what a status and a body mean', () => {
     expect(fetched).toMatchObject({ ok: false, error: { code: getCode ?? code, class: get, status } });
   });
 
-  test('bytes that are no UTF-8 are a broken response', async () => {
+  test('bytes that are not UTF-8 are a broken response', async () => {
     const bytes = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
     expect(await imagine(respondingWith(200, bytes))).toMatchObject({
       ok: false,
@@ -20,14 +20,14 @@ describe('what a status and a body mean', () => {
     });
   });
 
-  test('JSON counts whatever its Content-Type says, a BOM before it too', async () => {
+  test('JSON is read under any Content-Type, also after a BOM', async () => {
     const result = await imagine(
       respondingWith(200, '\ufeff{"code":1,"result":"1700000000000001"}', { 'content-type': 'text/html' }),
     );
     expect(result).toEqual({ ok: true, value: { kind: 'accepted', taskId: '1700000000000001', code: 1 } });
   });
 
-  test('text that calls itself JSON comes from an API, and is a broken response of it', async () => {
+  test('text with the Content-Type of JSON is a broken response of an API', async () => {
     const service = respondingWith(200, 'upstream hiccup', { 'content-type': 'application/json' });
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.malformed', class: 'lost' } });
   });
@@ -55,12 +55,12 @@ describe('the message of a failure', () => {
     ],
     ['an unknown button', 400, gateway(4, 'unknown_action:x '), 'press another one'],
     ['an unready parent', 400, gateway(4, 'task_status_not_success '), 'Nothing was made'],
-  ])('what to do about %s', async (_what, status, body, advice) => {
+  ])('gives advice about %s', async (_what, status, body, advice) => {
     const result = await imagine(respondingWith(status, body));
     expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
-  test('the request id is taken out of the message, and the words stand alone', async () => {
+  test('does not contain the request id', async () => {
     const body = envelope('model name is required (request id: 20261101aB3xYz)');
     const result = await imagine(respondingWith(400, body));
     expect(result).toMatchObject({
@@ -93,7 +93,7 @@ describe('the message of a failure', () => {
     expect(await imagine(respondingWith(400, body))).toMatchObject({ error: { serviceMessage, requestId } });
   });
 
-  test.each(['x-oneapi-request-id', 'x-request-id'])('else it comes from %s', async (name) => {
+  test.each(['x-oneapi-request-id', 'x-request-id'])('takes the request id from %s', async (name) => {
     const result = await imagine(respondingWith(500, page, { [name]: 'R7' }));
     expect(result).toMatchObject({ error: { requestId: 'R7', serviceMessage: 'Just a moment...' } });
   });
@@ -117,7 +117,7 @@ describe('the message of a failure', () => {
     expect(result.ok ? undefined : result.error.retryAfterMs).toBe(expected);
   });
 
-  test('RetryInfo in the body serves where the header is missing', async () => {
+  test('the wait in RetryInfo is used if the header is missing', async () => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.Help' },
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
@@ -129,7 +129,7 @@ describe('the message of a failure', () => {
     });
   });
 
-  test('a redirect names the origin it leads to and nothing more of it', async () => {
+  test('a redirect is reported with the origin of its target only', async () => {
     const location = 'https://user:pw@www.example.com/img/submit/imagine?token=abc';
     const result = await imagine(respondingWith(301, page, { location }));
     const message = result.ok ? '' : result.error.message;
@@ -142,13 +142,13 @@ describe('the message of a failure', () => {
     ['https://api.example.com/v1/', 'try https://api.example.com.'],
     ['https://api.example.com', 'Check the base address (https://api.example.com)'],
     ['http://www.example.com', 'Write the base address with https: https://www.example.com.'],
-  ])('a redirect from %s says what to do', async (baseUrl, advice) => {
+  ])('a redirect from %s is reported with advice', async (baseUrl, advice) => {
     const headers = { location: 'https://www.example.com/' };
     const result = await imagine(respondingWith(302, '', headers, { baseUrl }));
     expect(result.ok ? '' : result.error.message).toContain(advice);
   });
 
-  test('a redirect without a place to go is one all the same', async () => {
+  test('a redirect without a target is still a redirect', async () => {
     const result = await imagine(respondingWith(302, ''));
     expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
   });

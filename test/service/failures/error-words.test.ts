@@ -35,11 +35,11 @@ describe('the words of an error body', () => {
     expect(read(body)).toStrictEqual(words);
   });
 
-  test.each([[undefined], [null], ['words'], [7], [[]], [['words']]])('%j has none', (body) => {
+  test.each([[undefined], [null], ['words'], [7], [[]], [['words']]])('are empty for %j', (body) => {
     expect(read(body)).toStrictEqual(none);
   });
 
-  test('the list of one that a text vendor answers with is that one', () => {
+  test('are read from a list of one error, as a text vendor sends it', () => {
     expect(read([{ error: { message: 'm', code: 400 } }])).toStrictEqual({
       shape: 'envelope',
       message: '<m>',
@@ -48,7 +48,7 @@ describe('the words of an error body', () => {
   });
 
   test.each(['message', 'status', 'type'])(
-    'an envelope without the members before it says its %s',
+    'are found in the %s of an envelope without the members before it',
     (last) => {
       const members = ['message', 'status', 'type'];
       const after = members.slice(members.indexOf(last));
@@ -58,7 +58,7 @@ describe('the words of an error body', () => {
   );
 
   test.each(['description', 'error', 'message', 'msg', 'detail'])(
-    'a body without the members before it says its %s',
+    'are found in the %s of a body without the members before it',
     (last) => {
       const members = ['description', 'error', 'message', 'msg', 'detail'];
       const after = members.slice(members.indexOf(last));
@@ -68,7 +68,7 @@ describe('the words of an error body', () => {
     },
   );
 
-  test('a member that is no text is passed over, a number is text', () => {
+  test('skip a member that is not text, and include a number as text', () => {
     expect(read({ description: { deep: true }, message: 'm' })).toMatchObject({ message: '<m>' });
     expect(read({ description: true, message: 7 })).toMatchObject({ message: '<7>' });
     expect(read({ description: 'd', code: 14_001_929_738_841_620_123n })).toMatchObject({
@@ -106,17 +106,17 @@ describe('the words of an error body', () => {
       'Provider returned error: slow down',
     ],
     ['one that is said twice', { error: { message: 'no: why', metadata: { raw: 'why' } } }, 'no: why'],
-  ])('%s is found', (_what, body, words) => {
+  ])('are found in %s', (_what, body, words) => {
     expect(read(body)).toMatchObject({ message: `<${words}>` });
   });
 
-  test('words that lie too deep are not looked for', () => {
+  test('are not searched for beyond a certain depth', () => {
     let body: unknown = 'deep';
     for (let i = 0; i < 50; i++) body = { error: [body] };
     expect(read(body)).toMatchObject({ message: '<>' });
   });
 
-  test('a request id is cleaned, and stands for itself', () => {
+  test('include the cleaned request id when it stands alone', () => {
     expect(read({ error: { message: 'm (request id: R1)' } })).toStrictEqual({
       shape: 'envelope',
       message: '<m>',
@@ -125,7 +125,7 @@ describe('the words of an error body', () => {
     });
   });
 
-  test('the first delay among the details counts, whatever stands before it', () => {
+  test('the first delay among the details is used, wherever it stands', () => {
     const details = [null, 'words', {}, { retryDelay: 'soon' }, { retryDelay: '7s' }, { retryDelay: '9s' }];
     expect(read({ error: { message: 'm', details } })).toStrictEqual({
       shape: 'envelope',
@@ -160,6 +160,6 @@ test.each<[Parameters<typeof reply>[1], object]>([
   [{ kind: 'broken', cause: 0, text: '{"code":4,"descr' }, { message: '<{"code":4,"descr>' }],
   [{ kind: 'broken', cause: 0 }, { message: '' }],
   [{ kind: 'empty' }, { shape: 'other', message: '', code: '' }],
-])('%j says', (body, words) => {
+])('the words of %j are read', (body, words) => {
   expect(readReplyWords(reply(500, body), (text) => (text === '' ? '' : `<${text}>`))).toMatchObject(words);
 });

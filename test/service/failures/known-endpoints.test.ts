@@ -31,12 +31,12 @@ const kinds: readonly (readonly [string, () => Response, string, string])[] = [
 ];
 
 describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
-  test('stops the run where the endpoint has not responded well', async () => {
+  test('stops the run if the endpoint has never answered well', async () => {
     expect(await imagine(answeringInTurn(strange))).toMatchObject({ error: { code, class: 'stop' } });
     expect(await answeringInTurn(strange).fetchTask('1', never)).toMatchObject({ error: { class: 'stop' } });
   });
 
-  test('passes where it has, and what was sent may have been carried out', async () => {
+  test('is passing if it has, and a submission may have been processed', async () => {
     const service = answeringInTurn(accepted, strange, accepted);
     expect((await imagine(service)).ok).toBe(true);
     const met = await imagine(service);
@@ -49,7 +49,7 @@ describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
     expect(await looking.fetchTask('2', never)).toMatchObject({ error: { code, class: 'retry' } });
   });
 
-  test('stops the run when ten in a row say so, and not before', async () => {
+  test('stops the run after ten in a row, and not before', async () => {
     const nine = Array.from({ length: 9 }, () => strange);
     const service = answeringInTurn(accepted, ...nine, accepted, ...nine, strange);
     const met: unknown[] = [];
@@ -61,7 +61,7 @@ describe.each(kinds)('%s', (_, strange, code, ofSubmission) => {
     expect(met).toEqual(['ok', ...passed, 'ok', ...passed, 'stop']);
   });
 
-  test('leaves the submission that stops the run as open as those before it, and only where the endpoint had responded', async () => {
+  test('leaves the submission that stops the run as uncertain as those before it, only if the endpoint had answered', async () => {
     const openOne = async (before: readonly (() => Response)[]): Promise<unknown> => {
       const service = answeringInTurn(...before, strange);
       for (const _ of before) await imagine(service);
@@ -98,7 +98,7 @@ test('rejections and lost connections neither prove an address nor disprove it',
   expect(await imagine(answeringInTurn(busy, page))).toMatchObject({ error: { class: 'retry' } });
 });
 
-test('a refusal among strange answers is none of them: ten strange ones stop the run, with or without it', async () => {
+test('does not count a refusal among strange answers: ten strange ones stop the run with or without it', async () => {
   const eight = Array.from({ length: 8 }, () => page);
   const busy = (): Response => Response.json({ error: { message: 'busy' } }, { status: 503 });
   const service = answeringInTurn(accepted, ...eight, busy, page, page);
@@ -114,13 +114,13 @@ test('an endpoint that was never asked has not answered', () => {
   expect([endpoints.standing('imagine'), endpoints.standing('modal')]).toEqual(['right', 'elsewhere']);
 });
 
-test('a list of models shows nothing of other endpoints', () => {
+test('a list of models proves nothing about other endpoints', () => {
   const endpoints = new KnownEndpoints();
   endpoints.note('models', { ok: true, value: [] });
   expect([endpoints.standing('models'), endpoints.standing('chat')]).toEqual(['right', 'unknown']);
 });
 
-test('an address that answered in an earlier run is right, and its endpoints are not known', () => {
+test('an address that answered in an earlier run is right, but its endpoints are unknown', () => {
   const endpoints = new KnownEndpoints({ answeredBefore: true });
   expect([endpoints.standing('imagine'), endpoints.hasAnswered]).toEqual(['before', false]);
   endpoints.note('imagine', { ok: true, value: 1 });
@@ -129,7 +129,7 @@ test('an address that answered in an earlier run is right, and its endpoints are
   expect(endpoints.standing('chat')).toBe('untried');
 });
 
-test('an endpoint is not there that is missing ten times while others answer, whatever an earlier run was answered', () => {
+test('an endpoint that is missing ten times while others answer does not exist, even if an earlier run was answered', () => {
   const missing = {
     ok: false,
     error: failure('service.not-found', 'retry', { wrongAddress: true }),
@@ -143,7 +143,7 @@ test('an endpoint is not there that is missing ten times while others answer, wh
   expect([endpoints.standing('describe'), endpoints.standing('chat')]).toEqual(['elsewhere', 'untried']);
 });
 
-test('of text calls and of lists of tasks, too', async () => {
+test('text calls and lists of tasks are judged in the same way', async () => {
   let turn = 0;
   const { fetch } = scriptedFetch(() => (turn++ === 0 ? Response.json(plainReply) : page()));
   const text = textServiceWith({ fetch });

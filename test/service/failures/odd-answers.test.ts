@@ -8,13 +8,13 @@ const messageOf = (result: Awaited<ReturnType<typeof imagine>>): string =>
   result.ok ? '' : result.error.message;
 
 describe('a redirect', () => {
-  test('that fetch hides, as status 0, is one all the same', async () => {
+  test('that fetch hides as status 0 is still a redirect', async () => {
     const service = serviceWith({ fetch: () => Promise.resolve(Response.error()) });
     expect(await imagine(service)).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
   });
 
   test.each(['http://[', 'ftp://files.example.com/a', 'javascript:alert(1)'])(
-    'to %j names no place',
+    'to %j has no target',
     async (location) => {
       const message = messageOf(await imagine(respondingWith(302, '', { location })));
       expect(message).toContain('redirects to another address (HTTP 302)');
@@ -30,7 +30,7 @@ describe('a page', () => {
     expect(messageOf(result)).toContain(`HTTP ${status} with a web page instead of JSON.`);
   });
 
-  test('that is no UTF-8 is a page', async () => {
+  test('that is not UTF-8 is still a page', async () => {
     const latin = Buffer.from('<title>Fermé</title>', 'latin1');
     const result = await imagine(
       respondingWith(200, latin, { 'content-type': 'text/html; charset=iso-8859-1' }),
@@ -38,14 +38,14 @@ describe('a page', () => {
     expect(result).toMatchObject({ error: { code: 'service.not-json' } });
   });
 
-  test('text under 200 comes from another kind of server', async () => {
+  test('under 200 as text comes from another kind of server', async () => {
     const result = await imagine(respondingWith(200, 'It works!'));
     expect(result).toMatchObject({ error: { code: 'service.not-json' } });
     expect(messageOf(result)).toContain('with text ("It works!") instead of JSON');
   });
 });
 
-test('a transport that names the key in its error shows it to nobody', async () => {
+test('a key in an error of the transport is not shown', async () => {
   const service = serviceWith({ fetch: () => Promise.reject(new Error(`no way to ${key}.example`)) });
   const result = await imagine(service);
   expect(result).toMatchObject({
@@ -54,7 +54,7 @@ test('a transport that names the key in its error shows it to nobody', async () 
   expect(messageOf(result)).toContain('no way to [secret].example');
 });
 
-test('a transport that throws what is no error gives no reason', async () => {
+test('a transport that throws a value other than an Error gives no reason', async () => {
   // Whoever injects a fetch may reject with anything.
   const service = serviceWith({ fetch: () => Promise.reject('no') }); // oxlint-disable-line typescript/prefer-promise-reject-errors
   const result = await imagine(service);
@@ -70,7 +70,7 @@ describe('a request that is too large', () => {
     [{ prompt: 'x'.repeat(40_000) }, /the request has 40\.0 kB, 40\.0 kB of them in "prompt"/],
     [{ prompt: 'x'.repeat(98) }, /the request has \d+ bytes, 100 bytes of them in "prompt"/],
     [{ prompt: undefined, note: 'x'.repeat(98) }, /100 bytes of them in "note"/],
-  ])('%#: says how large, in words', async (fields, words) => {
+  ])('%#: is reported with its size in words', async (fields, words) => {
     expect(await refusal(fields)).toMatch(words);
   });
 });
@@ -81,23 +81,23 @@ describe('Retry-After', () => {
     return result.ok ? undefined : result.error.retryAfterMs;
   };
 
-  test('that only resembles a date is none', async () => {
+  test('that only resembles a date is ignored', async () => {
     expect(await waitOf('Mon, the day after')).toBeUndefined();
   });
 
-  test('that has passed is no wait', async () => {
+  test('that has passed means no wait', async () => {
     expect(await waitOf('Mon, 01 Jan 1990 00:00:00 GMT')).toBe(0);
   });
 });
 
 describe('a submission', () => {
-  test('that meets a full queue without a word gets our words', async () => {
+  test('that meets a full queue without words gets our words', async () => {
     expect(await imagine(respondingWith(200, { code: 23, description: '', result: null }))).toMatchObject({
       value: { kind: 'queue-full', message: 'the queue of the service is full' },
     });
   });
 
-  test('that is refused keeps the request id of its words', async () => {
+  test('that is refused keeps the request id', async () => {
     const description = 'prompt is empty (request id: 20260101abcdef)';
     expect(await imagine(respondingWith(200, { code: 4, description, result: null }))).toMatchObject({
       value: { kind: 'refused', code: 4, requestId: '20260101abcdef' },
@@ -112,7 +112,7 @@ describe('a submission', () => {
   });
 });
 
-test('a 200 that is neither a task nor says that there is none is reported with its words', async () => {
+test('a 200 that neither is a task nor denies one is reported with its words', async () => {
   const result = await respondingWith(200, { error: { message: 'odd weather' } }).fetchTask(id, never);
   expect(result).toMatchObject({ ok: false });
   expect(result.ok ? '' : result.error.message).toContain('odd weather');

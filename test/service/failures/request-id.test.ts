@@ -11,7 +11,7 @@ test.each([
   ['(request id：R)', '', 'R'],
   [`(request id: ${'r'.repeat(128)})`, '', 'r'.repeat(128)],
   ['(request id: first) and (request id: second)', 'and', 'first'],
-])('takes the id out of %j', (text, message, requestId) => {
+])('splits the id off %j', (text, message, requestId) => {
   expect(splitRequestId(text)).toStrictEqual({ message, requestId });
 });
 
@@ -23,11 +23,11 @@ test.each([
   '(request idea: R)',
   '(request id: two words)',
   `(request id: ${'r'.repeat(129)})`,
-])('takes nothing out of %j', (text) => {
+])('finds no id in %j', (text) => {
   expect(splitRequestId(text)).toStrictEqual({ message: text });
 });
 
-test('removes blanks around what is left', () => {
+test('trims the rest of the message', () => {
   expect(splitRequestId(' bad \n')).toStrictEqual({ message: 'bad' });
 });
 

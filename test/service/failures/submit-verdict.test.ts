@@ -185,12 +185,12 @@ test.each(rows)('submit code: $what', async ({ body, answer }) => {
   );
 });
 
-test.each([-1, 1.5, 'many', null, {}])('a queue of %j is not reported', async (numberOfQueues) => {
+test.each([-1, 1.5, 'many', null, {}])('does not report a queue of %j', async (numberOfQueues) => {
   const body = { code: 22, description: '', result: id, properties: { numberOfQueues } };
   expect(await imagine(respondingWith(200, body))).toEqual(accepted(id, 22));
 });
 
-test('a rejection says why, with the banned word', async () => {
+test('a rejection names its reason and the banned word', async () => {
   const result = await imagine(respondingWith(200, rows.find((row) => row.what === 'banned')?.body ?? ''));
   expect(result).toEqual({
     ok: true,
@@ -202,7 +202,7 @@ test('a rejection says why, with the banned word', async () => {
   });
 });
 
-test('submit codes count under a 404 and a 400 too', async () => {
+test('submit codes are read under a 404 and a 400 too', async () => {
   const missing = submit(3, '关联任务不存在或已失效');
   expect(await imagine(respondingWith(404, missing))).toMatchObject(refused(3));
   for (const code of [9, 23])

@@ -34,20 +34,20 @@ const written = [
 ].join('\n');
 
 describe('the table of refusals', () => {
-  it('stands in the page about gateways, row by row', async () => {
+  it('is written in the page about gateways, row by row', async () => {
     const page = await readFile('src/service/README.md', 'utf8');
     const section = page.slice(page.indexOf('### 8.5 '), page.indexOf('## 9. '));
     expect(section.slice(section.indexOf('| meaning')).trim()).toBe(written);
   });
 
-  it('says of nothing that was not made that it is lost, and of nothing that was that it is refused', () => {
+  it('calls nothing lost that was certainly not made, and nothing refused that was made', () => {
     const all: readonly Meaning[] = Object.values(meanings);
     expect(all.filter(({ made, class: met }) => made === 'nothing' && met === 'lost')).toEqual([]);
     const final = ['stop', 'permanent', 'throttle'];
     expect(all.filter(({ made, class: met }) => made !== 'nothing' && final.includes(met))).toEqual([]);
   });
 
-  it('is what documents say of the statuses after which a task may exist all the same', async () => {
+  it('agrees with the documents about the statuses after which a task may exist', async () => {
     const ambiguous = Array.from({ length: 200 }, (_, at) => at + 400).filter((status) => {
       const meant = meaningOf({ on: 'submit', status, message: '', codes: [], submit: undefined });
       return meant === 'unavailable';
@@ -72,12 +72,12 @@ describe('the table of refusals', () => {
     expect(told).toHaveLength(7);
   });
 
-  it('uses each meaning', () => {
+  it('uses every meaning', () => {
     const used = new Set<string>(rows.map(({ is }) => is));
     expect(Object.keys(meanings).filter((name) => !used.has(name))).toEqual([]);
   });
 
-  it('keeps no state between two looks at the same words', () => {
+  it('keeps no state between two matches of the same words', () => {
     expect(
       rows.flatMap(({ words = [] }) => words).filter((word) => word instanceof RegExp && word.flags !== 'i'),
     ).toEqual([]);
@@ -154,7 +154,7 @@ describe('the table of refusals', () => {
     expect(meaningOf({ on, status, message, submit, codes: [] })).toBe(meant);
   });
 
-  it('takes no accepted task for a used-up quota, whatever words the pipeline adds', () => {
+  it('does not take an accepted task for a used-up quota, whatever words the pipeline adds', () => {
     const refusal = { on: 'submit', status: 200, message: 'accepted, 0 points left', codes: [] } as const;
     expect(meaningOf({ ...refusal, submit: 1 }, ['points left'])).toBe('accepted');
     expect(meaningOf({ ...refusal, submit: 4 }, ['points left'])).toBe('quota');

@@ -17,7 +17,7 @@ const enveloped = (code: unknown, message = 'm'): ReplyBody => json({ error: { c
 const unread: ReplyBody = { kind: 'unread', failure: { code: 'connection.lost', what: 'it broke' } };
 const broken: ReplyBody = { kind: 'broken', cause: undefined };
 
-describe('a time-out that hides behind a status', () => {
+describe('a time-out hidden behind a status', () => {
   const ambiguous = { code: 'service.ambiguous', class: 'lost' };
 
   test.each<[string, number, ReplyBody]>([
@@ -27,7 +27,7 @@ describe('a time-out that hides behind a status', () => {
     ['its word inside a 299', 299, enveloped('do_request_failed')],
     ['a 400 that broke off', 400, unread],
     ['a 400 whose JSON is broken', 400, broken],
-  ])('is seen: %s', (_what, status, body) => {
+  ])('is recognised: %s', (_what, status, body) => {
     expect(judged(status, body)).toMatchObject(ambiguous);
   });
 
@@ -38,11 +38,11 @@ describe('a time-out that hides behind a status', () => {
     ['a 500 that broke off', 500, unread, { class: 'retry' }],
     ['a 403 whose JSON is broken', 403, broken, { code: 'service.forbidden' }],
     ['a 400 that is a page', 400, { kind: 'html', title: 't' }, { code: 'service.rejected' }],
-  ])('is not seen in other refusals: %s', (_what, status, body, verdict) => {
+  ])('is not recognised in other refusals: %s', (_what, status, body, verdict) => {
     expect(judged(status, body)).toMatchObject(verdict);
   });
 
-  test('leaves a task open only where the request could make one', () => {
+  test('leaves a task in doubt only if the request could make one', () => {
     expect(judged(400, broken).advice).toBe(
       'The gateway lost its connection to the service behind it: the task may exist.',
     );
@@ -58,34 +58,34 @@ test.each<[string, ReplyBody, string]>([
   ['of a gateway', json({ code: 30, description: 'd', type: 't' }), 'throttle'],
   ['of an image proxy', json({ code: 30, description: 'd', result: null }), 'throttle'],
   ['in an envelope', enveloped(30), 'permanent'],
-])('code 30 %s is met as %s', (_whose, body, met) => {
+])('code 30 %s has the class %s', (_whose, body, met) => {
   expect(judged(400, body).class).toBe(met);
 });
 
 const sameAgain = ['access_denied', 'invalid_request', 'prompt_blocked', 'sensitive_words_detected'];
 
-test.each(sameAgain)('%s says the same again under a server error, and under no other status', (code) => {
+test.each(sameAgain)('%s means the same under a server error, and under no other status', (code) => {
   for (const status of [500, 503, 599])
     expect(judged(status, enveloped(code))).toEqual({ code: 'service.rejected', class: 'permanent' });
   expect(judged(429, enveloped(code)).class).toBe('throttle');
   expect(judged(408, enveloped(code)).class).toBe('retry');
 });
 
-test('a key that is refused is shown with where it came from, if that is known', () => {
+test('a refused key is reported with its source, if that is known', () => {
   expect(judged(401, enveloped('')).advice).toBe('Check that it is right, complete and still valid.');
   expect(judged(401, enveloped(''), { keySource: 'PROMPTPRESS_KEY' }).advice).toBe(
     'The API key came from PROMPTPRESS_KEY. Check that it is right, complete and still valid.',
   );
 });
 
-test('a request that is too large is shown with its largest part, if that is known', () => {
+test('a request that is too large is reported with its largest part, if that is known', () => {
   expect(judged(413, { kind: 'empty' }).advice).toMatch(/^The request is too large: shorten it/);
   expect(judged(413, { kind: 'empty' }, { largestPart: () => undefined }).advice).toMatch(/too large:/);
   expect(judged(413, { kind: 'empty' }, { largestPart: () => '9 kB' }).advice).toMatch(/too large \(9 kB\):/);
 });
 
-describe('money that is used up', () => {
-  test('is known by codes, types and words with any status', () => {
+describe('a used-up quota', () => {
+  test('is recognised by codes, types and words under any status', () => {
     for (const code of ['insufficient_user_quota', 'pre_consume_token_quota_failed'])
       expect(judged(500, enveloped(code))).toMatchObject({ code: 'service.quota', class: 'stop' });
     for (const words of ['quota_not_enough', '用户额度不足', '令牌额度不足', '令牌额度已用尽'])
@@ -93,7 +93,7 @@ describe('money that is used up', () => {
     expect(judged(400, enveloped('', 'no quota_not_enoughs')).code).toBe('service.rejected');
   });
 
-  test('is known by words of the pipeline too, as code, as type and in the message', () => {
+  test('is recognised by words of the pipeline too, as code, as type and in the message', () => {
     const quotaWords = ['points_exhausted', 'Plan limit'];
     for (const body of [
       enveloped('points_exhausted'),
@@ -105,7 +105,7 @@ describe('money that is used up', () => {
   });
 });
 
-test('an endpoint advises where it knows more, and the rules for all where it does not', () => {
+test('an endpoint gives its own advice, or else the general rules do', () => {
   expect(judged(403, enveloped(''), { advise: () => 'Ask your mother.' }).advice).toBe('Ask your mother.');
   expect(judged(403, enveloped(''), { advise: () => undefined }).advice).toMatch(/^The key, a rule/);
 });
@@ -118,6 +118,6 @@ test.each([
   [506, 'service.unavailable', 'lost'],
   [519, 'service.unavailable', 'lost'],
   [525, 'service.unavailable', 'lost'],
-])('status %i is %s, met as %s', (status, code, met) => {
+])('status %i is %s with the class %s', (status, code, met) => {
   expect(judged(status, enveloped(''))).toEqual({ code, class: met });
 });

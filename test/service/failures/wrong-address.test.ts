@@ -11,7 +11,7 @@ const right = standing('right');
 const lost = standing('lost');
 
 describe('a redirect', () => {
-  test('of an endpoint that has answered well passes, and says where it leads', () => {
+  test('of an endpoint that has answered well is passing, and names its target', () => {
     const failure = redirected(to('https://login.example.com/?token=t'), facts(right));
     expect(failure).toMatchObject({ code: 'service.redirect', class: 'retry', wrongAddress: true });
     expect(failure.message).toMatch(
@@ -24,7 +24,7 @@ describe('a redirect', () => {
     [303, false, 'lost'],
     [303, true, 'retry'],
     [304, false, 'retry'],
-  ])('%i after good answers, of a request that changes nothing (%s), is met as %s', (status, safe, met) => {
+  ])('with status %i after good answers (safe: %s) has the class %s', (status, safe, met) => {
     expect(redirected(to('https://x.example.com', status), facts({ ...right, safe })).class).toBe(met);
   });
 
@@ -33,7 +33,7 @@ describe('a redirect', () => {
     ['http://api.example.com', 'https://other.example.com/', /Check the base address \(http:\/\/api/],
     ['https://api.example.com', 'https://api.example.com/login', /Check the base address \(https:\/\/api/],
     ['http://api.example.com', 'http://api.example.com/login', /Check the base address \(http:\/\/api/],
-  ])('from %s to %s says what to do', (baseUrl, location, advice) => {
+  ])('from %s to %s is reported with advice', (baseUrl, location, advice) => {
     expect(redirected(to(location), facts({ baseUrl })).message).toMatch(advice);
   });
 
@@ -43,11 +43,11 @@ describe('a redirect', () => {
     ['http://plain.example.com:81/path', 'http://plain.example.com:81'],
     ['https://safe.example.com/path', 'https://safe.example.com'],
     ['/login', 'https://api.example.com'],
-  ])('to %s is shown as one to %s', (location, shown) => {
+  ])('to %s is shown as a redirect to %s', (location, shown) => {
     expect(redirected(to(location), facts()).message).toContain(`redirects to ${shown} (HTTP 302)`);
   });
 
-  test('that stops the run leaves a submission open only where it follows work, and the endpoint had answered', () => {
+  test('that stops the run leaves a submission in doubt only if it follows work and the endpoint had answered', () => {
     const stopped = (status: number, safe: boolean, known: Partial<RequestFacts> = {}) =>
       redirected(to('https://x.example.com', status), facts({ safe, ...known }));
     expect(stopped(303, false, lost)).toMatchObject({
@@ -60,8 +60,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('what is no JSON', () => {
-  test('shows the first hundred characters of its words', () => {
+describe('an answer that is not JSON', () => {
+  test('is shown with the first hundred characters of its words', () => {
     const text = `${'a'.repeat(100)}b`;
     const { message } = notJson(reply(200, { kind: 'text', text }), facts());
     expect(message).toContain(`with text ("${'a'.repeat(100)}") instead of JSON.`);
@@ -70,7 +70,7 @@ describe('what is no JSON', () => {
   test.each([
     [200, 'lost', true],
     [404, 'retry', undefined],
-  ])('under %i after good answers is met as %s', (status, met, mayBeDone) => {
+  ])('under %i after good answers has the class %s', (status, met, mayBeDone) => {
     const page = reply(status, { kind: 'html', title: 'Busy' });
     const passing = notJson(page, facts(right));
     expect(passing).toMatchObject({ code: 'service.not-json', class: met, wrongAddress: true, status });
@@ -95,11 +95,11 @@ test.each([
   ['https://api.example.com/gateway/mj', 'drop it, and try https://api.example.com/gateway.'],
   ['https://api.example.com/v1/more', 'Check the base address (https://api.example.com/v1/more)'],
   ['https://api.example.com/v2', 'Check the base address (https://api.example.com/v2)'],
-])('about the address %s it says %s', (baseUrl, advice) => {
+])('the advice for the address %s is %s', (baseUrl, advice) => {
   expect(addressAdvice(facts({ baseUrl }))).toContain(advice);
 });
 
-test('a secret part of the address is not shown', () => {
+test('hides a secret part of the address', () => {
   const advice = addressAdvice(
     facts({ baseUrl: 'https://x/secret/v1', mask: (text) => text.replace('secret', '***') }),
   );

@@ -26,7 +26,7 @@ test.each([
   'https://',
   `https://x.test${'/'.repeat(400_000)}`,
   `https://x.test/${'a'.repeat(4_000)}`,
-])('the address %j is refused, and nothing secret shown', (text) => {
+])('the address %j is refused, and nothing secret is shown', (text) => {
   const answer = readBaseUrl(text);
   expect(answer).toMatchObject({ ok: false, error: { code: 'service.bad-address' } });
   expect(JSON.stringify(answer)).not.toContain('hunter2');
@@ -45,7 +45,7 @@ test.each(['', ' \n', 'hunter 2', 'hunter\n2', 'hünter2', 'hunter\u00002'])(
   },
 );
 
-test('a base address may have 4,000 characters, and no more', () => {
+test('a base address may have at most 4,000 characters', () => {
   const address = (length: number): string => `https://x.test/${'a'.repeat(length - 15)}`;
   expect(readBaseUrl(address(4000))).toEqual({ ok: true, value: address(4000) });
   expect(readBaseUrl(address(4001)).ok).toBe(false);

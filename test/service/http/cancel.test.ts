@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import { RequestCancel, whenAborted } from '../../../src/service/http/cancel.ts';
 
-it('calls each listener once, in the order in which they came, but for those that have left', () => {
+it('calls each remaining listener once, in the order in which they were added', () => {
   const cancel = new RequestCancel();
   const called: string[] = [];
   const second = (): void => void called.push('second');
@@ -18,7 +18,7 @@ it('calls each listener once, in the order in which they came, but for those tha
   expect(cancel.reason).toBe('time');
 });
 
-it('is a signal for whoever takes nothing else, before and after it was aborted', () => {
+it('gives a signal for callers that accept nothing else, before and after it is aborted', () => {
   const cancel = new RequestCancel();
   const signal = cancel.toSignal();
   expect(signal.aborted).toBe(false);
@@ -27,7 +27,7 @@ it('is a signal for whoever takes nothing else, before and after it was aborted'
   expect([signal.reason, cancel.toSignal().reason]).toEqual([reason, reason]);
 });
 
-it('tells all that follow a signal, by one listener, but for those that have left', () => {
+it('tells all remaining followers of a signal, by one listener', () => {
   const controller = new AbortController();
   const added = vi.spyOn(controller.signal, 'addEventListener');
   const called: number[] = [];
@@ -38,7 +38,7 @@ it('tells all that follow a signal, by one listener, but for those that have lef
   expect(called).toEqual([1, 3]);
 });
 
-it('leaves nothing behind at a signal that nothing follows any more, which can be followed again', () => {
+it('leaves no listener at a signal without followers, which can be followed again', () => {
   const controller = new AbortController();
   const called: number[] = [];
   const follow = (number: number) => whenAborted(controller.signal, () => called.push(number));
@@ -55,7 +55,7 @@ it('leaves nothing behind at a signal that nothing follows any more, which can b
   expect(called).toEqual([3]);
 });
 
-it('tells the others where one of them throws, whose error is not lost', () => {
+it('tells the other listeners when one of them throws, and reports the error', () => {
   const later = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => undefined);
   try {
     const cancel = new RequestCancel();
@@ -72,7 +72,7 @@ it('tells the others where one of them throws, whose error is not lost', () => {
   }
 });
 
-it('does not tell one that leaves while the others are told', () => {
+it('does not tell a listener that leaves while the others are told', () => {
   const controller = new AbortController();
   const called: number[] = [];
   const leaves: (() => void)[] = [];

@@ -27,7 +27,7 @@ async function leftOpen(sent: string | Uint8Array, options: Partial<ImageService
 }
 
 test.each(['', 'content-encoding: gzip\r\n'])(
-  'the body of a redirect is not waited for: its connection is closed (%j)',
+  'does not wait for the body of a redirect, and closes its connection (%j)',
   async (header) => {
     const head = `HTTP/1.1 301 Moved\r\nlocation: /x\r\n${header}content-length: 99\r\n\r\n`;
     const { service, closed } = await leftOpen(head);
@@ -36,7 +36,7 @@ test.each(['', 'content-encoding: gzip\r\n'])(
   },
 );
 
-test('a body in an unknown coding is not waited for: its connection is closed', async () => {
+test('does not wait for a body in an unknown coding, and closes its connection', async () => {
   const { service, closed } = await leftOpen(
     'HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\ncontent-length: 99\r\n\r\nx',
   );
@@ -44,7 +44,7 @@ test('a body in an unknown coding is not waited for: its connection is closed', 
   await closed.reached(1);
 });
 
-test('a body that is too large is not waited for: its connection is closed', async () => {
+test('does not wait for a body that is too large, and closes its connection', async () => {
   const { service, closed } = await leftOpen(
     `HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n${' '.repeat(5_000)}`,
     { maxBodyBytes: 1_000 },
@@ -53,7 +53,7 @@ test('a body that is too large is not waited for: its connection is closed', asy
   await closed.reached(1);
 });
 
-test('a content coding that is said in several lines counts each of them', async () => {
+test('counts every content coding, even in several header lines', async () => {
   const body = gzipSync(gzipSync(accepted));
   const lines = 'content-encoding: gzip\r\n'.repeat(2);
   const head = `HTTP/1.1 200 OK\r\n${lines}content-length: ${body.length}\r\n\r\n`;
@@ -61,14 +61,14 @@ test('a content coding that is said in several lines counts each of them', async
   expect(await imagine(service)).toMatchObject({ ok: true, value: { taskId } });
 });
 
-test('a thousand informational answers before a response are passed over', async () => {
+test('skips a thousand informational answers before a response', async () => {
   const early = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000);
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${accepted.length}\r\n\r\n`;
   const { service } = await leftOpen(early + head + accepted);
   expect(await imagine(service)).toMatchObject({ ok: true, value: { taskId } });
 });
 
-test('what ended a request first is why it ended, and its transport gets the reason', async () => {
+test('reports the first reason that ends a request, and passes it to the transport', async () => {
   const pending = new Set<() => void>();
   const timer: Timer = (_ms, expire) => {
     pending.add(expire);

@@ -49,8 +49,8 @@ const protocol = (words: string | RegExp) => ({
   error: { code: 'connection.protocol', class: 'stop', message: expect.stringMatching(words) },
 });
 
-describe('http at a port that does not speak it', () => {
-  test('but TLS: says so after three free requests, and nothing is in doubt', async () => {
+describe('a request over http to a port', () => {
+  test('that speaks TLS is reported after three free requests, and nothing is in doubt', async () => {
     const { timer, rests } = quickTimer();
     const tls = createTlsServer({ key: certificates.key, cert: certificates.good });
     const result = await imagine(serviceWith({ baseUrl: await listening(tls), timer, ...connected() }));
@@ -59,7 +59,7 @@ describe('http at a port that does not speak it', () => {
     expect(rests.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('but HTTP/2 alone: says so at once', async () => {
+  test('that speaks only HTTP/2 is reported at once', async () => {
     const { timer, rests } = quickTimer();
     const baseUrl = await listening(createHttp2Server());
     const result = await imagine(serviceWith({ baseUrl, timer, ...connected() }));
@@ -68,7 +68,7 @@ describe('http at a port that does not speak it', () => {
     expect(rests).toEqual([]);
   });
 
-  test('but TLS, and answers with an alert: says so at once', async () => {
+  test('that speaks TLS and answers with an alert is reported at once', async () => {
     await using port = await rawServer((socket) => socket.end(Buffer.from('15030300020246', 'hex')));
     const result = await imagine(serviceWith({ baseUrl: port.url, ...connected() }));
     expect(result).toMatchObject(protocol(/this port speaks TLS: write https/));
@@ -79,7 +79,7 @@ describe('http at a port that does not speak it', () => {
     ['nginx', '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'],
     ['Go', 'Client sent an HTTP request to an HTTPS server.\n'],
     ['Tomcat', 'Bad Request\r\nThis combination of host and port requires TLS.\r\n'],
-  ])('but TLS, and says so in HTTP as %s does: is believed', async (_who, body) => {
+  ])('that speaks TLS and says so in HTTP, as %s does, is reported at once', async (_who, body) => {
     await using port = await rawServer((socket) =>
       socket.end(`HTTP/1.0 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
     );
@@ -94,7 +94,7 @@ describe('http at a port that does not speak it', () => {
     ['resets', (socket) => socket.resetAndDestroy()],
     ['closes', (socket) => socket.end()],
     ['says something else', (socket) => socket.end('550 go away\r\n')],
-  ])('and %s: ends, with one submission in doubt', async (_what, act) => {
+  ])('that %s ends the run, with one submission in doubt', async (_what, act) => {
     const { timer, rests } = quickTimer();
     await using port = await rawServer(act);
     const result = await imagine(serviceWith({ baseUrl: port.url, timer, ...connected() }));
@@ -108,7 +108,7 @@ describe('http at a port that does not speak it', () => {
     expect(port.heads.slice(1).join('')).not.toContain('authorization');
   });
 
-  test('is asked for all requests at once', async () => {
+  test('is checked once for all requests', async () => {
     const { timer } = quickTimer();
     await using port = await rawServer((socket) => socket.resetAndDestroy());
     const service = textServiceWith({ baseUrl: port.url, timer, ...connected() });
@@ -122,7 +122,7 @@ describe('http at a port that does not speak it', () => {
 describe('a port that speaks HTTP', () => {
   const ok = 'HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}';
 
-  test.each([1, 2, 3])('after it broke off %i times leaves its submission in doubt', async (times) => {
+  test.each([1, 2, 3])('and broke off %i times leaves its submission in doubt', async (times) => {
     const { timer } = quickTimer();
     let asked = 0;
     await using port = await rawServer((socket) => {
@@ -136,7 +136,7 @@ describe('a port that speaks HTTP', () => {
     expect(port.heads).toHaveLength(times + 1);
   });
 
-  test('and has done so is not asked again', async () => {
+  test('and has done so before is not checked again', async () => {
     let asked = 0;
     await using port = await rawServer((socket) => {
       asked += 1;
@@ -160,7 +160,7 @@ describe('a port that speaks HTTP', () => {
   });
 });
 
-describe('https at a port that breaks off', () => {
+describe('a request over https to a port that breaks off', () => {
   const atPort = async (plain: string | undefined) => {
     const port = await rawServer(
       (socket) => (plain === undefined ? socket.destroy() : socket.end(plain)),
@@ -175,14 +175,14 @@ describe('https at a port that breaks off', () => {
     return imagine(serviceWith({ baseUrl, ...connected() }));
   };
 
-  test('and answers plain requests: says so', async () => {
+  test('and answers plain requests is reported', async () => {
     expect(await atPort('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')).toMatchObject(
       protocol(/speaks plain HTTP: try http:\/\/\.$/),
     );
   });
 
   test.each([undefined, 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'])(
-    'and does not (%j): is tried again, for nothing was sent',
+    'and does not (%j) is retried, because nothing was sent',
     async (plain) => {
       expect(await atPort(plain)).toMatchObject({ error: { code: 'connection.refused', class: 'unsent' } });
     },

@@ -72,7 +72,7 @@ const isWhole = (framing: FramingName, size: number, least: string): boolean =>
   framings[framing].whole && size >= least.length;
 
 test.each([false, true])(
-  'replies of every framing and size are read whole or fail by themselves (TLS: %s)',
+  'replies of every framing and size are read whole or fail separately (TLS: %s)',
   async (isTls) => {
     const found = await cells(
       isTls,
@@ -89,7 +89,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'event streams of every framing and size are read whole or fail by themselves (TLS: %s)',
+  'event streams of every framing and size are read whole or fail separately (TLS: %s)',
   async (isTls) => {
     const found = await cells(isTls, stream, async (baseUrl, via) => {
       const service = textServiceWith({ baseUrl, ...via });

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../../src/service/text-service.ts';
 /** Makes both ways of parsing take part: with it in a document, the lossless one is used. */
 const longNumber = '12345678901234567';
 
-test('reads what JSON.parse reads, on either way', () => {
+test('both parsers read what JSON.parse reads', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
       expect(parseJson(text)).toEqual(JSON.parse(text));
@@ -56,13 +56,13 @@ test.each([
   expect(parseJson(text)).toEqual(value);
 });
 
-test('a key called __proto__ is a key', () => {
+test('a key named __proto__ is an ordinary key', () => {
   const value = parseJson(`{"__proto__":{"code":${longNumber}}}`) as { code?: unknown };
   expect(value.code).toBeUndefined();
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
 });
 
-test('digits without end are not made a number of', () => {
+test('endless digits are not parsed as a number', () => {
   expect(parseJson(`[${'9'.repeat(1_000_000)}]`)).toEqual([Infinity]);
 });
 
@@ -81,7 +81,7 @@ test.each([
   expect(() => parseJson(text)).toThrow(SyntaxError);
 });
 
-test('nests as deep as real responses do', () => {
+test('accepts nesting as deep as in real responses', () => {
   expect(() => parseJson(`${'['.repeat(64)}${longNumber}${']'.repeat(64)}`)).not.toThrow();
 });
 
@@ -89,7 +89,7 @@ test.each([
   ['behind an escaped quote', `"\\\\\\"${'['.repeat(99)}"`],
   ['in a text', `"${'['.repeat(99)}"`],
   ['in the name of a member', `{"${'{'.repeat(99)}": 1}`],
-])('what nests only in words nests not at all: %s', (_, text) => {
+])('does not count brackets inside strings as nesting: %s', (_, text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text));
 });
 
@@ -99,22 +99,22 @@ test.each([
   ['a backslash', String.raw`["a\\", [1]]`, 4],
   ['a backslash and a quotation mark', String.raw`["\\\",[[[", 1]`, 3],
   ['a text that does not end', String.raw`["a\", [1, 2]`, 2],
-])('a text ends at its quotation mark, whatever is escaped in it: %s', (_, text, count) => {
+])('finds the end of a string, whatever is escaped in it: %s', (_, text, count) => {
   expect(valuesIn(text)).toBe(count);
 });
 
-test('what nests behind a text that ends with a backslash nests', () => {
+test('counts nesting after a string that ends with a backslash', () => {
   const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
   expect(() => parseJson(`["\\\\", ${deep}]`)).toThrow(SyntaxError);
 });
 
-test('is bounded by its values, each of them counted', () => {
+test('limits the number of values, and counts each of them', () => {
   expect(valuesIn('[1, {"a": [2, 3]}]')).toBe(6);
   expect(parseBounded('[1, {"a": [2, 3]}]', 6)).toEqual([1, { a: [2, 3] }]);
   expect(() => parseBounded('[1, {"a": [2, 3]}]', 5)).toThrow(/more than 5 values/);
 });
 
-test('long integers are written with all digits, whatever their sign and length', () => {
+test('writes long integers with all digits, whatever their sign and length', () => {
   for (const digits of [
     '-9007199254740993',
     '12345678901234567',
@@ -127,7 +127,7 @@ test('long integers are written with all digits, whatever their sign and length'
 });
 
 test.each(['__proto__', '\\u005f_proto__', '_\\u005Fproto__', '\\u005f\\u005fproto\\u005f\\u005f'])(
-  'a member that is written %s is one, beside a long integer too',
+  'keeps a member that is written %s, also beside a long integer',
   (name) => {
     const value = parseBounded(`{"${name}":{"polluted":1},"id":${longNumber}}`) as JsonObject;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -135,7 +135,7 @@ test.each(['__proto__', '\\u005f_proto__', '_\\u005Fproto__', '\\u005f\\u005fpro
   },
 );
 
-test('a long integer is no object, and is the same as another one of its digits', () => {
+test('a long integer is not an object, and equals another one with the same digits', () => {
   const [a, b, c] = parseBounded(`[${longNumber},${longNumber},${longNumber}0]`) as readonly unknown[];
   expect(members(a)).toBeUndefined();
   expect([isSameInteger(a, b), isSameInteger(a, c), isSameInteger(a, {})]).toEqual([true, false, false]);
@@ -158,7 +158,7 @@ test.each<readonly [unknown, number | undefined]>([
   expect(readInteger(value)).toBe(integer);
 });
 
-test('two million values are read, and no more, unless something else is said', () => {
+test('reads at most two million values by default', () => {
   expect(() => parseBounded(`[${'0,'.repeat(1_999_997)}0]`)).not.toThrow();
   expect(() => parseBounded(`[${'0,'.repeat(2_000_000)}0]`)).toThrow(/more than 2000000 values/);
 });

@@ -17,11 +17,11 @@ test.each<readonly [string, string | null, object]>([
   ['"cut of', null, { kind: 'broken' }],
   ['[1,', 'text/plain', { kind: 'broken' }],
   [' It works! ', 'text/plain', { kind: 'text', text: 'It works!' }],
-])('the body %j of type %s is what it looks like', (text, type, body) => {
+])('the body %j of type %s is classified by its content', (text, type, body) => {
   expect(read(text, type)).toMatchObject(body);
 });
 
-test('bytes that are no UTF-8 are a page where they are said to be one, else broken', () => {
+test('bytes that are not UTF-8 are a page if the type says so, else broken', () => {
   const latin = Buffer.from('<title>Fermé</title>', 'latin1');
   expect(readReplyBody(latin, 'Text/HTML')).toEqual({ kind: 'html', title: '' });
   expect(readReplyBody(latin, 'application/json')).toMatchObject({ kind: 'broken' });

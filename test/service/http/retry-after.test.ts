@@ -29,11 +29,11 @@ describe('how long the service asks to wait, in milliseconds', () => {
     [date(noon - 9000), 0],
     [date(noon + 9_999_000), 3_600_000],
     ['Sunday, 01-Nov-26 12:00:09 GMT', 9000],
-  ])('is %j: %s', (header, ms) => {
+  ])('is for the header %j: %s', (header, ms) => {
     expect(readRetryAfter(header, null, () => noon)).toBe(ms);
   });
 
-  test('is measured against the clock of the response, else against ours', () => {
+  test('is measured by the clock of the response, else by ours', () => {
     const until = date(noon + 9000);
     expect(readRetryAfter(until, date(noon + 4000), () => noon - 50_000)).toBe(5000);
     expect(readRetryAfter(until, 'no date', () => noon)).toBe(9000);
@@ -53,12 +53,12 @@ describe('how long the service asks to wait, in milliseconds', () => {
     [' 22s', undefined],
     [22, undefined],
     [null, undefined],
-  ])('in a detail is %j: %s', (delay, ms) => {
+  ])('is for the detail %j: %s', (delay, ms) => {
     expect(readRetryDelay(delay)).toBe(ms);
   });
 });
 
-test('a status passes where the server may do later what it does not do now', () => {
+test('a status is passing if the server may answer differently later', () => {
   const passing = [408, 425, 429, 500, 502, 503, 504, 506, 508, 520, 529, 599];
   const lasting = [200, 302, 400, 401, 403, 404, 407, 413, 501, 505, 507];
   expect([...passing, ...lasting].filter(isPassingStatus)).toEqual(passing);

@@ -23,7 +23,7 @@ describe('a secret in a message', () => {
     expect(mask(`before ${form} after ${form}`)).toBe(`before ${secretMask} after ${secretMask}`);
   });
 
-  test.each([0, 1, 2, 3, 4, 5])('is found in base64 of something longer, behind %i bytes', (before) => {
+  test.each([0, 1, 2, 3, 4, 5])('is found in base64 of a longer text, after %i bytes', (before) => {
     for (const encoding of ['base64', 'base64url'] as const) {
       const text = Buffer.from(`${'x'.repeat(before)}${secret}${'y'.repeat(7)}`).toString(encoding);
       const masked = mask(text);
@@ -34,7 +34,7 @@ describe('a secret in a message', () => {
     }
   });
 
-  test('goes as a whole where it holds another one', () => {
+  test('is removed as a whole if it contains another one', () => {
     const [short, long] = ['abcdefgh', 'abcdefghijkl'];
     for (const secrets of [
       [short, long],
@@ -44,23 +44,23 @@ describe('a secret in a message', () => {
   });
 
   test.each(['none', 'dummy', 'EMPTY', 'ollama', 'secret', '1234567', sandboxKey])(
-    'is not %s, which is too short or a word',
+    'does not include %s, which is too short or a word',
     (key) => {
       const text = `pr-${key} ${key} ${Buffer.from(key).toString('hex')} ${key.toLowerCase()}`;
       expect(secretMaskOf([key])(text)).toBe(text);
     },
   );
 
-  test('is looked for from eight characters on', () => {
+  test('is searched for from eight characters on', () => {
     expect(secretMaskOf(['ABCDEFGH'])('ABCDEFGH')).toBe(secretMask);
   });
 
-  test('that holds half of a character is no reason to fail', () => {
+  test('may contain half of a character without an error', () => {
     expect(secretMaskOf(['abcdefg\uD83E'])('x abcdefg\uD83E')).toBe(`x ${secretMask}`);
   });
 });
 
-test('a credential is looked for in data from 16 characters on', () => {
+test('a credential is searched for in data from 16 characters on', () => {
   const [short, long] = ['a'.repeat(15), 'b'.repeat(16)];
   expect(dataMaskOf([short, long])(`${short} ${long}`)).toBe(`${short} ${secretMask}`);
 });

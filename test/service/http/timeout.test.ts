@@ -39,7 +39,7 @@ test('a time-out expires once, after its time', () => {
   expect([pass(999), pass(1), pass(9999)]).toEqual([0, 1, 1]);
 });
 
-test('a time-out does not count what the service waits for us', async () => {
+test('a time-out does not count the time in which the service waits for us', async () => {
   const { timeOut, set, pass } = started(1000);
   pass(400);
   let go = (): void => {};
@@ -55,7 +55,7 @@ test('a time-out does not count what the service waits for us', async () => {
   expect([pass(599), pass(1)]).toEqual([0, 1]);
 });
 
-test('a time-out goes on after a wait that failed, from where it was', async () => {
+test('a time-out continues after a failed wait, with the rest of its time', async () => {
   const { timeOut, set, pass } = started(1000);
   pass(300);
   await expect(timeOut.except(Promise.reject(new Error('stop')))).rejects.toThrow('stop');
@@ -64,7 +64,7 @@ test('a time-out goes on after a wait that failed, from where it was', async () 
   expect(set).toEqual([1000, 700, 400]);
 });
 
-test('a time-out begins again with another bound, and ends', () => {
+test('a time-out can be restarted with another limit, and ended', () => {
   const { timeOut, set, pass } = started(1000);
   pass(900);
   timeOut.restart(200);
@@ -75,7 +75,7 @@ test('a time-out begins again with another bound, and ends', () => {
   expect(set).toEqual([1000, 200, 50]);
 });
 
-test('a time that no timer of the system can hold is waited for as long as one can', () => {
+test('a time that no timer of the system can hold is replaced by the longest possible', () => {
   vi.useFakeTimers();
   try {
     let expired = 0;

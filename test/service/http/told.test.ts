@@ -144,12 +144,12 @@ const published: readonly Published[] = [
   },
 ];
 
-describe('the limits that a reply tells', () => {
-  test.each(published)('are read as $by writes them', ({ headers, told }) => {
+describe('the limits that a reply reports', () => {
+  test.each(published)('are read in the form of $by', ({ headers, told }) => {
     expect(read(headers)).toEqual(told);
   });
 
-  test('are told once where several headers tell them', () => {
+  test('are reported once if several headers contain them', () => {
     expect(
       read({
         'x-ratelimit-limit': '9',
@@ -173,7 +173,7 @@ describe('the limits that a reply tells', () => {
     [String(now / 1000 - 30), 0],
     ['Sun, 01 Nov 2026 12:00:09 GMT', 9000],
     ['2026-11-01T13:00:00+01:00', 0],
-  ])('reset at %j, in ms: %s', (reset, ms) => {
+  ])('are reset at %j, in ms: %s', (reset, ms) => {
     const told = read({ 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': reset });
     expect(told).toEqual(ms === undefined ? [] : [requests(9, 3, ms)]);
   });
@@ -189,13 +189,13 @@ describe('the limits that a reply tells', () => {
     ['infinity', 'Infinity', '3', '5'],
     ['a number with a word', '9 a minute', '3', '5'],
     ['nothing', '', '3', '5'],
-  ])('are left out where one of them is %s', (_what, limit, remaining, reset) => {
+  ])('are left out if one of the values is %s', (_what, limit, remaining, reset) => {
     const [a, b, c] = [limit, remaining, reset];
     expect(read({ 'x-ratelimit-limit': a, 'x-ratelimit-remaining': b, 'x-ratelimit-reset': c })).toEqual([]);
     expect(read({ 'ratelimit-policy': `a;q="${a}"`, ratelimit: `a;r="${b}";t="${c}"` })).toEqual([]);
   });
 
-  test('are none where no header is about them, and then no value is looked at', () => {
+  test('are empty if no header is about them, and then no value is read', () => {
     const names = ['content-type', 'retry-after', 'x-request-id'];
     const get = (): string => expect.unreachable('A value was read.');
     expect(readTold({ keys: () => names, get }, now)).toEqual([]);

@@ -53,7 +53,7 @@ describe('informational responses before the response', () => {
     ['100', continueReading],
     ['several', continueReading + processing + continueReading + early + processing],
     ['a status that nobody knows', 'HTTP/1.1 199 Whatever\r\nx: y\r\n\r\n'],
-  ])('%s: passed over, in one piece and byte by byte', async (_, before) => {
+  ])('are skipped in one piece and byte by byte: %s', async (_, before) => {
     const atOnce = await saying(before + answer);
     const service = client(atOnce);
     for (let time = 0; time < 2; time += 1)
@@ -63,13 +63,13 @@ describe('informational responses before the response', () => {
     expect(await imagine(client(dripping))).toMatchObject({ ok: true, value: { taskId } });
   });
 
-  test('through a service that made its own connections', async () => {
+  test('are skipped by a service with its own connections', async () => {
     const service = serviceWith({ baseUrl: (await saying(continueReading, early, answer)).url });
     expect(await imagine(service)).toMatchObject({ ok: true, value: { taskId } });
     await service.close();
   });
 
-  test('through a proxy', async () => {
+  test('are skipped through a proxy', async () => {
     const server = await saying(continueReading, processing, answer);
     const proxy = await saying(continueReading, processing, answer);
     const proxied = createDispatcher({ connections: 2, connectMs: 5000, env: { http_proxy: proxy.url } });
@@ -78,7 +78,7 @@ describe('informational responses before the response', () => {
     await proxied.destroy();
   });
 
-  test('of a stream, which is read as it comes', async () => {
+  test('are skipped before a stream, which is read as it comes', async () => {
     const body = `data: ${JSON.stringify(plainReply)}\n\n`;
     const server = await saying(early, processing, whole(body), ...Array.from(body));
     const text = textServiceWith({ baseUrl: server.url, dispatcher });
@@ -88,7 +88,7 @@ describe('informational responses before the response', () => {
     });
   });
 
-  test('a text inside a response that resembles one is part of it', async () => {
+  test('are not found in the body of a response', async () => {
     const body = JSON.stringify({ code: 4, description: `${continueReading}x`, result: null });
     const server = await saying(
       `HTTP/1.1 200 OK\r\nx-100: HTTP/1.1 100\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -97,7 +97,7 @@ describe('informational responses before the response', () => {
     expect(said.ok && said.value.kind === 'refused' && said.value.message).toContain('HTTP/1.1 100 Continue');
   });
 
-  test('without end are given up', async () => {
+  test('are given up if they never end', async () => {
     const server = await saying(processing.repeat(1001), answer);
     expect(await imagine(client(server))).toMatchObject({
       error: { code: 'connection.lost', class: 'lost' },
@@ -105,7 +105,7 @@ describe('informational responses before the response', () => {
   });
 
   test.each(['connection: upgrade\r\nupgrade: websocket\r\n', ''])(
-    'a switch to another protocol is no response (%j)',
+    'exclude a switch to another protocol (%j)',
     async (headers) => {
       const server = await saying(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`, answer);
       expect(await imagine(client(server))).toMatchObject({
@@ -116,7 +116,7 @@ describe('informational responses before the response', () => {
   );
 });
 
-test('in whatever chunks heads come, a 100 in one is made a 102, and nothing else is touched', () => {
+test('a 100 in heads becomes a 102 in any chunks, and nothing else changes', () => {
   const head = fc
     .tuple(
       fc.constantFrom(100, 102, 103, 199),
@@ -155,18 +155,18 @@ describe('content codings', () => {
     ['gzip, identity', gzipSync(accepted)],
     ['deflate, gzip, br', brotliCompressSync(gzipSync(deflateSync(accepted)))],
     ['gzip', gzipSync(accepted).subarray(0, -8)],
-  ])('%s is taken off (%#)', async (coding, body) => {
+  ])('%s is decoded (%#)', async (coding, body) => {
     expect(await imagine(client(await coded(body, coding)))).toMatchObject({ ok: true, value: { taskId } });
   });
 
-  test('are asked for, those that are understood', async () => {
+  test('are requested if they are supported', async () => {
     const server = await saying(answer);
     await imagine(client(server));
     expect(server.heads[0]).toMatch(/\r\naccept-encoding: gzip, deflate, br\r\n/);
   });
 
   test.each(['zstd', 'gzip, x-odd', 'constructor', Array(6).fill('gzip').join(', ')])(
-    '%j was not asked for: the response is of no use',
+    'without being requested (%j) make a response useless',
     async (coding) => {
       const server = await coded(gzipSync(accepted), coding);
       const service = client(server);
@@ -179,7 +179,7 @@ describe('content codings', () => {
     },
   );
 
-  test('a body that is not what its coding says is of no use either, and a status counts all the same', async () => {
+  test('that do not match the body make a response useless, but the status still counts', async () => {
     expect(await imagine(client(await coded(Buffer.from(accepted), 'gzip')))).toMatchObject({
       error: { code: 'response.coding', class: 'lost' },
     });
@@ -187,7 +187,7 @@ describe('content codings', () => {
     expect(await imagine(client(refused))).toMatchObject({ error: { code: 'service.unauthorized' } });
   });
 
-  test('an empty body has none, whatever it says', async () => {
+  test('of an empty body are ignored', async () => {
     const server = await saying('HTTP/1.1 204 No Content\r\ncontent-encoding: gzip\r\n\r\n');
     expect(await imagine(client(server))).toMatchObject({
       error: { code: 'service.malformed', status: 204 },
@@ -205,7 +205,7 @@ describe('content codings', () => {
       'gzip, gzip',
     ],
     ['of bare deflate', deflateRawSync(Buffer.alloc(64 * MiB, ' ')), 'deflate'],
-  ])('a bomb %s is given up at the bound', async (_, bomb, coding) => {
+  ])('of a bomb %s are given up at the bound', async (_, bomb, coding) => {
     expect(bomb.length).toBeLessThan(MiB);
     const server = await coded(bomb, coding);
     expect(await imagine(client(server, { maxBodyBytes: 2 * MiB }))).toMatchObject({
@@ -221,7 +221,7 @@ function keeping(): Agent {
   return agent;
 }
 
-describe('a connection that is used again', () => {
+describe('a reused connection', () => {
   /** Answers the first request of a connection, and lets the second one `end`. */
   const dying = async (end: 'end' | 'resetAndDestroy'): Promise<RawServer> => {
     const met = new Set<unknown>();
@@ -235,7 +235,7 @@ describe('a connection that is used again', () => {
   };
 
   test.each(['end', 'resetAndDestroy'] as const)(
-    'and closed as a submission arrives (%s): it is in doubt; a poll is made again',
+    'that closes as a submission arrives (%s) leaves it in doubt; a poll is repeated',
     async (end) => {
       const server = await dying(end);
       const service = client(server, { dispatcher: keeping() });
@@ -249,7 +249,7 @@ describe('a connection that is used again', () => {
     },
   );
 
-  test('and closed before: the submission leaves on a new one', async () => {
+  test('that was closed before is replaced by a new one for the submission', async () => {
     const closed = new Tally();
     const server = await rawServer((socket) =>
       socket.end(answer, () => socket.on('close', () => closed.add())),
@@ -263,7 +263,7 @@ describe('a connection that is used again', () => {
   });
 });
 
-test('what follows a body of chunks is read over', async () => {
+test('the rest after a chunked body is skipped', async () => {
   const chunk = `${accepted.length.toString(16)}\r\n${accepted}\r\n`;
   const server = await saying(
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n${chunk}0\r\nx-sum: 1\r\n\r\n`,
@@ -274,7 +274,7 @@ test('what follows a body of chunks is read over', async () => {
   expect(server.connections).toBe(1);
 });
 
-test('a submission that was given up before its turn for a connection never leaves', async () => {
+test('a submission that is cancelled before it has a connection never leaves', async () => {
   const narrow = new Agent({ connections: 1 });
   onTestFinished(() => narrow.destroy());
   const waiting: (() => void)[] = [];

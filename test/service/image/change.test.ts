@@ -37,34 +37,34 @@ const shown = { buttons: [{ customId: 'MJ::JOB::upsample::1::x', label: 'U1' }] 
 
 describe('a gateway that shows no buttons', () => {
   it.each(['IMAGINE', 'VARIATION', 'REROLL', 'BLEND', 'imagine', undefined])(
-    'has those of change under a grid of %s',
+    'gets the buttons of change for a grid of %s',
     async (action) => {
       const { buttonsOf } = serviceOf({ a: { action } });
       expect(await buttonsOf('a')).toHaveLength(9);
     },
   );
 
-  it.each(['UPSCALE', 'DESCRIBE', 'VIDEO'])('has none under what %s makes', async (action) => {
+  it.each(['UPSCALE', 'DESCRIBE', 'VIDEO'])('gets no buttons for the result of %s', async (action) => {
     const { service } = serviceOf({ a: { action } });
     expect(await service.fetchTask('a', never)).toMatchObject({
       value: { buttons: [], buttonless: 'other' },
     });
   });
 
-  it('shows them in a list of tasks too', async () => {
+  it('gets them in a list of tasks too', async () => {
     const { service } = serviceOf({ a: {} });
     const tasks = await service.fetchTasks(['a'], never);
     expect(tasks.ok && tasks.value[0]?.buttons).toHaveLength(9);
   });
 
-  it('is none where a button was shown before, nor where null stands for none', async () => {
+  it('is not assumed after a button was shown, or where null stands for no buttons', async () => {
     const { buttonsOf } = serviceOf({ a: shown, b: {}, c: { buttons: null } });
     expect(await buttonsOf('c')).toEqual([]);
     expect(await buttonsOf('a')).toHaveLength(1);
     expect(await buttonsOf('b')).toEqual([]);
   });
 
-  it('is never taken for one with clicks: action, and always with clicks: change', async () => {
+  it('is never assumed with clicks: action, and always with clicks: change', async () => {
     expect(await serviceOf({ a: {} }, 'action').buttonsOf('a')).toEqual([]);
     const { buttonsOf } = serviceOf({ a: shown, b: {} }, 'change');
     expect(await buttonsOf('a')).toEqual(['MJ::JOB::upsample::1::x']);

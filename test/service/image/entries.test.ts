@@ -29,7 +29,7 @@ describe('blend', () => {
     ['portrait', 'PORTRAIT'],
     ['SQUARE', 'SQUARE'],
     [' landscape ', 'LANDSCAPE'],
-  ])('dimensions %j go as %s', async (dimensions, wire) => {
+  ])('sends the dimensions %j as %s', async (dimensions, wire) => {
     const images = [image('AAAA'), image('BBBB', 'image/jpeg'), image('CCCC', 'image/webp')];
     const { body } = await began({ kind: 'blend', fields: { dimensions }, images });
     expect(body).toEqual({
@@ -39,19 +39,19 @@ describe('blend', () => {
     });
   });
 
-  test('omits dimensions that nobody declared, and sends a declared botType', async () => {
+  test('omits undeclared dimensions, and sends a declared botType', async () => {
     const images = [image('AAAA'), image('AAAA')];
     const { body } = await began({ kind: 'blend', fields: { botType: 'NIJI_JOURNEY' }, images });
     expect(body).toEqual({ botType: 'NIJI_JOURNEY', base64Array: [uri('AAAA'), uri('AAAA')] });
   });
 });
 
-test('describe sends its image, and a language in the words it was declared in', async () => {
+test('describe sends its image, and a language in its declared words', async () => {
   const { body } = await began({ kind: 'describe', fields: { language: 'zh' } });
   expect(body).toEqual({ botType: 'IMG_JOURNEY', language: 'zh', base64: uri('AAAA') });
 });
 
-test('shorten sends its prompt, and a gateway without its path does not offer it', async () => {
+test('shorten sends its prompt, and is not offered by a gateway without its path', async () => {
   const { body } = await began({ kind: 'shorten', fields: { prompt: 'a red fox' } });
   expect(body).toEqual({ botType: 'IMG_JOURNEY', prompt: 'a red fox' });
   const answers = [
@@ -88,12 +88,12 @@ describe('video', () => {
     });
   });
 
-  test('moves little by default, because some gateways require a value', async () => {
+  test('has low motion by default, because some gateways require a value', async () => {
     const { body } = await began({ kind: 'video' });
     expect(body).toEqual({ botType: 'IMG_JOURNEY', motion: 'low', image: uri('AAAA') });
   });
 
-  test('what a template rendered is what the wire wants', async () => {
+  test('converts rendered templates to the types of the wire', async () => {
     const fields = { motion: 'HIGH', loop: 'true', batchSize: '4' };
     const { body } = await began({ kind: 'video', fields });
     expect(body).toMatchObject({ motion: 'high', loop: true, batchSize: 4 });
@@ -101,7 +101,7 @@ describe('video', () => {
     expect(odd.body).toMatchObject({ loop: 'maybe', batchSize: 'many' });
   });
 
-  test.each([1, '1', 4])('the extended video %j is counted from 0 on the wire', async (extend) => {
+  test.each([1, '1', 4])('counts the extended video %j from 0 on the wire', async (extend) => {
     const { body } = await began({ kind: 'video', fields: { extend }, images: [], taskId: '17' });
     expect(body).toEqual({
       botType: 'IMG_JOURNEY',
@@ -113,13 +113,13 @@ describe('video', () => {
   });
 });
 
-test('numbers that a pipeline wrote in another notation are the numbers they are', async () => {
+test('sends numbers in another notation as the numbers that they are', async () => {
   const two = { toJSON: () => 2 };
   const { body } = await began({ kind: 'video', fields: { extend: two, batchSize: two }, taskId: '17' });
   expect(body).toMatchObject({ index: 1, batchSize: 2 });
 });
 
-test('an extended video may have a last frame, and has no first one', async () => {
+test('an extended video may have a last frame, and has no first frame', async () => {
   const { body } = await began({ kind: 'video', fields: { extend: 2 }, taskId: '17' });
   expect(body).toMatchObject({ action: 'extend', index: 1, endImage: uri('AAAA') });
   expect(body).not.toHaveProperty('image');
@@ -163,14 +163,14 @@ test('a modal sends the values of its confirmation, and nothing else', async () 
   });
 });
 
-test('whatever the fields are called, the tag and the images that a job was made with are sent', async () => {
+test('sends the tag and the images of a job, whatever its fields are called', async () => {
   const fields = { state: 'mine', base64: 'x' };
   const { body } = await began({ kind: 'describe', fields, tag: 'k1' });
   expect(body).toEqual({ botType: 'IMG_JOURNEY', state: 'k1', base64: uri('AAAA') });
 });
 
 test.each(['imagine', 'blend', 'describe', 'shorten', 'video', 'edit'] as const)(
-  '%s sends the botType of the names that the gateway has',
+  "%s sends the botType of the gateway's names",
   async (kind) => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ code: 1, result: '1700000000000001' }));
     const service = serviceWith({ fetch, names: { ...namePresets['midjourney-proxy'], botType: 'OWN_BOT' } });
@@ -196,14 +196,14 @@ const submissions: Readonly<
 };
 
 describe.each(Object.entries(submissions))('%s', (_name, submit) => {
-  test('carries its tag as `state`, and none where there is none', async () => {
+  test('carries its tag as `state`, or no tag if there is none', async () => {
     const tagged = await sentBy((service) => submit(service, { speed: 'relax', tag: 'k1' }));
     expect(tagged.body).toMatchObject({ state: 'k1' });
     const plain = await sentBy((service) => submit(service, { speed: 'relax' }));
     expect(plain.body).not.toHaveProperty('state');
   });
 
-  test('lets `extra` have the last word, member by member', async () => {
+  test('lets `extra` override other members one by one', async () => {
     const extra = { state: 'mine', accountFilter: { remark: 'a' }, base64: null };
     const { body } = await sentBy((service) => submit(service, { speed: 'relax', tag: 'k1', extra }));
     expect(body).toMatchObject(extra);
@@ -219,7 +219,7 @@ describe.each(Object.entries(submissions))('%s', (_name, submit) => {
   });
 });
 
-test('a describe sends its picture, unless extra puts a link in its place', async () => {
+test('a describe sends its picture, unless extra replaces it by a link', async () => {
   const asked = async (extra?: Begin['extra']): Promise<unknown> => {
     const { body } = await began({ kind: 'describe', ...(extra && { extra }) });
     return body;
@@ -231,7 +231,7 @@ test('a describe sends its picture, unless extra puts a link in its place', asyn
   expect(await asked({ link, base64: null })).toEqual({ botType: 'IMG_JOURNEY', base64: null, link });
 });
 
-test('extra is merged into what is declared, not put in its place', async () => {
+test('extra is merged into the declared fields, and does not replace them', async () => {
   const { body } = await sentBy((service) =>
     service.begin(
       {
@@ -281,7 +281,7 @@ function wireFields(kind: Begin['kind'], name: string, value: unknown): Readonly
 
 const firstImage = { blend: 'base64Array', describe: 'base64', video: 'image', edit: 'image' } as const;
 
-test('whatever the fields hold, all of them leave with image and tag, and nothing else', async () => {
+test('sends all fields with image and tag, and nothing else', async () => {
   const value = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom(' 3 ', '12', '1234567890', ' HIGH ', 'Square', 'TRUE', ' false ', 'maybe', ''),
@@ -364,7 +364,7 @@ describe('a request that is too large', () => {
         ),
       'extra.note',
     ],
-  ])('is never sent, and names what is: %s', async (_what, ask, part) => {
+  ])('is never sent, and its largest part is named: %s', async (_what, ask, part) => {
     const result = await ask();
     expect(result).toMatchObject({ ok: false, error: { code: 'request.too-large', class: 'permanent' } });
     expect(result.ok ? '' : result.error.message).toContain(`2.0 kB of them in "${part}"`);
@@ -377,7 +377,7 @@ describe('a request that is too large', () => {
     expect(result.ok ? '' : result.error.message).toContain('1.5 kB of them in "prompt"');
   });
 
-  test('for the service names its largest part too', async () => {
+  test("is reported by the service's refusal with its largest part too", async () => {
     const result = await respondingWith(413, '').modal({ taskId: '1', mask: big, speed: 'relax' }, never);
     expect(result).toMatchObject({ error: { code: 'service.too-large', class: 'permanent' } });
     expect(result.ok ? '' : result.error.message).toContain('in "mask"');

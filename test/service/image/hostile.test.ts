@@ -12,8 +12,8 @@ const seen = async (record: object): Promise<Task> => {
   return result.value;
 };
 
-describe('what is kept of a finished task', () => {
-  test('is the first hundred buttons, their labels cut', async () => {
+describe('the kept part of a finished task', () => {
+  test('has the first hundred buttons, with their labels cut', async () => {
     const button = (n: number, label: string) => ({ customId: `IMG::${n}`, label, emoji: '' });
     const many = Array.from({ length: 10_000 }, (_, n) => button(n, `U${n}`));
     expect((await seen({ buttons: many })).buttons).toHaveLength(100);
@@ -21,7 +21,7 @@ describe('what is kept of a finished task', () => {
     expect(long?.label).toBe(`${'x'.repeat(199)}…`);
   });
 
-  test('has no button with an id longer than any', async () => {
+  test('has no button with an impossibly long id', async () => {
     expect((await seen({ buttons: [{ customId: 'x'.repeat(1_001), label: 'U1' }] })).buttons).toEqual([]);
   });
 
@@ -34,13 +34,13 @@ describe('what is kept of a finished task', () => {
     expect((await seen({ buttons: [button, sound] })).buttons).toEqual([sound]);
   });
 
-  test('has no link that repeats the key, and none without end', async () => {
+  test('has no link that repeats the key or has no end', async () => {
     expect((await seen({ imageUrl: `https://x.test/a.png?token=${key}` })).imageUrl).toBe('[secret]');
     expect((await seen({ imageUrl: `data:,${'x'.repeat(1_000_000)}` })).imageUrl).toHaveLength(16_384);
   });
 });
 
-test('a task id that repeats the key is none: the submission is in doubt', async () => {
+test('a task id that repeats the key is invalid: the submission is in doubt', async () => {
   const result = await respondingWith(200, { code: 1, description: '', result: `${key}-1` }).begin(
     { kind: 'imagine', fields: { prompt: 'x' }, speed: 'relax' },
     never,
@@ -65,22 +65,22 @@ describe('an error response', () => {
     expect(await refusal(400, {})).toBe('POST /img/submit/imagine: HTTP 400: no [secret] [secret].');
   });
 
-  test('of the key names where it came from', async () => {
+  test('about the key names its source', async () => {
     expect(await refusal(401, {})).toContain('The API key came from the variable MY_KEY.');
   });
 
-  test('for want of rights advises a plain request', async () => {
+  test('about missing rights advises a plain request', async () => {
     expect(await refusal(403, {})).toContain('try a plain prompt');
   });
 
-  test('of a large request says which part is large', async () => {
+  test('about a large request names its largest part', async () => {
     const message = await refusal(413, { prompt: 'a fox', base64Array: ['x'.repeat(2_500_000)] });
     expect(message).toMatch(/the request has 2\.5 MB, 2\.5 MB of them in "base64Array"/);
   });
 });
 
 describe('a mask', () => {
-  test('finds a secret as it stands in JSON, in an address, in a host name and in CSV', () => {
+  test('finds a secret in JSON, in an address, in a host name and in CSV', () => {
     const secret = 'A"b/C d\\9=';
     const mask = secretMaskOf([secret]);
     const forms = [

@@ -26,7 +26,7 @@ describe('the prompts of a describe task', () => {
     expect(splitPrompts(four.map(item).join(between))).toEqual(four);
   });
 
-  test.each(['．', '。', '：', '、', '）'])('numbers before %s', (mark) => {
+  test.each(['．', '。', '：', '、', '）'])('are split at numbers before %s', (mark) => {
     expect(splitPrompts(four.map((prompt, i) => `${i + 1}${mark}${prompt}`).join('\n'))).toEqual(four);
   });
 
@@ -66,7 +66,7 @@ describe('the prompts of a describe task', () => {
     expect(splitPrompts(text)).toEqual(prompts);
   });
 
-  test('are no more, and no longer, than any', () => {
+  test('are limited in number and length', () => {
     const many = splitPrompts(Array.from({ length: 5_000 }, (_, i) => `p${i}`).join('\n\n'));
     expect(many).toHaveLength(25);
     // Only prompts are counted, not the gaps between them.
@@ -76,7 +76,7 @@ describe('the prompts of a describe task', () => {
     expect(long).toBe('x'.repeat(7_999));
   });
 
-  test('come back whole, whatever words they are of', () => {
+  test('are returned whole, whatever words they contain', () => {
     const word = fc.stringMatching(/^[a-z][a-z0-9,:-]{0,8}$/);
     const prompt = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
     fc.assert(
@@ -88,7 +88,7 @@ describe('the prompts of a describe task', () => {
     );
   });
 
-  test('of any text are texts on one line, in time', () => {
+  test('of any text are found in bounded time, each on one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         for (const prompt of splitPrompts(text)) {

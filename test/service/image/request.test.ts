@@ -11,7 +11,7 @@ import { imagine, key, never, respondingWith, scriptedFetch, serviceWith } from 
 const success = (): Response => Response.json({ code: 1, result: '1700000000000001' });
 
 describe('a submission', () => {
-  test('carries the key, says JSON, names this program, and lets no redirect be followed', async () => {
+  test('carries the key, declares JSON, names this program, and follows no redirect', async () => {
     const { fetch, sent } = scriptedFetch(success);
     const service = serviceWith({ fetch, version: '1.2.3' });
     await imagine(service);
@@ -62,7 +62,7 @@ describe('a submission', () => {
     expect(sent[0]?.url).toBe('https://api.example.com/proxy/v2/img/submit/imagine');
   });
 
-  test('imagine sends the declared fields, a botType, and then what extra says', async () => {
+  test('imagine sends the declared fields, a botType, and then the members of extra', async () => {
     const { fetch, sent } = scriptedFetch(success);
     const service = serviceWith({ fetch });
     const accountFilter = { modes: ['FAST'] };
@@ -87,7 +87,7 @@ describe('a submission', () => {
     ]);
   });
 
-  test('action sends the task, the button, and enableRemix only where it is set', async () => {
+  test('action sends the task, the button, and enableRemix only if it is set', async () => {
     const { fetch, sent } = scriptedFetch(success);
     const service = serviceWith({ fetch });
     const click = {
@@ -105,7 +105,7 @@ describe('a submission', () => {
     ]);
   });
 
-  test('an id is one part of the path, whatever it is', async () => {
+  test('puts any id into one part of the path', async () => {
     const { fetch, sent } = scriptedFetch(() => Response.json({ status: '' }));
     const service = serviceWith({ fetch });
     await fc.assert(
@@ -121,7 +121,7 @@ describe('a submission', () => {
     );
   });
 
-  test('through the global fetch too', async () => {
+  test('works through the global fetch too', async () => {
     nock('https://api.example.com', { reqheaders: { authorization: `Bearer ${key}` } })
       .post('/img/submit/imagine', { botType: 'IMG_JOURNEY', prompt: 'a fox' })
       .reply(200, { code: 22, result: '1700000000000002' })
@@ -140,7 +140,7 @@ describe('a submission', () => {
 });
 
 describe('the key', () => {
-  test('is scrubbed from whatever the service echoes', async () => {
+  test('is removed from everything that the service echoes', async () => {
     const body = {
       error: { message: `bad ${key} ${encodeURIComponent(key)} (request id: ${key})`, code: '' },
     };
@@ -158,20 +158,20 @@ describe('the key', () => {
     expect(results[0]).toMatchObject({ error: { serviceMessage: 'bad [secret] [secret]' } });
   });
 
-  test('is scrubbed where it has characters that URLs and JSON escape', async () => {
+  test('is removed with characters that URLs and JSON escape', async () => {
     const apiKey = 'a+b/"c"\\d=';
     const body = { error: { message: `${apiKey} ${encodeURIComponent(apiKey)} ${JSON.stringify(apiKey)}` } };
     const result = await imagine(respondingWith(403, body, {}, { apiKey }));
     expect(result).toMatchObject({ error: { serviceMessage: '[secret] [secret] "[secret]"' } });
   });
 
-  test('is scrubbed before a long message is cut', async () => {
+  test('is removed before a long message is cut', async () => {
     const result = await imagine(respondingWith(403, { error: { message: `${'x'.repeat(590)}${key}` } }));
     expect(JSON.stringify(result)).not.toContain(key.slice(0, 8));
   });
 });
 
-test('words of the service can neither drive a terminal nor fill it', async () => {
+test('words of the service cannot control a terminal or fill it', async () => {
   const message = `\u001b[2J\u0007 \u202eevil\u200b\r\nline ${'🦊'.repeat(2000)}`;
   const result = await imagine(respondingWith(403, { error: { message } }));
   const shown = result.ok ? '' : (result.error.serviceMessage ?? '');
@@ -196,7 +196,7 @@ describe('names', () => {
     expect(preset.enum).toEqual(Object.keys(namePresets));
   });
 
-  test('of a preset are those that its gateways have', () => {
+  test('of a preset match its gateways', () => {
     expect(namePresets['midjourney-proxy']).toEqual({
       path: 'mj',
       relaxPrefix: 'mj-relax',
@@ -226,7 +226,7 @@ describe('names', () => {
     });
   });
 
-  test('that are none are shown so that they drive no terminal', () => {
+  test('that are unknown are shown without control characters', () => {
     const resolved = resolveNames('neutral', { botType: '\u001b[2J "x"' });
     const [error] = resolved.ok ? [] : resolved.error;
     expect(error).toMatchObject({ code: 'names.invalid', name: 'botType' });
@@ -241,7 +241,7 @@ describe('names', () => {
     });
   });
 
-  test('all errors at once, with what is known', () => {
+  test('are checked all at once, and the known ones are listed', () => {
     const resolved = resolveNames('midjorney', { pth: 'x', path: '../admin', keyHeader: 'a b', botType: '' });
     expect(resolved.ok ? [] : resolved.error.map(({ code, name }) => [code, name])).toEqual([
       ['names.unknown-preset', undefined],
@@ -256,7 +256,7 @@ describe('names', () => {
   });
 
   test.each(['Host', 'content-length', 'transfer-encoding', 'Connection', 'a b', 'x:y'])(
-    'no header for the key is %j',
+    'may not use %j as the header of the key',
     (header) => {
       for (const name of ['keyHeader', 'imageKeyHeader'])
         expect(resolveNames('neutral', { [name]: header })).toMatchObject({
@@ -266,19 +266,19 @@ describe('names', () => {
     },
   );
 
-  test('the header of images and the prefix of relax may be none', () => {
+  test('may be empty for the header of images and the prefix of relax', () => {
     const none = { imageKeyHeader: '', relaxPrefix: '' };
     expect(resolveNames('midjourney-proxy', none)).toMatchObject({ ok: true, value: none });
     expect(resolveNames('midjourney-proxy', { keyHeader: '' }).ok).toBe(false);
   });
 
-  test.each(['constructor', '__proto__', 'toString'])('%s is neither preset nor name', (word) => {
+  test.each(['constructor', '__proto__', 'toString'])('do not include %s, as preset or name', (word) => {
     expect(resolveNames(word).ok).toBe(false);
     expect(resolveNames('neutral', JSON.parse(`{"${word}":"x"}`)).ok).toBe(false);
   });
 
   test.each(['/img', 'img/', 'a//b', '..', 'a/../b', 'a?b', 'a#b', 'a b', 'ä', '%2e'])(
-    '%j is no path',
+    'may not use %j as a path',
     (path) => {
       expect(resolveNames('neutral', { path }).ok).toBe(false);
     },

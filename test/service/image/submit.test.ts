@@ -56,7 +56,7 @@ describe('the submit code (gateway 3.2)', () => {
     [77, { result: 'a2345678' }, 'accepted a2345678'],
     [77, { result: 'abcdefgh' }, 'refused'],
     [1, { result: '17,18' }, 'refused'],
-  ])('%i with %j is %s', (code, more, wanted) => {
+  ])('%i with %j means %s', (code, more, wanted) => {
     expect(read({ code, description: '', result, ...more })).toBe(wanted);
   });
 
@@ -66,7 +66,7 @@ describe('the submit code (gateway 3.2)', () => {
     ['23', '', 'queue-full'],
     ['24', 'banned', 'refused'],
     ['4', 'parameter error', 'refused'],
-  ])('%s counts with the status 400 and 404 too', (code, description, wanted) => {
+  ])('%s is read with the status 400 and 404 too', (code, description, wanted) => {
     for (const status of [400, 404])
       expect([status, read({ code: Number(code), description, result: '' }, status)]).toEqual([
         status,
@@ -74,12 +74,12 @@ describe('the submit code (gateway 3.2)', () => {
       ]);
   });
 
-  test('without an id, or with one that holds a secret, is no answer', () => {
+  test('without an id, or with one that holds a secret, is not an answer', () => {
     for (const odd of ['', 'a-secret-1', null])
       expect(read({ code: 1, result: odd })).toMatch(/^(service|response)\./);
   });
 
-  test('of several tasks says that they were made, and shows no secret', () => {
+  test('of several tasks is reported with these tasks, and without a secret', () => {
     const reply = { status: 200, header: () => null } as const;
     const value = { code: 1, description: '', result: '17-secret,18' };
     const hiding = { ...facts, clean: (text: string) => text.replaceAll('secret', '[secret]') };
@@ -90,7 +90,7 @@ describe('the submit code (gateway 3.2)', () => {
     });
   });
 
-  test('of an unknown kind is a task only where what it names can be the id of one', () => {
+  test('of an unknown kind means a task only if its result can be the id of one', () => {
     for (const odd of ['17 (waiting)', '1700000000000001?', 'task/17'])
       expect([odd, read({ code: 77, description: '', result: odd })]).toEqual([odd, 'refused']);
   });

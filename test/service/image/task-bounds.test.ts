@@ -18,8 +18,8 @@ const facts: RequestFacts = {
 };
 const task = (record: object) => toTask('1', { status: 'SUCCESS', ...record }, facts);
 
-describe('what is kept of a finished task', () => {
-  test('are 100 buttons, each with an id of 1,000 characters at most', () => {
+describe('the kept part of a finished task', () => {
+  test('has 100 buttons, each with an id of at most 1,000 characters', () => {
     const buttons = Array.from({ length: 101 }, (_, n) => ({
       customId: `id ${n}`,
       label: `U${n}`,
@@ -32,7 +32,7 @@ describe('what is kept of a finished task', () => {
     expect(ofLength(0)).toEqual([]);
   });
 
-  test('are labels of 200 characters, whole ones', () => {
+  test('has labels of 200 whole characters', () => {
     const label = (text: string) => task({ buttons: [{ customId: 'a', label: text, emoji: text }] }).buttons;
     const [whole, cut] = ['x'.repeat(200), `${'x'.repeat(200)}…`];
     expect(label(whole)).toEqual([{ customId: 'a', label: whole, emoji: whole }]);
@@ -40,7 +40,7 @@ describe('what is kept of a finished task', () => {
     expect(label(`${'x'.repeat(199)}🦊`)[0]?.label).toBe(`${'x'.repeat(199)}…`);
   });
 
-  test.each(['customId', 'label', 'emoji'])('is no button whose %s holds a secret', (name) => {
+  test.each(['customId', 'label', 'emoji'])('has no button whose %s holds a secret', (name) => {
     const fine = { customId: 'b', label: 'U2', emoji: '' };
     const { buttons } = task({
       buttons: [{ customId: 'a', label: 'U1', emoji: '', [name]: 'a secret' }, fine],
@@ -48,7 +48,7 @@ describe('what is kept of a finished task', () => {
     expect(buttons).toEqual([fine]);
   });
 
-  test('is a tag of 255 characters at most', () => {
+  test('has a tag of at most 255 characters', () => {
     expect(task({ state: 'x'.repeat(255) }).tag).toBe('x'.repeat(255));
     expect(task({ state: 'x'.repeat(256) })).not.toHaveProperty('tag');
   });
@@ -66,7 +66,7 @@ describe('what is kept of a finished task', () => {
     ['1000%', undefined],
     [`${' '.repeat(98)}5%`, 5],
     [`${' '.repeat(99)}5%`, undefined],
-  ])('is progress of %j as %s', (progress, percent) => {
+  ])('has the progress %j as %s', (progress, percent) => {
     expect(task({ progress }).progress).toBe(percent);
   });
 
@@ -76,7 +76,7 @@ describe('what is kept of a finished task', () => {
     [0, undefined],
     [-1, undefined],
     [null, undefined],
-  ])('is the time %s when it was submitted as %s', (submitTime, at) => {
+  ])('has the submission time %s as %s', (submitTime, at) => {
     expect(task({ submitTime }).submittedAt).toBe(at);
   });
 
@@ -93,7 +93,7 @@ describe('what is kept of a finished task', () => {
     ['ERROR', 'failure'],
     ['canceled', 'failure'],
     ['queued', 'unfinished'],
-  ])('is the status %j as %s', (status, state) => {
+  ])('has the status %j as %s', (status, state) => {
     expect(task({ status, failReason: 'why' })).toMatchObject({ status, state });
     expect(task({ status, failReason: 'why' }).failReason).toBe(state === 'success' ? undefined : 'why');
   });
@@ -102,14 +102,14 @@ describe('what is kept of a finished task', () => {
 describe('the links of a task', () => {
   const links = (record: Readonly<Record<string, unknown>>) => readLinks(record, facts);
 
-  test('are 25 of a list, of 16,384 characters each', () => {
+  test('are at most 25 of a list, of 16,384 characters each', () => {
     const many = Array.from({ length: 26 }, (_, n) => `https://x.test/${n}.mp4`);
     expect(links({ videoUrls: many }).videoUrls).toEqual(many.slice(0, 25));
     const long = `https://x.test/${'x'.repeat(16_384)}`;
     expect(links({ imageUrl: long }).imageUrl).toBe(long.slice(0, 16_384));
   });
 
-  test('are those of a video once each, and beside them its poster', () => {
+  test('are those of a video once each, and its poster beside them', () => {
     const [film, poster] = ['https://x.test/a.mp4', 'https://x.test/a.png'];
     expect(links({ imageUrl: film, imageUrls: [poster, film, 'https://x.test/b.MOV'] })).toEqual({
       imageUrl: poster,
@@ -130,7 +130,7 @@ describe('the links of a task', () => {
     expect(links({ imageUrl: 'https://x.test/a?b=.mp4' })).toEqual({ imageUrl: 'https://x.test/a?b=.mp4' });
   });
 
-  test('that hold a secret are none', () => {
+  test('that hold a secret are left out', () => {
     expect(links({ imageUrl: 'https://x.test/secret.png' })).toEqual({ imageUrl: '[secret]' });
   });
 });
@@ -161,7 +161,7 @@ describe('a task id', () => {
     [null, undefined],
     [['1'], undefined],
     [true, undefined],
-  ])('of %s is %s', (result, id) => {
+  ])('of the result %s is %s', (result, id) => {
     expect(readTaskId(result)).toBe(id);
     expect(isUsableTaskId(id ?? '')).toBe(id !== undefined);
   });
@@ -181,17 +181,17 @@ describe('a task id', () => {
     [Array.from({ length: 11 }, (_, n) => n + 1), Array.from({ length: 10 }, (_, n) => String(n + 1))],
     [17, []],
     [null, []],
-  ])('of several, %s, are %j', (result, ids) => {
+  ])('of the several results %s is %j', (result, ids) => {
     expect(readTaskIds(result)).toEqual(ids);
   });
 });
 
-test('a prompt that a describe suggests is kept up to 8,000 characters', () => {
+test('keeps up to 8,000 characters of a prompt that a describe suggests', () => {
   expect(splitPrompts('x'.repeat(8000))).toEqual(['x'.repeat(8000)]);
   expect(splitPrompts('x'.repeat(8001))).toEqual(['x'.repeat(8000)]);
 });
 
-test('a request is as large as all of its images together', () => {
+test('the size of a request is that of all its images together', () => {
   const image = (length: number) => ({ mimeType: 'image/png', data: 'A'.repeat(length) });
   const images = { base64Array: [image(3), image(40)], image: image(500) };
   expect(imageBytes({ fields: {}, images, extra: undefined, tag: undefined })).toBe(543);

@@ -13,7 +13,7 @@ const states = (result: ServiceResult<readonly Task[]>): unknown =>
   result.ok ? result.value.map(({ id, state }) => [id, state]) : result.error;
 
 describe('several tasks in one request', () => {
-  test('are asked for by id, each once, without a speed', async () => {
+  test('are requested by id, each once, without a speed', async () => {
     const { fetch, sent } = scriptedFetch(() => Response.json([]));
     await serviceWith({ fetch }).fetchTasks([...ids, ids[0] ?? '', 'a b', '..', ''], never);
     expect(sent.map(({ method, url, body }) => ({ method, url, body }))).toEqual([
@@ -21,13 +21,13 @@ describe('several tasks in one request', () => {
     ]);
   });
 
-  test('are no request where there is none to ask for', async () => {
+  test('need no request if there are none', async () => {
     const { fetch, sent } = scriptedFetch(() => Response.json([]));
     expect(await serviceWith({ fetch }).fetchTasks(['', 'a,b'], never)).toEqual({ ok: true, value: [] });
     expect(sent).toEqual([]);
   });
 
-  test('come in any order, unknown ones not at all, with ids that no double can hold', async () => {
+  test('may come in any order, without unknown ones, with ids that no double can hold', async () => {
     const body = `[{"id":14001929738841620,"status":"SUCCESS","imageUrl":"https://x.test/a.png"},
       {"id":"1700000000000001","status":"MODAL","state":"k"}, {"id":"1700000000000999","status":"SUCCESS"}]`;
     const result = await listed(200, body);
@@ -55,7 +55,7 @@ describe('several tasks in one request', () => {
     ['MODAL', 'SUCCESS', 'success'],
     ['FAILURE', 'SUCCESS', 'success'],
     ['IN_PROGRESS', 'FAILURE', 'failure'],
-  ])('a click and its modal under one id, %s and %s, are %s', async (a, b, state) => {
+  ])('count a click and its modal under one id, %s and %s, as %s', async (a, b, state) => {
     const [id] = ids;
     const records = [
       { id, status: a },
@@ -82,7 +82,7 @@ describe('several tasks in one request', () => {
     ['no content', 204, ''],
     ['a text', 200, '"ok"'],
     ['plain text', 200, 'OK'],
-  ])('a gateway without it says so in many ways: %s', async (_what, status, body) => {
+  ])('are not offered by a gateway that answers: %s', async (_what, status, body) => {
     const result = await listed(status, body, { location: 'https://www.example.com/' });
     expect(result).toMatchObject({
       ok: false,
@@ -90,14 +90,14 @@ describe('several tasks in one request', () => {
     });
   });
 
-  test('what a gateway without it says keeps the words and the request id of the service', async () => {
+  test('are reported as not offered with the words and the request id of the service', async () => {
     const body = { error: { message: 'no such path (request id: r-1)', code: '' } };
     expect(await listed(404, body)).toMatchObject({
       error: { code: 'service.no-listing', requestId: 'r-1', serviceMessage: 'no such path', status: 404 },
     });
   });
 
-  test('a list that is too large is none: its tasks are fetched one by one', async () => {
+  test('are fetched one by one if the list is too large', async () => {
     const record = { id: ids[0], status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) };
     const service = respondingWith(200, [record], {}, { maxBodyBytes: 1_000 });
     expect(await service.fetchTasks(ids, never)).toMatchObject({
@@ -119,20 +119,20 @@ describe('several tasks in one request', () => {
     ['trouble', 503, page, 'service.unavailable', 'retry'],
     ['a cut list', 200, '[{"id":"17', 'service.malformed', 'retry'],
   ])(
-    'a passing failure, and one that stops a run, keep their own codes: %s',
+    'keep the code of a passing failure, and of one that stops a run: %s',
     async (_what, status, body, code, kind) => {
       expect(await listed(status, body)).toMatchObject({ ok: false, error: { code, class: kind } });
     },
   );
 
-  test('a lost connection is worth another try, for nothing was asked to be made', async () => {
+  test('are requested again after a lost connection, because nothing was to be made', async () => {
     const service = serviceWith({ fetch: () => Promise.reject(new Error('reset')) });
     expect(await service.fetchTasks(ids, never)).toMatchObject({
       error: { code: 'connection.lost', class: 'retry' },
     });
   });
 
-  test('no word of it shows the key', async () => {
+  test('never show the key in a message', async () => {
     const results = [
       await listed(404, `<title>${key}</title>`),
       await listed(200, { error: { message: key } }),
@@ -142,7 +142,7 @@ describe('several tasks in one request', () => {
 });
 
 describe('the list of all tasks', () => {
-  test('is asked for without a body, and read whole, in any order, each task once', async () => {
+  test('is requested without a body, and read whole, in any order, each task once', async () => {
     const { fetch, sent } = scriptedFetch(() =>
       Response.json([
         { id: 'T2', status: 'SUCCESS', state: 'tag two' },
@@ -162,14 +162,14 @@ describe('the list of all tasks', () => {
     });
   });
 
-  test('that does not arrive is worth another try', async () => {
+  test('that does not arrive is requested again', async () => {
     const service = serviceWith({ fetch: () => Promise.reject(new Error('reset')) });
     expect(await service.listTasks?.(never)).toMatchObject({
       error: { code: 'connection.lost', class: 'retry' },
     });
   });
 
-  test('says when its tasks were submitted, where it knows that', async () => {
+  test('contains the submission times of its tasks, if the service knows them', async () => {
     const { fetch } = scriptedFetch(() =>
       Response.json([
         { id: 'T1', status: 'SUCCESS', submitTime: 1_700_000_000_000 },
@@ -182,7 +182,7 @@ describe('the list of all tasks', () => {
     expect(times).toEqual([1_700_000_000_000, undefined, undefined]);
   });
 
-  test('may be larger than any other response, and says so where it is too large', async () => {
+  test('may be larger than any other response, and is reported when it is too large', async () => {
     const long = [{ id: 'T1', status: 'SUCCESS', maskBase64: 'A'.repeat(2_000) }];
     const wide = respondingWith(200, long, {}, { maxBodyBytes: 1_000 });
     expect(await wide.listTasks?.(never)).toMatchObject({ ok: true, value: [{ id: 'T1' }] });
@@ -196,7 +196,7 @@ describe('the list of all tasks', () => {
     [404, '{"error":{"message":"Invalid URL (GET /img/task/list)"}}'],
     [200, '<!doctype html><title>Home</title>'],
     [200, '{"page":1}'],
-  ])('is something that a gateway may not have: %i %s', async (status, body) => {
+  ])('may be missing from a gateway: %i %s', async (status, body) => {
     const result = await respondingWith(status, body).listTasks?.(never);
     expect(result).toMatchObject({ ok: false, error: { code: 'service.no-listing', class: 'permanent' } });
     expect(JSON.stringify(result)).not.toContain('each task is polled by itself');

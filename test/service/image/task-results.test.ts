@@ -49,7 +49,7 @@ describe('the links of a finished task', () => {
     expect((await fetched(record)).imageUrl).toBe(link);
   });
 
-  test('are no more than a few, and none holds the key', async () => {
+  test('are limited in number, and never contain the key', async () => {
     const videoUrls = Array.from({ length: 1_000 }, (_, n) => `https://x.test/${n}.mp4`);
     expect((await fetched({ videoUrls })).videoUrls).toHaveLength(25);
     expect(await fetched({ videoUrls: [`https://x.test/${key}.mp4`, one] })).toMatchObject({
@@ -57,7 +57,7 @@ describe('the links of a finished task', () => {
     });
   });
 
-  test.each(['IN_PROGRESS', 'FAILURE', 'MODAL', ''])('of status %j are none', async (status) => {
+  test.each(['IN_PROGRESS', 'FAILURE', 'MODAL', ''])('are empty at status %j', async (status) => {
     const task = await fetched({ status, videoUrl: one, imageUrls: [grid], imageUrl: grid });
     expect(task).not.toHaveProperty('videoUrls');
     expect(task).not.toHaveProperty('imageUrl');
@@ -113,13 +113,13 @@ describe('the prompts of a finished task', () => {
     expect((await fetched(record)).prompts).toEqual(expected);
   });
 
-  test('do not repeat the key, and are not cut where messages are', async () => {
+  test('do not repeat the key, and are longer than messages', async () => {
     const long = `1️⃣ ${key} ${'x'.repeat(3_000)}\n2️⃣ b`;
     const task = await fetched({ action: 'DESCRIBE', properties: { finalPrompt: long } });
     expect(task.prompts).toEqual([`[secret] ${'x'.repeat(3_000)}`, 'b']);
   });
 
-  test('of a task that is not finished are none', async () => {
+  test('are empty before the task is finished', async () => {
     const task = await fetched({ status: 'IN_PROGRESS', action: 'DESCRIBE', properties: { finalPrompt } });
     expect(task).not.toHaveProperty('prompts');
   });
@@ -127,19 +127,19 @@ describe('the prompts of a finished task', () => {
 
 describe('the tag', () => {
   test.each(['SUCCESS', 'MODAL', 'IN_PROGRESS', '', 'FAILURE'])(
-    'is what `state` echoes, at status %j',
+    'is the echoed `state`, at status %j',
     async (status) => {
       expect((await fetched({ status, state: 'v1:abc' })).tag).toBe('v1:abc');
     },
   );
 
-  test.each(['', null, {}, 'x'.repeat(256), 'a\u0000b', key])('is none: %j', async (state) => {
+  test.each(['', null, {}, 'x'.repeat(256), 'a\u0000b', key])('is empty for %j', async (state) => {
     expect(await fetched({ state })).not.toHaveProperty('tag');
   });
 });
 
 test.each(['IMAGINE', 'UPSCALE', 'VIDEO_EXTEND', 'PIC_READER', 'SOMETHING_NEW', '', null])(
-  'an action %j changes nothing about a state',
+  'an action %j does not change a state',
   async (action) => {
     expect(await fetched({ action, imageUrl: grid, properties: null })).toMatchObject({
       state: 'success',
@@ -148,7 +148,7 @@ test.each(['IMAGINE', 'UPSCALE', 'VIDEO_EXTEND', 'PIC_READER', 'SOMETHING_NEW', 
   },
 );
 
-test('whatever a record holds, what is read of it is what it should be', async () => {
+test('every record is read into the declared types', async () => {
   const anything = fc.jsonValue({ maxDepth: 3 });
   const names = [
     'imageUrl',

@@ -32,7 +32,7 @@ describe('a task', () => {
     [null, 'unfinished'],
     ['PAUSED_BY_MOON_PHASE', 'unfinished'],
     [7, 'unfinished'],
-  ])('status %j is %s', async (status, state) => {
+  ])('with status %j is %s', async (status, state) => {
     const task = await fetched({
       id,
       status,
@@ -55,7 +55,7 @@ describe('a task', () => {
     ]);
   });
 
-  test.each([null, [], {}, 'x'])('buttons %j are none', async (none) => {
+  test.each([null, [], {}, 'x'])('with buttons %j has no buttons', async (none) => {
     expect((await fetched({ id, status: 'SUCCESS', buttons: none })).buttons).toEqual([]);
   });
 
@@ -71,21 +71,21 @@ describe('a task', () => {
     [`${' '.repeat(90)}7%`, 7],
     [`${' '.repeat(100)}7%`, undefined],
     [`1${' '.repeat(100)}x`, undefined],
-  ])('progress %j is %j', async (progress, expected) => {
+  ])('with progress %j has %j', async (progress, expected) => {
     expect((await fetched({ id, status: 'IN_PROGRESS', progress })).progress).toBe(expected);
   });
 
-  test.each(['', null, '  '])('an image link %j is none', async (imageUrl) => {
+  test.each(['', null, '  '])('with the image link %j has no image', async (imageUrl) => {
     expect(await fetched({ id, status: 'SUCCESS', imageUrl })).not.toHaveProperty('imageUrl');
   });
 
-  test('has the id it was asked for, though the response writes it as a long number', async () => {
+  test('keeps the requested id, even if the response writes it as a long number', async () => {
     const long = '14001929738841620';
     const service = respondingWith(200, `{"id":${long},"status":"SUCCESS"}`);
     expect(await service.fetchTask(long, never)).toMatchObject({ ok: true, value: { id: long } });
   });
 
-  test("the service's reason is cleaned of the key and of control characters", async () => {
+  test('shows the reason of the service without the key and control characters', async () => {
     const task = await fetched({ id, status: 'FAILURE', failReason: `bad ${key}\n\u001b[31mred` });
     expect(task.failReason).toBe('bad [secret] \\u{1b}[31mred');
   });
@@ -104,7 +104,7 @@ describe('a task that the service does not know', () => {
     ['200 with a code', 200, { code: 3, description: '任务不存在' }],
     ['null', 200, 'null'],
     ['nothing', 204, ''],
-  ])('%s is worth another poll', async (_what, status, body) => {
+  ])('is polled again after %s', async (_what, status, body) => {
     expect(await respondingWith(status, body).fetchTask(id, never)).toMatchObject({
       ok: false,
       error: { code: 'service.task-unknown', class: 'retry', status },
@@ -112,7 +112,7 @@ describe('a task that the service does not know', () => {
   });
 });
 
-test('a task that the service does not know is reported with its words and with the id of the request', async () => {
+test('an unknown task is reported with the words and the request id', async () => {
   const body = { description: 'task_no_found (request id: r-7)', type: 'upstream_error', code: 4 };
   const result = await respondingWith(400, body, { 'x-request-id': 'r-8' }).fetchTask(id, never);
   expect(result).toMatchObject({ error: { serviceMessage: 'task_no_found', requestId: 'r-8' } });
@@ -137,14 +137,14 @@ test.each([
     'stop',
   ],
   ['a code that is no status', 200, { error: { message: 'x', code: 4 } }, 'service.malformed', 'retry'],
-])('%s is no word about a task', async (_what, status, body, code, kind) => {
+])('%s is not an answer about a task', async (_what, status, body, code, kind) => {
   expect(await respondingWith(status, body).fetchTask(id, never)).toMatchObject({
     ok: false,
     error: { code, class: kind },
   });
 });
 
-test('a record with nothing but its id is a task that has not begun', async () => {
+test('a record with only an id is a task that has not begun', async () => {
   expect(await fetched({ id })).toEqual({
     id,
     state: 'unfinished',
@@ -160,29 +160,29 @@ test.each([
   ['a reason', { imageUrl: 'https://x.test/1.png', failReason: 'r' }, 'failure'],
   ['nothing', {}, undefined],
   ['an image at 99 %', { progress: '99%', imageUrl: 'https://x.test/1.png' }, undefined],
-])('an unknown status at 100 %% with %s seems to be an end: %#', async (_what, record, state) => {
+])('an unknown status at 100 %% with %s seems to be final: %#', async (_what, record, state) => {
   const task = await fetched({ id, status: 'VERDE', progress: '100%', ...record });
   expect([task.state, task.seems?.state]).toEqual(['unfinished', state]);
 });
 
-test('a known status of a task that is not finished is never judged by its image', async () => {
+test('a known status of an unfinished task is never judged by its image', async () => {
   const record = { progress: '100%', imageUrl: 'https://x.test/1.png' };
   for (const status of ['IN_PROGRESS', 'in_progress', 'QUEUED', '', 'MODAL'])
     expect((await fetched({ id, status, ...record })).seems).toBeUndefined();
 });
 
-test('a status is shown without what could drive a terminal, and without the key', async () => {
+test('a status is shown without control characters and without the key', async () => {
   expect((await fetched({ id, status: `\u001b[2J ${key}` })).status).toBe('\\u{1b}[2J [secret]');
 });
 
-test('numbers where texts belong are texts', async () => {
+test('numbers in place of texts become texts', async () => {
   const task = await fetched({ id, status: 'SUCCESS', buttons: [{ customId: 17, label: 1, emoji: 2 }] });
   expect(task.buttons).toEqual([{ customId: '17', label: '1', emoji: '2' }]);
 });
 
 describe('the address of a task', () => {
   test.each(['', '.', '..', 'a b', 'a,b', 'a\u0000', '1'.repeat(257), '\ud800'])(
-    'is not made of %j',
+    'cannot contain %j',
     async (bad) => {
       const service = serviceWith({
         fetch: () => {

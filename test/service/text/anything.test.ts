@@ -33,7 +33,7 @@ const oddReply = (): fc.Arbitrary<JsonObject> => {
   );
 };
 
-test('whatever a reply holds, it is read, and can be written as JSON', () => {
+test('every reply is read, and can be written as JSON', () => {
   fc.assert(
     fc.property(oddReply(), (answer) => {
       for (const read of [readTextReply, readChatReply]) {
@@ -46,7 +46,7 @@ test('whatever a reply holds, it is read, and can be written as JSON', () => {
   );
 });
 
-test('any stream of events ends in bounded time', () => {
+test('every stream of events ends in bounded time', () => {
   fc.assert(
     fc.property(kinds, fc.array(oddReply(), { maxLength: 6 }), (kind, events) => {
       const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');

@@ -38,7 +38,7 @@ test('the list of models', async () => {
   expect(await models(listed.slice(0, 2)).result).toMatchObject({ ok: true, value: { length: 2 } });
 });
 
-test('what a model says of itself is shown without what could drive a terminal', async () => {
+test('the description of a model is shown without control characters', async () => {
   const odd = {
     id: 'a',
     owned_by: `x\u001b[2J ${key}`,
@@ -51,7 +51,7 @@ test('what a model says of itself is shown without what could drive a terminal',
   });
 });
 
-test('no more models than anybody has are read', async () => {
+test('reads no more models than any service has', async () => {
   const data = Array.from({ length: 20_000 }, (_model, i) => ({ id: `m${i}` }));
   expect(await models({ data }).result).toMatchObject({ ok: true, value: { length: 10_000 } });
 });

@@ -58,7 +58,7 @@ describe('a refused request names, in the words of the pipeline,', () => {
     expect(await refused({ message: 'no', ...error }, fields, others)).toContain(words);
   });
 
-  test('no place in a list alone', async () => {
+  test('no bare position in a list', async () => {
     expect(await refused({ message: 'no', details: violations('[0]') })).not.toContain('objects to');
   });
 
@@ -83,12 +83,12 @@ describe('a request that is not allowed', () => {
     'responseSchema',
     'cachedContent',
     'response_format',
-  ])('is to be tried without %s', async (name) => {
+  ])('should be tried without %s', async (name) => {
     const message = await refused({ message: 'no' }, { [name]: {} }, {}, 403);
     expect(message).toContain(`try a plain prompt without ${name}.`);
   });
 
-  test('is to be tried without extra, too', async () => {
+  test('should be tried without extra, too', async () => {
     const fields = { search: true, maps: true };
     expect(await refused({ message: 'no' }, fields, { extra: { x: 1 } }, 403)).toContain(
       'try a plain prompt without search, maps and extra.',
@@ -98,7 +98,7 @@ describe('a request that is not allowed', () => {
 });
 
 test.each(['CachedContent not found', 'no such cached content'])(
-  'content that has expired is no missing model: %s',
+  'expired content is not a missing model: %s',
   async (words) => {
     const message = await refused({ message: words }, { cachedContent: 'cachedContents/a' }, {}, 404);
     expect(message).toContain('Cached content expires');
@@ -106,7 +106,7 @@ test.each(['CachedContent not found', 'no such cached content'])(
   },
 );
 
-test('a key that is refused in any of the details stops the run', async () => {
+test('a refused key in any of the details stops the run', async () => {
   const error = { message: 'no', details: [{ '@type': 'x' }, { reason: 'API_KEY_INVALID' }] };
   expect(await failureOf({ error }, undefined, { status: 400 })).toMatchObject({
     code: 'service.unauthorized',
@@ -114,7 +114,7 @@ test('a key that is refused in any of the details stops the run', async () => {
   });
 });
 
-test('a missing model is told in Chinese, too, and shown without what the run hides', async () => {
+test('a missing model is recognised in Chinese, too, and shown without secrets', async () => {
   const body = gateway('模型不存在');
   const asked = call({ model: 'tuned/hidden-name', prompt: 'a' });
   const failure = await failureOf(body, asked, { status: 404 }, { secrets: ['hidden-name'] });

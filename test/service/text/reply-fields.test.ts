@@ -144,7 +144,7 @@ test.each([
     (event: JsonObject) =>
       replyTo(`data: ${JSON.stringify(event)}\n\n`.repeat(2), call({ prompt: 'a' }, { stream: true })),
   ],
-])('a reply %s that says there is no error is a reply', async (_form, reply) => {
+])('a reply %s that reports no error is a reply', async (_form, reply) => {
   for (const error of [null, '', false, 0])
     expect((await reply({ ...answer, error })).model).toBe('text-pro-002');
 });
@@ -184,14 +184,14 @@ test('candidates come in the order of their index; one without keeps its place',
 });
 
 test.each([-1, 1.5, Number.MAX_SAFE_INTEGER, 1_000_000_001, '3', 'NaN', null, {}, [], true, 1e300])(
-  'a count of %j is none',
+  'a count of %j is ignored',
   async (count) => {
     const usageMetadata = { promptTokenCount: count, candidatesTokenCount: 2, totalTokenCount: count };
     expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({ candidates: 2, total: 2 });
   },
 );
 
-test('usage that counts nothing is none, and a total is never less than what it is the sum of', async () => {
+test('usage without counts is absent, and a total is never less than the sum of its parts', async () => {
   expect(await replyTo({ candidates: [], usageMetadata: { trafficType: 'ON_DEMAND' } })).not.toHaveProperty(
     'usage',
   );
@@ -204,7 +204,7 @@ test('usage that counts nothing is none, and a total is never less than what it 
   expect((await replyTo({ candidates: [], usageMetadata })).usage).toMatchObject({ prompt: 500, total: 502 });
 });
 
-test('a long integer in a reply is a number: the reply can be written as JSON again', async () => {
+test('a long integer in a reply becomes a number, so that the reply can be written as JSON', async () => {
   const body =
     '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":14001929738841620999}}}]}}]}';
   const { whole } = await replyTo(body);
@@ -247,7 +247,7 @@ describe('chat', () => {
     system_fingerprint: 'fp',
   };
 
-  test('a function call in the older words is one, and not a second one beside the same tool call', async () => {
+  test('a function call under the older name is read once, even beside the same tool call', async () => {
     const older = { name: 'weather', arguments: '{"city":"Bergen"}' };
     const saying = (message: JsonObject) => ({
       choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'function_call' }],
@@ -261,7 +261,7 @@ describe('chat', () => {
     ]);
   });
 
-  test('a reply is read completely, its parts in native form', async () => {
+  test('a reply is read completely, with native parts', async () => {
     expect(await replyTo(whole, chat)).toEqual({
       candidates: [
         {
@@ -294,7 +294,7 @@ describe('chat', () => {
     expect(candidates).toMatchObject([{ text: '', refusal: 'I cannot.', finishReason: 'content_filter' }]);
   });
 
-  test('content in parts, and images as data URIs', async () => {
+  test('content may have parts, and images as data URIs', async () => {
     const url = 'data:image/png;base64,AAAA';
     const content = [
       { type: 'text', text: 'A ' },

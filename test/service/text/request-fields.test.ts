@@ -93,17 +93,17 @@ test.each([
   expect(body).toMatchObject({ generationConfig: { thinkingConfig } });
 });
 
-test('all of them at once, and the body has nothing else', async () => {
+test('all of them reach the wire together, and nothing else', async () => {
   expect((await sentFor(call(native))).body).toEqual(native);
 });
 
-test('what is declared for promptpress itself is not sent', async () => {
+test('fields declared for promptpress itself are not sent', async () => {
   const own = { stream: true, accept: ['MAX_TOKENS'], continue: 'first', rounds: 3 };
   const { body } = await sentFor(call({ contents: native['contents'], ...own }));
   expect(body).toEqual({ contents: native['contents'] });
 });
 
-test('a number in another notation is sent as the number it is', async () => {
+test('a number in another notation is sent as the number that it is', async () => {
   const written = { toJSON: () => 1000 };
   const { body } = await sentFor(
     call({ prompt: 'a', thinking: written, generationConfig: { maxOutputTokens: written } }),
@@ -155,7 +155,7 @@ test.each([
   expect(sent.url).toBe(`https://api.example.com${path}`);
 });
 
-test('a streamed chat asks for the count of its tokens', async () => {
+test('a streamed chat requests its token counts', async () => {
   const sent = await sentFor(call({ prompt: 'Hi' }, { kind: 'chat', stream: true }));
   expect(sent.url).toBe('https://api.example.com/v1/chat/completions');
   expect(sent.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });

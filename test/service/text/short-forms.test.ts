@@ -94,7 +94,7 @@ test.each([
   expect(configOf({ prompt: 'a', thinking })).toEqual({ thinkingConfig });
 });
 
-test('thinking keeps native members, and gives way to a native level or budget', () => {
+test('thinking keeps native members, and is dropped for a native level or budget', () => {
   const withNative = (thinkingConfig: JsonObject): unknown =>
     configOf({ prompt: 'a', thinking: 'low', generationConfig: { topK: 1, thinkingConfig } });
   expect(withNative({ includeThoughts: true })).toEqual({
@@ -114,7 +114,7 @@ describe('responseSchema', () => {
       responseSchema,
     });
   });
-  test('keeps a native type, and gives way to a native schema', () => {
+  test('keeps a native type, and is dropped for a native schema', () => {
     const responseMimeType = 'text/x.enum';
     expect(configOf({ prompt: 'a', responseSchema, generationConfig: { responseMimeType } })).toEqual({
       responseMimeType,
@@ -132,7 +132,7 @@ describe('tools', () => {
   };
   const declared = { name: 'weather', description: 'now', parameters: { type: 'object' } };
 
-  test('of the short forms, by the names of the service', () => {
+  test('have the names of the service for the short forms', () => {
     const fields = { prompt: 'a', search: true, maps: true, code: true, functions };
     expect(toolsOf(fields)).toEqual([
       { functionDeclarations: [declared] },
@@ -147,11 +147,11 @@ describe('tools', () => {
     expect(body['tools']).toEqual([{ google_search: {} }, { googleMaps: {} }]);
   });
 
-  test('none where they are off', () => {
+  test('are absent if they are off', () => {
     expect(bodyOf({ prompt: 'a', search: false, maps: false, code: false })).not.toHaveProperty('tools');
   });
 
-  test('native ones stay as they are and are not added twice', () => {
+  test('that are native stay as they are and are not added twice', () => {
     const tools = [{ vendorSearch: { x: 1 } }, { code_execution: {} }, { urlContext: {} }];
     expect(toolsOf({ prompt: 'a', search: true, code: true, maps: true, tools })).toEqual([
       ...tools,
@@ -159,7 +159,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('functions join the native declarations; an equal name is declared once', () => {
+  test('include functions beside native declarations; an equal name is declared once', () => {
     const tools = [{ urlContext: {} }, { functionDeclarations: [{ name: 'time' }, { name: 'weather' }] }];
     expect(toolsOf({ prompt: 'a', tools, functions })).toEqual(tools);
     const others = [{ functionDeclarations: [{ name: 'time' }] }];
@@ -170,7 +170,7 @@ describe('tools', () => {
 });
 
 describe('extra', () => {
-  test('is merged member by member, and has the last word', () => {
+  test('is merged member by member, and overrides other members', () => {
     const extra = {
       generationConfig: { topK: 2, thinkingConfig: { includeThoughts: true } },
       tools: [{ urlContext: {} }],
@@ -189,7 +189,7 @@ describe('extra', () => {
     });
   });
 
-  test('a member of a special name is one like any other', () => {
+  test('treats a member with a special name like any other', () => {
     const extra = JSON.parse('{"generationConfig":{"__proto__":{"topK":1}}}') as JsonObject;
     const text = JSON.stringify(bodyOf({ prompt: 'a', generationConfig: { topP: 1 } }, { extra }));
     expect(text).toContain('"generationConfig":{"topP":1,"__proto__":{"topK":1}}');
@@ -212,7 +212,7 @@ describe('chat', () => {
     });
   });
 
-  test('images stand before the text, of a message in either form', () => {
+  test('images stand before the text, in either form of a message', () => {
     const text = { type: 'text', text: 'Which?' };
     for (const fields of [
       { prompt: 'Which?' },
@@ -225,7 +225,7 @@ describe('chat', () => {
     }
   });
 
-  test('images after a reply are a message of their own', () => {
+  test('images after a reply become a message of their own', () => {
     const messages = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: 'b' },
@@ -236,7 +236,7 @@ describe('chat', () => {
     ]);
   });
 
-  test('extra has the last word', () => {
+  test('extra overrides other members', () => {
     const extra = { stream_options: { include_obfuscation: false }, model: 'other' };
     expect(chat({ prompt: 'a' }, { stream: true, extra })).toMatchObject({
       model: 'other',

@@ -23,7 +23,7 @@ describe('the key', () => {
     expect(header.headers.get('authorization')).toBeNull();
   });
 
-  test('of chat and models it is a bearer token, whatever is chosen', async () => {
+  test('is always a bearer token for chat and models', async () => {
     const chat = await sentFor(call({ prompt: 'a' }, { kind: 'chat' }), { auth: 'header' });
     expect(chat.headers.get('authorization')).toBe(`Bearer ${key}`);
     let authorization: string | null = null;
@@ -38,7 +38,7 @@ describe('the key', () => {
     expect(authorization).toBe(`Bearer ${key}`);
   });
 
-  test('is shown by no failure', async () => {
+  test('is never shown by a failure', async () => {
     for (const status of [200, 400, 401, 404, 500]) {
       const failure = await failureOf(gateway(`key ${key} of ${encodeURIComponent(key)}`, key), undefined, {
         status,
@@ -49,7 +49,7 @@ describe('the key', () => {
     expect(JSON.stringify(failure)).not.toContain(key);
   });
 
-  test('is kept with no reply, also where a stream cut it in two', async () => {
+  test('is never kept in a reply, even if a stream cut it in two', async () => {
     const parts = (text: string): string =>
       `data: ${JSON.stringify(event([{ text }], { finishReason: 'STOP' }))}\n\n`;
     const { candidates, whole } = await replyTo(
@@ -76,7 +76,7 @@ describe('the key', () => {
     expect(candidates[0]?.text).toBe(masked ?? text);
   });
 
-  test('image data is not searched for secrets that are found in anything', async () => {
+  test('is not searched for in image data', async () => {
     const data = `${'A'.repeat(2000)}abcd`;
     const body = { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }] };
     const { candidates } = await replyTo(body, undefined, {}, { credentials: ['A'.repeat(16)] });
@@ -84,7 +84,7 @@ describe('the key', () => {
   });
 });
 
-test('the image half says where a base address goes wrong, the text half the same', async () => {
+test('the image half and the text half report a wrong base address alike', async () => {
   const baseUrl = 'https://api.example.com/v1';
   const text = await failureOf(page, undefined, {}, { baseUrl });
   const image = await respondingWith(200, page, {}, { baseUrl }).fetchTask('1700000000000001', never);

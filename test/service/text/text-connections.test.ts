@@ -42,7 +42,7 @@ const streamed = call({ prompt: 'a' }, { stream: true });
 const sse = (text: string, more: object = {}): string =>
   `data: ${JSON.stringify(event([{ text }], more, { promptTokenCount: 2 }))}\r\n\r\n`;
 
-test('a stream over HTTP, in pieces and compressed', async () => {
+test('reads a stream over HTTP, in pieces and compressed', async () => {
   const text = `${sse('Rødt ')}${sse('🦊', { finishReason: 'STOP' })}`;
   const service = await serviceAt((response, request) => {
     if (request.url?.includes('model-gzip') === true) {
@@ -63,7 +63,7 @@ test('a stream over HTTP, in pieces and compressed', async () => {
   expect(await service.ask(compressed, never)).toMatchObject({ ok: true, value });
 });
 
-test('a stream whose connection breaks is asked for again, and reports the usage', async () => {
+test('repeats a stream whose connection breaks, and reports the usage', async () => {
   const service = await serviceAt((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(sse('a', { finishReason: 'STOP' }), () => response.destroy());
@@ -74,7 +74,7 @@ test('a stream whose connection breaks is asked for again, and reports the usage
   });
 });
 
-test.each([true, false])('a bomb is given up at the bound of a reply (stream: %s)', async (stream) => {
+test.each([true, false])('gives up a bomb at the bound of a reply (stream: %s)', async (stream) => {
   const bodies = new BodyPool();
   const start = stream ? 'data: {"candidates":[],"x":"' : '{"candidates":[],"x":"';
   const bomb = gzipSync(Buffer.concat([Buffer.from(start), Buffer.alloc(64 * MiB, 'a')]));
@@ -93,7 +93,7 @@ test.each([true, false])('a bomb is given up at the bound of a reply (stream: %s
   expect(bodies.held).toBe(0);
 });
 
-test('replies that are read at once share one bound', async () => {
+test('replies that are read at the same time share one bound', async () => {
   const image = 'A'.repeat(MiB);
   const parts = [{ inlineData: { mimeType: 'image/png', data: image } }];
   const body = `data: ${JSON.stringify(event(parts, { finishReason: 'STOP' }))}\n\n`;
@@ -113,7 +113,7 @@ test('replies that are read at once share one bound', async () => {
   expect(bodies.held).toBe(0);
 });
 
-test('a call that never left can be made at once', async () => {
+test('a call that never left can be repeated at once', async () => {
   const service = textServiceWith({ baseUrl: 'http://127.0.0.1:1' });
   expect(await service.ask(streamed, never)).toMatchObject({
     ok: false,
@@ -122,7 +122,7 @@ test('a call that never left can be made at once', async () => {
   await service.close();
 });
 
-test('a connection serves one call after the other, after a reply and after a broken one', async () => {
+test('a connection is reused after a reply, and also after a broken one', async () => {
   const ports: unknown[] = [];
   const dispatcher = createDispatcher({ connections: 1, connectMs: 10_000 });
   onTestFinished(() => dispatcher.close());
@@ -141,7 +141,7 @@ test('a connection serves one call after the other, after a reply and after a br
   expect(new Set([ports[2], ports[3]]).size).toBe(1);
 });
 
-test('no bound of the connection cuts off a model that thinks for long', async () => {
+test('no time limit of the connection cuts off a model that thinks for long', async () => {
   const seen: unknown[] = [];
   const agent = new Agent();
   onTestFinished(() => agent.close());

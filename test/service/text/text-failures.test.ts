@@ -90,7 +90,7 @@ test.each(rows)('HTTP $status with $body is $code, $class', async ({ status, bod
   }
 });
 
-describe('in a stream that began well', () => {
+describe('an error in a stream that began well', () => {
   const streamed = (...items: readonly unknown[]) =>
     failureOf(
       `data: ${JSON.stringify(event([{ text: 'a' }], {}, { promptTokenCount: 3 }))}\n\n${items
@@ -109,27 +109,27 @@ describe('in a stream that began well', () => {
     [vendor(400, 'INVALID_ARGUMENT', 'x'), 400, 'service.rejected', 'permanent'],
     [vendor(401, 'UNAUTHENTICATED', 'x'), 401, 'service.unauthorized', 'stop'],
     [gateway('x', 'model_not_found'), 500, 'service.not-found', 'permanent'],
-  ])('%j has the code of a %d', async (error, status, code, failureClass) => {
+  ])('as %j has the code of a %d', async (error, status, code, failureClass) => {
     const expected = { status, code, class: failureClass, usage };
     expect(await streamed(error)).toMatchObject(expected);
     expect(await streamed(JSON.stringify(error, null, 2))).toMatchObject(expected);
   });
 
-  test('a 429 says when to come back, in a stream and outside', async () => {
+  test('of status 429 says how long to wait, in a stream and outside', async () => {
     const error = vendor(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [{ '@type': 'x' }, retryInfo]);
     const expected = { code: 'service.throttled', class: 'throttle', retryAfterMs: 22_500 };
     expect(await streamed(error)).toMatchObject({ ...expected, usage });
     expect(await failureOf(error, undefined, { status: 429 })).toMatchObject(expected);
   });
 
-  test('the end of the file is none', async () => {
+  test('is a truncated stream at the end of the file', async () => {
     expect(await streamed()).toMatchObject({ code: 'stream.truncated', class: 'retry', status: 200, usage });
     expect(await failureOf('', call({ prompt: 'a' }, { stream: true }))).toMatchObject({
       code: 'stream.truncated',
     });
   });
 
-  test('a broken event is reported with the usage', async () => {
+  test('is reported with the usage for a broken event', async () => {
     expect(await streamed('data: {"a":\n\n')).toMatchObject({
       code: 'service.malformed',
       class: 'retry',
@@ -138,7 +138,7 @@ describe('in a stream that began well', () => {
   });
 });
 
-describe('what a message says', () => {
+describe('the message of a refusal', () => {
   const refusal = async (body: unknown, fields: JsonObject, status = 400): Promise<string> =>
     (await failureOf(body, call({ prompt: 'a', ...fields }), { status })).message;
   const invalid = (message: string, details: readonly unknown[] = []): JsonObject =>
@@ -193,7 +193,7 @@ describe('what a message says', () => {
     expect(await refusal(invalid(words), fields)).toContain(advice);
   });
 
-  test('fields of the details, in the words of the pipeline', async () => {
+  test('names fields of the details, in the words of the pipeline', async () => {
     const details = [
       {
         '@type': 'type.googleapis.com/google.rpc.BadRequest',
@@ -208,7 +208,7 @@ describe('what a message says', () => {
     );
   });
 
-  test('the parameter of an OpenAI-like error', async () => {
+  test('names the parameter of an OpenAI-like error', async () => {
     const failure = await failureOf(
       gateway('no', 'x', { param: 'max_tokens' }),
       call({ prompt: 'a' }, { kind: 'chat' }),
@@ -221,7 +221,7 @@ describe('what a message says', () => {
     [404, vendor(404, 'NOT_FOUND', 'models/x is not found for API version v1beta')],
     [404, gateway('text-pro is not here')],
     [503, gateway('No available channel', 'model_not_found')],
-  ])('HTTP %d names the model', async (status, body) => {
+  ])('names the model under HTTP %d', async (status, body) => {
     expect(await refusal(body, {}, status)).toContain('has no model "text-pro"');
   });
 
@@ -229,19 +229,19 @@ describe('what a message says', () => {
     vendor(404, 'NOT_FOUND', 'Requested entity was not found.'),
     gateway('The organization has no project of this name'),
     gateway('no such tuned endpoint', 'not_found'),
-  ])('HTTP 404 about something else is reported in the words of the service (%#)', async (body) => {
+  ])('keeps the words of the service for HTTP 404 about something else (%#)', async (body) => {
     const said = await refusal(body, {}, 404);
     const { message } = body['error'] as { readonly message: string };
     expect(said).toContain(message.replace(/ \(request id.*/, ''));
     expect(said).not.toContain('has no model');
   });
 
-  test('a 403 names what to leave out', async () => {
+  test('names the fields to leave out under 403', async () => {
     const message = await refusal(gateway('no'), { search: true, thinking: 'low' }, 403);
     expect(message).toContain('try a plain prompt without thinking and search');
   });
 
-  test('its own words, without the request id, are used to compare rejections', async () => {
+  test('is compared without the request id', async () => {
     expect(await failureOf(gateway('model name is required'), undefined, { status: 400 })).toMatchObject({
       serviceMessage: 'model name is required',
       requestId: 'r-1',
@@ -250,13 +250,13 @@ describe('what a message says', () => {
   });
 });
 
-describe('size', () => {
+describe('the size of a request', () => {
   const images = [
     { mimeType: 'image/png', data: 'A'.repeat(4000) },
     { mimeType: 'image/png', data: 'A'.repeat(9000) },
   ];
 
-  test('a 413 names the largest part', async () => {
+  test('is reported by its largest part after a 413', async () => {
     const failure = await failureOf('', call({ prompt: 'a' }, { images }), { status: 413 });
     expect(failure.message).toContain('"images[1]"');
   });
@@ -279,7 +279,7 @@ describe('size', () => {
     expect(sent).toBe(1);
   });
 
-  test('32 MiB are sent unless something else is said', async () => {
+  test('may be 32 MiB by default', async () => {
     const fits = call(
       { prompt: 'a' },
       { images: [{ mimeType: 'image/png', data: 'A'.repeat(32 * 1024 * 1024 - 200) }] },
@@ -293,7 +293,7 @@ describe('size', () => {
   });
 });
 
-test('images that together are longer than any text can be are refused, not stumbled over', async () => {
+test('refuses images that together are longer than any text can be, and does not crash', async () => {
   const data = 'A'.repeat(27 * 1024 * 1024);
   const images = Array.from({ length: 12 }, () => ({ mimeType: 'image/png', data }));
   const failure = await failureOf(

@@ -69,7 +69,7 @@ function underWay(stream: boolean, options: Partial<TextServiceOptions> = {}) {
 const delta = (text: string, finishReason?: string): string =>
   `data: ${JSON.stringify(event([{ text }], finishReason === undefined ? {} : { finishReason }, { promptTokenCount: 2 }))}\n\n`;
 
-test('a stream that does not begin', async () => {
+test('a stream that does not begin is given up', async () => {
   const one = underWay(true);
   expect(one.running()).toEqual([180_000, 600_000]);
   await one.begin();
@@ -85,7 +85,7 @@ test('a stream that does not begin', async () => {
   expect(one.running()).toEqual([]);
 });
 
-test('a stream that falls silent: each piece restarts its time, and the usage is reported', async () => {
+test('a stream that falls silent is given up after its last chunk, and its usage is reported', async () => {
   const one = underWay(true);
   await one.begin();
   for (const piece of [': ping\n\n', delta('a'), delta('b')]) {
@@ -102,7 +102,7 @@ test('a stream that falls silent: each piece restarts its time, and the usage is
   expect(one.running()).toEqual([]);
 });
 
-test('a reply as a whole has no bound of its first byte, but one of silence once it has begun', async () => {
+test('a whole reply has no limit for its first byte, but one for silence once it has begun', async () => {
   const one = underWay(false);
   expect(one.running()).toEqual([600_000]);
   await one.begin();
@@ -116,7 +116,7 @@ test('a reply as a whole has no bound of its first byte, but one of silence once
   });
 });
 
-test('a reply that has come to its end when it is read has no bound of silence any more', async () => {
+test('a reply that has arrived completely has no limit of silence', async () => {
   /** Brings a reply in two pieces, and its end with the second one or later. */
   const bounded = async (isLate: boolean): Promise<readonly number[]> => {
     const set: number[] = [];
@@ -146,7 +146,7 @@ test('a reply that has come to its end when it is read has no bound of silence a
   expect(await bounded(true)).toEqual([600_000, 60_000, 60_000]);
 });
 
-test('the whole call has a bound, however busy its stream is', async () => {
+test('the whole call has a time limit, however busy its stream is', async () => {
   const one = underWay(true);
   await one.begin();
   await one.send(delta('a'));
@@ -157,7 +157,7 @@ test('the whole call has a bound, however busy its stream is', async () => {
   });
 });
 
-test('after [DONE] a connection that stays open is waited for only shortly, and loses nothing', async () => {
+test('a connection that stays open after [DONE] is waited for only briefly, and nothing is lost', async () => {
   const one = underWay(true);
   await one.begin();
   await one.send(`${delta('a', 'STOP')}data: [DONE]\n\n`);
@@ -186,7 +186,7 @@ test('an error in the stream ends it at once', async () => {
   expect(one.running()).toEqual([]);
 });
 
-test('a call is given up when the run is', async () => {
+test('a call is cancelled with its run', async () => {
   const one = underWay(true);
   await one.begin();
   await one.send(delta('a'));
@@ -198,7 +198,7 @@ test('a call is given up when the run is', async () => {
   expect(one.running()).toEqual([]);
 });
 
-test('waiting for room is no time of any bound, and what a stream does not keep is not counted', async () => {
+test('waiting for room does not count as time, and unkept bytes of a stream are not counted', async () => {
   const bodies = new BodyPool(0);
   const other = bodies.open(never);
   void other.take(128 * 1024);

@@ -18,7 +18,7 @@ const quota = Object.assign(
   },
 );
 
-it('a quota that is used up is a full disk, and is said in words', async () => {
+it('a used-up quota is a full disk, and is described in words', async () => {
   expect([systemCode(quota), isFullDisk(quota)]).toEqual(['EDQUOT', true]);
   expect(systemWords(quota)).toBe('EDQUOT: disk quota exceeded, write');
   const stated = (): void =>

@@ -50,7 +50,7 @@ describe('a folder on Linux, by the number of its file system', () => {
     [0x7461636f, 'OCFS2'],
     [0x01161970, 'GFS2'],
     [0x786f4256, 'a VirtualBox shared folder'],
-  ])('%i is refused as %s, whether or not the system extends its sign', (type, name) => {
+  ])('%i is refused as %s, with or without the extended sign', (type, name) => {
     expect(refusedFor('/runs', linux(type))).toBe(name);
     expect(refusedFor('/runs', linux(type | 0))).toBe(name);
   });
@@ -69,7 +69,7 @@ describe('a folder on Linux, by the number of its file system', () => {
   });
 });
 
-describe('a folder on Linux that a program serves', () => {
+describe('a folder on Linux behind FUSE', () => {
   const servedBy = (type: string): string => {
     const folder = freshFolder();
     return refusedFor(folder, linux(fuse, mount(folder, type)));
@@ -101,7 +101,7 @@ describe('a folder on Linux that a program serves', () => {
     // Programs append their version or their remote to the name.
     'ceph-fuse',
     'JuiceFS',
-  ])('from elsewhere is refused by the name of the program: %s', (program) => {
+  ])('is refused if its program serves remote files: %s', (program) => {
     expect(servedBy(`fuse.${program}`)).toBe(`fuse.${program}`);
   });
 
@@ -115,22 +115,22 @@ describe('a folder on Linux that a program serves', () => {
     'sshfs',
     'xfuse.sshfs',
     'fusexsshfs',
-  ])('from this machine is accepted: %s', (type) => {
+  ])('is accepted if its program serves local files: %s', (type) => {
     expect(servedBy(type)).toBe('accepted');
   });
 
-  it('is asked for only where the number says FUSE', () => {
+  it('is looked up in the mount table only if the number means FUSE', () => {
     const folder = freshFolder();
     expect(refusedFor(folder, linux(0xef53, mount(folder, 'fuse.sshfs')))).toBe('accepted');
   });
 
-  it('is accepted without a mount table, or one without its mount', () => {
+  it('is accepted without a mount table, or without its mount in the table', () => {
     expect(refusedFor(freshFolder(), linux(fuse))).toBe('accepted');
     expect(refusedFor(freshFolder(), linux(fuse, 'nonsense\n\n - \n'))).toBe('accepted');
     expect(refusedFor(freshFolder(), linux(fuse, mount('/elsewhere', 'fuse.sshfs')))).toBe('accepted');
   });
 
-  it('belongs to the mount of the root where no other holds it', () => {
+  it('belongs to the mount of the root if no other contains it', () => {
     expect(refusedFor(freshFolder(), linux(fuse, mount('/', 'fuse.sshfs')))).toBe('fuse.sshfs');
   });
 
@@ -156,7 +156,7 @@ describe('a folder on Linux that a program serves', () => {
     }
   });
 
-  it('does not belong to a mount whose name it only begins with', () => {
+  it('does not belong to a mount whose name is only a prefix of its own', () => {
     const folder = freshFolder();
     const inner = join(folder, 'database');
     mkdirSync(inner);
@@ -164,7 +164,7 @@ describe('a folder on Linux that a program serves', () => {
     expect(refusedFor(inner, linux(fuse, table))).toBe('accepted');
   });
 
-  it('is known by the folder that links lead to', () => {
+  it('is judged by the folder behind links', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, 'remote'));
     symlinkSync('remote', join(folder, 'link'));
@@ -178,7 +178,7 @@ describe('a folder on Linux that a program serves', () => {
     ['\n', '\\012'],
     ['\\', '\\134'],
     ['#', '\\043'],
-  ])('is known by a mount point with %j in it, which the table writes as %s', (character, escape) => {
+  ])('is recognised by a mount point with %j in it, which the table writes as %s', (character, escape) => {
     const folder = freshFolder();
     const inner = join(folder, `my${character}run${character}s`);
     mkdirSync(inner);
@@ -186,7 +186,7 @@ describe('a folder on Linux that a program serves', () => {
     expect(refusedFor(inner, linux(fuse, table))).toBe('fuse.s3fs');
   });
 
-  it('is known whether its line has many optional fields or none', () => {
+  it('is recognised with many optional fields in its line, or none', () => {
     const folder = freshFolder();
     for (const more of ['shared:1 master:2 propagate_from:3', ''])
       expect(refusedFor(folder, linux(fuse, mount(folder, 'fuse.sshfs', more).replace('  ', ' ')))).toBe(
@@ -230,8 +230,8 @@ describe('a folder on another system', () => {
   });
 });
 
-describe('what this system reports of a folder', () => {
-  it('is its platform, and the number of its file system', () => {
+describe('the report of this system about a folder', () => {
+  it('contains its platform, and the number of its file system', () => {
     const folder = freshFolder();
     expect(systemProbe.platform).toBe(platform());
     expect(systemProbe.type(folder)).toBe(statfsSync(folder).type);
@@ -244,7 +244,7 @@ describe('what this system reports of a folder', () => {
     expect(systemProbe.mounts()).toMatch(/^\d+ \d+ \d+:\d+ \S+ \/ .* - \S+ \S+ \S+$/m);
   });
 
-  it('is no mount table where there is none', () => {
+  it('contains an empty mount table if there is none', () => {
     replaceFs({
       readFileSync: () => {
         throw systemError('ENOENT');

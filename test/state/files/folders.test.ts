@@ -9,7 +9,7 @@ import { onEachSync } from '../../rig/syncs.ts';
 import { freshFolder } from '../places.ts';
 
 describe('making the folders of a path', () => {
-  it('makes what is missing of it, with its mode, and leaves what is there', () => {
+  it('makes missing folders with the mode, and leaves existing ones', () => {
     const base = freshFolder();
     mkdirSync(join(base, 'a'));
     chmodSync(join(base, 'a'), 0o750);
@@ -28,7 +28,7 @@ describe('making the folders of a path', () => {
   });
 
   it.each(['file', 'file/a', 'file/a/b', 'nowhere', 'nowhere/a'])(
-    'refuses %s by what is in its way',
+    'refuses %s because of what is in its way',
     (name) => {
       const base = freshFolder();
       writeFileSync(join(base, 'file'), '');
@@ -43,8 +43,8 @@ describe('making the folders of a path', () => {
   );
 });
 
-describe('what is durable of new folders', () => {
-  it('is each name, synced in the folder that holds it before the next one is made', () => {
+describe('the durability of new folders', () => {
+  it('comes from syncing each name in its parent folder before the next one is made', () => {
     const base = freshFolder();
     const calls = diskCalls((path) => relative(base, path) || '.');
     makeFolders(join(base, 'a/b/c'));
@@ -64,7 +64,7 @@ describe('what is durable of new folders', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is left to file systems that cannot sync a folder, and to folders that cannot be listed', () => {
+  it('is skipped on file systems that cannot sync a folder, and for folders that cannot be listed', () => {
     for (const code of ['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']) {
       const base = freshFolder();
       replaceFs({
@@ -77,7 +77,7 @@ describe('what is durable of new folders', () => {
     }
   });
 
-  it('is not certain where the disk fails: that is said', () => {
+  it('fails with an error if the disk fails', () => {
     replaceFs({
       fsyncSync: () => {
         throw systemError('EIO', 'fsync');
@@ -86,7 +86,7 @@ describe('what is durable of new folders', () => {
     expect(() => makeFolders(join(freshFolder(), 'a'))).toThrow(expect.objectContaining({ code: 'EIO' }));
   });
 
-  it('is made by whoever is quicker', () => {
+  it('does not depend on which process makes a folder first', () => {
     const base = freshFolder();
     const plainMkdir = mkdirSync;
     replaceFs({
@@ -99,7 +99,7 @@ describe('what is durable of new folders', () => {
     expect(statSync(join(base, 'a/b')).mode & 0o777).toBe(0o750);
   });
 
-  it('is nothing where another process put a file in its place', () => {
+  it('fails if another process put a file in its place', () => {
     const base = freshFolder();
     const plainMkdir = mkdirSync;
     replaceFs({
@@ -111,7 +111,7 @@ describe('what is durable of new folders', () => {
     expect(() => makeFolders(join(base, 'a'))).toThrow(expect.objectContaining({ code: 'directory.kind' }));
   });
 
-  it('is nothing where the file system refuses, for its own reason', () => {
+  it('fails with the reason of the file system', () => {
     for (const code of ['EACCES', 'ENOSPC', 'EROFS', 'ENAMETOOLONG']) {
       replaceFs({
         mkdirSync: () => {
@@ -134,7 +134,7 @@ describe('a folder that cannot be made', () => {
     return 'made';
   };
 
-  it('is named with what is in its way, and what that is', () => {
+  it('is reported with the obstacle and its kind', () => {
     const base = freshFolder();
     writeFileSync(join(base, 'file'), '');
     symlinkSync('gone', join(base, 'link'));
@@ -158,7 +158,7 @@ describe('a folder that cannot be made', () => {
     expect(() => makeFolders('/a')).toThrow(expect.objectContaining({ code: 'EACCES' }));
   });
 
-  it('by a path relative to the working directory is made there', () => {
+  it('is made below the working directory for a relative path', () => {
     const base = freshFolder();
     makeFolders(relative(process.cwd(), join(base, 'a')));
     expect(statSync(join(base, 'a')).isDirectory()).toBe(true);
@@ -193,7 +193,7 @@ describe('a folder that cannot be made', () => {
       expect(messageOf(base)).toBe('made');
     });
 
-    it('and is refused at once, with what to do', () => {
+    it('is refused at once, with advice', () => {
       const refused = expect.objectContaining({
         code: 'directory.system',
         message: expect.stringContaining('(procfs)') as string,
@@ -210,7 +210,7 @@ describe('an error of the file system', () => {
     ['ENOTDIR', true],
     ['EACCES', false],
     ['ELOOP', false],
-  ])('%s says that nothing is there: %s', (code, expected) => {
+  ])('%s means a missing path: %s', (code, expected) => {
     expect(isMissing(systemError(code))).toBe(expected);
   });
 
@@ -246,7 +246,7 @@ describe('syncing a folder', () => {
     expect(() => syncFolder(join(base, 'missing'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   });
 
-  it('without waiting syncs that folder', async () => {
+  it('syncs that folder without blocking', async () => {
     const base = freshFolder();
     const synced: number[] = [];
     await onEachSync((inode) => synced.push(inode));
@@ -254,7 +254,7 @@ describe('syncing a folder', () => {
     expect(synced).toEqual([statSync(base).ino]);
   });
 
-  it('without waiting is left to file systems that cannot do it, and fails where the disk fails', async () => {
+  it('skips file systems that cannot do it without blocking, and fails if the disk fails', async () => {
     let code = '';
     await onEachSync(() => {
       throw systemError(code, 'fsync');

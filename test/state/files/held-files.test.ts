@@ -48,7 +48,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       ['lock', 'state.db', 'state.db-wal', 'submissions'].flatMap((name) =>
         (Object.keys(ways) as (keyof typeof ways)[]).map((way) => [name, way] as const),
       ),
-    )('%s %s: nothing is written any more', (name, way) => {
+    )('%s %s: nothing more is written', (name, way) => {
       const { directory, lock, state } = open();
       expect(writes(state).map(codeOf)).toEqual(['done', 'done', 'done']);
       ways[way](join(directory, name));
@@ -69,7 +69,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       lock.release();
     });
 
-    it('leave the name of another owner where it stands', () => {
+    it('keep the name of another owner', () => {
       const { directory, lock, state } = open();
       state.close();
       const file = join(directory, 'lock.json');
@@ -81,7 +81,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
   },
 );
 
-describe('a file that is held', () => {
+describe('a held file', () => {
   const made = (...names: readonly string[]): string[] => {
     const folder = freshFolder();
     return names.map((name) => {
@@ -91,13 +91,13 @@ describe('a file that is held', () => {
     });
   };
 
-  it('is known by its device and its inode, as exact as the system gives them', () => {
+  it('is identified by its device and its inode, as exactly as the system gives them', () => {
     const [file = ''] = made('a');
     const { dev, ino } = statSync(file, { bigint: true });
     expect(heldFile(file)).toEqual({ path: file, device: dev, inode: ino });
   });
 
-  it('is the same after any change of its content and of other files', () => {
+  it('stays the same after changes of its content and of other files', () => {
     const files = made('a', 'b');
     const held = files.map(heldFile);
     for (const file of files) appendFileSync(file, 'more');
@@ -106,7 +106,7 @@ describe('a file that is held', () => {
     expect(codeOf(() => checkHeld([]))).toBe('done');
   });
 
-  it.each([0, 1, 2])('is another once it was replaced, whichever of several it is: %i', (at) => {
+  it.each([0, 1, 2])('differs after it was replaced, whichever of several it is: %i', (at) => {
     const files = made('a', 'b', 'c');
     const held = files.map(heldFile);
     const file = files[at] ?? '';
@@ -122,7 +122,7 @@ describe('a file that is held', () => {
     );
   });
 
-  it('is another with the same inode on another device, and with another inode on the same device', () => {
+  it('differs with the same inode on another device, and with another inode on the same device', () => {
     const [file = ''] = made('a');
     const held = heldFile(file);
     expect(codeOf(() => checkHeld([held]))).toBe('done');
@@ -130,7 +130,7 @@ describe('a file that is held', () => {
     expect(codeOf(() => checkHeld([{ ...held, inode: held.inode + 1n }]))).toBe('state.replaced');
   });
 
-  it('is gone where its name leads nowhere, and was not there to be held', () => {
+  it('is gone if its name leads nowhere, and a missing file cannot be held', () => {
     const [file = ''] = made('a');
     const held = heldFile(file);
     rmSync(file);
@@ -138,7 +138,7 @@ describe('a file that is held', () => {
     expect(codeOf(() => heldFile(file))).toBe('state.replaced');
   });
 
-  it('is unknown where the file system fails', () => {
+  it('is unknown if the file system fails', () => {
     const [file = ''] = made('a');
     const held = heldFile(file);
     replaceFs({

@@ -37,7 +37,7 @@ async function onEachRead(
 }
 
 describe('a plain file', () => {
-  it.each([0, 1, 8, 100_000])('of %i bytes is read whole, where so many are allowed', async (size) => {
+  it.each([0, 1, 8, 100_000])('of %i bytes is read whole if that size is allowed', async (size) => {
     const bytes = Buffer.from(Array.from({ length: size }, (_, n) => n % 251));
     const file = fileOf(bytes);
     for (const most of [size, size + 1]) {
@@ -51,12 +51,12 @@ describe('a plain file', () => {
     expect(await readPlainFile(fileOf('1'), 0)).toEqual({ ok: false, why: 'too-large' });
   });
 
-  it('fails as the file system does where there is none', async () => {
+  it('fails with the error of the file system if it is missing', async () => {
     await expect(readPlainFile(join(freshFolder(), 'missing'), 9)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it.skipIf(platform() === 'win32')(
-    'is neither a folder nor a pipe, and nothing waits for a pipe',
+    'is neither a folder nor a pipe, and a pipe is never waited for',
     async () => {
       const folder = freshFolder();
       mkdirSync(join(folder, 'folder'));
@@ -72,13 +72,13 @@ describe('a plain file', () => {
     await expect(readPlainFile(`${file}.link`, 99)).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  it('is read on where the system gives only a part of it at a time', async () => {
+  it('is read to its end if the system returns parts of it', async () => {
     const file = fileOf('a longer text');
     await onEachRead(file, (read, length) => read(Math.min(length, 5)));
     expect(await readPlainFile(file, 99)).toEqual({ ok: true, bytes: Buffer.from('a longer text') });
   });
 
-  it('has nothing of what is appended while it is read', async () => {
+  it('is read without bytes that are appended meanwhile', async () => {
     const file = fileOf('a text');
     await onEachRead(file, (read, length) => {
       appendFileSync(file, ' and more');

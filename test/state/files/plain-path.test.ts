@@ -74,13 +74,13 @@ describe.skipIf(platform() === 'win32')('what lies at a path', () => {
     expect(Object.fromEntries(listed.map((entry) => [entry.name, kindOfEntry(entry)]))).toEqual(expected);
   });
 
-  it('is nothing where no name leads on, also behind what is a file', () => {
+  it('is nothing for a missing path, also below a file', () => {
     const folder = entries();
     for (const name of ['missing', 'missing/a', 'file/a', 'file/a/b'])
       expect(kindAt(join(folder, name))).toBe('nothing');
   });
 
-  it('is unknown where the file system fails', () => {
+  it('is unknown if the file system fails', () => {
     const failure = systemError('EACCES', 'lstat');
     replaceFs({
       lstatSync: () => {
@@ -109,7 +109,7 @@ describe.skipIf(platform() === 'win32')('a file or folder of the run directory',
     expect(outcomeOf(() => checkFolder(path))).toBe(asFolder);
   });
 
-  it('may have a second name, unless its bytes are changed where they lie', () => {
+  it('may have a second name, unless its bytes are changed in place', () => {
     const folder = entries();
     const file = join(folder, 'file');
     linkSync(file, join(folder, 'other'));
@@ -146,7 +146,7 @@ describe.skipIf(platform() === 'win32')('a file or folder of the run directory',
     expect(outcomeOf(() => refuseOther('/runs/a', kind, expected))).toBe(code);
   });
 
-  it('is refused once it is open, where it has a second name', () => {
+  it('is refused once it is open, if it has a second name', () => {
     const folder = entries();
     const file = join(folder, 'file');
     const descriptor = openSync(file, 'r');
@@ -161,7 +161,7 @@ describe.skipIf(platform() === 'win32')('a file or folder of the run directory',
 });
 
 describe.skipIf(platform() === 'win32')('opening what has the name of an own file', () => {
-  it('never follows a link that has come since, and never waits for the other end of a pipe', () => {
+  it('never follows a link that was made meanwhile, and never waits for the other end of a pipe', () => {
     const folder = oneOfEach();
     expect(() => openSync(join(folder, 'link'), constants.O_RDONLY | ownFile)).toThrow(
       expect.objectContaining({ code: 'ELOOP' }),
@@ -173,7 +173,7 @@ describe.skipIf(platform() === 'win32')('opening what has the name of an own fil
 });
 
 describe.skipIf(platform() === 'win32')('an own text', () => {
-  it('is nothing where there is no file, and refused where there is something else', () => {
+  it('is absent if there is no file, and refused if there is something else', () => {
     const folder = oneOfEach();
     expect(readOwnText(join(folder, 'missing'), 10)).toBeUndefined();
     for (const [name, code] of [
@@ -201,7 +201,7 @@ describe.skipIf(platform() === 'win32')('an own text', () => {
     expect(readOwnText(file, 100)).toBe('foxes und Füchse: 🦊');
   });
 
-  it('is read on where the system gives only a part of it at a time', () => {
+  it('is read to its end if the system returns parts of it', () => {
     const file = join(entries(), 'file');
     const offsets: number[] = [];
     const plainRead = readSync;
@@ -215,7 +215,7 @@ describe.skipIf(platform() === 'win32')('an own text', () => {
     expect(offsets).toEqual([0, 4]);
   });
 
-  it('ends where the file ends that was cut off meanwhile, and has nothing that was appended meanwhile', () => {
+  it('ends where the file was cut off meanwhile, without bytes that were appended meanwhile', () => {
     const file = join(entries(), 'file');
     let given = 3;
     const plainRead = readSync;

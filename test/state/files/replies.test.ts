@@ -37,7 +37,7 @@ function rig(mostBytes = 100, disk = memorySegments()) {
 const at = ({ segment, offset }: ReplyPlace): readonly number[] => [segment, offset];
 
 describe('the replies of a run', () => {
-  it('lie one to a line in the order in which they came, each where its place says', () => {
+  it('are stored one per line in order of arrival, each at its place', () => {
     const { disk, open, commit, lines } = rig();
     const replies = open();
     const places = [replies.keep('a', '{"n":1}'), replies.keep('b', '"ü"')];
@@ -51,7 +51,7 @@ describe('the replies of a run', () => {
     }
   });
 
-  it('are not written before a turn ends, and then with one write and one sync for all of them', () => {
+  it('are written at the end of a turn, with one write and one sync for all of them', () => {
     const calls: string[] = [];
     const { open } = rig(
       1000,
@@ -67,7 +67,7 @@ describe('the replies of a run', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('are synced while others come, which are part of the next turn', async () => {
+  it('are synced while others come, which belong to the next turn', async () => {
     const { open, commit, lines } = rig();
     const replies = open();
     replies.keep('a', '1');
@@ -80,7 +80,7 @@ describe('the replies of a run', () => {
     expect(lines(0)).toHaveLength(2);
   });
 
-  it('begin a new segment where the last one would grow too large; a line that is larger has one of its own', () => {
+  it('begin a new segment when the last one would grow too large; a larger line has its own segment', () => {
     const { open, commit, disk } = rig(50);
     const replies = open();
     const large = `"${'x'.repeat(60)}"`;
@@ -99,12 +99,12 @@ describe('the replies of a run', () => {
     expect(replies.keep('a', '5').segment).toBe(3);
   });
 
-  it('that are several lines are a mistake of ours', () => {
+  it('with several lines are a bug', () => {
     for (const reply of ['{\n}', '{\r}'])
       expect(() => rig().open().keep('a', reply)).toThrow(/^Internal error: /);
   });
 
-  it('are written again after a failure, where they were to lie', () => {
+  it('are written again after a failure, at the same place', () => {
     let fails = 'write';
     const disk = memorySegments((call) => {
       if (call === fails) throw new Error('full');
@@ -126,7 +126,7 @@ describe('the replies of a run', () => {
 });
 
 describe('the next run', () => {
-  it('cuts off what no commit refers to, and goes on behind what one does', () => {
+  it('cuts off lines without a commit, and continues after the last line with one', () => {
     const { open, commit, lines, disk } = rig(50);
     const killed = open();
     killed.keep('a', '1');
@@ -144,7 +144,7 @@ describe('the next run', () => {
     expect(lines(0)).toEqual(['{"job":"a","reply":1}', '{"job":"b","reply":5}']);
   });
 
-  it('cuts off the first segment whole where nothing was committed', () => {
+  it('removes the whole first segment if nothing was committed', () => {
     const { open, lines } = rig();
     const killed = open();
     killed.keep('lost', '1');
@@ -174,7 +174,7 @@ describe('the next run', () => {
     expect(lines(0)).toEqual(['{"job":"a","reply":2}']);
   });
 
-  it('leaves the replies of another state alone: those of one that was removed, or is newer', () => {
+  it('leaves the replies of another state alone, removed or newer', () => {
     const { open, commit, disk, lines } = rig(30);
     const removed = open();
     for (const reply of ['1', '2']) removed.keep('a', reply);
@@ -193,7 +193,7 @@ describe('the next run', () => {
     expect(disk.list()).toEqual([0, 1, 2]);
   });
 
-  it('begins a segment where the last one is not as it was left', () => {
+  it('begins a segment if the last one has changed', () => {
     const { open, commit, disk } = rig();
     const first = open();
     first.keep('a', '1');
@@ -211,7 +211,7 @@ describe('the next run', () => {
     expect(at(next.keep('b', '2'))).toEqual([1, 0]);
   });
 
-  it('finds every committed line as it was, wherever the process or the power ends', () => {
+  it('finds every committed line unchanged, wherever the process or the power ends', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
         const random = seededRandom(seed);
@@ -267,7 +267,7 @@ describe('the next run', () => {
 });
 
 it.each([undefined, null, 3, {}, { segment: 0, offset: 1 }, { segment: 0, offset: 0.5, made: 0 }])(
-  'an end of replies is not %j',
+  'the end of replies cannot be %j',
   (value) => {
     expect(isRepliesEnd(value)).toBe(false);
     expect(isRepliesEnd({ segment: 1, offset: 5, made: 1 })).toBe(true);

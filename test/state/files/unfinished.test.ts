@@ -6,7 +6,7 @@ import { removeUnfinished, unfinishedFile, unfinishedName } from '../../../src/s
 import { freshFolder } from '../places.ts';
 
 describe('the name of a file that is being written', () => {
-  it('begins with the name that the file will have, is known as such, and is never the same twice', () => {
+  it('begins with the final name of the file, is recognised, and is never the same twice', () => {
     const names = Array.from({ length: 100 }, () => unfinishedName('runs/manifest.csv'));
     for (const name of names) {
       expect(name).toMatch(/^runs\/manifest\.csv\.[0-9a-f]{8}\.part$/);
@@ -26,13 +26,13 @@ describe('the name of a file that is being written', () => {
     'manifest.csv-1234abcd.part',
     'manifest.csv.1234abcd.part.txt',
     '1234abcd.part',
-  ])('is no other name: %s', (name) => {
+  ])('is not %s', (name) => {
     expect(unfinishedFile.test(name)).toBe(false);
   });
 });
 
-describe('removing what killed writers left in a folder', () => {
-  it('removes that, and nothing else, neither in folders below', async () => {
+describe('removing the files of killed writers from a folder', () => {
+  it('removes only those, and none in folders below', async () => {
     const folder = freshFolder();
     mkdirSync(join(folder, 'below'));
     const kept = ['a', 'a.part', 'a.12345678.part.bak', join('below', 'a.12345678.part')];
@@ -44,7 +44,7 @@ describe('removing what killed writers left in a folder', () => {
     await removeUnfinished(folder);
   });
 
-  it('refuses a folder that has such a name, and leaves it', async () => {
+  it('refuses a folder with such a name, and leaves it', async () => {
     const folder = freshFolder();
     mkdirSync(join(folder, 'a.12345678.part'));
     await expect(removeUnfinished(folder)).rejects.toMatchObject({ code: 'directory.kind' });
@@ -52,7 +52,7 @@ describe('removing what killed writers left in a folder', () => {
   });
 
   it.skipIf(platform() === 'win32')(
-    'refuses a link that has such a name, and leaves what it leads to',
+    'refuses a link with such a name, and leaves the target of the link',
     async () => {
       const folder = freshFolder();
       const elsewhere = join(freshFolder(), 'kept');
@@ -63,7 +63,7 @@ describe('removing what killed writers left in a folder', () => {
     },
   );
 
-  it('fails where the folder cannot be listed', async () => {
+  it('fails if the folder cannot be listed', async () => {
     await expect(removeUnfinished(join(freshFolder(), 'missing'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -49,7 +49,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(readFileSync(elsewhere, 'utf8')).toBe('{}');
     });
 
-    it('is free again where the name of its owner cannot be written', () => {
+    it('is free again if the name of its owner cannot be written', () => {
       const directory = freshFolder();
       const undo = replaceFs({
         renameSync: () => {
@@ -61,7 +61,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
     });
 
-    it('is taken before its owner is named, and the name has its place only when it is whole', () => {
+    it('is taken before its owner is named, and the name appears only when it is complete', () => {
       const directory = freshFolder();
       let seen: unknown;
       const calls = diskCalls((path) => relative(directory, path).replace(/[0-9a-f]{8}/, 'X'));
@@ -94,7 +94,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       ]);
     });
 
-    it('waits a moment, and no longer, for others who look at it', () => {
+    it('waits a moment, and no longer, for others who check it', () => {
       const waits: string[] = [];
       const noting = around(driver, {
         executed: (sql) => waits.push(...(/busy_timeout = (\d+)/.exec(sql)?.slice(1) ?? [])),
@@ -106,7 +106,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(waits).toEqual(['250', '250', '250']);
     });
 
-    it('is freed though the name of its owner cannot be removed', () => {
+    it('is freed even if the name of its owner cannot be removed', () => {
       const directory = freshFolder();
       const processes = { bootId: () => undefined, pidNamespace: () => undefined, startOf: () => undefined };
       const lock = acquireLock(directory, me, { driver, processes });
@@ -123,7 +123,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       acquireLock(directory, { ...me, pid: 1 }, { driver }).release();
     });
 
-    it('leaves no name behind that nobody can read, and misses none that is gone', () => {
+    it('leaves no unreadable name behind, and ignores a missing one', () => {
       const directory = freshFolder();
       const first = acquireLock(directory, me, { driver });
       writeFileSync(ownerFile(directory), '{"pid":');
@@ -139,7 +139,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       ['another pid', { pid: 2 }],
       ['another boot', { bootId: 'b2' }],
       ['another start', { processStart: '901' }],
-    ])('leaves the name of a process with %s', (_which, other) => {
+    ])('keeps the name of a process with %s', (_which, other) => {
       const directory = freshFolder();
       const processes = { bootId: () => 'b1', pidNamespace: () => undefined, startOf: () => '900' };
       const lock = acquireLock(directory, { ...me, pid: 1 }, { driver, processes });
@@ -149,7 +149,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(JSON.parse(readFileSync(ownerFile(directory), 'utf8'))).toEqual(name);
     });
 
-    it('was replaced while it was taken: then it is not taken', () => {
+    it('is not taken if it was replaced while it was taken', () => {
       const directory = freshFolder();
       const swapping = around(driver, {
         exec: (sql, location) => {
@@ -165,7 +165,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       acquireLock(directory, me, { driver }).release();
     });
 
-    it('is lost with its file, which whoever is about to write is told', () => {
+    it('is lost with its file, and the next writer is told', () => {
       const directory = freshFolder();
       const lock = acquireLock(directory, me, { driver });
       lock.check();
@@ -179,7 +179,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       lock.release();
     });
 
-    it('is asked for without a trace: nothing is made, and nothing kept open', () => {
+    it('is checked without a trace: nothing is made, and nothing stays open', () => {
       const directory = freshFolder();
       for (const there of [[], ['lock'], ['lock', 'state.lock']]) {
         for (const name of there) writeFileSync(join(directory, name), '');
@@ -198,7 +198,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(closed).toEqual(['reader', 'reader', 'writer', 'writer']);
     });
 
-    it('of a size is refused by those who ask too', () => {
+    it('is refused with any content by readers too', () => {
       const directory = freshFolder();
       writeFileSync(join(directory, 'lock'), 'x');
       expect(codeOf(() => lockOwner(directory, { driver }))).toBe('state.foreign');
@@ -213,7 +213,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
         expect(codeOf(work)).toBe('state.foreign');
     });
 
-    it('reports a failure of SQLite that says nothing about an owner', () => {
+    it('reports a failure of SQLite that does not concern an owner', () => {
       const directory = freshFolder();
       acquireLock(directory, me, { driver }).release();
       const failing = (part: string, errcode: number): Driver =>
@@ -235,7 +235,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
       expect(codeOf(() => acquireLock(directory, me, { driver: failing('BEGIN', 5) }))).toBe('state.locked');
     });
 
-    it('that is held is known by any SQLite', () => {
+    it('is recognised by any SQLite while it is held', () => {
       for (const other of drivers) {
         const directory = freshFolder();
         const lock = acquireLock(directory, me, { driver });
@@ -247,7 +247,7 @@ describe.each(drivers.map((driver) => [driver.name, hasty(driver)] as const))(
   },
 );
 
-describe('the name of an owner, as any process may have written it', () => {
+describe('the name of an owner, written by any process,', () => {
   const shown = (written: unknown): LockOwner | undefined => {
     const directory = freshFolder();
     const lock = acquireLock(directory, me);
@@ -270,7 +270,7 @@ describe('the name of an owner, as any process may have written it', () => {
     expect(shown({ ...me, host })?.host).toBe(plain);
   });
 
-  it('shows a host of as many characters as a host may have', () => {
+  it('shows a host of the longest allowed length', () => {
     for (const length of [0, 1, 254, 255])
       expect(shown({ ...me, host: 'a'.repeat(length) })?.host).toHaveLength(length);
     expect(shown({ ...me, host: 'a'.repeat(256) })?.host).toHaveLength(255);
@@ -290,11 +290,11 @@ describe('the name of an owner, as any process may have written it', () => {
     [20_260_102, false],
     [null, false],
     [['2026'], false],
-  ])('shows the time %j only where it is one', (startedAt, isTime) => {
+  ])('shows the time %j only if it is a time', (startedAt, isTime) => {
     expect(shown({ ...me, startedAt })?.startedAt).toBe(isTime ? startedAt : '');
   });
 
-  it('keeps what else is known of the process', () => {
+  it('keeps the other facts about the process', () => {
     const known = { command: 'promptpress run', bootId: 'b', processStart: '7' };
     expect(shown({ ...me, ...known })).toEqual({ ...me, ...known });
   });
@@ -310,7 +310,7 @@ describe('the name of an owner, as any process may have written it', () => {
     ['a list', []],
     ['a text', 'me'],
     ['more than any owner writes', { ...me, host: 'a'.repeat(64 * 1024) }],
-  ])('is unknown where it has %s', (_what, written) => {
+  ])('is unknown if it has %s', (_what, written) => {
     expect(shown(written)).toEqual({ pid: 0, host: '', startedAt: '' });
   });
 
@@ -329,7 +329,7 @@ describe('the name of an owner, as any process may have written it', () => {
     lock.release();
   });
 
-  it('is in the refusal, with what to do', () => {
+  it('is in the refusal, with advice', () => {
     const directory = freshFolder();
     const lock = acquireLock(directory, me);
     const { message, hint } = refusalOf(() => acquireLock(directory, { ...me, pid: 1 }));

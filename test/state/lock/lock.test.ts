@@ -24,11 +24,11 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     acquireLock(directory, me, { driver }).release();
   });
 
-  it('is held by nobody where nobody has run', () => {
+  it('has no owner if nobody has run', () => {
     expect(lockOwner(join(freshFolder(), 'missing'), { driver })).toBeUndefined();
   });
 
-  it('believes no name once the lock is free, and needs none while it is held', () => {
+  it('ignores every name once it is free, and needs none while it is held', () => {
     const directory = freshFolder();
     writeFileSync(join(directory, 'lock.json'), JSON.stringify({ ...me, pid: 1 }));
     expect(lockOwner(directory, { driver })).toBeUndefined();
@@ -48,7 +48,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('the lock
     lock.release();
   });
 
-  it('refuses a lock file that something else wrote', () => {
+  it('refuses a lock file that another program wrote', () => {
     const directory = freshFolder();
     writeFileSync(join(directory, 'lock'), 'pid 7\n'.repeat(200));
     expect(refusalOf(() => acquireLock(directory, me, { driver })).code).toBe('state.foreign');
@@ -76,7 +76,7 @@ describe('the lock between processes', () => {
     lock.release();
   });
 
-  it('refuses the other process, and lets it in after the release', async () => {
+  it('refuses the other process, and admits it after the release', async () => {
     const directory = freshFolder();
     const lock = acquireLock(directory, me);
     const refused = startChild('owner.ts', directory);

@@ -107,7 +107,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       ['both its locks lie there', []],
       ['its first lock was removed', ['lock']],
       ['its second lock was removed', ['state.lock']],
-    ])('in another container, is taken where its owner has died and %s', (_why, removed) => {
+    ])('is taken if its owner in another container has died and %s', (_why, removed) => {
       const directory = freshFolder();
       const there = system('b1', { 1: '900' }, 'n1');
       const here = system('b1', { 1: '950' }, 'n2');
@@ -117,7 +117,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       expect(codeOf(() => acquireLock(directory, me, { driver, processes: here }))).toBe('acquired');
     });
 
-    it.each(['lock', 'state.lock'])('is not where only %s was removed under its owner', (name) => {
+    it.each(['lock', 'state.lock'])('is not taken if only %s was removed while its owner runs', (name) => {
       const directory = freshFolder();
       const there = system('b1', { 1: '900' }, 'n1');
       const here = system('b1', { 1: '950' }, 'n2');
@@ -131,7 +131,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       lock.release();
     });
 
-    it('has an owner for those who ask, where that is alive', () => {
+    it('reports a running owner to readers', () => {
       const processes = system('b1', { 1: '900' });
       const directory = leftBy(left);
       expect(lockOwner(directory, { driver, processes })).toEqual(left);
@@ -174,7 +174,7 @@ describe('a process', () => {
     expect(isSameProcess(owner, known)).toBe(false);
   });
 
-  it('of which nothing is known does not run for a system that reports nothing either', () => {
+  it('without known facts does not run on a system that reports nothing either', () => {
     const half: ProcessProbe = { ...silent, startOf: () => '900' };
     const other: ProcessProbe = { ...silent, bootId: () => 'b1' };
     for (const processes of [silent, half, other])
@@ -203,7 +203,7 @@ describe.runIf(platform() === 'linux')('what this system reports of a process', 
     `7 (${name}) ${state} 1 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 900 1000 10 184 0\n`;
 
   it.each(['node', 'a b', ')', ') Z 1 2 (', '(((', 'X) S 1 (x'])(
-    'is its start, whatever its name: %s',
+    'has its start, whatever its name: %s',
     (name) => {
       reporting({ '/proc/7/stat': stat(name, 'S') });
       expect(systemProcesses.startOf(7)).toBe('900');
@@ -217,26 +217,26 @@ describe.runIf(platform() === 'linux')('what this system reports of a process', 
     ['T', '900'],
     ['Z', undefined],
     ['X', undefined],
-  ])('is a start only while it is not over: state %s', (state, start) => {
+  ])('has a start only while it runs: state %s', (state, start) => {
     reporting({ '/proc/7/stat': stat('node', state) });
     expect(systemProcesses.startOf(7)).toBe(start);
   });
 
-  it('is nothing of a process that is not there, or on a system without /proc', () => {
+  it('has no start if it is missing, or on a system without /proc', () => {
     reporting({});
     expect([systemProcesses.startOf(7), systemProcesses.bootId()]).toEqual([undefined, undefined]);
     reporting({ '/proc/7/stat': '' });
     expect(systemProcesses.startOf(7)).toBeUndefined();
   });
 
-  it('is the boot without the end of its line', () => {
+  it('has the boot without its line end', () => {
     reporting({ '/proc/sys/kernel/random/boot_id': '55218d29-fdde\n' });
     expect(systemProcesses.bootId()).toBe('55218d29-fdde');
   });
 });
 
 describe.runIf(platform() === 'linux')('processes of this system', () => {
-  it('are known by boot, pid and start, as long as they run', async () => {
+  it('are identified by boot, pid and start, as long as they run', async () => {
     const directory = freshFolder();
     const owner = startChild('owner.ts', directory);
     await owner.says('held');
@@ -256,7 +256,7 @@ describe.runIf(platform() === 'linux')('processes of this system', () => {
     expect(codeOf(() => acquireLock(directory, { ...me, pid: process.pid }))).toBe('acquired');
   });
 
-  it('have no start once they have ended, though nobody has waited for them', async () => {
+  it('have no start after they have ended, even before somebody has waited for them', async () => {
     // The child ends once the shell has become a program that never waits for it.
     const child = 'until grep -q sleep /proc/$PPID/comm; do :; done';
     const shell = spawn('sh', ['-c', `sh -c '${child}' & echo $!; exec sleep 60`]);

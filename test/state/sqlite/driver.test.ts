@@ -35,14 +35,14 @@ describe('choosing an SQLite', () => {
     expect(hasWalResetBug(version)).toBe(damages);
   });
 
-  it('takes the first that is sound, and an unsound one only for want of another', () => {
+  it('takes the first sound one, and an unsound one only if there is no other', () => {
     expect(chooseDriver([old, sound]).version).toBe('3.53.0');
     expect(chooseDriver([sound, old]).version).toBe('3.53.0');
     expect(chooseDriver([old, missing]).version).toBe('3.47.0');
     expect(chooseDriver([missing, sound]).version).toBe('3.53.0');
   });
 
-  it('says what to do when there is none, and keeps every reason', () => {
+  it('says what to do if there is none, and keeps every reason', () => {
     let failure: unknown;
     try {
       chooseDriver([missing, missing]);
@@ -55,11 +55,11 @@ describe('choosing an SQLite', () => {
     });
   });
 
-  it('has a sound one on this Node.js', () => {
+  it('finds a sound one on this Node.js', () => {
     expect(drivers.some((found) => !hasWalResetBug(found.version))).toBe(true);
   });
 
-  it('loads without a word on standard error, and leaves other warnings alone', () => {
+  it('prints nothing on standard error, and leaves other warnings alone', () => {
     const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const file = fileURLToPath(new URL('../children/warning.ts', import.meta.url));
     const { stderr, status } = spawnSync(process.execPath, ['--import', tsx, file], { encoding: 'utf8' });

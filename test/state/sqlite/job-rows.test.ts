@@ -63,7 +63,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     return { state, open, commit, take };
   }
 
-  it('are not read while a job is in work, and have only those columns set that differ', () => {
+  it('are not read while a job is in work, and only their changed columns are set', () => {
     const { state, commit } = opened();
     expect(commit(jobRecord('a', 'submitting'))).toEqual(['insert']);
     expect(commit(jobRecord('a', 'submitting', { attempts: 1 }))).toEqual(['set ']);
@@ -84,7 +84,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     state.close();
   });
 
-  it('are read again after a commit that failed, and after a new start', () => {
+  it('are read again after a failed commit, and after a restart', () => {
     const { state, open, commit } = opened();
     commit(jobRecord('a', 'submitting'));
     const endless: Record<string, unknown> = {};
@@ -102,7 +102,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     again.close();
   });
 
-  it('are read some at a time where they are asked for in their order, and as they were written last', () => {
+  it('are read ahead if they are requested in order, and always in their latest form', () => {
     const { state, open, take } = opened();
     const keys = Array.from({ length: 150 }, (_, at) => `job-${at}`);
     state.commit({ records: keys.map((key) => jobRecord(key, 'done')), attempts: [] });

@@ -13,14 +13,14 @@ const keys = (from: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => keyOf(from + at));
 
 describe('the keys written to a table that was empty', () => {
-  it('are never denied, and few others are taken for one of them', () => {
+  it('are never denied, and few other keys are taken for one of them', () => {
     const written = new NewKeys();
     for (const key of keys(0, 20_000)) written.note(key);
     expect(keys(0, 20_000).filter((key) => !written.mayHave(key))).toEqual([]);
     expect(keys(20_000, 20_000).filter((key) => written.mayHave(key)).length).toBeLessThan(20);
   });
 
-  it('are never denied where they are no hashes', () => {
+  it('are never denied if they are not hashes', () => {
     const written = new NewKeys();
     const odd = ['', 'job', '-1', '0xfff', 'ffffffffffffffff', 'FFFFFFF', 'e', '🦊'];
     for (const key of odd) {
@@ -49,7 +49,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
     attempts: [],
   });
 
-  it('that began empty is asked for no job but those that were written', async () => {
+  it('that began empty is searched only for written jobs', async () => {
     const { state, asked } = opened();
     expect(keys(0, 100).map((key) => state.get(key))).toEqual(Array(100).fill(undefined));
     state.commit(turn(keys(0, 50)));
@@ -62,7 +62,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
     state.close();
   });
 
-  it('is asked for the jobs of a turn that failed, and of one that was repeated', () => {
+  it('is searched for the jobs of a turn that failed, and of one that was repeated', () => {
     const { state, asked } = opened();
     const failing = {
       ...turn([keyOf(1)]),
@@ -77,7 +77,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
     state.close();
   });
 
-  it('that has a job already is asked for every job', () => {
+  it('that already has a job is searched for every job', () => {
     const { state, directory } = opened();
     state.commit(turn([keyOf(1)]));
     state.close();
@@ -87,7 +87,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a state 
     again.state.close();
   });
 
-  it('says that it is closed, whatever the key', () => {
+  it('reports that it is closed, whatever the key', () => {
     const { state } = opened();
     state.close();
     expect(() => state.get(keyOf(1))).toThrow(/not open|finalized|closed/);

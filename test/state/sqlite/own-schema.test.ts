@@ -40,21 +40,21 @@ describe('a state', () => {
     database.close();
   });
 
-  it('as it was made is accepted', () => {
+  it('without changes is accepted', () => {
     const state = openState(stateOf(''));
     expect(state.totals().attempts).toBe(0);
     state.close();
   });
 });
 
-it('the schema is the same whichever SQLite wrote it', () => {
+it('the schema is the same from every SQLite', () => {
   const made = drivers.map((driver) => schemaMadeBy((database) => database.exec(stateSchema), { driver }));
   for (const schema of made) expect(schema).toEqual(made[0]);
 });
 
 describe('a database', () => {
   it.each(drivers.map((driver) => [driver.name, driver] as const))(
-    'calls no function that reaches further than itself, though a file declares it: %s',
+    'calls no function with outside effects, even if a file declares it: %s',
     (_, driver) => {
       const database = openDatabase(join(freshFolder(), 'a.db'), { driver });
       expect(database.prepare('PRAGMA trusted_schema').get()).toEqual({ trusted_schema: 0 });
@@ -62,7 +62,7 @@ describe('a database', () => {
     },
   );
 
-  it('whose journal has SQLite delete another file is refused; SQLite itself would delete that file', () => {
+  it('whose journal makes SQLite delete another file is refused; SQLite itself would delete that file', () => {
     const folder = freshFolder();
     const file = join(folder, 'a.db');
     const victim = join(folder, 'victim');
@@ -81,7 +81,7 @@ describe('a database', () => {
     expect(existsSync(victim)).toBe(false);
   });
 
-  it.each(['', '-wal', '-shm', '-journal'])('is refused where %s of it is a link', (ending) => {
+  it.each(['', '-wal', '-shm', '-journal'])('is refused if its %s file is a link', (ending) => {
     const folder = freshFolder();
     const file = join(folder, 'a.db');
     if (ending !== '') openDatabase(file).close();

@@ -51,7 +51,7 @@ describe('a statement of the state', () => {
     expect(scans).toEqual([]);
   });
 
-  it('that looks for roots reads indexes alone', async () => {
+  it('that finds roots reads only indexes', async () => {
     expect(await plansOf(/AS child/)).toEqual([
       [
         'SEARCH jobs USING COVERING INDEX sqlite_autoindex_jobs_1 (key>?)',
@@ -61,7 +61,7 @@ describe('a statement of the state', () => {
     ]);
   });
 
-  it('that looks for slots reads those that begin alike', async () => {
+  it('that finds slots reads those with the same beginning', async () => {
     expect((await plansOf(/^SELECT jobs\.slot/)).flat()).toContain(
       'SEARCH jobs USING INDEX jobs_slot (<expr>=?)',
     );

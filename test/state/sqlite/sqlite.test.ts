@@ -27,7 +27,7 @@ import { drivers, freshFolder } from '../places.ts';
 import { codeOf } from '../refusals.ts';
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('a database with %s', (_, driver) => {
-  it('is made for its owner alone to read, and left with the mode that it has', () => {
+  it('is made readable for its owner alone, and keeps its mode', () => {
     const file = join(freshFolder(), 'a.db');
     openDatabase(file, { driver }).close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -36,7 +36,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a databa
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  it('is not made where it is only to be read, nor for one in memory', () => {
+  it('is not made for reading, or in memory', () => {
     const folder = freshFolder();
     expect(() => openDatabase(join(folder, 'a.db'), { driver, readOnly: true })).toThrow(
       expect.objectContaining({ errcode: 14 }),
@@ -46,7 +46,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a databa
     expect(existsSync(':memory:')).toBe(false);
   });
 
-  it('by a URI is opened as that says', () => {
+  it('with a URI is opened as the URI says', () => {
     const folder = freshFolder();
     const file = join(folder, 'a.db');
     const first = openDatabase(file, { driver });
@@ -60,7 +60,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a databa
     expect(readdirSync(folder)).toEqual(['a.db']);
   });
 
-  it('to be read only is not written', () => {
+  it('opened for reading is not written', () => {
     const file = join(freshFolder(), 'a.db');
     openDatabase(file, { driver }).close();
     const database = openDatabase(file, { driver, readOnly: true });
@@ -85,7 +85,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a databa
     database.close();
   });
 
-  it('is closed where it cannot be prepared, and closed once', () => {
+  it('is closed if it cannot be prepared, and closed once', () => {
     const closed: string[] = [];
     const file = join(freshFolder(), 'a.db');
     const failing = around(driver, {
@@ -103,7 +103,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a databa
     expect(() => database.exec('SELECT 1')).toThrow(/open/);
   });
 
-  it('answers statements with their values in order', () => {
+  it('binds the values of statements in order', () => {
     const database = openDatabase(':memory:', { driver });
     database.exec('CREATE TABLE t (a, b); CREATE TABLE u (a)');
     const put = database.prepare('INSERT INTO t VALUES (?, ?)');
@@ -140,7 +140,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       return { database, statements, count };
     };
 
-    it('takes the lock for writing before its work, and is committed once with all of it', () => {
+    it('takes the write lock before its work, and is committed once with all of it', () => {
       const { database, statements, count } = opened();
       const result = database.transaction(() => {
         statements.push('work');
@@ -160,7 +160,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       database.close();
     });
 
-    it('leaves nothing of work that fails, and can be tried again', () => {
+    it('leaves nothing of failed work, and can be repeated', () => {
       const { database, statements, count } = opened();
       const failure = new Error('no');
       expect(() =>
@@ -176,7 +176,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       database.close();
     });
 
-    it('leaves nothing of a commit that fails, and reports that failure though nothing is left to undo', () => {
+    it('leaves nothing of a failed commit, and reports that failure even if nothing is left to undo', () => {
       let fails = true;
       const { database, count } = opened({
         exec: (sql) => {
@@ -193,7 +193,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))(
       database.close();
     });
 
-    it('is not begun beside another one', () => {
+    it('cannot be nested', () => {
       const { database } = opened();
       const other = openDatabase(database.file, { driver, busyTimeoutMs: 0 });
       database.transaction(() => {
@@ -224,7 +224,7 @@ describe('the files of a database', () => {
     ]);
   });
 
-  it('are there where the first of them is', () => {
+  it('exist if the first of them exists', () => {
     const file = join(freshFolder(), 'a.db');
     expect(checkDatabaseFiles(file)).toBe(false);
     writeFileSync(`${file}-wal`, '');
@@ -233,7 +233,7 @@ describe('the files of a database', () => {
     expect(checkDatabaseFiles(file)).toBe(true);
   });
 
-  it.each(['', '-wal', '-shm', '-journal'])('have no second name, and are no folders: %s', (ending) => {
+  it.each(['', '-wal', '-shm', '-journal'])('have no second name, and are not folders: %s', (ending) => {
     const folder = freshFolder();
     const file = join(folder, 'a.db');
     const other = join(freshFolder(), 'kept');
@@ -247,13 +247,13 @@ describe('the files of a database', () => {
     expect(codeOf(() => openDatabase(elsewhere))).toBe('directory.kind');
   });
 
-  it.each([0, 7, 8, 9, 100])('may have a journal that names no other file, of %i bytes', (size) => {
+  it.each([0, 7, 8, 9, 100])('may include a journal of %i bytes that names no other file', (size) => {
     const file = join(freshFolder(), 'a.db');
     writeFileSync(`${file}-journal`, Buffer.alloc(size, 0xd9));
     expect(codeOf(() => checkDatabaseFiles(file))).toBe('done');
   });
 
-  it('have no journal that names another file, however short, and what refuses it is closed', () => {
+  it('may not include a journal that names another file, and are closed when it is refused', () => {
     const file = join(freshFolder(), 'a.db');
     const journal = journalNaming(join(freshFolder(), 'victim'));
     for (const bytes of [journal, journal.subarray(-8), journal.subarray(-9)]) {
@@ -279,7 +279,7 @@ describe('the files of a database', () => {
 });
 
 describe('a file that is created privately', () => {
-  it('is empty and for its owner alone; one that is there is left as it is', () => {
+  it('is empty and for its owner alone; an existing one is not changed', () => {
     const file = join(freshFolder(), 'a');
     createPrivately(file);
     expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
@@ -318,7 +318,7 @@ describe("SQLite's result code of an error", () => {
     [261, 5],
     [2570, 10],
     [0xff, 0xff],
-  ])('%i is the primary code %i', (errcode, primary) => {
+  ])('%i has the primary code %i', (errcode, primary) => {
     expect(sqliteCode(sqliteError(errcode))).toBe(primary);
   });
 
@@ -334,14 +334,14 @@ describe("SQLite's result code of an error", () => {
     ['locking protocol', 15],
     ['file is not a database', 26],
     ['something else', undefined],
-  ])('is known by the words where the driver leaves it out: %s', (message, code) => {
+  ])('is found by the words if the driver leaves it out: %s', (message, code) => {
     const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' });
     expect(sqliteCode(error)).toBe(code);
     expect(sqliteCode(Object.assign(error, { errcode: '13' }))).toBe(code);
     expect(sqliteCode(Object.assign(error, { errcode: 13 }))).toBe(13);
   });
 
-  it('is none of any other error', () => {
+  it('is undefined for any other error', () => {
     for (const other of [
       new Error('database is locked'),
       Object.assign(new Error('database is locked'), { code: 'EIO', errcode: 5 }),

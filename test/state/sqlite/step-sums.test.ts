@@ -25,7 +25,7 @@ const records = Array.from({ length: 4_500 }, (_, index) => {
 });
 
 describe('the sums of the steps', () => {
-  it('are those of their jobs, in the order in which the first of them came', async () => {
+  it('are the sums of their jobs, in the order of the first jobs', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     const memory = memoryStore();
@@ -41,7 +41,7 @@ describe('the sums of the steps', () => {
     state.close();
   });
 
-  it('count a record that is damaged too, without its step', async () => {
+  it('include a damaged record too, without its step', async () => {
     const directory = freshFolder();
     const state = openState(directory);
     state.commit({ records: records.slice(0, 2), attempts: [] });

@@ -55,7 +55,7 @@ function failureOf(state: StateStore, { records, attempts }: Turn): unknown {
 }
 
 describe.each(drivers.map((driver) => [driver.name, driver] as const))('totals with %s', (_, driver) => {
-  it('are what a recount of all jobs comes to, after any history of commits, failed commits and new starts', () => {
+  it('equal a recount of all jobs, after any history of commits, failed commits and restarts', () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: anyTurn.map((turn) => ({ kind: 'commit' as const, turn })) },
       { weight: 1, arbitrary: anyTurn.map((turn) => ({ kind: 'failed commit' as const, turn })) },
@@ -86,7 +86,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('totals w
     );
   });
 
-  it('count a job once that stands twice in one commit, as it is last', () => {
+  it('count a job once that stands twice in one commit, with its last record', () => {
     const state = openState(freshFolder(), { driver });
     const last = jobRecord('a', 'done', { attempts: 1, cost: 2 });
     state.commit({ records: [jobRecord('a', 'running', { attempts: 1, cost: 5 }), last], attempts: [] });

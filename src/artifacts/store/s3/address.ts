@@ -5,7 +5,6 @@ export interface S3Address {
   readonly prefix: string;
 }
 
-/** The beginning of every such address. */
 const scheme = 's3://';
 
 /** Whether a text is meant as the address of a place in a bucket, correct or not. */

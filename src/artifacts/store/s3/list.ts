@@ -6,7 +6,6 @@ import { elements, textOf } from './xml.ts';
 /** Names in one page of a listing: the most that stores return. */
 const pageNames = 1000;
 
-/** One page of names within a place. */
 interface Page {
   readonly names: readonly string[];
   /** Whether no page follows. */

@@ -1,6 +1,5 @@
 import type { S3Address } from './address.ts';
 
-/** Variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** How a store is reached. */

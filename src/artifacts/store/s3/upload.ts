@@ -26,7 +26,6 @@ const mostTurns = 8;
 
 const hashHeader = 'x-amz-meta-sha256';
 
-/** The object under a name. */
 interface Found {
   readonly etag: string;
   readonly bytes: number;

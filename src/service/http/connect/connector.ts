@@ -19,12 +19,10 @@ export interface ConnectOptions {
  */
 const attemptMs = 2_500;
 
-/** The error for a connection that was not made in time. */
 class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
 }
 
-/** The error for a name server that did not answer in time. */
 class LookupTimeout extends Error {
   readonly code = 'LOOKUP_TIMEOUT';
 }

@@ -73,7 +73,7 @@ export function withNativeNames<T>(value: T): T {
 export const noCandidates = {
   unexplained: true,
   blockReason: 'NO_CANDIDATES',
-  blockMessage: 'neither an answer nor a reason came, which is how converting gateways report a blocked prompt',
+  blockMessage: 'neither answer nor reason came, which is how converting gateways report a blocked prompt',
 } as const;
 
 function readCandidate(candidate: JsonObject): ReplyCandidate {

@@ -39,7 +39,7 @@ export function readReply(received: Received, call: Call, facts: RequestFacts): 
     const blocked = blockedIn(reply.body, facts);
     if (blocked !== undefined)
       return { ok: true, value: { ...blocked, ...withRequestId(undefined, reply, facts) } };
-    return failed(classify(reply, facts) ?? unusableResponse(reply, 'which is not an answer', facts));
+    return failed(classify(reply, facts) ?? unusableResponse(reply, 'but not an answer', facts));
   }
   const { reply, usage } = received;
   const end = withoutErrors(received.end, call);
@@ -116,7 +116,7 @@ function failureOf(
     case 'other':
       if (stream && end.body.kind === 'empty') return truncated(reply, facts);
       return (
-        classify({ ...reply, body: end.body }, facts) ?? unusableResponse(reply, 'which is not an answer', facts)
+        classify({ ...reply, body: end.body }, facts) ?? unusableResponse(reply, 'but not an answer', facts)
       );
   }
 }

@@ -4,7 +4,7 @@ import { codeOf, openRig } from './rig.ts';
 
 const owner = { id: 'one', pipeline: 'foxes' };
 
-it('takes an empty place, and knows it again', async () => {
+it('takes an empty place, and recognises it again', async () => {
   const { fake, client } = await openRig();
   expect(await claimPlace(client, owner)).toEqual({ honoursConditions: true });
   expect([...fake.objects.keys()]).toEqual([`a run/é+1/${ownerName}`]);
@@ -13,7 +13,7 @@ it('takes an empty place, and knows it again', async () => {
   expect(fake.requests.length - before).toBe(2);
 });
 
-it('refuses a place that another run has, or in which something else lies', async () => {
+it('refuses a place that another run owns, or that contains something else', async () => {
   const { fake, client } = await openRig();
   await claimPlace(client, owner);
   expect(await claimPlace(client, { ...owner, id: 'two' })).toMatchObject({
@@ -30,7 +30,7 @@ it('refuses a place that another run has, or in which something else lies', asyn
   expect(fake.objects.size).toBe(before);
 });
 
-it('passes over folders that a console has made, and sees what lies in them', async () => {
+it('ignores folders that a console has made, and sees their contents', async () => {
   const { fake, client } = await openRig();
   for (const folder of ['', 'images/', 'images/ab/']) fake.store(`a run/é+1/${folder}`, '');
   expect(await claimPlace(client, owner)).toEqual({ honoursConditions: true });
@@ -41,18 +41,18 @@ it('passes over folders that a console has made, and sees what lies in them', as
   });
 });
 
-it('lets one of two runs have a place that both want at once', async () => {
+it('gives a place to one of two runs that claim it at once', async () => {
   const { client } = await openRig();
   const claims = await Promise.all(['one', 'two'].map((id) => claimPlace(client, { ...owner, id })));
   expect(claims.filter((claim) => 'honoursConditions' in claim)).toHaveLength(1);
 });
 
-it('finds out whether the store heeds conditions', async () => {
+it('finds out whether the store obeys conditions', async () => {
   const { client } = await openRig({ ignoresConditions: true });
   expect(await claimPlace(client, owner)).toEqual({ honoursConditions: false });
 });
 
-it('says what is wrong with the store', async () => {
+it('reports what is wrong with the store', async () => {
   const { client } = await openRig({ bucket: 'other' });
   expect(await codeOf(claimPlace(client, owner))).toBe('s3.no-bucket, stop');
   const denied = await openRig({

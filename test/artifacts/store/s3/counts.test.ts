@@ -3,7 +3,7 @@ import { countNameOf, countNames } from '../../../../src/artifacts/store/counts.
 import { bucketCounts, countObjects } from '../../../../src/artifacts/store/s3/counts.ts';
 import { codeOf, openRig } from './rig.ts';
 
-it('counts submissions of any number of workers in a bucket, in a bounded number of objects, and never falls', async () => {
+it('counts submissions of any number of workers in a bucket, in a bounded number of objects, and never decreases', async () => {
   const { fake, client } = await openRig();
   const counts = bucketCounts(client);
   expect(await counts.highest()).toBe(0);
@@ -16,7 +16,7 @@ it('counts submissions of any number of workers in a bucket, in a bounded number
   expect(await counts.highest()).toBe(60);
 });
 
-it('refuses an object that counts no submissions', async () => {
+it('refuses an object that does not contain a count', async () => {
   const { fake, client } = await openRig();
   fake.store(`a run/é+1/.promptpress-${countNameOf('one')}`, 'forty');
   expect(await codeOf(bucketCounts(client).highest())).toBe('s3.failed, stop');

@@ -10,7 +10,7 @@ const sizes = allSizes.filter((size) => size <= 1_000_000);
 const content = Buffer.alloc(1_000_000);
 for (let at = 0; at < content.length; at += 4) content.writeUInt32LE(at, at);
 
-test('objects of every framing and size are read whole, in documents and in pieces, by a reader that takes its time', async () => {
+test('objects of every framing and size are read whole, in documents and in pieces, by a slow reader', async () => {
   for (const framing of framingNames) {
     // The first answer is framed so; the ones after it end well, from where it broke off.
     let isFirst = true;

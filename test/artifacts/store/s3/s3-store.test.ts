@@ -8,7 +8,7 @@ import { codeOf, openRig, putBytes } from './rig.ts';
 
 const name = 'images/ab/abc-1.png';
 
-it('lists page by page, in order, and passes over what is no artifact', async () => {
+it('lists page by page, in order, and skips objects that are not artifacts', async () => {
   const { fake, open } = await openRig();
   const names = Array.from({ length: 2300 }, (_, at) => `images/ab/ab${String(at).padStart(4, '0')}-1.png`);
   for (const each of names.toReversed()) fake.store(`a run/é+1/${each}`, 'x');
@@ -31,7 +31,7 @@ const early = (more: string): S3Fault => ({
 it.each([
   ['an empty page behind its token', '<IsTruncated>false</IsTruncated>'],
   ['no token', '<IsTruncated>true</IsTruncated>'],
-])('lists all names in a store that gives %s', async (_, more) => {
+])('lists all names in a store that returns %s', async (_, more) => {
   const { fake, open } = await openRig();
   const names = Array.from({ length: 1040 }, (__, at) => `images/ab/ab${String(at).padStart(4, '0')}-1.png`);
   for (const each of names) fake.store(`a run/é+1/${each}`, 'x');
@@ -42,7 +42,7 @@ it.each([
 });
 
 it.each(['another token each time', 'the same page again'])(
-  'takes no list that has no end: %s',
+  'refuses an endless list of names: %s',
   async (how) => {
     const { fake, open } = await openRig();
     const key = 'a run/é+1/images/ab/abc-1.png';
@@ -82,7 +82,7 @@ it.each([
   expect(new Set(starts).size).toBeGreaterThan(1);
 });
 
-it('reads on as long as bytes come, however often a connection breaks', async () => {
+it('continues to read as long as bytes come, however often a connection breaks', async () => {
   const { fake, clock, open } = await openRig({}, { patienceMs: 25_000 });
   const store = open();
   const bytes = randomBytes(300_000);
@@ -109,7 +109,7 @@ it('does not join the pieces of two objects', async () => {
   expect(await codeOf(reading())).toBe('s3.failed, stop');
 });
 
-it('asks for no name that nobody can have put there', async () => {
+it('looks up no name that cannot exist', async () => {
   const { fake, open } = await openRig();
   const store = open();
   for (let at = 0; at < 20; at += 1) {
@@ -126,7 +126,7 @@ it('asks for no name that nobody can have put there', async () => {
   );
 });
 
-it('removes what an earlier run has left under another ending, also in a store of many', async () => {
+it('removes the file of an earlier run with another ending, also in a large store', async () => {
   const { fake, open } = await openRig();
   for (let at = 0; at < 1200; at += 1)
     fake.store(`a run/é+1/images/aa/aa${String(at).padStart(4, '0')}-1.png`, 'x');
@@ -151,7 +151,7 @@ it.each([
   expect(await codeOf(put(open(), name))).toBe(code);
 });
 
-it('says how far the clocks are apart', async () => {
+it('reports the difference of the clocks', async () => {
   const { clock, open } = await openRig();
   const store = open();
   // The answer's own date is the machine's.
@@ -162,7 +162,7 @@ it('says how far the clocks are apart', async () => {
   expect(clock.waits).toEqual([]);
 });
 
-it('follows the store to no other region, and names it', async () => {
+it('does not follow the store to another region, but names it', async () => {
   const { fake, client } = await openRig({ region: 'eu-test-1' });
   fake.fault = () => ({
     status: 400,
@@ -178,7 +178,7 @@ it('uses temporary keys', async () => {
   expect(fake.objects.size).toBe(1);
 });
 
-it('takes a HEAD that is refused without a word for a token that the store does not know', async () => {
+it('treats a HEAD that is refused without words as an unknown token', async () => {
   const refused = { status: 400, code: 'InvalidToken' };
   const { open } = await openRig({ sessionToken: 'of an hour', fault: () => refused });
   expect(await codeOf(open().open(name))).toBe('s3.credentials, stop');
@@ -208,7 +208,7 @@ it.each([
   expect([isS3Address(text), typeof readS3Address(text)]).toEqual([true, 'string']);
 });
 
-it('shows an address as it is written', () => {
+it('shows an address as users write it', () => {
   expect(shownS3Address({ bucket: 'pictures', prefix: 'a/b' })).toBe('s3://pictures/a/b');
   expect(shownS3Address({ bucket: 'pictures', prefix: '' })).toBe('s3://pictures');
 });

@@ -35,7 +35,7 @@ it('writes an object with its hash and type under a condition, and leaves nothin
   expect(filesIn(directory)).toEqual([]);
 });
 
-it('is content with the same bytes, and sends nothing twice', async () => {
+it('accepts the same bytes as stored, and sends nothing twice', async () => {
   const { fake, open } = await openRig();
   const store = open();
   await put(store, name, 'picture');
@@ -58,7 +58,7 @@ it('compares the bytes of an object that somebody else has put there', async () 
   await store.close();
 });
 
-it('does not let a write that comes late replace what came after it', async () => {
+it('does not let a late write replace a newer one', async () => {
   const { fake, client, open } = await openRig();
   const store = open();
   let letGo = (): void => undefined;
@@ -115,7 +115,7 @@ it.each([
   await store.close();
 });
 
-it('tells a file of its own that is gone from a connection, and does not wait for it', async () => {
+it('distinguishes a missing local file from a connection, and does not wait for it', async () => {
   const { fake, clock, open, directory } = await openRig();
   const store = open();
   const file = await store.put('images/ab/abc-1');
@@ -139,7 +139,7 @@ it('gives up after its patience, and stops the run', async () => {
   await store.close();
 });
 
-it('tells after five seconds that the store is away, once, and then that it is back', async () => {
+it('reports once after five seconds that the store is away, and then that it is back', async () => {
   const { fake, client, clock, open } = await openRig();
   const store = open();
   const said: [number, string | undefined][] = [];
@@ -156,7 +156,7 @@ it('tells after five seconds that the store is away, once, and then that it is b
   await store.close();
 });
 
-it('tells once of a store that answers neither what is read nor what is written', async () => {
+it('reports once a store that answers neither reads nor writes', async () => {
   const { fake, client, open } = await openRig({}, { patienceMs: 3_600_000 });
   const store = open();
   const said: boolean[] = [];
@@ -202,7 +202,7 @@ it('sends a large file in parts', async () => {
   await store.close();
 });
 
-it('replaces a large file whole', async () => {
+it('replaces a large file as a whole', async () => {
   const { fake, open } = await openRig();
   fake.store(key, 'another');
   const store = open();
@@ -229,7 +229,7 @@ it.each([
 });
 
 it.each(['lost', 'reset'] as const)(
-  'finds what became of an end of an upload whose connection broke: %s',
+  'finds the outcome of the end of an upload whose connection broke: %s',
   async (kind) => {
     const { fake, open } = await openRig();
     const store = open();
@@ -245,7 +245,7 @@ it.each(['lost', 'reset'] as const)(
   },
 );
 
-it('sees the error in an end of an upload that is answered with 200', async () => {
+it('finds the error in the end of an upload that is answered with 200', async () => {
   const { fake, open } = await openRig();
   const store = open();
   let count = 0;
@@ -258,7 +258,7 @@ it('sees the error in an end of an upload that is answered with 200', async () =
   await store.close();
 });
 
-it('takes back the uploads of killed runs, and of nobody else', async () => {
+it('removes the uploads of killed runs, and no others', async () => {
   const { fake, client, clock } = await openRig();
   const begin = async (of: string): Promise<unknown> =>
     await client.ask({ method: 'POST', name: of, query: { uploads: '' }, doing: 'begin' });
@@ -272,7 +272,7 @@ it('takes back the uploads of killed runs, and of nobody else', async () => {
   expect(fake.uploads).toEqual(['a run/é+1/elsewhere/movie.mp4']);
 });
 
-it('asks for the next page of uploads behind names with blanks and signs', async () => {
+it('requests the next page of uploads after names with blanks and signs', async () => {
   const { fake, client, clock } = await openRig();
   const pages = [
     '<IsTruncated>true</IsTruncated><NextKeyMarker>a+run%2F%C3%A9%2B1%2Fimages%2F1+2</NextKeyMarker><NextUploadIdMarker>u 1&amp;2</NextUploadIdMarker>',
@@ -310,7 +310,7 @@ it.each([
   await store.close();
 });
 
-it('leaves no parts in a store that knows no conditions', async () => {
+it('leaves no parts in a store without conditions', async () => {
   const { fake, open } = await openRig();
   fake.fault = ({ headers }) =>
     headers['if-none-match'] === undefined ? undefined : { status: 501, code: 'NotImplemented' };
@@ -324,7 +324,7 @@ it.each([
   [403, 's3.unreachable'],
   [407, 's3.unreachable'],
   [502, undefined],
-])('a proxy that says %i stops the run where no wait changes that', (status, code) => {
+])('a proxy that answers %i stops the run if no wait changes that', (status, code) => {
   const proxy = proxiesOf({ http_proxy: 'http://me:secret@proxy.test' })(new URL('http://bucket.test'));
   if (proxy === undefined) throw new Error('no proxy');
   const read = readBroken(proxyRefusal(proxy, 'bucket.test:80', status), 'http://bucket.test');

@@ -44,7 +44,7 @@ describe('a pool', () => {
     expect(pool.held).toBe(25);
   });
 
-  test('of bodies that fill it exactly lets the next one read on', () => {
+  test('lets the next body be read after bodies that fill it exactly', () => {
     const pool = new BodyPool(1000);
     const [full, next, third] = [opened(pool), opened(pool), opened(pool)] as const;
     expect(full.take(1000)).toBeUndefined();
@@ -53,7 +53,7 @@ describe('a pool', () => {
     expect([pool.held, pool.waiting]).toEqual([1001, 1]);
   });
 
-  test('lets one read on past the bound, then the one that has waited longest', async () => {
+  test('lets one reader continue past the bound, then the one that has waited longest', async () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
     const [a, b, c, d] = [opened(pool), opened(pool), opened(pool), opened(pool)] as const;
@@ -82,7 +82,7 @@ describe('a pool', () => {
     expect(pool.held).toBe(0);
   });
 
-  test('a newcomer that would fit does not go before one that waits', async () => {
+  test('does not let a newcomer that would fit pass a waiting reader', async () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
     const [a, b, c, d] = [opened(pool), opened(pool), opened(pool), opened(pool)] as const;
@@ -98,7 +98,7 @@ describe('a pool', () => {
     expect(order).toEqual(['c', 'd']);
   });
 
-  test('a wait ends with the reason of the signal, and releases the waiter behind it', async () => {
+  test('ends a wait with the reason of the signal, and releases the next waiter', async () => {
     const pool = new BodyPool(100);
     const order: string[] = [];
     const stop = new AbortController();
@@ -116,7 +116,7 @@ describe('a pool', () => {
     expect(pool.held).toBe(90);
   });
 
-  test('a reader that is aborted before it has to wait does not wait', async () => {
+  test('does not let a reader wait that was aborted before', async () => {
     const pool = new BodyPool(100);
     void opened(pool).take(200);
     const hold = opened(pool, AbortSignal.abort(new Error('enough')));
@@ -135,7 +135,7 @@ const readers = fc.array(
   { minLength: 1, maxLength: 24 },
 );
 
-test('whatever is read in whatever order: the sum stays within the bound and one body, everybody ends, nothing stays counted', async () => {
+test('keeps the sum within the bound and one body, ends every reader and counts nothing at the end, in any order', async () => {
   await fc.assert(
     fc.asyncProperty(
       readers,

@@ -16,7 +16,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array> | undefined): Promise<st
   return Buffer.concat(all).toString();
 }
 
-test('a body may have five codings, and no more', async () => {
+test('a body may have at most five codings', async () => {
   const header = (times: number): string => Array.from({ length: times }, () => 'gzip').join(', ');
   expect(await textOf(decoded(body(packed(5)), header(5), 1000))).toBe('fox');
   expect(() => decoded(body(packed(6)), header(6), 1000)).toThrow(UnknownCoding);
@@ -30,7 +30,7 @@ const forms = [
   ['br', brotliCompressSync],
 ] as const;
 
-test.each(forms)('of %s, what came before a break is read (%#)', async (coding, pack) => {
+test.each(forms)('with %s, the bytes before a break are read (%#)', async (coding, pack) => {
   const text = Array.from({ length: 5_000 }, (_, n) => `${n} foxes`).join(' ');
   const bytes = pack(text);
   const read = await textOf(
@@ -40,26 +40,26 @@ test.each(forms)('of %s, what came before a break is read (%#)', async (coding, 
   expect(text.startsWith(read)).toBe(true);
 });
 
-test.each(forms)('of %s, empty pieces change nothing (%#)', async (coding, pack) => {
+test.each(forms)('with %s, empty chunks change nothing (%#)', async (coding, pack) => {
   const bytes = pack('fox');
   const none = new Uint8Array();
   const pieces = [none, none, bytes.subarray(0, 1), none, bytes.subarray(1), none];
   expect(await textOf(decoded(body(...pieces), coding, 1000))).toBe('fox');
 });
 
-test('a body may be as large as its bound before its coding is taken off, and no larger', async () => {
+test('an encoded body may be as large as its bound, and no larger', async () => {
   const bytes = gzipSync('fox');
   expect(await textOf(decoded(body(bytes), 'gzip', bytes.length))).toBe('fox');
   await expect(textOf(decoded(body(bytes), 'gzip', bytes.length - 1))).rejects.toThrow(BodyTooLarge);
 });
 
-test('an unknown coding is shown as far as it can be shown', () => {
+test('an unknown coding is shown without unprintable characters', () => {
   expect(() => decoded(body(), `x\u001b[2J${'y'.repeat(99)}`, 10)).toThrow(
     new UnknownCoding(`x??2j${'y'.repeat(35)}`),
   );
 });
 
-test('who stops reading gives up the body behind its coding', async () => {
+test('a reader that stops cancels the encoded body too', async () => {
   let isGivenUp = false;
   async function* watched(): AsyncGenerator<Uint8Array> {
     try {

@@ -31,7 +31,7 @@ async function serverWith(answer: (response: ServerResponse) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('32 responses just under the cap, all sent at once: no more than the bound and one of them is held, and all are read', async () => {
+test('32 responses just under the limit, all sent at once, are all read, and at most the bound and one of them are held', async () => {
   const cap = 2 * MiB;
   const body = padded(cap - 1);
   const half = cap / 2;
@@ -60,7 +60,7 @@ test('32 responses just under the cap, all sent at once: no more than the bound 
   await service.close();
 });
 
-test('past the bound the service cannot send: what is not asked for stays with it', async () => {
+test('past the bound the service cannot send: the rest stays at the service', async () => {
   const chunk = Buffer.alloc(64 * KiB, ' ');
   let written = 0;
   const baseUrl = await serverWith((response) => {
@@ -148,7 +148,7 @@ function waitingForRoom(options: Partial<ImageServiceOptions> = {}) {
   };
 }
 
-test('waiting for room is no time of the request', async () => {
+test('waiting for room does not count as time of the request', async () => {
   const { other, set, pending, isWaiting, service, pass } = waitingForRoom();
   const result = imagine(service);
   await isWaiting();
@@ -159,7 +159,7 @@ test('waiting for room is no time of the request', async () => {
   expect([set, pending.size]).toEqual([[60_000, 40_000], 0]);
 });
 
-test('a wait for room ends when the run does, and gives nothing back twice', async () => {
+test('a wait for room ends with the run, and releases its bytes only once', async () => {
   const stop = new AbortController();
   const { bodies, other, pending, isWaiting, service } = waitingForRoom();
   const result = service.fetchTask('1700000000000001', stop.signal);

@@ -15,7 +15,7 @@ function incoming(): { readonly body: IncomingBody; readonly asked: unknown[] } 
   return { body, asked };
 }
 
-test('a connection is held while 64 KiB wait for their reader, and goes on when fewer do', async () => {
+test('pauses the connection while 64 KiB wait for their reader, and resumes it when fewer wait', async () => {
   const { body, asked } = incoming();
   body.push(new Uint8Array(64 * KiB - 1));
   expect(asked).toEqual([]);
@@ -30,7 +30,7 @@ test('a connection is held while 64 KiB wait for their reader, and goes on when 
   expect(asked.at(-1)).toBe('hold');
 });
 
-test('a connection stays held while as much waits behind what was read', async () => {
+test('keeps the connection paused while enough bytes wait after a read', async () => {
   const { body, asked } = incoming();
   body.push(new Uint8Array(1));
   body.push(new Uint8Array(64 * KiB));
@@ -40,7 +40,7 @@ test('a connection stays held while as much waits behind what was read', async (
   expect(asked).toEqual(['hold', 'release']);
 });
 
-test('a connection goes on when its body ends, and is not touched by who reads the rest: it has its next response by then', async () => {
+test('resumes the connection when its body ends; reading the rest then does not affect the next response', async () => {
   const { body, asked } = incoming();
   body.push(new Uint8Array(64 * KiB));
   body.push(new Uint8Array(1));
@@ -51,7 +51,7 @@ test('a connection goes on when its body ends, and is not touched by who reads t
   expect(asked).toHaveLength(3);
 });
 
-test('a body that broke gives all that came, and then what broke it first', async () => {
+test('a broken body returns all bytes that came, and then its first error', async () => {
   const { body } = incoming();
   body.push(Uint8Array.of(1));
   body.end({ error: new Error('reset') });
@@ -61,7 +61,7 @@ test('a body that broke gives all that came, and then what broke it first', asyn
   await expect(body.read()).rejects.toThrow('reset');
 });
 
-test('a body that is no longer wanted gives nothing more, and ends its connection with the reason', async () => {
+test('a cancelled body returns nothing more, and ends its connection with the reason', async () => {
   const { body, asked } = incoming();
   body.push(Uint8Array.of(1));
   const why = new Error('too large');
@@ -72,7 +72,7 @@ test('a body that is no longer wanted gives nothing more, and ends its connectio
   expect(asked).toEqual([why]);
 });
 
-test('a body that has ended is not broken off by who no longer wants it', async () => {
+test('cancelling a body that has ended does not break the connection', async () => {
   const { body, asked } = incoming();
   body.end();
   await body.cancel();
@@ -80,7 +80,7 @@ test('a body that has ended is not broken off by who no longer wants it', async 
   expect(await body.read()).toEqual({ done: true });
 });
 
-test('who stops going through a body gives it up', async () => {
+test('leaving an iteration over a body cancels the body', async () => {
   const { body, asked } = incoming();
   body.push(Uint8Array.of(1));
   for await (const chunk of body) {
@@ -90,7 +90,7 @@ test('who stops going through a body gives it up', async () => {
   expect(asked.at(-1)).toEqual(new Error('the rest of the answer is not needed'));
 });
 
-test('a reader that waits gets what comes', async () => {
+test('a waiting reader gets the next bytes', async () => {
   const { body } = incoming();
   const [first, last] = [body.read(), undefined];
   body.push(Uint8Array.of(7));
@@ -100,7 +100,7 @@ test('a reader that waits gets what comes', async () => {
   expect(await end).toEqual({ done: true });
 });
 
-test('a body has ended once nothing more comes, also while some of it waits to be read', async () => {
+test('a body has ended when no more bytes come, even while some wait to be read', async () => {
   const { body } = incoming();
   body.push(new Uint8Array(3));
   expect(body.hasEnded).toBe(false);

@@ -23,7 +23,7 @@ function streamOf(...sizes: readonly number[]) {
 
 const hold = { take: () => undefined };
 
-test('a body may be as large as its bound, and is given up one byte beyond it', async () => {
+test('a body may be as large as its bound, and is cancelled one byte beyond it', async () => {
   expect(await readBody(streamOf(60, 40).stream, 100, hold)).toHaveLength(100);
   const larger = streamOf(60, 41, 5);
   await expect(readBody(larger.stream, 100, hold)).rejects.toThrow(BodyTooLarge);
@@ -31,13 +31,13 @@ test('a body may be as large as its bound, and is given up one byte beyond it', 
   expect(larger.left).toHaveLength(1);
 });
 
-test('who has read enough closes the stream, and reads no more', async () => {
+test('a reader that has enough closes the stream, and reads no more', async () => {
   const { stream, left, cancelled } = streamOf(1, 2, 3);
   await readChunks(stream, 100, (chunk) => (chunk.length === 2 ? 'enough' : undefined));
   expect([left.length, cancelled]).toEqual([1, [undefined]]);
 });
 
-test('who fails while reading gets its own error, and the stream is closed with that', async () => {
+test('a reader that fails gets its own error, and closes the stream with it', async () => {
   const { stream, cancelled } = streamOf(1, 2);
   const why = new Error('not kept');
   await expect(readChunks(stream, 100, () => Promise.reject(why))).rejects.toBe(why);
@@ -53,7 +53,7 @@ test.each([
   expect(amount(bytes)).toBe(words);
 });
 
-test('all bodies together may hold 128 MiB, unless something else is said', () => {
+test('all bodies together may hold 128 MiB by default', () => {
   const pool = new BodyPool();
   const MiB = 1024 * 1024;
   const take = (bytes: number): void => {

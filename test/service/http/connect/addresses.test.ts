@@ -51,7 +51,7 @@ async function silentAt(address: string, port = 0): Promise<{ readonly port: num
 
 // The kernels of other systems keep more in a queue than they are told.
 describe.runIf(process.platform === 'linux')('a host with a silent address', () => {
-  test('is reached at one that takes longer to connect than Node waits by itself', async () => {
+  test('is reached at an address that takes longer to connect than Node waits by default', async () => {
     const slow = await silentAt('127.0.0.1');
     await silentAt('127.0.0.2', slow.port);
     const asked = ask(['127.0.0.1', '127.0.0.2'], slow.port, 10_000);
@@ -60,14 +60,14 @@ describe.runIf(process.platform === 'linux')('a host with a silent address', () 
     expect(await asked).toMatchObject({ value: { taskId: '1700000000000001' } });
   });
 
-  test('is reached at another one within a short bound', async () => {
+  test('is reached at another address within a short limit', async () => {
     const silent = await silentAt('127.0.0.1');
     const live = await silentAt('127.0.0.2', silent.port);
     live.admit();
     expect(await ask(['127.0.0.1', '127.0.0.2'], silent.port, 5000)).toMatchObject({ ok: true });
   });
 
-  test('is given up with the addresses that were tried', async () => {
+  test('is given up with a list of the tried addresses', async () => {
     const { port } = await silentAt('127.0.0.1');
     await silentAt('127.0.0.2', port);
     expect(await ask(['127.0.0.1', '127.0.0.2'], port, 60)).toMatchObject({
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('a host with a silent address', () 
   });
 });
 
-test('a host whose addresses all refuse is named with them', async () => {
+test('a host whose addresses all refuse is reported with its addresses', async () => {
   const port = await closedPort();
   expect(await ask(['127.0.0.1', '127.0.0.2'], port, 5000)).toMatchObject({
     error: {
@@ -95,7 +95,7 @@ test('a host whose addresses all refuse is named with them', async () => {
   });
 });
 
-test('a name server that is silent is named as such', async () => {
+test('a silent name server is named as the cause', async () => {
   const dispatcher = new Agent({
     factory: connectionPool,
     connect: { lookup: () => undefined, timeout: 30 },

@@ -62,7 +62,7 @@ test.each([
   expect(requests()).toBe(0);
 });
 
-test('an unknown authority: NODE_EXTRA_CA_CERTS is named, through a proxy, too', async () => {
+test('an unknown authority is reported with NODE_EXTRA_CA_CERTS, through a proxy too', async () => {
   const { url } = await secure(certificates.good);
   const { port } = new URL(url);
   await using proxy = await rawServer((socket) => {

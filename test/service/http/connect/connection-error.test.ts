@@ -38,7 +38,7 @@ const failing = (cause: Error): ImageService =>
 
 const coded = (code: string, syscall?: string): Error => Object.assign(new Error(code), { code, syscall });
 
-describe('what never left', () => {
+describe('requests that never left', () => {
   test('a refused connection', async () => {
     const service = client({ baseUrl: `http://127.0.0.1:${await closedPort()}` });
     const expected = { ok: false, error: { code: 'connection.refused', class: 'unsent' } };
@@ -59,7 +59,7 @@ describe('what never left', () => {
     ['HTTP', 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'],
     ['HTTP/2', Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100])],
   ])(
-    'https at a port that speaks %s: the run stops, and the message says what to try',
+    'https at a port that speaks %s stops the run, and the message says what to try',
     async (_what, says) => {
       await using plain = await rawServer(
         () => undefined,
@@ -86,7 +86,7 @@ describe('what never left', () => {
     expect(await imagine(service)).toMatchObject({ error: { code: 'connection.refused', class: 'unsent' } });
   });
 
-  test('what waited for a connection when time ran out, or the run was left', async () => {
+  test('waiting for a connection when time runs out, or the run is left', async () => {
     const narrow = createDispatcher({ connections: 1, connectMs: 5000 });
     const hang = served.gateway.fault('imagine', { hang: 'before' }, { times: 1 });
     const { timer, expire } = manualTimer();

@@ -30,7 +30,7 @@ describe('against a real server', () => {
     expect(served.gateway.submits.all[1]?.task).toMatchObject({ speed: 'fast', path: 'U1' });
   });
 
-  test('ids of 17 digits survive as bare numbers, there and back', async () => {
+  test('ids of 17 digits survive as bare numbers in both directions', async () => {
     await using big = await rawServer((socket, head) => {
       const body = head.startsWith('POST')
         ? '{"code":1,"result":14001929738841621}'
@@ -43,7 +43,7 @@ describe('against a real server', () => {
     expect(big.heads[1]).toMatch(/^GET \/img\/task\/14001929738841621\/fetch /);
   });
 
-  test('a redirect is never followed, and the key goes nowhere else', async () => {
+  test('a redirect is never followed, so that the key goes nowhere else', async () => {
     await using elsewhere = await rawServer((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
@@ -58,7 +58,7 @@ describe('against a real server', () => {
     expect(served.gateway.strayKeys).toBe(0);
   });
 
-  test('a wrong base address leads to a redirect that nobody follows', async () => {
+  test('the redirect of a wrong base address is not followed', async () => {
     const service = client({ baseUrl: `${served.gateway.url}/v1` });
     const result = await imagine(service);
     expect(result).toMatchObject({ error: { code: 'service.redirect', class: 'stop' } });
@@ -66,7 +66,7 @@ describe('against a real server', () => {
     expect([served.gateway.count('unknown'), served.gateway.count('site')]).toEqual([1, 0]);
   });
 
-  test('the key is exact', async () => {
+  test('the key is sent exactly as it is', async () => {
     expect(await imagine(client({ apiKey: `${key}x` }))).toMatchObject({
       error: {
         code: 'service.unauthorized',
@@ -78,7 +78,7 @@ describe('against a real server', () => {
   });
 
   test.each([401, 407, 408, 421, 425, 429, 503])(
-    'the service is asked once, though it says %i',
+    'a request is sent once, even if the service answers %i',
     async (status) => {
       served.gateway.fault('any', { status, headers: { 'retry-after': '0', 'www-authenticate': 'Basic' } });
       const service = client();
@@ -106,7 +106,7 @@ describe('against a real server', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('closing it leaves a given dispatcher open, and closes its own', async () => {
+  test('closing the service leaves a given dispatcher open, and closes its own', async () => {
     const given = client();
     await given.close();
     expect((await imagine(given)).ok).toBe(true);

@@ -24,7 +24,7 @@ test.each([
   ['INVALID_CA', 'cannot be verified'],
   ['INVALID_PURPOSE', 'cannot be verified'],
   ['PATH_LENGTH_EXCEEDED', 'cannot be verified'],
-])('a certificate with %s is not to be trusted, and stops the run', (code, what) => {
+])('a certificate with %s is not trusted, and stops the run', (code, what) => {
   expect(certificateError(coded(code))).toContain(what);
   expect(readConnectionError(new Error('fetch failed', { cause: coded(code) }), 'unknown')).toMatchObject({
     failure: { code: 'connection.certificate' },
@@ -33,13 +33,13 @@ test.each([
 });
 
 test.each(['ECONNRESET', 'EPROTO', 'INVALID_ARGUMENT', 'X_CERT_HAS_EXPIRED'])(
-  '%s is about no certificate',
+  '%s is not about a certificate',
   (code) => {
     expect(certificateError(coded(code))).toBeUndefined();
   },
 );
 
-describe('with a transport that does not say what has left', () => {
+describe('with a transport that does not report what has left', () => {
   test.each<readonly [string, Error, string, boolean]>([
     ['a broken handshake or record', coded('EPROTO'), 'connection.tls', true],
     [
@@ -63,7 +63,7 @@ describe('with a transport that does not say what has left', () => {
     expect(readConnectionError(error, 'unknown')).toMatchObject({ failure: { code }, sent });
   });
 
-  test('an error that causes itself is one', () => {
+  test('an error that is its own cause is read once', () => {
     const error = new Error('round');
     error.cause = error;
     expect(readConnectionError(error, 'unknown')).toMatchObject({

@@ -38,7 +38,7 @@ const closed = (socket: Socket | undefined): Promise<void> =>
   });
 
 describe('a connection that is idle', () => {
-  test('is closed before a server would, where something paid may be sent on it', async () => {
+  test('is closed before a server would close it, if a paid request may be sent on it', async () => {
     const dispatcher = createDispatcher({ connections: 4, connectMs: 5000 });
     const service = serviceWith({ baseUrl: server.url, dispatcher });
     await service.fetchTask('1', never);
@@ -55,7 +55,7 @@ describe('a connection that is idle', () => {
     await Promise.all(sockets.map(closed));
   });
 
-  test('is none where submissions wait: they follow each other on it', async () => {
+  test('is used at once by waiting submissions, one after the other', async () => {
     const dispatcher = createDispatcher({ connections: 1, connectMs: 5000 });
     const service = serviceWith({ baseUrl: server.url, dispatcher });
     const submitted = await Promise.all([1, 2, 3].map(() => imagine(service)));
@@ -65,7 +65,7 @@ describe('a connection that is idle', () => {
     await Promise.all(sockets.map(closed));
   });
 
-  test('is closed with a service that has a dispatcher of its own', async () => {
+  test('is closed with a service that has its own dispatcher', async () => {
     const service = serviceWith({ baseUrl: server.url });
     await service.fetchTask('1', never);
     expect((await imagine(service)).ok).toBe(true);

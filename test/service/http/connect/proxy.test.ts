@@ -67,7 +67,7 @@ async function askOverTls(env: ProxyEnvironment, port: number) {
 }
 
 describe('a request over http', () => {
-  test.each(['http_proxy', 'HTTP_PROXY'])('is sent on by the proxy that %s names', async (name) => {
+  test.each(['http_proxy', 'HTTP_PROXY'])('is forwarded by the proxy in %s', async (name) => {
     await using proxy = await startProxy();
     const service = served.client({ dispatcher: through({ [name]: proxy.url }) });
     expect(await imagine(service)).toMatchObject({ value: { kind: 'accepted' } });
@@ -78,14 +78,14 @@ describe('a request over http', () => {
     ]);
   });
 
-  test('carries user name and password, without percent signs, and the gateway never sees them', async () => {
+  test('carries the decoded user name and password, which the gateway never sees', async () => {
     await using proxy = await startProxy({ login: 'me@home:pass:word%' });
     const url = proxy.url.replace('//', '//me%40home:pass%3Aword%25@');
     expect((await asking({ http_proxy: url })).ok).toBe(true);
     expect(proxy.logins).toEqual([`Basic ${Buffer.from('me@home:pass:word%').toString('base64')}`]);
   });
 
-  test('carries a user name that has no password', async () => {
+  test('carries a user name without a password', async () => {
     await using proxy = await startProxy({ login: 'me:' });
     expect((await asking({ http_proxy: proxy.url.replace('//', '//me@') })).ok).toBe(true);
   });
@@ -141,7 +141,7 @@ describe('a request over http', () => {
     });
   });
 
-  test.each([403, 503])("keeps the gateway's own %i", async (status) => {
+  test.each([403, 503])("keeps the gateway's own status %i", async (status) => {
     await using proxy = await startProxy();
     served.gateway.fault('any', { status, headers: { server: 'nginx' } });
     expect(await asking({ http_proxy: proxy.url })).toMatchObject({ error: { status } });
@@ -158,7 +158,7 @@ describe('a request over https', () => {
     ['with a length', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['as if a body followed', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
     ['with another success', 'HTTP/1.1 204 No Content\r\n\r\n'],
-  ])('goes through a tunnel that is opened %s', async (_how, answer) => {
+  ])('uses a tunnel that is opened %s', async (_how, answer) => {
     const { port } = await gatewayOverTls(() => undefined);
     const proxy = createServer((socket) => {
       const onward = connect(port, '127.0.0.1').on('error', () => socket.destroy());
@@ -183,7 +183,7 @@ describe('a request over https', () => {
   });
 
   test.each<ProxyRules>([{}, { tls: true }, { login: 'me:secret' }, { tls: true, login: 'me:secret' }])(
-    'goes through a tunnel of a proxy with %o, which never sees the key',
+    'uses a tunnel of a proxy with %o, which never sees the key',
     async (rules) => {
       const heads: unknown[] = [];
       const { port } = await gatewayOverTls((request) => {
@@ -231,7 +231,7 @@ describe('a request over https', () => {
     ['speaks TLS', '\u0015\u0003\u0001\0\u0002\u0002F', 'stop', /write https:\/\/ in https_proxy/],
     ['closes without an answer', '', 'unsent', /closed the connection without an answer/],
     ['has a head without end', `HTTP/1.1 200 ${'a'.repeat(20_000)}`, 'stop', /is not an HTTP proxy/],
-  ])('where the proxy %s, is asked for once', async (_what, says, kind, words) => {
+  ])('is tried once where the proxy %s', async (_what, says, kind, words) => {
     await using proxy = await startProxy({ says: () => says });
     expect(await tunnelled(proxy)).toMatchObject({
       error: { code: 'connection.proxy', class: kind, message: expect.stringMatching(words) },
@@ -239,7 +239,7 @@ describe('a request over https', () => {
     expect(proxy.asked).toHaveLength(1);
   });
 
-  test('waits for a proxy that is silent no longer than for a connection', async () => {
+  test('waits for a silent proxy no longer than for a connection', async () => {
     await using proxy = await rawServer(() => undefined);
     const dispatcher = createDispatcher({ connectMs: 50, env: { https_proxy: proxy.url } });
     opened.push(dispatcher);
@@ -248,7 +248,7 @@ describe('a request over https', () => {
     });
   });
 
-  test('names a proxy that cannot be reached, or has no TLS', async () => {
+  test('is reported with a proxy that cannot be reached, or has no TLS', async () => {
     const port = await closedPort();
     expect(await asking({ https_proxy: `http://127.0.0.1:${port}` }, secure())).toMatchObject({
       error: {
@@ -268,7 +268,7 @@ describe('a request over https', () => {
     });
   });
 
-  test('says that the certificate which is not trusted is that of the proxy', async () => {
+  test('is reported with the proxy whose certificate is not trusted', async () => {
     await using proxy = await startProxy({ tls: true });
     expect(await tunnelled(proxy)).toMatchObject({
       error: {
@@ -281,7 +281,7 @@ describe('a request over https', () => {
   });
 });
 
-describe('what is reached directly', () => {
+describe('a host is reached directly', () => {
   const proxy = 'http://proxy.test:3128';
   const isDirect = (list: string, link: string): boolean =>
     proxiesOf({ http_proxy: proxy, https_proxy: proxy, no_proxy: list })(new URL(link)) === undefined;
@@ -319,7 +319,7 @@ describe('what is reached directly', () => {
     [', ,', 'http://a.test/', false],
     ['[', 'http://a.test/', false],
     ['10.0.0.0/99', 'http://10.0.0.1/', false],
-  ])('by %j: %s %s', (list, link, direct) => {
+  ])('by the list %j: %s %s', (list, link, direct) => {
     expect(isDirect(list, link)).toBe(direct);
   });
 
@@ -353,7 +353,7 @@ describe('what is reached directly', () => {
   });
 
   test.each(['http://user:hunter2@', 'socks5://user:hunter2@a.test'])(
-    'never by a value that is no address, which is not shown',
+    'but never by a value that is not an address, which is not shown',
     (value) => {
       expect(() => proxiesOf({ HTTP_PROXY: value })).toThrow(ProxyAddressError);
       expect(() => proxiesOf({ HTTP_PROXY: value })).toThrow(/^The value of HTTP_PROXY (?!.*hunter2)/);

@@ -44,7 +44,7 @@ function service(dispatcher: Dispatcher, baseUrl = url): ImageService {
   return made;
 }
 
-describe('what a listener of a connection throws', () => {
+describe('an error thrown by a listener of a connection', () => {
   test.each(['readable', 'end'])(
     'at "%s" ends the request of that connection, and no other',
     async (name) => {
@@ -71,7 +71,7 @@ describe('what a listener of a connection throws', () => {
     },
   );
 
-  test('after a whole response changes nothing of it', async () => {
+  test('after a whole response does not change the response', async () => {
     const body = Buffer.from(JSON.stringify({ code: 1, description: '', result: '1700000000000001' }));
     await using server = await startFramingServer(false, () => ({
       bytes: body,
@@ -88,7 +88,7 @@ describe('what a listener of a connection throws', () => {
     expect(await imagine(asked)).toMatchObject({ ok: true });
   });
 
-  test('when a request is given up is told to the request, not to who gives it up', async () => {
+  test('when a request is cancelled is reported to the request, not to the canceller', async () => {
     class Breaking extends Dispatcher {
       override dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
         const abort = (): void => {
@@ -105,7 +105,7 @@ describe('what a listener of a connection throws', () => {
   });
 });
 
-describe('what has no code of the network is not taken for a failure of it', () => {
+describe('an error without a code of the network is not a network failure', () => {
   test.each([bug, memory, Object.assign(new Error('bad header'), { code: 'UND_ERR_INVALID_ARG' })])(
     '%s',
     async (error) => {
@@ -120,7 +120,7 @@ describe('what has no code of the network is not taken for a failure of it', () 
     },
   );
 
-  test('a bug of ours when a request leaves is no failure of the network', async () => {
+  test('a bug of ours when a request leaves is not a network failure', async () => {
     await using server = await startFramingServer(false, () => ({
       bytes: Buffer.from('{}'),
       type: 'application/json',

@@ -17,7 +17,7 @@ describe('a chat reply', () => {
     return candidates[0]?.parts;
   };
 
-  test('has reasoning in the words of either family, and none that is empty', async () => {
+  test('has reasoning under either name, unless it is empty', async () => {
     expect(await partsOf({ reasoning: 'Red fur.', content: 'fox' })).toEqual([
       { text: 'Red fur.', thought: true },
       { text: 'fox' },
@@ -35,7 +35,7 @@ describe('a chat reply', () => {
     ]);
   });
 
-  test('has arguments that came as an object, and long numbers in them with all digits', async () => {
+  test('has arguments that came as an object, with all digits of long numbers', async () => {
     const args = { city: 'Bergen' };
     expect(await partsOf({ tool_calls: [{ function: { name: 'f', arguments: args } }] })).toEqual([
       { functionCall: { name: 'f', args } },
@@ -64,7 +64,7 @@ describe('a native reply', () => {
     return candidates[0];
   };
 
-  test('has no call without a name, and none of its thoughts', async () => {
+  test('has no call without a name or from a thought', async () => {
     const functionCall = { name: 'f', args: {} };
     const found = await read(
       { functionCall: { name: '' } },
@@ -74,7 +74,7 @@ describe('a native reply', () => {
     expect(found?.functionCalls).toEqual([functionCall]);
   });
 
-  test('has images in either case of letters, and none that is empty', async () => {
+  test('has images in any letter case, unless they are empty', async () => {
     const found = await read(
       { inlineData: { mimeType: 'IMAGE/PNG', data: 'AAAA' } },
       { inlineData: { mimeType: 'image/png', data: '' } },
@@ -82,7 +82,7 @@ describe('a native reply', () => {
     expect(found?.images).toEqual([{ mimeType: 'IMAGE/PNG', data: 'AAAA' }]);
   });
 
-  test('hides as a thought only what is said to be one', async () => {
+  test('hides only marked parts as thoughts', async () => {
     const found = await read(
       { text: 'a', thought: true },
       { text: 'b', thought: 'no' },
@@ -91,19 +91,19 @@ describe('a native reply', () => {
     expect(found?.text).toBe('bc');
   });
 
-  test('may be of a billion tokens', async () => {
+  test('may have a billion tokens', async () => {
     const usageMetadata = { promptTokenCount: 1_000_000_000 };
     expect((await replyTo({ candidates: [], usageMetadata })).usage).toEqual({ prompt: 1e9, total: 1e9 });
   });
 
-  test('is one though it has nothing but counts', async () => {
+  test('may contain nothing but counts', async () => {
     expect(await replyTo({ usageMetadata: { promptTokenCount: 4 } })).toMatchObject({
       candidates: [],
       usage: { prompt: 4 },
     });
   });
 
-  test('that says an error is none', async () => {
+  test('with an error is not a reply', async () => {
     expect(await failureOf({ ...plainReply, error: { code: 503, message: 'x' } })).toMatchObject({
       code: 'service.unavailable',
     });
@@ -150,7 +150,7 @@ describe('an error inside a reply', () => {
     ['overloaded_error', 503],
     ['DEADLINE_EXCEEDED', 504],
     ['constructor', 500],
-  ])('that says %s is one of status %d', async (word, status) => {
+  ])('with the word %s has the status %d', async (word, status) => {
     for (const name of ['status', 'code', 'type'])
       expect(await failureOf({ error: { message: 'x', [name]: word } })).toMatchObject({ status });
   });
@@ -163,12 +163,12 @@ describe('an error inside a reply', () => {
     [{ code: 599 }, 599],
     [{ status: 'RESOURCE_EXHAUSTED', type: 'invalid_request_error' }, 429],
     [{ code: 503, status: 'INVALID_ARGUMENT' }, 503],
-  ])('that says %j is one of status %d', async (error, status) => {
+  ])('with %j has the status %d', async (error, status) => {
     expect(await failureOf({ error: { message: 'x', ...error } })).toMatchObject({ status });
   });
 });
 
-describe('a reply that is of no use', () => {
+describe('a reply that cannot be used', () => {
   const headers = { 'x-request-id': 'r-1' };
 
   test('keeps its cause and the id of its request', async () => {
@@ -194,7 +194,7 @@ describe('a reply that is of no use', () => {
   });
 });
 
-test('only image data may hold what looks like the key', async () => {
+test('only image data may contain a text that looks like the key', async () => {
   const long = `${'A'.repeat(2_000)}${key}`;
   const parts = [{ text: long }, { functionCall: { name: 'f', args: { data: `x${key}`, note: long } } }];
   const { whole } = await replyTo({ candidates: [{ content: { parts } }] });

@@ -44,7 +44,7 @@ describe('counts of chat', () => {
   });
 });
 
-test('each count of a stream is the largest that was told, wherever it was', () => {
+test('each count of a stream is the largest reported one, in any event', () => {
   const all = [chat(2500, 1, 2501), null, { trace: 'x' }, chat(0, 150, 150), chat(-1, 0.5, undefined)];
   expect(readChatUsage(all.reduce(mergedCounts, undefined))).toEqual({
     prompt: 2500,
@@ -63,7 +63,7 @@ test('native counts are read in snake case', () => {
   expect(readNativeUsage(counts)).toEqual({ prompt: 10, candidates: 5, thoughts: 2, total: 17 });
 });
 
-describe('what a reply is charged', () => {
+describe('the charge for a reply', () => {
   const count = fc.nat(2000);
   const told = fc.option(
     fc.oneof({ weight: 8, arbitrary: count }, { weight: 1, arbitrary: fc.constantFrom(-3, 0.5, '7') }),
@@ -79,7 +79,7 @@ describe('what a reply is charged', () => {
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   const known = (value: unknown): number => (isCount(value) ? value : 0);
 
-  test('is at least the price of every reading whose parts do not exceed a told total', () => {
+  test('is at least the price of every reading whose parts do not exceed a reported total', () => {
     fc.assert(
       fc.property(
         told,
@@ -110,7 +110,7 @@ describe('what a reply is charged', () => {
     );
   });
 
-  test('of an ordinary reply is the price of its parts', () => {
+  test('is the price of its parts for an ordinary reply', () => {
     fc.assert(
       fc.property(
         count,

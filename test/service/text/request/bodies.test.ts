@@ -25,14 +25,14 @@ describe('a native body', () => {
     { role: 'model', parts: [{ text: 'b' }] },
   ];
 
-  test('has the prompt behind the contents, and its images with it', () => {
+  test('puts the prompt after the contents, with its images', () => {
     expect(native({ contents, prompt: 'Now?' })).toEqual({ contents: [...contents, asked] });
     expect(native({ contents, prompt: 'Now?' }, { images: [image] })).toEqual({
       contents: [...contents, { role: 'user', parts: [inline, { text: 'Now?' }] }],
     });
   });
 
-  test('has images of their own turn behind a turn that has no parts', () => {
+  test('puts images into their own turn after a turn without parts', () => {
     const bare = [{ role: 'user', text: 'odd' }];
     expect(native({ contents: bare }, { images: [image] })).toEqual({
       contents: [...bare, { role: 'user', parts: [inline] }],
@@ -44,14 +44,14 @@ describe('a native body', () => {
     ['-1', { thinkingBudget: -1 }],
     [' 0 ', { thinkingBudget: 0 }],
     [512, { thinkingBudget: 512 }],
-  ])('keeps what stands beside a level or a budget: %j', (thinking, config) => {
+  ])('keeps the other members beside a level or a budget: %j', (thinking, config) => {
     const generationConfig = { thinkingConfig: { includeThoughts: true } };
     expect(native({ prompt: 'a', thinking, generationConfig })['generationConfig']).toEqual({
       thinkingConfig: { includeThoughts: true, ...config },
     });
   });
 
-  test('keeps a tool that is no list, and finds a tool beside another one in its entry', () => {
+  test('keeps a tool that is not a list, and finds a tool beside another one in its entry', () => {
     expect(native({ prompt: 'a', code: true, tools: { urlContext: {} } })['tools']).toEqual([
       { urlContext: {} },
       { codeExecution: {} },
@@ -60,7 +60,7 @@ describe('a native body', () => {
     expect(native({ prompt: 'a', code: true, tools })['tools']).toEqual(tools);
   });
 
-  test('keeps what stands beside the functions that are declared already', () => {
+  test('keeps the other members beside declared functions', () => {
     const tools = [{ urlContext: {} }, { functionDeclarations: [{ name: 'time' }], urlContext: { x: 1 } }];
     expect(native({ prompt: 'a', tools, functions: { rain: {} } })['tools']).toEqual([
       { urlContext: {} },
@@ -68,7 +68,7 @@ describe('a native body', () => {
     ]);
   });
 
-  test('has none of the images that were declared as files', () => {
+  test('leaves out images that were declared as files', () => {
     expect(native({ prompt: 'a', images: ['fox.png'] })).not.toHaveProperty('images');
   });
 });
@@ -79,7 +79,7 @@ describe('a chat body', () => {
     { role: 'assistant', content: 'b' },
   ];
 
-  test('has the system before all messages, and the prompt behind them', () => {
+  test('puts the system before all messages, and the prompt after them', () => {
     expect(chat({ messages, prompt: 'Now?', system: 'Be brief.' })['messages']).toEqual([
       { role: 'system', content: 'Be brief.' },
       ...messages,
@@ -87,7 +87,7 @@ describe('a chat body', () => {
     ]);
   });
 
-  test('keeps the messages before the one that the images join, and what else that one has', () => {
+  test('keeps the messages before the one that the images join, and its other members', () => {
     const last = { role: 'user', name: 'Ann', content: 'c' };
     expect(chat({ messages: [...messages, last] }, { images: [image] })['messages']).toEqual([
       ...messages,
@@ -95,19 +95,19 @@ describe('a chat body', () => {
     ]);
   });
 
-  test('has none of the images that were declared as files', () => {
+  test('leaves out images that were declared as files', () => {
     expect(chat({ prompt: 'a', images: ['fox.png'] })).not.toHaveProperty('images');
   });
 
   test.each<readonly [string, Others]>([
     ['earlier turns', { earlier: [{ fields: { prompt: 'x' }, images: [], after: [] }] }],
     ['rounds of calls', { turns: [{ role: 'model', parts: [] }] }],
-  ])('with %s is a bug: they would be lost', (_what, others) => {
+  ])('with %s is a bug, because these would be lost', (_what, others) => {
     expect(() => chat({ prompt: 'a' }, others)).toThrow(/^Internal error: /);
   });
 });
 
-test('what makes a request large is named part by part', () => {
+test('the parts of a large request are named one by one', () => {
   const turn = { role: 'model', parts: [] };
   const earlier = {
     fields: { prompt: 'x' },

@@ -23,7 +23,7 @@ describe('a chat stream', () => {
     (wholeOf(events(...chunks), 'chat')['choices'] as readonly JsonObject[])[0]?.['message'];
   const done = { index: 0, delta: {}, finish_reason: 'stop' };
 
-  test('is not whole before each of its choices has ended', () => {
+  test('is incomplete until each of its choices has ended', () => {
     const open = { index: 1, delta: { content: 'b' } };
     expect(ended(events(chunk(done, open)), 'chat').kind).toBe('truncated');
     expect(ended(events(chunk(done, open), chunk({ ...done, index: 1 })), 'chat').kind).toBe('answer');
@@ -49,7 +49,7 @@ describe('a chat stream', () => {
     });
   });
 
-  test('has the arguments of a call that come as an object, in both words', () => {
+  test('reads arguments that come as an object, under both names', () => {
     const called = { name: 'look', arguments: { at: 'fox' } };
     const say = (delta: JsonObject) => chunk({ index: 0, delta });
     const calls = { tool_calls: [{ index: 0, id: 'a', function: called }] };
@@ -70,7 +70,7 @@ describe('a chat stream', () => {
     },
   );
 
-  test('that says its message as a whole in the end is that message', () => {
+  test('with a whole message at its end is that message', () => {
     const message = { role: 'assistant', content: 'a whole fox' };
     const say = chunk({ index: 0, delta: { content: 'a fox' } });
     expect(messageOf(say, chunk({ ...done, message }))).toEqual(message);
@@ -89,19 +89,19 @@ describe('a native stream', () => {
     );
   });
 
-  test('has no part without a text between two pieces of one', () => {
+  test('has no part between two pieces of one text', () => {
     const parts = [{ text: 'a' }, { text: '', thought: true }, { text: 'b' }];
     expect(candidateOf(event(parts, stop))).toMatchObject({ content: { parts: [{ text: 'ab' }] } });
   });
 
-  test('that has nothing but counts has broken off', () => {
+  test('with nothing but counts has broken off', () => {
     expect(ended(events({ usageMetadata: { promptTokenCount: 4 } }))).toMatchObject({
       kind: 'truncated',
       usage: { prompt: 4 },
     });
   });
 
-  test('keeps what its content has besides parts', () => {
+  test('keeps the members of its content besides parts', () => {
     const content = { role: 'model', parts: [{ text: 'a' }], notKnown: 1 };
     expect(candidateOf({ candidates: [{ content, ...stop }] })).toMatchObject({ content });
   });
@@ -119,13 +119,13 @@ describe('a native stream', () => {
     ['an object that is null later', { a: 1 }, null, { a: 1 }],
     ['an object that gets one more member', { a: { b: 1 } }, { a: { c: 2 } }, { a: { b: 1, c: 2 } }],
     ['0 and an empty text in place of others', { a: 5, b: 'x' }, { a: 0, b: '' }, { a: 0, b: '' }],
-  ])('has %s once', (_what, before, after, merged) => {
+  ])('has %s only once', (_what, before, after, merged) => {
     expect(candidateOf(event([], { x: before }), event([], { x: after, ...stop }))).toMatchObject({
       x: merged,
     });
   });
 
-  test('has a list of long numbers once, however often it was said', () => {
+  test('has a list of long numbers once, even if it is repeated', () => {
     const said = 'data: {"candidates":[{"ids":[12345678901234567890],"finishReason":"STOP"}]}\n\n';
     const [candidate] = wholeOf(said.repeat(3))['candidates'] as readonly { readonly ids: unknown[] }[];
     expect(candidate?.ids.map(String)).toEqual(['12345678901234567890']);
@@ -135,7 +135,7 @@ describe('a native stream', () => {
 describe('the bounds of a stream', () => {
   const stop = event([{ text: 'a' }], { finishReason: 'STOP' });
 
-  test('are for more than a long reply has', () => {
+  test('are larger than a long reply', () => {
     const long = 'x'.repeat(5 * 1024 * 1024);
     const many = Array.from({ length: 100_000 }, () => 0);
     expect(ended(events(event([{ text: long }]), event([], { many }), stop)).kind).toBe('answer');
@@ -144,25 +144,25 @@ describe('the bounds of a stream', () => {
     expect(ended(events({ candidates })).kind).toBe('answer');
   });
 
-  test('are the last that is read, not the first that is too many', () => {
+  test('are reached by the first excess event, not the last allowed one', () => {
     expect(ended(events(stop, stop), 'generate', { ...streamBounds, events: 2 }).kind).toBe('answer');
     expect(ended(events(stop, stop), 'generate', { ...streamBounds, events: 1 }).kind).toBe('too-large');
   });
 
-  test('count what has come of an event that is not whole yet', () => {
+  test('count the bytes of an incomplete event', () => {
     const reader = new StreamReader(texts.generate);
     reader.push(bytesOf('data: "'));
     reader.push(bytesOf('x'.repeat(5_000)));
     expect(reader.kept).toBeGreaterThanOrEqual(5_000);
   });
 
-  test('are no matter once the service has said that it is done', () => {
+  test('do not apply after the service has ended the stream', () => {
     const rest = `${'x'.repeat(1_000)}\n`.repeat(300);
     for (const done of ['data: [DONE]\n\n', 'data:  [DONE] \n\n'])
       expect(ended(events(stop) + done + rest).kind).toBe('answer');
   });
 
-  test('let an error of many words be read behind good events', () => {
+  test('allow a long error after good events', () => {
     const error = { error: { code: 503, message: 'no '.repeat(1_000) } };
     expect(ended(events(event([{ text: 'a' }])) + JSON.stringify(error, null, 2)).kind).toBe('error');
   });

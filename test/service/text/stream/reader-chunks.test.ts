@@ -39,7 +39,7 @@ describe('a stream that is cut into chunks', () => {
     );
   });
 
-  test('the line ends make no difference to a reply', () => {
+  test('gives the same reply with any line ends', () => {
     for (const { kind, text, ends } of recorded.filter((stream) => stream.ends === 'answer')) {
       const [lf, ...others] = lineEnds.map((lineEnd) =>
         plain(readCut(kind, bytesOf(withLineEnds(text, lineEnd)))),
@@ -51,7 +51,7 @@ describe('a stream that is cut into chunks', () => {
 });
 
 test.each(lineEnds)(
-  'a broken event is found at its empty line, however the bytes are cut, with %j',
+  'a broken event is noticed at its empty line, in whatever chunks it comes, with %j',
   (lineEnd) => {
     const bytes = bytesOf(withLineEnds('data: {"broken\n\ndata', lineEnd));
     const oneByOne = Array.from(bytes, (_byte, at) => at);

@@ -14,8 +14,8 @@ const wholeOf = (what: string): JsonObject => {
   return end.whole;
 };
 
-describe('a stream gives the same reply as a whole response', () => {
-  test('deltas of text and of thoughts are joined, a signature stays by itself, the largest counts are right', () => {
+describe('a stream', () => {
+  test('joins deltas of text and of thoughts, keeps a signature separate, and takes the largest counts', () => {
     expect(wholeOf('text, thoughts')).toEqual({
       candidates: [
         {
@@ -41,13 +41,13 @@ describe('a stream gives the same reply as a whole response', () => {
     });
   });
 
-  test('an early STOP ends nothing, [DONE] ends everything', () => {
+  test('does not end at an early STOP, but ends at [DONE]', () => {
     const reply = readTextReply(wholeOf('STOP in every event'));
     expect(reply.candidates).toMatchObject([{ text: 'a\u2028\r\nbc', finishReason: 'STOP' }]);
     expect(reply.usage).toEqual({ prompt: 1, candidates: 2, total: 3 });
   });
 
-  test('candidates are kept apart, so are parts of different kinds; later lists extend earlier ones', () => {
+  test('separates candidates and parts of different kinds; later lists extend earlier ones', () => {
     expect(wholeOf('two candidates')['candidates']).toEqual([
       {
         content: {
@@ -72,7 +72,7 @@ describe('a stream gives the same reply as a whole response', () => {
     ]);
   });
 
-  test('chat: reasoning, text, a call in pieces, counts of the last chunk', () => {
+  test('joins reasoning, text, a call in pieces and the counts of the last chunk of chat', () => {
     expect(readChatReply(wholeOf('chat'))).toMatchObject({
       candidates: [
         {
@@ -91,7 +91,7 @@ describe('a stream gives the same reply as a whole response', () => {
     });
   });
 
-  test('chat: a function call in the older words, in pieces', () => {
+  test('joins the pieces of a function call under the older name in chat', () => {
     const reply = readChatReply(wholeOf('chat that calls a function in the older words'));
     expect(reply.candidates).toMatchObject([
       {
@@ -106,7 +106,7 @@ describe('a stream gives the same reply as a whole response', () => {
     ]);
   });
 
-  test('a later event without counts does not undo the counts', () => {
+  test('keeps its counts after a later event without counts', () => {
     const text = [{ usageMetadata: { promptTokenCount: 2 } }, event([{ text: 'a' }], {}, {})]
       .map((one) => `data: ${JSON.stringify(one)}\n\n`)
       .join('');
@@ -116,7 +116,7 @@ describe('a stream gives the same reply as a whole response', () => {
     });
   });
 
-  test.each([null, {}])('chat: a later chunk with usage %j does not undo the counts', (usage) => {
+  test.each([null, {}])('keeps the counts of chat after a later chunk with usage %j', (usage) => {
     const counted = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
     const text = [
       { choices: [{ index: 0, delta: { content: 'A fox' }, finish_reason: 'stop' }], usage: counted },
@@ -129,7 +129,7 @@ describe('a stream gives the same reply as a whole response', () => {
     expect(end).toMatchObject({ kind: 'answer', whole: { usage: counted } });
   });
 
-  test.each(['', null])('chat: a later piece of a call with the name %j does not undo its name', (name) => {
+  test.each(['', null])('keeps the name of a call after a later piece with the name %j', (name) => {
     const pieces = [
       { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"q":' } },
       { id: null, type: null, function: { name, arguments: '1}' } },
@@ -146,7 +146,7 @@ describe('a stream gives the same reply as a whole response', () => {
     ]);
   });
 
-  test('a part is joined to no other unless both are nothing but text', () => {
+  test('joins a part only to another one if both are only text', () => {
     const parts = [{ text: 'a' }, { text: 'b', thoughtSignature: 's' }, { text: 'c' }, { text: 'd', x: 1 }];
     const text = parts.map((part) => `data: ${JSON.stringify(event([part], { finishReason: 'STOP' }))}\n\n`);
     const end = readCut('generate', bytesOf(text.join('')));
@@ -154,8 +154,8 @@ describe('a stream gives the same reply as a whole response', () => {
   });
 });
 
-describe('what is broken', () => {
-  test('an error in the stream carries the usage that came before it', () => {
+describe('a broken stream', () => {
+  test('reports an error with the usage that came before it', () => {
     const stream = recorded.find(({ what }) => what === 'a bare error after good events');
     const { body, ...end } = readCut('generate', bytesOf(stream?.text ?? '')) as unknown as JsonObject;
     expect(end).toEqual({ kind: 'error', usage: { prompt: 1, total: 1 } });
@@ -172,7 +172,7 @@ describe('what is broken', () => {
     expect(readCut('generate', bytes).kind).toBe('unusable');
   });
 
-  test('what is cut inside a character is truncated', () => {
+  test('that is cut inside a character is truncated', () => {
     const bytes = bytesOf('data: {"candidates":[{"content":{"parts":[{"text":"🦊');
     expect(readCut('generate', bytes.subarray(0, -2)).kind).toBe('truncated');
   });
@@ -215,7 +215,7 @@ describe('a hostile stream is given up', () => {
     expect(endless(chunk).reader.end().kind).toBe('unusable');
   });
 
-  test('more and more candidates', () => {
+  test('with more and more candidates', () => {
     const candidates = Array.from({ length: 5 }, (_one, index) => ({ index: index * 1000 }));
     const text = JSON.stringify({ candidates });
     expect(readCut('generate', bytesOf(`data: ${text}\n\n`), [], bounds).kind).toBe('too-large');
@@ -223,7 +223,7 @@ describe('a hostile stream is given up', () => {
     expect(readCut('generate', bytesOf(`[${text}]`), [], bounds).kind).toBe('too-large');
   });
 
-  test('comments are ignored', () => {
+  test('but comments are ignored', () => {
     const reader = new StreamReader(texts.generate, bounds);
     const comment = bytesOf(`: ${'a'.repeat(500)}\n\n`);
     for (let i = 0; i < 10_000; i++) reader.push(comment);
@@ -232,18 +232,18 @@ describe('a hostile stream is given up', () => {
     expect(reader.kept).toBeLessThan(1000);
   });
 
-  test('a bomb of values in a few bytes is not parsed', () => {
+  test('before a bomb of many values in a few bytes is parsed', () => {
     const bomb = bytesOf(`{"candidates":[${'[],'.repeat(2_000_001)}0]}`);
     expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
   });
 
-  test('nor is one that nests instead of listing', () => {
+  test('before a deeply nested bomb is parsed', () => {
     const item = '['.repeat(60) + ']'.repeat(60);
     const bomb = bytesOf(`{"candidates":[${`${item},`.repeat(35_000)}0]}`);
     expect(readCut('generate', bomb)).toMatchObject({ kind: 'other', body: { kind: 'broken' } });
   });
 
-  test('members of special names are members like any others', () => {
+  test('but members with special names are ordinary members', () => {
     const text =
       'data: {"__proto__":{"polluted":1},"candidates":[{"__proto__":{"polluted":1},"finishReason":"STOP","content":{"__proto__":{"polluted":1},"parts":[{"__proto__":{"polluted":1}}]}}]}\n\n';
     const end = readCut('generate', bytesOf(text.repeat(2)));
