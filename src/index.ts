@@ -1,11 +1,11 @@
 /**
- * promptpress as a library: what `promptpress run`, `plan` and `validate` do, without signals, exit codes, console or environment of its own.
- * Importing it does nothing; any number of runs may be under way in one process.
+ * The library of promptpress: runs, plans and validates pipelines without signals, exit codes, console or environment of its own.
+ * Importing it does nothing; any number of runs may be active in one process.
  *
  *     const { summary, rows } = await runPipeline('pipeline.yaml', { sandbox: true });
  *     for await (const { slot, artifact } of rows()) console.log(slot.step, artifact?.file);
  *
- * `startSandbox` is the local service.
+ * `startSandbox` starts the local service.
  *
  * @module
  */
@@ -14,17 +14,17 @@ import * as library from './app/library.ts';
 import { host } from './cli/adapters/host.ts';
 
 /**
- * Runs a pipeline, or continues its run, on this machine: `promptpress run`, with the same checks, locks, trust and files.
+ * Runs a pipeline, or continues its run, on this machine like `promptpress run`, with the same checks, locks, trust and files.
  *
- * @param pipeline path of its file, or its text and the folder where its tables, images and runs lie
- * @returns what came of it, whether complete, interrupted or out of budget
- * @throws PromptpressError for what is refused, before anything is sent; the signal's reason where it was aborted before the run began
+ * @param pipeline path of its file, or its text and the folder of its tables, images and runs
+ * @returns the outcome, whether complete, interrupted or out of budget
+ * @throws PromptpressError if the run is refused, before anything is sent; the signal's reason if it was aborted before the run began
  */
 export const runPipeline = (pipeline: string | PipelineText, options?: RunOptions): Promise<FinishedRun> =>
   library.runPipeline(host, pipeline, options);
 
 /**
- * Says what a run would do, why, and what it would cost, as `promptpress plan --json` does: no service is asked, nothing is changed.
+ * Plans what a run would do, why, and what it would cost, like `promptpress plan --json`: contacts no service and changes nothing.
  *
  * @throws PromptpressError
  */
@@ -34,9 +34,9 @@ export const planPipeline = (
 ): Promise<PlanReport> => library.planPipeline(host, pipeline, options);
 
 /**
- * Finds every mistake of a pipeline and of its tables, with line and column, as `promptpress validate --json` does.
+ * Finds every mistake of a pipeline and of its tables, with line and column, like `promptpress validate --json`.
  *
- * @throws PromptpressError where there is no such file
+ * @throws PromptpressError if there is no such file
  */
 export const validatePipeline = (
   pipeline: string | PipelineText,

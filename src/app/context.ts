@@ -2,14 +2,14 @@ import type { Io } from './output/io.ts';
 import type { Redactor } from './output/redact.ts';
 import type { ShowProgress } from './progress/show.ts';
 
-/** What whatever runs a pipeline is given beside what the user asks of it: a command by its process, the library by its caller. */
+/** What every command and every library call receives besides its options. */
 export interface Context {
   readonly io: Io;
-  /** Takes secrets out of files and requests, as the outputs of `io` do by themselves; whoever learns of a secret adds it. */
+  /** Masks secrets in files and requests; the outputs of `io` are masked already. Code that learns a secret adds it here. */
   readonly redactor: Redactor;
-  /** How the progress of a run is shown; absent: it is not. */
+  /** Shows the progress of a run; absent: progress is not shown. */
   readonly showProgress?: ShowProgress;
-  /** The variables of the environment that came from a file (`--dotenv`); absent: none was named. */
+  /** Variables that came from a file (`--dotenv`); absent: no file was named. */
   readonly envFile?: EnvFile;
   /** A run downloads the files that finished jobs of the whole plan lack, and begins nothing (`verify --repair`); absent: it does what its flags choose. */
   readonly repairs?: true;
@@ -17,8 +17,8 @@ export interface Context {
 
 /** A file of variables that the user named. */
 export interface EnvFile {
-  /** As the user named it. */
+  /** Path as the user gave it. */
   readonly file: string;
-  /** Names of its variables that the environment itself does not have. */
+  /** Names of the variables in the file that the environment itself does not have. */
   readonly names: ReadonlySet<string>;
 }

@@ -2,17 +2,17 @@ import type { Speed } from '../pipeline/pipeline.ts';
 import type { Fault } from '../sandbox/faults/fault.ts';
 import type { Environment } from './output/io.ts';
 
-/** pino's levels, and silence. */
+/** Log levels of pino, and `silent`. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A value of an axis of the matrix, as a text. */
+/** A value of an axis of the matrix, as text. */
 interface AxisText {
   readonly axis: string;
   readonly value: string;
 }
 
-/** Which directory and which service is meant. */
+/** The flags that select the run directory and the service. */
 export interface PlaceFlags {
   /** Run directory, or `s3://BUCKET/PREFIX` for its results. */
   readonly out: string | undefined;
@@ -25,7 +25,7 @@ export interface PlaceFlags {
   readonly 'files-root': string | undefined;
 }
 
-/** Which part of a plan is meant. */
+/** The flags that select a part of a plan. */
 export interface SelectionFlags {
   readonly limit: number | undefined;
   readonly filter: readonly AxisText[];
@@ -33,7 +33,7 @@ export interface SelectionFlags {
   readonly only: readonly string[];
 }
 
-/** Which settled jobs are tried again. */
+/** The flags that select settled jobs to retry. */
 export interface RevivalFlags {
   readonly 'retry-failed': boolean;
   readonly code: string | undefined;
@@ -44,17 +44,17 @@ export interface RevivalFlags {
   readonly 'in-doubt': 'hold' | 'retry' | 'find' | undefined;
 }
 
-/** Axes that are replaced, as they were written. */
+/** The axes that `--set` replaces, as they were written. */
 export interface SetFlag {
   readonly set: readonly AxisText[];
 }
 
-/** The PostgreSQL of several machines. */
+/** The flag that names the PostgreSQL of a run on several machines. */
 export interface EngineFlag {
   readonly engine: string | undefined;
 }
 
-/** What is asked of a run. The flags of `promptpress run` by their names, which messages repeat; their help says what each means. Durations are ms. */
+/** The flags of `promptpress run`, by name; the help text of each says what it means. Durations are in ms. */
 export interface RunFlags extends PlaceFlags, SelectionFlags, RevivalFlags, SetFlag, EngineFlag {
   readonly speed: Speed | undefined;
   readonly pace: number | undefined;
@@ -84,12 +84,12 @@ export interface RunFlags extends PlaceFlags, SelectionFlags, RevivalFlags, SetF
 }
 
 /**
- * What a flag touches. `selection`: what is run, and where: it is part of a run's fingerprint. `work`: what is done of that, so that there may
- * be something to do though nothing has changed. `manner`: how work is done, which matters only where there is some. `output`: what is told and written.
+ * What a flag affects. `selection`: which part runs, and where; part of the run's fingerprint. `work`: which jobs are done, so that there
+ * may be work though nothing has changed. `manner`: how work is done. `output`: what is reported and written.
  */
 type Touched = 'selection' | 'work' | 'manner' | 'output';
 
-/** Each flag: what it touches, and its value where it is not given. */
+/** For each flag, what it affects, and its default value. */
 const flagFacts: { readonly [Name in keyof RunFlags]: readonly [Touched, RunFlags[Name]] } = {
   out: ['selection', undefined],
   'run-directory': ['selection', undefined],
@@ -138,22 +138,19 @@ const flagFacts: { readonly [Name in keyof RunFlags]: readonly [Touched, RunFlag
   quiet: ['output', false],
 };
 
-/** The flags of a command line that gives none. */
+/** The default values of all flags. */
 export const noFlags = Object.fromEntries(
   Object.entries(flagFacts).map(([name, [, absent]]) => [name, absent]),
 ) as unknown as RunFlags;
 
-/** Whether a run with these flags may have something to do where the same run without them has nothing to do. */
+/** Whether these flags may give a run work that it would not have without them. */
 export const asksForWork = (flags: Partial<RunFlags>): boolean =>
   Object.entries(flagFacts).some(([name, [touched, absent]]) => {
     const value = flags[name as keyof RunFlags];
     return touched === 'work' && value !== undefined && JSON.stringify(value) !== JSON.stringify(absent);
   });
 
-/**
- * The engine that a run is for: of the flag, else of the environment; undefined: none. A rehearsal is for this machine, whatever the
- * environment has.
- */
+/** Returns the engine of a run from the flag, else from the environment; undefined: none. A rehearsal always runs on this machine. */
 export const engineOfRun = (
   { engine, sandbox }: Pick<RunFlags, 'engine' | 'sandbox'>,
   { env }: { readonly env: Environment },

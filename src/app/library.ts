@@ -24,75 +24,75 @@ import { openTarget } from './workspace/open.ts';
 import { loadPipeline, type PipelineText } from './workspace/read-pipeline.ts';
 import { validateFile } from './workspace/validate.ts';
 
-/** What the library takes of the process that it is loaded into; it reads nothing else of it, and changes nothing. */
+/** The access to its process that the library needs; it reads and changes nothing else of the process. */
 export interface Host {
   readonly machine: Machine;
-  /** The current folder at the moment: what relative paths begin at. */
+  /** Returns the current folder, which relative paths start from. */
   cwd(): string;
   freeBytes: Io['freeBytes'];
   every: Io['every'];
 }
 
-/** What a pipeline is, and which service and which results are meant. */
+/** Options that select the service, the results and the part of a pipeline. */
 export interface PipelineOptions {
   /** Rehearse with the local service: no key, no network, no cost. */
   readonly sandbox?: boolean;
-  /** Address of the service; beats the variables and the file. */
+  /** Address of the service; overrides the variables and the file. */
   readonly baseUrl?: string;
-  /** Key of the service; beats the variables and the file. */
+  /** Key of the service; overrides the variables and the file. */
   readonly apiKey?: string;
   /** Run directory, or `s3://BUCKET/PREFIX` for its results; default: `runs/<name>` beside the pipeline, in a rehearsal `runs/<name>.sandbox`. */
   readonly out?: string;
-  /** Only cells with these values, by axis; several values of one axis: any of them. */
+  /** Runs only cells with these values, by axis; with several values of one axis, any of them. */
   readonly filter?: Readonly<Record<string, FilterValue | readonly FilterValue[]>>;
-  /** Values in the place of axes of the matrix, as the pipeline may have them: a value, a list, `{ from, to }`. */
+  /** Values that replace axes of the matrix, in any form that a pipeline allows: a value, a list, `{ from, to }`. */
   readonly set?: Readonly<Record<string, unknown>>;
   /**
-   * The variables of the environment, which no function here reads by itself: those that the pipeline names, `PROMPTPRESS_…`, proxies, `PATH`
-   * (where git is), `XDG_STATE_HOME` and `HOME` (what is trusted). `process.env` makes a run the one that the command would make. Default:
-   * none, and git where systems have it.
+   * Environment variables; the library reads none by itself. Used are those that the pipeline names, `PROMPTPRESS_…`, proxies, `PATH` (to
+   * find git), `XDG_STATE_HOME` and `HOME` (for what is trusted). `process.env` gives the same run as the command. Default: none, and git
+   * in the usual folders.
    */
   readonly env?: Environment;
 }
 
-/** A value of an axis, as `--filter` takes it. */
+/** A value of an axis in a filter, as for `--filter`. */
 export type FilterValue = string | number | boolean;
 
-/** How a pipeline is run. */
+/** Options of a run. */
 export interface RunOptions extends PipelineOptions {
   /**
-   * Ends the run as Ctrl-C does: nothing new is started, what is in flight is settled, and the summary says `interrupted`. Aborted before the
-   * run has begun, its reason is thrown.
+   * Ends the run as Ctrl-C does: nothing new is started, jobs in flight are settled, and the summary says `interrupted`. If aborted before
+   * the run has begun, the signal's reason is thrown.
    */
   readonly signal?: AbortSignal;
-  /** Told of everything that happens, in order; where it throws, the run is ended in the same way, and its error thrown. */
+  /** Called with every event, in order; if it throws, the run ends in the same way and the error is thrown. */
   readonly onEvent?: (event: RunEvent) => void;
-  /** Run although the estimate is above `budget.ask`. */
+  /** Runs even if the estimate is above `budget.ask`. */
   readonly yes?: boolean;
 }
 
-/** A run that has come to its end, whatever its end is: `summary.end` says which, `summary.exitCode` as the command would. */
+/** A run that has ended in any way: `summary.end` says how, and `summary.exitCode` is that of the command. */
 export interface FinishedRun {
-  /** Paths in it are relative to the current folder, as that was when the run began. */
+  /** The summary; its paths are relative to the folder that was current when the run began. */
   readonly summary: RunSummary;
-  /** The rows of the manifest, read anew from the run directory each time; what ran there since is in them. It throws as the functions do. */
+  /** Reads the rows of the manifest from the run directory, with those of later runs there. Throws the same errors as the functions. */
   readonly rows: () => AsyncIterable<ManifestRow>;
-  /** The run directory, absolute. */
+  /** Absolute path of the run directory. */
   readonly directory: string;
 }
 
-/** What was found in a pipeline, as `validate --json` says it of a file. */
+/** The findings in a pipeline, as `validate --json` lists them for a file. */
 export type ValidationResult = CheckedFile;
 
-/** A failure that is expected: a pipeline that is not valid, a wrong option, a directory that another run holds, a disk that is full. */
+/** An expected failure: an invalid pipeline, a wrong option, a directory locked by another run, a full disk. */
 export class PromptpressError extends Error {
-  /** `pipeline.invalid`; `usage` for options, variables and files; else what the state, the disk or the bucket says, as `state.locked`. */
+  /** `pipeline.invalid`; `usage` for options, variables and files; else the code of a state, disk or bucket error (`state.locked`). */
   readonly code: string;
-  /** What the command would end with. */
+  /** The exit code of the command for the same failure. */
   readonly exitCode: number;
-  /** What to do about it; where no option here does that, it names the flag of the command. */
+  /** What to do about it; where no option of the library does that, it names the flag of the command. */
   readonly hint: string | undefined;
-  /** Every mistake of the pipeline, with line and column; empty for all other failures. */
+  /** All mistakes of the pipeline, with line and column; empty for other failures. */
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(
@@ -113,10 +113,10 @@ export class PromptpressError extends Error {
   }
 }
 
-/** Folders in which systems have git. */
+/** Folders in which systems usually have git. */
 const usualPath = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin';
 
-/** Runs a pipeline on this machine. @throws PromptpressError for what is refused, before anything is sent */
+/** Runs a pipeline on this machine. @throws PromptpressError if it is refused, before anything is sent */
 export async function runPipeline(
   host: Host,
   pipeline: string | PipelineText,
@@ -147,12 +147,12 @@ export async function runPipeline(
     const directory = resolve(context.io.cwd, summary.directory);
     return { summary, directory, rows: () => rowsOf(directory, opened.read.path, flags, context) };
   });
-  // As it is: an error of the caller's own file is no failure of the run's disk.
+  // Rethrown as it is: an error in the caller's listener is not a disk error of the run.
   if (thrown !== undefined) throw thrown.error;
   return finished;
 }
 
-/** Says what a run would do, and why; asks no service, and changes nothing. @throws PromptpressError */
+/** Plans what a run would do, and why; contacts no service and changes nothing. @throws PromptpressError */
 export const planPipeline = (
   host: Host,
   pipeline: string | PipelineText,
@@ -167,7 +167,7 @@ export const planPipeline = (
     }),
   );
 
-/** Finds every mistake of a pipeline and its tables, all at once. @throws PromptpressError where there is no such file */
+/** Finds every mistake of a pipeline and its tables, all at once. @throws PromptpressError if there is no such file */
 export const validatePipeline = (
   host: Host,
   pipeline: string | PipelineText,
@@ -197,7 +197,7 @@ async function* rowsOf(
   }
 }
 
-/** What stands for the process: no terminal, no questions, no signals. What it would print is told as notices. */
+/** Makes a context in place of a process: no terminal, no questions, no signals. Output becomes notices. */
 function contextOf(
   host: Host,
   { env = { PATH: usualPath }, apiKey }: PipelineOptions,
@@ -226,7 +226,7 @@ function contextOf(
       colors: false,
       now: () => host.machine.clock.now(),
       interrupts: () => interrupts,
-      // The heap and the compiler are the caller's.
+      // The heap and the compiler belong to the caller.
       boundHeapGrowth: () => {},
       boundCompiler: () => {},
     },
@@ -236,7 +236,7 @@ function contextOf(
   return { io, redactor, showProgress };
 }
 
-/** Options as the flags of the command; all others as they are where a command line gives none. */
+/** Turns options into flags of the command; all other flags have their default values. */
 const flagsOf = ({
   sandbox = false,
   baseUrl,
@@ -252,13 +252,13 @@ const flagsOf = ({
   filter: Object.entries(filter).flatMap(([axis, values]) =>
     (Array.isArray(values) ? values : [values]).map((value) => ({ axis, value: String(value) })),
   ),
-  // JSON is YAML.
+  // Every JSON text is YAML.
   set: Object.entries(set).map(([axis, value]) => ({ axis, value: JSON.stringify(value) })),
   yes: more.yes ?? false,
   'no-progress': true,
 });
 
-/** Flags and variables in messages, and what they are called here; variables become members of `env`. */
+/** Flags and variables in messages, and their names in the library; variables become members of `env`. */
 const optionWords: readonly (readonly [RegExp, string])[] = [
   [/--base-url\b/g, 'baseUrl'],
   [/: promptpress run \S+ --sandbox\b/g, ' (sandbox: true)'],
@@ -272,7 +272,7 @@ const optionWords: readonly (readonly [RegExp, string])[] = [
 const inOptions = (text: string): string =>
   optionWords.reduce((said, [word, option]) => said.replace(word, option), text);
 
-/** Expected failures as errors of one type, without secrets; a bug is thrown as it is. */
+/** Throws expected failures as PromptpressError, without secrets; rethrows a bug as it is. */
 async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promise<T>): Promise<T> {
   try {
     return await work(redactor);
@@ -284,7 +284,7 @@ async function typed<T>(redactor: Redactor, work: (redactor: Redactor) => Promis
 function typedError(error: unknown, redactor: Redactor): unknown {
   const { exitCode, code, message: words, hint, diagnostics = [] } = shownErrorOf(error);
   if (exitCode === exitCodes.internal || !(error instanceof Error)) return error;
-  // An error that holds a secret is not handed on.
+  // An error that contains a secret is not passed on as the cause.
   const cause = redactor.apply(error.stack ?? '') === error.stack ? { cause: error } : {};
   const message =
     diagnostics.length === 0

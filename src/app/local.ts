@@ -12,7 +12,7 @@ import { reachService, rehearsalSettings } from './service/sandbox.ts';
 import { placeOfRun } from './workspace/checks/place.ts';
 import { selectionOf } from './workspace/selection.ts';
 
-/** Carries out a run in this process alone, in a directory that it holds. */
+/** Runs a pipeline in this process alone, in a directory that it locks. */
 export const localRunner: Runner = {
   async hold(opening) {
     const { read, service, flags, interrupts, disposables, context } = opening;
@@ -47,7 +47,7 @@ export const localRunner: Runner = {
   },
 };
 
-/** Begins a held run; reads no table where it only repeats the last one. @param readSince Unix ms: no file of the pipeline was read before */
+/** Begins a run; reads no table if the last run left nothing to do. @param readSince Unix ms: no file of the pipeline was read before */
 async function begin(
   opening: OpeningRun,
   run: RunOpening,

@@ -28,16 +28,16 @@ import { addressWarning, keyWarning } from './service/warnings.ts';
 import { loadPipeline, type PipelineText, type ReadPipeline } from './workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from './workspace/record.ts';
 
-/** A pipeline that may be run, and the service that it may be run against. */
+/** A pipeline that may run, and its service. */
 export interface OpenedRun {
   readonly read: ReadPipeline;
   readonly service: AdmittedService;
 }
 
 /**
- * Reads and checks a pipeline, settles its service and asks for what the user has to allow. Nothing is held or sent.
+ * Reads and checks a pipeline, settles its service and asks for permissions. Takes no lock and sends nothing.
  *
- * @throws CliError (exit 2), Reported for a pipeline that is not valid
+ * @throws CliError (exit 2), Reported for an invalid pipeline
  */
 export async function openRun(
   given: string | PipelineText,
@@ -58,11 +58,10 @@ export async function openRun(
 }
 
 /**
- * Asks before a run whose estimate is above `budget.ask`, and before anything is opened or sent. A rehearsal costs nothing,
- * and asks nothing.
+ * Asks for confirmation if the estimate of a run is above `budget.ask`, before anything is opened or sent. A rehearsal costs nothing and
+ * asks nothing.
  *
- * @throws CliError (exit 2) for a no, and where no user can be asked: an unattended run must not spend money that its file
- * wants to be asked about, unless its command line says yes
+ * @throws CliError (exit 2) if the user says no, or cannot be asked and gave no --yes
  */
 async function askAboutCost(read: ReadPipeline, flags: RunFlags, context: Context): Promise<void> {
   const { ask } = read.pipeline.budget;
@@ -87,11 +86,12 @@ async function askAboutCost(read: ReadPipeline, flags: RunFlags, context: Contex
 }
 
 /**
- * One run from its beginning to its end: it is held, begun, recorded, worked off, listed, and what came of it is recorded and told.
+ * Runs a pipeline from beginning to end: takes the lock, begins, records the start, does the work, writes the manifest, records and reports
+ * the outcome.
  *
- * @param runner who carries it out
- * @returns undefined where it goes on without this process
- * @throws CliError, StateError, Reported for what is refused; what ends a run that has begun is in its summary
+ * @param runner does the work
+ * @returns undefined if the run continues without this process
+ * @throws CliError, StateError, Reported if the run is refused; an error that ends a run is in its summary
  */
 export const runOpened = (
   { read, service }: OpenedRun,
@@ -103,13 +103,13 @@ export const runOpened = (
   closingAfter(async (disposables) => {
     const { io, redactor } = context;
     const warn = (text: string): void => output.warn(failureText(`warning: ${text}`));
-    // A wrong address is refused before anything is held.
+    // A wrong address is refused before any lock is taken.
     const target = notifyTarget(flags.notify, io.env, redactor);
-    // A run that goes on without this process is not measured here.
+    // A run that continues without this process has no metrics here.
     const metricsFile = flags.detach ? undefined : flags['metrics-file'];
     const file = metricsFile && resolve(io.cwd, metricsFile);
     if (file !== undefined) await checkMetricsFile(file, '--metrics-file');
-    // Until the first job changes a run may be killed: nothing is paid that its state does not know.
+    // Until the first job changes, the run may be killed: nothing is paid that its state does not know.
     const interrupts = io.interrupts('late');
     disposables.add(() => interrupts.stop());
     const opening = { read, service, flags, interrupts, output, disposables, context };
@@ -128,7 +128,7 @@ export const runOpened = (
         isOver = true;
       });
       if (summary === undefined) return undefined;
-      // An engine without its password, which a command line would show to others.
+      // The engine's address without its password, which a command line would show to others.
       const engine = flags.engine && held.engine;
       await output.tell(summary, runAgain(read.pipeline.source.file, { ...flags, engine }));
     } catch (error) {
@@ -143,7 +143,7 @@ export const runOpened = (
     return summary;
   });
 
-/** Plans, works and lists a run that is held, and records what came of it. */
+/** Plans a held run, does its work, writes its manifest and records the outcome. */
 async function workIn(
   held: HeldRun,
   { read, flags, interrupts, context }: OpeningRun,
@@ -173,13 +173,13 @@ async function workIn(
   const isOnDisk = work.report.end.kind !== 'disk';
   const redo = isOnDisk ? await closeOrders(orders, run.state.reader) : undefined;
   const listed = await listedWork(work, held.engine ?? seenFrom(io.cwd, run.directory), interrupts, context);
-  // What is to be made anew is to be found by the next run.
+  // The next run must find the jobs that are still to be remade.
   if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
     await work.note?.();
   return await conclude(run, begin, { ...work, ...listed, redo }, leave, flags, context);
 }
 
-/** Writes the manifest, however the run ended: after an interrupt and after a full disk too, the finished work is listed. */
+/** Writes the manifest, however the run ended: even after an interrupt or a full disk the finished work is listed. */
 async function listedWork(
   { report: { end, redosFailed }, list }: RunWork,
   place: string,

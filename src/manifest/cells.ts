@@ -2,13 +2,13 @@ import type { Cell, Selection } from '../plan/cell.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Roots } from './roots.ts';
 
-/** A cell of the manifest, and whether the selection chose it. */
+/** A cell of the manifest, and whether the selection contains it. */
 export interface ManifestCell {
   readonly cell: Cell;
   readonly chosen: boolean;
 }
 
-/** True when some flag narrows what is run. */
+/** Whether a selection leaves out any part of the plan. */
 export const isNarrowed = ({ limit, filters, shard, only }: Selection): boolean =>
   limit !== undefined ||
   shard !== undefined ||
@@ -16,11 +16,11 @@ export const isNarrowed = ({ limit, filters, shard, only }: Selection): boolean 
   (only !== undefined && only.length > 0);
 
 /**
- * The cells of a narrowed manifest, in plan order and in groups: those that the selection chose, and as long as the state holds
- * results that are not placed yet, all others too. The caller places roots, cell by cell, before it asks for the next
- * group; of a group's cells that were not chosen it leaves out those behind the last root.
+ * Yields the cells of a narrowed manifest in groups, in plan order: the selected cells, and all others while the state holds roots without
+ * a known place. The caller places the roots of each cell before it asks for the next group, and leaves out unselected cells after the last
+ * root.
  *
- * @param size of a group, at most
+ * @param size largest size of a group
  */
 export async function* narrowedCells(
   plan: Plan,
@@ -36,12 +36,12 @@ export async function* narrowedCells(
     let reach: number | undefined;
     while (chosen !== undefined || !roots.allPlaced) {
       if (roots.allPlaced && chosen !== undefined) {
-        // Nothing is left to search for: only the chosen cells count.
+        // No root is left to search, so only the selected cells count.
         group.push({ cell: chosen, chosen: true });
         chosen = (await chosenCells.next()).value;
       } else {
         if (chosen === undefined && reach === undefined) {
-          // How far to look follows from what is placed, which the caller knows once it has seen all cells before.
+          // The range of the search depends on the placed roots, so the caller must have seen all earlier cells.
           if (group.length > 0) {
             yield group;
             group = [];

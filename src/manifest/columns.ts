@@ -43,13 +43,13 @@ export const manifestColumns = [
 
 export type ManifestColumn = (typeof manifestColumns)[number];
 
-/** The header of a plan's manifest. `variables` as in the plan's matrix, in its order. */
+/** Returns the header of a plan's manifest. `variables` as in the plan's matrix, in its order. */
 export const manifestHeader = (variables: readonly string[]): readonly string[] => [
   ...manifestColumns,
   ...variables.map((name) => `var.${name}`),
 ];
 
-/** A row as text, one field per column of {@link manifestHeader}. What is unknown is empty, never 0. */
+/** Returns a row as text, one field per column of {@link manifestHeader}. An unknown value is empty, never 0. */
 export function rowFields(row: ManifestRow, variables: readonly string[]): readonly string[] {
   const named = rowValues(row);
   const fields = manifestColumns.map((column) => text(named[column]));
@@ -57,7 +57,7 @@ export function rowFields(row: ManifestRow, variables: readonly string[]): reado
   return fields;
 }
 
-/** The values of a row's variables, as text. */
+/** Returns the values of a row's variables, as text. */
 export const variableFields = (
   { cell }: Pick<ManifestRow, 'cell'>,
   variables: readonly string[],
@@ -65,10 +65,10 @@ export const variableFields = (
 
 type Field = string | number | undefined;
 
-/** What the columns of a row hold, before it becomes text; absent or undefined: nothing is known. */
+/** The values of a row's columns before they become text; absent or undefined: not known. */
 export type RowValues = Readonly<Partial<Record<ManifestColumn, Field>>>;
 
-/** The values of a row's columns but for its variables. */
+/** Returns the values of a row's columns, without its variables. */
 export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: ManifestRow): RowValues {
   const { record } = slot;
   const { text, model, finishReason, blockReason } = textFields(slot, artifact);
@@ -86,7 +86,7 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
     image_url: linkOf(record?.result, artifact),
     task_id: record?.taskId,
     parent_task_id: parentTaskId,
-    // Rerolls and pans carry no label, only an emoji (gateway 5.1).
+    // Rerolls and pans have no label, only an emoji (gateway 5.1).
     button: record?.pressed?.label || record?.pressed?.emoji,
     custom_id: record?.pressed?.customId,
     speed: record?.speed,
@@ -107,11 +107,11 @@ export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: Ma
     request_id: record?.error?.requestId ?? record?.text?.requestId,
     job: slot.job?.key,
   };
-  // A spread within a literal of so many members makes all that follow it slow.
+  // Returned separately: a spread inside such a large literal makes all later code slow.
   return firstOfJob && record?.usage !== undefined ? { ...values, ...tokenFields(record.usage) } : values;
 }
 
-/** The link that a row's file came from; a job of several files has one for each of them (`TaskResult`). */
+/** Returns the link of a row's file; a job of several files has one for each of them (`TaskResult`). */
 function linkOf(result: TaskResult | undefined, artifact: RowOutput | undefined): string | undefined {
   const { output = 1 } = artifact ?? {};
   const links = result?.videoUrls ?? result?.imageUrls;
@@ -122,7 +122,7 @@ const text = (field: Field): string => (field === undefined ? '' : String(field)
 
 const variable = (value: Value | undefined): string => (value === undefined ? '' : renderValue(value));
 
-/** Seconds as text. Most rows were submitted, and finished, in the same seconds as those before: a few are kept. */
+/** Cache of seconds as text. Most rows have the same seconds as their neighbours. */
 const seconds = new Map<number, string>();
 const mostSeconds = 64;
 

@@ -1,19 +1,18 @@
 /**
- * A set of job keys that stays small: each key is kept as a 64-bit fingerprint in an open-addressed table, 8 to 32
- * bytes a key whatever its length (a `Set<string>` of the same keys takes about ten times that). A million keys fit
- * in 16 MiB.
+ * A compact set of job keys: each key is kept as a 64-bit fingerprint in an open-addressed table, 8 to 32 bytes per key whatever its length
+ * (a `Set<string>` takes about ten times that). A million keys fit in 16 MiB.
  *
- * Two different keys count as one when their fingerprints are equal: for ten million keys the chance that this
- * happens to any pair at all is about 3 in 1,000,000. Keys are hashes of content, never chosen by an adversary.
+ * Two different keys count as one if their fingerprints are equal: for ten million keys the chance that this happens to any pair at all is
+ * about 3 in 1,000,000. Keys are hashes of content, never chosen by an adversary.
  */
 export class KeySet {
   #slots = new Uint32Array(2 * 64);
-  /** A number for each place; none: no key has one. */
+  /** The number at each place; undefined: keys have no numbers. */
   #numbers: Uint32Array | undefined;
   #mask = 63;
   #size = 0;
 
-  /** @param withNumbers each key is given a number, in 4 to 16 bytes more */
+  /** @param withNumbers give each key a number, in 4 to 16 more bytes */
   constructor(withNumbers = false) {
     if (withNumbers) this.#numbers = new Uint32Array(64);
   }
@@ -22,14 +21,14 @@ export class KeySet {
     return this.#size;
   }
 
-  /** The number that a key was added with; undefined: it is not there. */
+  /** Returns the number of a key; undefined: the key is not in the set. */
   numberOf(key: string): number | undefined {
     const [high, low] = fingerprint(key);
     const place = this.#find(high, low);
     return this.#slots[2 * place] === 0 ? undefined : this.#numbers?.[place];
   }
 
-  /** Returns false when the key was there already, which keeps its number. @param number below 2^32 */
+  /** Adds a key; returns false if it was there already, which keeps its number. @param number below 2^32 */
   add(key: string, number = 0): boolean {
     // Half full at most, so that runs of occupied places stay short.
     if (2 * (this.#size + 1) > this.#mask + 1) this.#grow();
@@ -48,7 +47,7 @@ export class KeySet {
     return this.#slots[2 * this.#find(high, low)] !== 0;
   }
 
-  /** The place of a fingerprint, or the free place where it belongs. */
+  /** Returns the place of a fingerprint, or the free place for it. */
   #find(high: number, low: number): number {
     let place = low & this.#mask;
     for (;;) {
@@ -77,7 +76,7 @@ export class KeySet {
   }
 }
 
-/** Two 32-bit halves, mixed from every character; the high one is never 0, which marks a free place. */
+/** Returns two 32-bit halves, mixed from every character; the high one is never 0, which marks a free place. */
 function fingerprint(key: string): readonly [number, number] {
   let high = 0x9e3779b9;
   let low = 0x85ebca6b;

@@ -2,17 +2,17 @@ import { inGroups } from '../plan/resolve/load-records.ts';
 import type { StateReader } from '../state/reader.ts';
 import { KeySet } from './key-set.ts';
 
-/** How far beyond all known cells a narrowed manifest searches for results that an edit of the matrix moved. */
+/** Number of cells beyond the known ones that a narrowed manifest searches for results that an edit of the matrix moved. */
 const leastReach = 10_000;
 
-/** Records that are loaded together. */
+/** Number of records that are loaded together. */
 const loadedAtOnce = 256;
 
 type RootReader = Pick<StateReader, 'many' | 'rootKeys'>;
 
 /**
- * The jobs without a parent in the state, and which of them the manifest has met in the plan. It decides when a narrowed
- * manifest stops: after the last of them no cell has a result.
+ * The jobs of a state that have no parent (roots), and which of them the manifest has found in the plan. A narrowed manifest stops after
+ * the last root: later cells have no result.
  */
 export class Roots {
   readonly #reader: RootReader;
@@ -29,7 +29,7 @@ export class Roots {
     return roots;
   }
 
-  /** Every root of the state has its place in the plan. */
+  /** True once every root of the state was found in the plan. */
   get allPlaced(): boolean {
     return this.#placed.size === this.#known.size;
   }
@@ -39,11 +39,10 @@ export class Roots {
   }
 
   /**
-   * The number of the last cell in which the roots that are not placed yet can still be found.
+   * Returns the number of the last cell that may contain a root that was not found yet.
    *
-   * A root that no cell asks for any more (its prompt was edited) is never placed, and would make every `--limit 10` go
-   * through the whole matrix. So the search ends at twice the farthest cell that any of them came from, and not before
-   * 10,000 cells: its effort follows what the state holds, not what the plan could hold.
+   * A root that no cell uses any more (its prompt was edited) is never found, and would make every `--limit 10` read the whole matrix. So
+   * the search ends at twice the farthest cell of any known root, and not before 10,000 cells.
    */
   async reach(): Promise<number> {
     let farthest = 0;

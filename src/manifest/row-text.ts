@@ -5,28 +5,28 @@ import { manifestHeader, rowFields } from './columns.ts';
 import type { ManifestRow } from './row.ts';
 import { spreadsheetFields } from './spreadsheet.ts';
 
-/** Rows that become text together: one write to the file, and one turn of the event loop in between. */
+/** Number of rows that become text together: one write to the file, and one turn of the event loop in between. */
 const batchSize = 256;
 
-/** How a manifest is written. */
+/** The options of a written manifest. */
 export interface ManifestForm {
-  /** Applied to the text: takes secrets out that a service repeated in its messages. */
+  /** Masks secrets in the text, which a service may have repeated in its messages. */
   readonly redact?: (text: string) => string;
   /**
-   * A spreadsheet takes a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, which a
-   * prompt or a label could bring along: such fields get a leading apostrophe. Default false: the data as it is.
+   * Adds a leading apostrophe to each field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return: a spreadsheet would evaluate
+   * it as a formula, and prompts or labels may contain one. Default false: unchanged data.
    */
   readonly escapeFormulas?: boolean;
   /**
    * Writes a copy for spreadsheets: with a byte order mark, and with a leading apostrophe before each field that a spreadsheet would
-   * carry out or change (formulas, ids of digits, long numbers, dates). Default false: the data as it is.
+   * evaluate or change (formulas, ids of digits, long numbers, dates). Default false: unchanged data.
    */
   readonly forSpreadsheet?: boolean;
 }
 
-/** Rows of a manifest as text, and what they add up to. */
+/** Converts rows of a manifest to text, and adds them up. */
 export class RowText {
-  /** With its line end. */
+  /** The header line with its line end. */
   readonly header: string;
   readonly #names: readonly string[];
   readonly #variables: readonly string[];
@@ -43,7 +43,7 @@ export class RowText {
     this.header = this.#csv([this.#names]);
   }
 
-  /** True where the rows since the last {@link take} are enough for a piece of text. */
+  /** Whether enough rows for a chunk of text have been added since the last {@link take}. */
   get isFull(): boolean {
     return this.#batch.length >= batchSize;
   }
@@ -52,11 +52,11 @@ export class RowText {
     this.#ledger.add(row);
     const { forSpreadsheet, redact = (text) => text } = this.#form;
     const fields = rowFields(row, this.#variables);
-    // Redacted field by field as well: a secret that a cut goes through would not be found behind it.
+    // Masked field by field as well: a secret that is cut would not be found afterwards.
     this.#batch.push(forSpreadsheet ? spreadsheetFields(this.#names, fields.map(redact)) : fields);
   }
 
-  /** The rows since the last call. */
+  /** Returns the text of the rows since the last call. */
   take(): string {
     const text = this.#csv(this.#batch);
     this.#batch = [];
@@ -65,7 +65,7 @@ export class RowText {
     return shown;
   }
 
-  /** What all rows add up to. */
+  /** Returns the sums over all rows. */
   result(): RowSums {
     return { totals: this.#ledger.totals(), isMasked: this.#isMasked, steps: this.#ledger.settled() };
   }
@@ -76,16 +76,16 @@ export class RowText {
   }
 }
 
-/** What the rows of a manifest add up to. */
+/** The sums over the rows of a manifest. */
 export interface RowSums {
   readonly totals: ManifestTotals;
-  /** Some text was a secret and is masked. */
+  /** True if some text was a secret and was masked. */
   readonly isMasked: boolean;
-  /** What a plan says of the slots of each step; undefined: more than can be counted. */
+  /** The counts that a plan shows for each step; undefined: they cannot be counted. */
   readonly steps: Readonly<Record<string, SettledStep>> | undefined;
 }
 
-/** RFC 4180 to the letter. */
+/** Formats records as CSV, exactly as RFC 4180 says. */
 export const csvText = (records: readonly (readonly string[])[], escapeFormulas: boolean): string =>
   escapeFormulas
     ? stringify(records as string[][], {
@@ -95,10 +95,10 @@ export const csvText = (records: readonly (readonly string[])[], escapeFormulas:
       })
     : plainText(records);
 
-/** A lone line feed or carriage return must not stand bare: readers end the row there. */
+/** Characters that require quotes. Readers would end a row at a lone line feed or carriage return. */
 const quotable = /[",\r\n]/;
 
-/** The same bytes as the library makes of it, in a fifth of the time: a manifest may have millions of rows. */
+/** Formats CSV with the same bytes as the library, in a fifth of the time: a manifest may have millions of rows. */
 function plainText(records: readonly (readonly string[])[]): string {
   let text = '';
   for (const record of records) {

@@ -4,9 +4,9 @@ import type { Artifact, JobRecord } from '../plan/job.ts';
 import { describedText, textOutputs } from '../plan/resolve/reply.ts';
 import type { Slot } from '../plan/slot.ts';
 
-/** One output of a job: a file, or a text, which the record has. */
+/** One output of a job: a file, or a text in its record. */
 export interface RowOutput extends Omit<Artifact, 'file'> {
-  /** Absent: no file was made of it. */
+  /** Path of the file; absent: no file was made. */
   readonly file?: string;
 }
 
@@ -14,32 +14,32 @@ export interface RowOutput extends Omit<Artifact, 'file'> {
 export interface ManifestRow {
   readonly cell: Cell;
   readonly slot: Slot;
-  /** The flags of the run chose this slot; false: it is here because it has a result. */
+  /** True if the run's flags select this slot; false: it is listed because it has a result. */
   readonly chosen: boolean;
-  /** Absent when the slot has no output, or none that is kept. */
+  /** The output; absent if the slot has none, or none that is kept. */
   readonly artifact?: RowOutput;
-  /** A grid whose frames have the rows behind this one. */
+  /** True for a grid whose frames have the next rows. */
   readonly isCut?: true;
-  /** Which frame of the grid before it, from 1. */
+  /** Number of the frame in the preceding grid, from 1. */
   readonly frame?: number;
-  /** A slot with several outputs has several rows. */
+  /** True for the slot's first row: a slot with several outputs has several rows. */
   readonly firstOfSlot: boolean;
-  /** The first row of this job in the whole manifest: the only one that shows its tokens and its cost. */
+  /** True for the first row of this job in the whole manifest: only it shows the job's tokens and cost. */
   readonly firstOfJob: boolean;
-  /** An earlier slot has the same job. */
+  /** True if an earlier slot has the same job. */
   readonly sharesJob?: true;
-  /** A job that it comes from is, or is to be, redone; then its own result does not stand for good either. */
+  /** True if a job that it depends on is being redone, or will be: its own result may change too. */
   readonly mayChange?: true;
-  /** An earlier row shows the tokens and the cost of its job. */
+  /** True if an earlier row shows the tokens and the cost of its job. */
   readonly countedBefore?: true;
-  /** The service's task whose button was pressed. */
+  /** Id of the service's task whose button was pressed. */
   readonly parentTaskId?: string;
 }
 
 /**
- * The outputs of a job in order: its files, and the texts of its usable reply that are no files; behind a grid its frames.
+ * Returns the outputs of a job in order: its files, and the texts of its usable reply that are not files; frames follow their grid.
  *
- * @param wanted what the slot wants: its texts, as some other slot may, and the frames, whoever else wants them
+ * @param wanted outputs that the slot uses: texts and frames, which other slots of the same job may not use
  */
 export function outputsOf(
   record: JobRecord,
@@ -57,7 +57,7 @@ export function outputsOf(
 }
 
 function textsOf({ status, former, text, result }: JobRecord): readonly RowOutput[] {
-  // While a job is made again, it shows the result that stands.
+  // While a job is made again, its previous result is shown.
   if (status !== 'done' && former === undefined) return [];
   if (text !== undefined)
     return textOutputs(text).map(({ text: said, ...output }) => ({ ...output, ...sizeOf(said) }));

@@ -13,11 +13,10 @@ import { type ManifestRow, outputsOf } from './row.ts';
 import { hasAccount } from './text-columns.ts';
 
 /**
- * The rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
+ * Yields the rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
  *
- * Every slot that the selection chose has a row for each of its outputs, or one without any; other slots are there
- * when they have a result. A few cells are in memory at a time ({@link cellsAtOnce}); beside them the manifest remembers 8 to 32 bytes for
- * each job, to show its cost and its tokens once.
+ * Every selected slot has a row for each of its outputs, or one row without an output; other slots are listed if they have a result. A few
+ * cells are in memory at a time ({@link cellsAtOnce}), and 8 to 32 bytes per job, to show its cost and its tokens once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
  *
@@ -33,8 +32,7 @@ export async function* manifestRows(
 }
 
 /**
- * The same rows in groups, to go through without a promise for each row. All rows of a group must be taken before the next group is
- * asked for.
+ * Yields the rows in groups, which avoids a promise per row. Take all rows of a group before you ask for the next group.
  *
  * @throws the signal's reason when it is aborted
  */
@@ -55,7 +53,7 @@ export async function* manifestGroups(
     yield groupRows(await listedCells(plan, cells, steps.value, reader, signal), roots, listedJobs);
 }
 
-/** The rows of a group of cells. Roots are placed cell by cell. */
+/** Yields the rows of a group of cells. Roots are placed cell by cell. */
 function* groupRows(
   cells: readonly (ManifestCell & ListedSlots)[],
   roots: Roots | undefined,
@@ -68,7 +66,7 @@ function* groupRows(
   }
 }
 
-/** The rows of a cell, from its slots. */
+/** Yields the rows of a cell, from its slots. */
 export function* cellRows(
   cell: Cell,
   listed: readonly ListedSlot[],
@@ -77,17 +75,17 @@ export function* cellRows(
   for (const slot of listed) yield* slotRows(cell, slot, listedJobs);
 }
 
-/** The jobs that have a row. */
+/** The jobs that already have a row. */
 export interface ListedJobs {
-  /** @param cell of the row @returns false where an earlier row shows the job */
+  /** Adds a job. @param cell of the row @returns false if an earlier row shows the job */
   add(key: string, cell: number): boolean;
 }
 
 /**
- * The rows of some cells of a plan.
+ * Yields the rows of some cells of a plan.
  *
- * @param listedJobs keys of the jobs that were listed before
- * @param chosen what the selection chose of these cells; absent: all of them, whole
+ * @param listedJobs jobs that have a row already
+ * @param chosen the selected parts of these cells; absent: all of them, completely
  */
 export async function* rowsOfCells(
   plan: Plan,
@@ -103,9 +101,9 @@ export async function* rowsOfCells(
     yield* cellRows(cell, listed, listedJobs);
 }
 
-/** What a selection chose of some cells. */
+/** The selected parts of some cells. */
 interface ChosenOfCells extends Pick<Selection, 'only'> {
-  /** Default: each. */
+  /** Whether a cell is selected; default: each is. */
   readonly isChosen?: (cell: Cell) => boolean;
 }
 
@@ -131,7 +129,7 @@ async function listedCells(
 
 /** A slot that the manifest lists. */
 export interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId' | 'mayChange'> {
-  /** While it is made again, a row shows the result that stands: its file, its task, and what that came from. */
+  /** The slot; while its job is made again, it shows the previous result with its file, its task and their origin. */
   readonly slot: Slot;
 }
 
@@ -142,7 +140,7 @@ interface ListedSlots {
   readonly listed: readonly ListedSlot[];
 }
 
-/** @param steps the chosen steps, of a chosen cell */
+/** Returns the slots of a cell that the manifest lists. @param steps the selected steps, of a selected cell */
 export function listedSlots(
   slots: readonly Slot[],
   steps: Pick<ChosenSteps, 'includes'> | undefined,
@@ -168,7 +166,7 @@ export function listedSlots(
   return { rootKeys, listed };
 }
 
-/** No job that it comes from is, or is to be, redone. */
+/** Whether no job that a slot depends on is being redone, or will be. */
 export const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   outdated === undefined && waitsForRedo === undefined && record?.former === undefined;
 
@@ -204,13 +202,13 @@ function* slotRows(
     };
 }
 
-/** Of a slot whose job was never begun: the task that it waits to be made from. */
+/** Returns the task that a job will be made from, if the job was never begun. */
 function taskToBe({ job }: Slot, lookup: RecordLookup): string | undefined {
   const parent = job?.parent === undefined ? undefined : lookup(job.parent);
   return parent === undefined ? undefined : standing(parent).taskId;
 }
 
-/** A record that only waits for its turn is no result. */
+/** Whether a slot has a result; a record that waits for its turn is not one. */
 const hasResult = ({ record }: Slot): boolean => record !== undefined && record.status !== 'pending';
 
 async function* everyCell(plan: Plan, size: number): AsyncGenerator<readonly ManifestCell[]> {

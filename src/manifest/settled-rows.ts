@@ -8,10 +8,10 @@ import { KeySet } from './key-set.ts';
 import type { RowText } from './row-text.ts';
 import { cellRows, isFinal, type ListedJobs, listedSlots } from './rows.ts';
 
-/** Rows that were made while a run began are not those that the state asks for now. */
+/** Thrown when rows that were made while a run began are no longer valid. */
 export class OutOfDate extends Error {}
 
-/** Bytes before the rows of a piece: its first cell, its last one, how many they are, and the bytes of the rows. */
+/** Size of the head of a chunk in bytes: its first cell, its last cell, the number of cells, and the size of the rows. */
 const headLength = 32;
 
 interface Piece {
@@ -20,38 +20,38 @@ interface Piece {
   cells: number;
 }
 
-/** What is listed of a whole plan. */
+/** Selects every step, for the manifest of a whole plan. */
 const everyStep = { includes: () => true };
 
 /**
- * The rows of cells in which a run finds nothing to do, made from the very slots that the run has resolved to find that out: the manifest
- * at its end then resolves the other cells alone. They wait in a file without a name. A job that changes after its row was made, and
- * anything else that the rows cannot show, makes all of them out of date: then every cell is resolved again.
+ * Collects the rows of cells in which a run finds nothing to do, from the slots that the run has resolved anyway: the manifest at its end
+ * then resolves only the other cells. The rows are kept in a temporary file without a name. If a job changes after its row was made, or
+ * anything else invalidates a row, all rows are discarded and every cell is resolved again.
  *
- * Its memory is 30 to 70 bytes a job.
+ * Its memory is 30 to 70 bytes per job.
  */
 export class SettledRows {
-  /** What the rows add up to; those of the other cells are added at the end. */
+  /** The rows with their sums; the rows of the other cells are added at the end. */
   readonly text: RowText;
   readonly #plan: Plan;
   readonly #invocation: number;
   readonly #isOrdered: (key: string) => boolean;
-  /** The cell of each job's first row, settled or not, as far as cells were resolved. */
+  /** The cell of each job's first row, for all cells resolved so far. */
   readonly #first = new KeySet(true);
   /** Jobs that settled cells depend on. */
   readonly #read = new KeySet();
-  /** Jobs whose first row is in a cell that is not settled: seen before, and found there again. */
+  /** Number of jobs whose first row is in a cell that is not settled; they were seen there, and are found there again. */
   #promised = 0;
   #found = 0;
   #last = 0;
   #piece: Piece | undefined;
-  /** Undefined: the rows are out of date. */
+  /** The temporary file. Undefined: the rows were discarded. */
   #descriptor: number | undefined;
   #end = 0;
 
   /**
    * @param file `manifest.csv`
-   * @param invocation number of the run: a job that it has settled may still change
+   * @param invocation number of the run: a job that it settled may still change
    * @param isOrdered a job is to be made anew
    */
   constructor(
@@ -70,12 +70,12 @@ export class SettledRows {
       this.#descriptor = openSync(name, 'wx+', 0o600);
       rmSync(name);
     } catch {
-      // A disk without room, for example: who writes the manifest says so.
+      // For example, the disk is full: the code that writes the manifest reports that.
       this.close();
     }
   }
 
-  /** {@link Plan.resolve}, for a run that resolves its cells in order the first time. */
+  /** Like {@link Plan.resolve}, for a run that resolves its cells in order for the first time. */
   readonly resolve = (cell: Cell, lookup: RecordLookup): readonly Slot[] => {
     if (this.#descriptor === undefined || cell.number <= this.#last) return this.#plan.resolve(cell, lookup);
     this.#last = cell.number;
@@ -102,12 +102,12 @@ export class SettledRows {
     return slots;
   };
 
-  /** Jobs have changed. */
+  /** Discards the rows if one of them shows a changed job. */
   note(records: readonly JobRecord[]): void {
     if (this.#descriptor !== undefined && records.some(({ key }) => this.#read.has(key))) this.close();
   }
 
-  /** @throws OutOfDate for a job whose first row was taken to be in a later cell */
+  /** Jobs that already have a row. @throws OutOfDate for a job whose first row was assumed to be in a later cell */
   readonly listedJobs: ListedJobs = {
     add: (key, cell) => {
       const first = this.#first.numberOf(key);
@@ -123,10 +123,10 @@ export class SettledRows {
   readonly #others = new KeySet();
 
   /**
-   * The manifest of the whole plan in order: rows as text, and between them groups of cells whose rows are to be made, with {@link listedJobs}
-   * and before the next part is asked for.
+   * Yields the manifest of the whole plan in order: text of rows, and between them groups of cells whose rows the caller must make, with
+   * {@link listedJobs}, before it asks for the next part.
    *
-   * @param cells of the plan, all of them
+   * @param cells all cells of the plan
    * @throws OutOfDate
    */
   async *parts(
@@ -134,7 +134,7 @@ export class SettledRows {
     size: number,
   ): AsyncGenerator<{ readonly rows: Buffer } | { readonly cells: readonly Cell[] }> {
     this.#write();
-    // Rows that were counted may not be in the file.
+    // The file may lack rows that were counted.
     if (this.#descriptor === undefined) throw new OutOfDate();
     let at = 0;
     const next = (): (Piece & { readonly rows: Buffer }) | undefined => {
@@ -169,7 +169,7 @@ export class SettledRows {
     if (piece !== undefined || this.#found !== this.#promised) throw new OutOfDate();
   }
 
-  /** From now on its rows are out of date. */
+  /** Discards the rows. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -183,7 +183,7 @@ export class SettledRows {
     return isOver && record.invocation !== this.#invocation && !this.#isOrdered(record.key);
   }
 
-  /** Writes the rows of the settled cells that were resolved last. */
+  /** Writes the rows of the last group of settled cells. */
   #write(): void {
     if (this.#piece === undefined || this.#descriptor === undefined) return;
     const { from, to, cells } = this.#piece;

@@ -1,15 +1,15 @@
 import type { ManifestColumn } from './columns.ts';
 
-/** A byte order mark: without it Excel reads UTF-8 as the code page of its system. */
+/** A byte order mark: without it, Excel reads UTF-8 as the code page of its system. */
 export const byteOrderMark = '\ufeff';
 
-/** What Excel holds: characters (UTF-16 code units) of one cell, and lines of one sheet, the header among them. */
+/** Limits of Excel: characters (UTF-16 code units) per cell, and lines per sheet, including the header. */
 export const sheetBounds = { characters: 32_767, lines: 1_048_576 } as const;
 
-/** Stands at the end of a text that is too long for a cell. */
+/** Marks the end of a text that is too long for a cell. */
 const cutMark = '… [cut here: manifest.csv has the whole text]';
 
-/** Columns that name something by digits: a number is never meant, whatever they look like. */
+/** Columns of ids, which may consist of digits but are never numbers. */
 const idColumns: ReadonlySet<string> = new Set<ManifestColumn>([
   'task_id',
   'parent_task_id',
@@ -20,12 +20,12 @@ const idColumns: ReadonlySet<string> = new Set<ManifestColumn>([
 ]);
 
 /**
- * The fields of one row as a spreadsheet keeps them when it opens a CSV file: a text that it would carry out as a formula, or turn
- * into another number, a date or a truth value, gets a leading apostrophe; so does a text that begins with one. Whoever takes one
- * leading apostrophe away from every field has the fields again, but for texts above {@link sheetBounds}, which are cut.
+ * Returns the fields of one row so that a spreadsheet keeps them when it opens a CSV file: a text that it would evaluate as a formula, or
+ * turn into another number, a date or a truth value, gets a leading apostrophe; so does a text that begins with one. Removing one leading
+ * apostrophe from every field restores the fields, except texts above {@link sheetBounds}, which are cut.
  *
- * The apostrophe, and not `="…"` or a tab: Excel, LibreOffice and Google Sheets all take such a field for text, whether
- * the file is opened or imported, and no field of the file is a formula.
+ * Not `="…"` or a tab: Excel, LibreOffice and Google Sheets all read a field with an apostrophe as text, whether the file is opened or
+ * imported, and no field of the file is a formula.
  */
 export const spreadsheetFields = (header: readonly string[], fields: readonly string[]): readonly string[] =>
   fields.map((field, at) => cutToCell(asText(header[at] ?? '', field)));
@@ -33,7 +33,7 @@ export const spreadsheetFields = (header: readonly string[], fields: readonly st
 const asText = (column: string, field: string): string =>
   isFormula(field) || field.startsWith("'") || isConverted(column, field) ? `'${field}` : field;
 
-/** Programs trim a field before they look at its first character; Asian editions take the wide forms too. */
+/** Whether a spreadsheet evaluates a field. Programs trim a field first; Asian editions accept the wide forms too. */
 const isFormula = (field: string): boolean =>
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u.test(field) && !isExactNumber(field);
 
@@ -42,7 +42,7 @@ function isConverted(column: string, field: string): boolean {
   return !isExactNumber(field) && looksConverted(field);
 }
 
-/** A number that a spreadsheet shows as it is written: at most 15 digits, no zero before or behind, no exponent. */
+/** Whether a spreadsheet shows a number as written: at most 15 digits, no leading or trailing zero, no exponent. */
 const isExactNumber = (field: string): boolean =>
   /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(field) &&
   String(Number(field)) === field &&
@@ -51,7 +51,7 @@ const isExactNumber = (field: string): boolean =>
 /** Numbers, amounts, percentages, fractions, dates and times, in any country's order and punctuation; `e` of an exponent. */
 const numberLike = /^[\s\p{Nd}\p{Sc}.,:;/\-+()%'’e]*$/iu;
 
-/** What is left of a date or a time without digits and punctuation: `MARCH1`, `1-Sep-2026`, `Dec 5, 2026 3:30 p.m.`, `5 p`. */
+/** The letters of a date or time, without digits and punctuation: `MARCH1`, `1-Sep-2026`, `Dec 5, 2026 3:30 p.m.`, `5 p`. */
 const dateWords = /^(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*)? ?(?:[ap](?: ?m)?)?$/;
 
 const isDateLike = (field: string): boolean =>
@@ -70,6 +70,6 @@ const looksConverted = (field: string): boolean =>
 function cutToCell(field: string): string {
   if (field.length <= sheetBounds.characters) return field;
   const kept = field.slice(0, sheetBounds.characters - cutMark.length);
-  // Half of a character in two code units is no text.
+  // Half of a surrogate pair is not valid text.
   return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}${cutMark}`;
 }

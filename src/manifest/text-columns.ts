@@ -5,7 +5,7 @@ import { describedText } from '../plan/resolve/reply.ts';
 import type { Slot } from '../plan/slot.ts';
 import type { RowOutput } from './row.ts';
 
-/** What the text columns of one row show. */
+/** The values of the text columns of one row. */
 export interface TextFields {
   readonly text?: string;
   readonly model?: string;
@@ -14,7 +14,7 @@ export interface TextFields {
 }
 
 /**
- * The text columns of one row. Each text stands on a row of its own; where nothing was kept, the first stands on the slot's only row. A
+ * Returns the text columns of one row. Each text has a row of its own; if no text was kept, the first one is on the slot's only row. A
  * reply that could not be used is shown too, because it was paid.
  */
 export function textFields({ job, record }: Slot, artifact: RowOutput | undefined): TextFields {
@@ -24,7 +24,7 @@ export function textFields({ job, record }: Slot, artifact: RowOutput | undefine
   if (request === undefined || !isTextRequest(request)) return {};
   const result = record?.text;
   const { model: asked } = request.fields;
-  // Before the first reply the model that is asked is known, not the one that answers.
+  // Before the first reply, only the requested model is known, not the one that answers.
   const model = result?.model ?? (typeof asked === 'string' ? asked : undefined);
   const candidate = result?.candidates[(artifact?.candidate ?? 1) - 1];
   const shown = { ...(model === undefined ? {} : { model }), ...reasons(candidate, result?.blockReason) };
@@ -42,14 +42,14 @@ const reasons = (
 
 const isText = ({ mime }: RowOutput): boolean => !mime.startsWith('image/');
 
-/** Something was counted: the job's first row shows it. */
+/** Whether a job has cost or tokens, which its first row shows. */
 export const hasAccount = ({ cost, usage, doubtful, assumed }: JobRecord): boolean =>
   cost !== undefined || usage !== undefined || doubtful !== undefined || assumed !== undefined;
 
-/** A column for each count of tokens, in the order of `tokenCounts`. */
+/** The column names of the token counts, in the order of `tokenCounts`. */
 export const tokenColumns = tokenCounts.map((name) => `${name}_tokens` as const);
 
-/** What these columns show. */
+/** Returns the values of the token columns. */
 export function tokenFields(usage: TokenUsage): Partial<Record<(typeof tokenColumns)[number], number>> {
   const fields: Partial<Record<(typeof tokenColumns)[number], number>> = {};
   for (const name of tokenCounts) {

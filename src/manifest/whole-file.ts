@@ -5,12 +5,11 @@ import { checkFile } from '../state/files/plain-path.ts';
 import { unfinishedName } from '../state/files/unfinished.ts';
 
 /**
- * Writes a file whole or not at all: beside it under another name, synced, renamed, and the folder synced, so that
- * a reader, a crash or a full disk never meets half of it. Takes only as much memory as one chunk. Of two writers at
- * the same time the last one wins, whole. The bytes of a chunk may be others once the next one is asked for.
+ * Writes a file completely or not at all: to a temporary file beside it, which is synced and renamed; then the folder is synced. So a
+ * reader, a crash or a full disk never leaves half of it. Takes only the memory of one chunk. If two processes write at the same time, the
+ * last one wins. A chunk may be reused once the next one is asked for.
  *
- * @throws the error of the file system, with its `code`; StateError where a link or a folder has the name. What was there before is
- *   then untouched
+ * @throws the error of the file system, with its `code`; StateError if the name is a link or a folder. The old file is then unchanged
  */
 export async function writeWhole(
   file: string,

@@ -12,10 +12,10 @@ import { byteOrderMark } from './spreadsheet.ts';
 import { writeWhole } from './whole-file.ts';
 
 /**
- * Writes `manifest.csv` whole or not at all, and returns what it adds up to.
+ * Writes `manifest.csv` completely or not at all, and returns its totals.
  *
- * UTF-8 without a byte order mark; RFC 4180 to the letter: lines end in CRLF, fields with a comma, a quote or a line
- * break are quoted. The bytes are a function of the plan, the selection, the state, `escapeFormulas` and `forSpreadsheet` alone.
+ * UTF-8 without a byte order mark, exactly as RFC 4180 says: lines end in CRLF, fields with a comma, a quote or a line break are quoted.
+ * The bytes depend only on the plan, the selection, the state, `escapeFormulas` and `forSpreadsheet`.
  *
  * @throws the error of the file system (`code` ENOSPC, EACCES, …), StateError, and the signal's reason when aborted.
  */
@@ -26,21 +26,21 @@ export interface ManifestOptions extends ManifestForm {
   readonly plan: Plan;
   readonly selection: Selection;
   readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
-  /** Where it goes: `<run directory>/manifest.csv`; `file_name` is relative to its folder. */
+  /** Path of the manifest, `<run directory>/manifest.csv`; `file_name` is relative to its folder. */
   readonly file: string;
   readonly signal?: AbortSignal;
 }
 
-/** A manifest that was written. */
+/** The facts of a written manifest. */
 export interface WrittenManifest extends RowSums {
-  /** Of its bytes, hexadecimal. */
+  /** SHA-256 of its bytes, hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * {@link writeManifest}, with the rows that were made while the run began, where these are still right.
+ * Writes the manifest like {@link writeManifest}, using the rows that were made while the run began if they are still valid.
  *
- * @param options.settled of the whole plan, in the same form
+ * @param options.settled rows of the whole plan, in the same form
  */
 export async function writeRunManifest(
   options: ManifestOptions & { readonly settled?: SettledRows | undefined },
@@ -66,7 +66,7 @@ export async function writeRunManifest(
     try {
       return await write(mergedText(options, settled), settled.text);
     } catch (error) {
-      // Its file takes up the room that the manifest may lack.
+      // Its temporary file may take the disk space that the manifest needs.
       settled.close();
       if (!(error instanceof OutOfDate) && !isFullDisk(error)) throw error;
     }
@@ -74,7 +74,7 @@ export async function writeRunManifest(
   return await write(manifestText(options, text), text);
 }
 
-/** The text of a manifest in pieces, as {@link writeManifest} writes it. */
+/** Yields the text of a manifest in chunks, as {@link writeManifest} writes it. */
 export const manifestChunks = (options: Omit<ManifestOptions, 'file'>): AsyncGenerator<string> =>
   manifestText(options, new RowText(options.plan.matrix.variables, options));
 
@@ -114,7 +114,7 @@ async function* mergedText(
   if (hasOthers) refuseSameFiles(text);
 }
 
-/** Which of them are named depends on the order in which all rows are seen. */
+/** Throws OutOfDate if files are identical: which of them are named depends on the order in which all rows are seen. */
 function refuseSameFiles(text: RowText): void {
   if (text.result().totals.sameFiles !== undefined) throw new OutOfDate();
 }

@@ -1,15 +1,15 @@
-/** Messages of failures that share a code are often one and the same; more different ones are only counted. */
+/** Largest number of different messages of one code that are counted separately. Most failures share a message. */
 const mostDifferent = 1000;
 
-/** What is shown of messages: one of them, and how many different ones there are besides. */
+/** The most frequent message of a code, and the number of other messages. */
 export interface CommonMessage {
-  /** The most frequent one; of equally frequent ones the first by its text, so that every count gives the same message. */
+  /** The most frequent message; of equally frequent ones the first in text order, so that every count gives the same message. */
   readonly message: string;
   /** Absent: none. Only the first 1000 different messages are counted separately. */
   readonly otherMessages?: number;
 }
 
-/** Counts messages of one code. */
+/** A counter of the messages of one code. */
 export class Messages {
   readonly #counts = new Map<string, number>();
 
@@ -30,7 +30,7 @@ export class Messages {
   }
 }
 
-/** The message for people: `The task failed. (and 3 other messages)`. */
+/** Formats messages for people: `The task failed. (and 3 other messages)`. */
 export const messageText = ({ message, otherMessages = 0 }: CommonMessage): string =>
   otherMessages === 0
     ? message

@@ -8,69 +8,69 @@ import { type CommonMessage, Messages } from './messages.ts';
 import { SameFiles, type SameFilesFound } from './same-files.ts';
 import { lostBy } from './sums.ts';
 
-/** Slots that share a status and an error code, with the most frequent of their messages. */
+/** A group of slots with the same status and error code, with their most frequent message. */
 export interface Reason extends CommonMessage {
   readonly status: 'failed' | 'in-doubt';
   readonly code: string;
   readonly count: number;
-  /** Of a failure: how many of them have no job that could be tried again. Absent: none. */
+  /** Number of failed slots among them without a job that could be retried. Absent: none. */
   readonly unasked?: number;
 }
 
 /** The totals of a manifest: the basis of exit codes and of the final messages. */
 export interface ManifestTotals {
   readonly rows: number;
-  /** Slots that the selection chose, by status. */
+  /** Selected slots, by status. */
   readonly slots: Readonly<Record<SlotStatus, number>>;
-  /** Slots that are listed only because they have a result. */
+  /** Number of other slots, which are listed only because they have a result. */
   readonly otherSlots: number;
-  /** Rows that name a file, in all slots. */
+  /** Number of rows that name a file, over all slots. */
   readonly files: number;
-  /** Why chosen slots failed or are in doubt, most frequent first. */
+  /** Reasons why selected slots failed or are in doubt, most frequent first. */
   readonly reasons: readonly Reason[];
-  /** Sum of the cost column; absent when no price is known. */
+  /** Sum of the cost column; absent if no price is known. */
   readonly cost?: number;
-  /** What submissions of the listed jobs that nobody answered may have cost beside it; absent: nothing. */
+  /** Possible further cost of unanswered submissions of the listed jobs; absent: none. */
   readonly possibleCost?: number;
-  /** Sums of the token columns; absent when no tokens were counted. */
+  /** Sums of the token columns; absent if no tokens were counted. */
   readonly tokens?: TokenUsage;
   /** Estimated tokens of replies without a token count; absent: every reply had one. */
   readonly assumedTokens?: number;
-  /** Submissions and calls of the listed jobs whose answer never came, and which may have been paid; absent: none. */
+  /** Submissions and calls of the listed jobs that were never answered and may have been paid; absent: none. */
   readonly unanswered?: number;
-  /** Different jobs with the same bytes; absent: none. */
+  /** Files of different jobs with the same bytes; absent: none. */
   readonly sameFiles?: SameFilesFound;
-  /** Rows whose job has its tokens and its cost on an earlier row; absent: none. */
+  /** Number of rows whose job has its tokens and its cost on an earlier row; absent: none. */
   readonly countedBefore?: number;
 }
 
-/** A result as it is counted: a row of the manifest. */
+/** A row of the manifest, as it is counted. */
 export interface CountedRow {
   readonly slot: Slot;
-  /** The selection chose its slot. */
+  /** The selection contains its slot. */
   readonly chosen: boolean;
   readonly firstOfSlot: boolean;
   readonly firstOfJob: boolean;
   /** An earlier slot has the same job. */
   readonly sharesJob?: boolean;
-  /** A job that it comes from is, or is to be, redone. */
+  /** A job that it depends on is being redone, or will be. */
   readonly mayChange?: boolean;
   /** Its job has its tokens and its cost on an earlier row. */
   readonly countedBefore?: boolean;
   readonly artifact?: { readonly file?: string };
 }
 
-/** Codes are a closed set; a service's own codes could be many. */
+/** Largest number of reasons: codes are a closed set, but a service may have many codes of its own. */
 const mostReasons = 100;
 
-/** Results that a reason names. */
+/** Largest number of results that a reason names as examples. */
 const mostExamples = 20;
 
-/** A reason with where it was met. */
+/** A reason with examples of its slots. */
 export interface ReasonFound extends Reason {
-  /** Without what its job made. */
+  /** The first slot with this reason, without the results of its job. */
   readonly first: Slot & { readonly error: JobError };
-  /** Places of the first of them. */
+  /** Places of the first such slots. */
   readonly examples: readonly number[];
   readonly steps: Readonly<Record<string, number>>;
 }
@@ -84,11 +84,11 @@ interface Group extends Pick<Reason, 'status'> {
   unasked: number;
 }
 
-/** Groups slots that failed or are in doubt by their reason. */
+/** A counter of failed and in-doubt slots, grouped by reason. */
 export class Reasons {
   readonly #groups = new Map<string, Group>();
 
-  /** A slot, once; nothing is counted of one that is well. @param at the place of its result */
+  /** Adds a slot, once; ignores slots without a failure. @param at place of its result */
   add(slot: Slot, at = 0): void {
     const { status, error, record, step } = slot;
     if (error === undefined || (status !== 'failed' && status !== 'in-doubt')) return;
@@ -116,7 +116,7 @@ export class Reasons {
     group.steps.set(step, (group.steps.get(step) ?? 0) + 1);
   }
 
-  /** Most frequent first. */
+  /** Returns the reasons, most frequent first. */
   found(): readonly ReasonFound[] {
     return [...this.#groups.values()]
       .map(
@@ -135,7 +135,7 @@ export class Reasons {
   }
 }
 
-/** The counts and sums of a manifest, from its rows in their order. */
+/** The counts and sums of a manifest, computed from its rows in their order. */
 export class RowLedger {
   #rows = 0;
   #otherSlots = 0;
@@ -152,7 +152,7 @@ export class RowLedger {
     number
   >;
   readonly #reasons = new Reasons();
-  /** Undefined: some slot is not settled, or its step's counts would not say all about it. */
+  /** Counts by step. Undefined: some slot is not settled, or the counts of its step would not describe it fully. */
   #steps: Map<string, Record<keyof SettledStep, number>> | undefined = new Map();
 
   add(row: CountedRow): void {
@@ -191,7 +191,7 @@ export class RowLedger {
     };
   }
 
-  /** What a plan says of the slots of each step, by its name, where all are settled; undefined: more than can be counted. */
+  /** Returns the counts that a plan shows for each step, if all slots are settled; undefined: they cannot be counted. */
   settled(): Readonly<Record<string, SettledStep>> | undefined {
     return this.#steps && Object.fromEntries(this.#steps);
   }
@@ -211,7 +211,7 @@ export class RowLedger {
     const { status, record, step } = slot;
     const isWithout = status === 'skipped' || status === 'blocked';
     const isDone = status === 'done' || status === 'failed';
-    // A slot that failed without a job, and a reply whose images are wanted after all, are things that a plan has words for.
+    // A plan shows slots that failed without a job, and replies whose images are now wanted, in words of their own.
     const isPlain = isWithout || (isDone && record !== undefined && !isNotKept(slot));
     if (mayChange === true || !isPlain) this.#steps = undefined;
     if (this.#steps === undefined || !isPlain) return;

@@ -1,15 +1,15 @@
 import type { JobRecord } from '../plan/job.ts';
 
-/** Files of different jobs that have the same bytes: most often a placeholder that the service gave for images it had removed. */
+/** The number of identical files of different jobs: usually a placeholder of the service for removed images. */
 export interface SameFilesFound {
-  /** Jobs with a file whose bytes another job has too. */
+  /** Number of jobs with a file whose bytes another job has too. */
   readonly jobs: number;
-  /** Different contents among these files. */
+  /** Number of different contents among these files. */
   readonly contents: number;
-  /** The content that most jobs have. */
+  /** The content that most jobs share. */
   readonly example: {
     readonly jobs: number;
-    /** Of the second job, relative to the run directory. */
+    /** File of the second job, relative to the run directory. */
     readonly file: string;
     /** Keys of two of the jobs. */
     readonly first: string;
@@ -17,29 +17,29 @@ export interface SameFilesFound {
   };
 }
 
-/** Contents that are remembered, the latest: two jobs with more files between them are not compared. */
+/** Number of recent contents that are remembered: two jobs with more files between them are not compared. */
 const mostRemembered = 32_768;
 
-/** Contents of several jobs that are counted one by one. */
+/** Largest number of shared contents that are counted one by one. */
 const mostContents = 1000;
 
-/** A job that had a content first; `isCounted`: an earlier job has another of its contents. */
+/** The first job with a content; `isCounted`: it was counted for another of its contents. */
 interface FirstJob {
   readonly key: string;
   isCounted: boolean;
 }
 
-/** Finds files of the same bytes among jobs that are added one after another, in memory that does not grow with them (about 8 MB). */
+/** Finds identical files among jobs that are added one by one, in constant memory (about 8 MB). */
 export class SameFiles {
-  /** By SHA-256, the job that had it first; the longest unused goes first. */
+  /** The first job with each content, by SHA-256, least recently used first. */
   readonly #first = new Map<string, FirstJob>();
-  /** Goes on where it was: a new one passes over all that were deleted, one by one. */
+  /** An iterator that is kept: a new one would pass over all deleted entries. */
   readonly #oldest = this.#first.keys();
   readonly #found = new Map<string, { jobs: number; file: string; first: FirstJob; second: string }>();
-  /** With a content that an earlier job has. */
+  /** Number of jobs whose content an earlier job has. */
   #jobs = 0;
 
-  /** Each job once. Frames are left out, because they repeat what their grid says. */
+  /** Adds a job; call this once per job. Frames are left out, because they repeat their grid. */
   add({ key, artifacts }: Pick<JobRecord, 'key' | 'artifacts'>): void {
     const own = new Map(artifacts.map(({ sha256, file }) => [sha256, file]));
     const job: FirstJob = { key, isCounted: false };

@@ -6,32 +6,32 @@ import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { StateReader, StoreTotals } from '../state/reader.ts';
 
 /**
- * Sums over all jobs of a directory, over its life: what its state has committed with its records, with what a killed run left. What
- * was under way when it was killed may have been paid, and no image of it is known.
+ * Sums over all jobs of a directory, over its life: what its state has committed, and what a killed run left. Requests in flight when a run
+ * was killed may have been paid, and their images are unknown.
  */
 export interface DirectorySums extends StoreTotals {
-  /** Jobs by status; one whose optional button is not there is skipped, and has not failed. */
+  /** Number of jobs by status; a job whose optional button is missing counts as skipped, not as failed. */
   readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
-  /** Jobs in doubt, with what a killed run left while it was being submitted: its status is `submitting`. */
+  /** Number of jobs in doubt, including those with status `submitting` that a killed run left. */
   readonly doubts: number;
-  /** Under way, or waiting for their turn. */
+  /** Number of jobs that are under way or wait for their turn. */
   readonly open: number;
 }
 
-/** What is known, and what may have been, spent in a directory so far. */
+/** The spending of a directory so far, with what may have been spent. */
 export interface SpentSoFar {
-  /** Absent: nothing is priced. */
+  /** Known cost; absent: nothing is priced. */
   readonly cost?: number;
-  /** Of submissions without a response, and replies without a token count, in addition; absent: nothing. */
+  /** Possible further cost of submissions without a response and replies without a token count; absent: none. */
   readonly possibleCost?: number;
-  /** Estimated tokens of replies without a token count, and of text calls whose answer was lost; absent: there was none. */
+  /** Estimated tokens of replies without a token count, and of text calls whose answer was lost; absent: none. */
   readonly assumedTokens?: number;
 }
 
-/** The sums of a state when a run began; absent parts are those of runs that did not keep them. */
+/** The sums of a state when a run began; parts are absent for runs that did not record them. */
 export type SpentAtStart = Partial<Pick<StoreTotals, 'cost' | 'possibleCost'>>;
 
-/** @param running a run is on: what is being submitted is under way @throws StateError */
+/** Reads the sums of a state. @param running true while a run is on: jobs being submitted are then under way @throws StateError */
 export async function readSums(
   state: Pick<StateReader, 'totals' | 'unfinished' | 'withStatus'>,
   running: boolean,
@@ -42,7 +42,7 @@ export async function readSums(
   if (!running && totals.jobs.submitting > 0)
     for await (const record of state.unfinished()) if (record.status === 'submitting') left.push(record);
   let skipped = 0;
-  // An index gives only the number of missing buttons: those jobs are read, page by page.
+  // An index gives only the number of missing buttons, so those jobs are read, page by page.
   if (isOptional !== neverOptional && (totals.codes[missingCode] ?? 0) > 0)
     for await (const record of state.withStatus('failed', missingCode))
       if (isSkipped(record, isOptional)) skipped += 1;
@@ -50,8 +50,8 @@ export async function readSums(
 }
 
 /**
- * @param left what a run that has ended left while it was being submitted
- * @param skipped failed jobs whose optional button is not there
+ * Computes the sums of a directory.
+ * @param left jobs that an ended run left during submission; `skipped`: number of failed jobs whose optional button is missing
  */
 export function sumsOf(totals: StoreTotals, left: readonly JobRecord[], skipped = 0): DirectorySums {
   const { jobs, codes } = totals;
@@ -68,7 +68,7 @@ export function sumsOf(totals: StoreTotals, left: readonly JobRecord[], skipped 
   };
 }
 
-/** What a job may have cost whose answer a killed run did not wait for, beside what its record has counted. */
+/** Returns the possible cost of a job whose answer a killed run did not wait for, in addition to its record. */
 export const lostBy = (
   record: JobRecord,
 ): { readonly count: number; readonly cost: number; readonly tokens: number } => {
@@ -86,7 +86,7 @@ export const spentSoFar = ({
   ...(assumedTokens === 0 ? {} : { assumedTokens }),
 });
 
-/** What one run has spent of that; undefined: nothing, or it is not known what was spent before. */
+/** Returns the spending of one run; undefined: nothing was spent, or earlier spending is unknown. */
 export function spentInRun(
   { cost }: Pick<StoreTotals, 'cost'>,
   { cost: before }: SpentAtStart,
@@ -95,14 +95,14 @@ export function spentInRun(
   return spent > 0 ? spent : undefined;
 }
 
-/** Jobs that will not be touched again without the user's word. */
+/** Returns the number of jobs that no run will continue without the user's request. */
 export const settledJobs = ({
   jobs,
 }: {
   readonly jobs: Readonly<Record<'done' | 'failed' | 'in-doubt', number> & { skipped?: number }>;
 }): number => jobs.done + jobs.failed + jobs['in-doubt'] + (jobs.skipped ?? 0);
 
-/** The jobs whose request was under way when a run was killed, and which no later run has counted as unanswered; none while a run is on. */
+/** Yields jobs whose request was in flight when a run was killed and that no later run counted; none while a run is on. */
 export async function* leftUnanswered(
   state: Pick<StateReader, 'unfinished'>,
   running: boolean,
@@ -112,15 +112,15 @@ export async function* leftUnanswered(
 }
 
 /**
- * True for a job whose submission was sent and whose response no process awaits: a job in doubt, and one that a killed run
- * left behind, which the next run would call in doubt. A text call is repeated and never in doubt.
+ * Whether a job's submission was sent and no process awaits its response: a job in doubt, or one that a killed run left behind, which the
+ * next run would call in doubt. A text call is repeated and never in doubt.
  *
- * @param running a run is on
+ * @param running true while a run is on
  */
 export const isInDoubt = ({ status, kind }: Pick<JobRecord, 'status' | 'kind'>, running: boolean): boolean =>
   status === 'in-doubt' || (status === 'submitting' && !running && !isTextKind(kind));
 
-/** Those of a directory, in key order, and then what a killed run left while it was being submitted. */
+/** Yields the jobs in doubt of a directory in key order, then those that a killed run left while they were being submitted. */
 export async function* jobsInDoubt(
   state: Pick<StateReader, 'withStatus' | 'unfinished'>,
   running: boolean,

@@ -4,9 +4,9 @@ import type { Artifact } from '../plan/job.ts';
 import type { Looked } from './finding.ts';
 
 /**
- * Compares a file with what the state says of it, byte for byte.
+ * Compares a file with its size and hash in the state.
  *
- * @throws SaveError, where the store fails; the signal's reason
+ * @throws SaveError if the store fails; the signal's reason
  */
 export async function checkArtifact(
   artifacts: Pick<ArtifactStore, 'open'>,

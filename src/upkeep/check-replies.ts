@@ -9,7 +9,7 @@ import { readFlags } from '../state/files/plain-file.ts';
 import { segmentPath } from '../state/files/segment-files.ts';
 import type { StateReader } from '../state/reader.ts';
 
-/** Where the whole replies of a job lie, those of its rounds first; of a job that is being redone, those of its former result too. */
+/** Yields the places of all replies of a job, those of its rounds first; for a job that is being redone, also of its former result. */
 export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<ReplyPlace> {
   for (const told of [{ rounds, text }, former ?? {}]) {
     yield* told.rounds ?? [];
@@ -17,18 +17,18 @@ export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<R
   }
 }
 
-/** A line longer than this is none: what a state says of its length is not to be believed. */
+/** Largest length of a line: a length in a state is not to be trusted. */
 const mostLine = 1024 * 1024 * 1024;
 
-/** Reads lines of kept replies; the segment that was read last stays open. */
+/** Reads lines of kept replies; the last segment stays open. */
 export class ReplyLines {
   readonly #directory: string;
   readonly #state: Pick<StateReader, 'replyLine'>;
-  /** Hashes of all lines of the segments in which some line was not in its place. */
+  /** Hashes of all lines, for segments with a misplaced line. */
   readonly #lines = new Map<number, KeySet>();
   #open: { readonly segment: number; readonly handle: FileHandle | undefined } | undefined;
 
-  /** @param state which has the lines where they do not lie in the directory */
+  /** @param state that has the lines if they are not in the directory */
   constructor(directory: string, state: Pick<StateReader, 'replyLine'> = {}) {
     this.#directory = directory;
     this.#state = state;
@@ -39,12 +39,12 @@ export class ReplyLines {
     return (await this.#bytes(place)) !== undefined;
   }
 
-  /** The line, without its end; undefined where it is not as the state says. @throws the error of the file system */
+  /** Reads the line without its end; undefined if it differs from the state. @throws the error of the file system */
   async read(place: ReplyPlace): Promise<string | undefined> {
     return (await this.#bytes(place))?.toString('utf8');
   }
 
-  /** Whether the segment has a line of these bytes, wherever it stands. @throws the error of the file system */
+  /** Whether the segment has a line of these bytes at any position. @throws the error of the file system */
   async isElsewhere({ segment, sha256 }: ReplyPlace): Promise<boolean> {
     if (this.#state.replyLine !== undefined) return false;
     let lines = this.#lines.get(segment);
@@ -88,7 +88,7 @@ export class ReplyLines {
 
 const pieceBytes = 1024 * 1024;
 
-/** Hashes of the lines of a file, which may be longer than fits into memory. */
+/** Returns the hashes of the lines of a file, which may be larger than the memory. */
 async function linesOf(handle: FileHandle | undefined): Promise<KeySet> {
   const lines = new KeySet();
   if (handle === undefined) return lines;
@@ -117,7 +117,7 @@ async function openPlain(path: string): Promise<FileHandle | undefined> {
     await handle.close();
     return undefined;
   } catch (error) {
-    // A link in its place is not followed.
+    // A link in place of the file is not followed.
     if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'ELOOP'))
       return undefined;
     throw error;

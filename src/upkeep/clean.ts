@@ -16,22 +16,22 @@ import type { StateStore } from '../state/store.ts';
 import { everyJob, filesOf } from './artifact-names.ts';
 import { withoutFiles, withoutFrames } from './without-files.ts';
 
-/** A file that a clean may remove. */
+/** A file that `clean` may remove. */
 export interface CleanFile {
-  /** Relative to the run directory, with `/`. */
+  /** Path relative to the run directory, with `/`. */
   readonly file: string;
   readonly bytes: number;
   /**
-   * `unplanned`: of a job that the last whole plan does not have; `unlisted`: has the form of an artifact, and no job names it; `unfinished`:
-   * left by a process that was killed while it wrote.
+   * `unplanned`: its job is not in the last complete plan; `unlisted`: it has the form of an artifact, and no job names it; `unfinished`: a
+   * process was killed while it wrote the file.
    */
   readonly why: 'unplanned' | 'unlisted' | 'unfinished';
 }
 
 /**
- * The names of the files of all jobs that a plan has, whatever flags chose, and the keys of those of its jobs whose files the state does not
- * have: a repair that was killed took them out, and they may be whole. Where two names count as one, a file that nobody names is taken for one
- * that is named, and left alone.
+ * Returns the names of the files of all jobs in a plan, whatever the flags select, and the keys of those jobs whose files the state lacks:
+ * an interrupted repair took them out of it. Names that some file system may treat as equal count as equal, so that no used file is
+ * removed.
  */
 export async function plannedFiles(
   plan: Plan,
@@ -46,7 +46,7 @@ export async function plannedFiles(
       (cell, lookup) => {
         for (const { record, split, unsaved } of plan.resolve(cell, lookup)) {
           if (record === undefined) continue;
-          // Frames have rows while a step of theirs says `grid: split`, and are left over when none does any more.
+          // Frames are used while some step says `grid: split`, and are left over otherwise.
           for (const file of filesOf(split ? record : withoutFrames(record))) names.add(file);
           if (unsaved === true) names.add(record.key);
         }
@@ -60,10 +60,10 @@ export async function plannedFiles(
 }
 
 /**
- * The files of a run directory that a clean would remove: artifacts that the plan does not list, and what killed processes left. Only names of
- * the form of ours are looked at; see {@link foreignFiles} for the rest.
+ * Yields the files of a run directory that `clean` would remove: artifacts that the plan does not use, and files of killed processes.
+ * Checks only names in the form of promptpress; see {@link foreignFiles} for the rest.
  *
- * @throws StateError where a link has the name of a folder; the error of the file system; the signal's reason
+ * @throws StateError if a link has the name of a folder; the error of the file system; the signal's reason
  */
 export async function* filesToClean(
   directory: string,
@@ -96,12 +96,12 @@ export async function* filesToClean(
   }
 }
 
-/** Records that are read and changed together. */
+/** Number of records that are read and changed together. */
 const group = 256;
 
 /**
- * Takes files out of the state before they are removed: their jobs stay done and paid, and a plan that has them again downloads them. So a
- * process that is killed in between leaves files without a job, never a job without its files.
+ * Removes files from the state before they are deleted: their jobs stay done and paid, and a plan that uses them again downloads them. So a
+ * killed process leaves files without a job, never a job without its files.
  */
 export async function forgetFiles(
   state: StateStore,
@@ -129,9 +129,9 @@ export async function forgetFiles(
 }
 
 /**
- * What lies in the folders of artifacts and is not ours: it is shown, and stays. A link is one name, wherever it leads.
+ * Finds names in the folders of artifacts that promptpress did not make; they are kept. A link counts as one name.
  *
- * @param most names that are listed
+ * @param most largest number of listed names
  */
 export async function foreignFiles(
   directory: string,
@@ -151,7 +151,7 @@ export async function foreignFiles(
       const place = join(directory, root, folder);
       const isFolder = (await lstat(place)).isDirectory();
       const names = isFolder ? await namesIn(place) : [];
-      // Of ours, an empty folder is what its files left behind.
+      // An empty folder of promptpress is left over from its files.
       if (names.length === 0 && !(isFolder && /^[0-9a-f]{2}$/.test(folder))) note(`${root}/${folder}`);
       const known = new Set<string>();
       if (isFolder)
@@ -167,7 +167,7 @@ export async function foreignFiles(
   return found;
 }
 
-/** Names in a folder in order; none where it is missing or no folder. */
+/** Returns the names in a folder in order; empty if it is missing or not a folder. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -178,7 +178,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Undefined where it has gone meanwhile. @throws StateError for a link */
+/** Returns the size of a file; undefined if it was removed meanwhile. @throws StateError for a link */
 async function sizeOf(path: string): Promise<number | undefined> {
   return checkFile(path) ? (await lstat(path)).size : undefined;
 }

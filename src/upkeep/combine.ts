@@ -2,8 +2,8 @@ import type { AssumedTokens, Attempt, JobRecord, JobStatus, UnconfirmedSubmits }
 import { addUsage } from '../plan/usage.ts';
 
 /**
- * How far a job has come, what is paid first: a task that is there, or may be there, is never given up for a failure elsewhere. One in doubt
- * is above a failed one for the same reason, and only its user can settle it.
+ * How far a job has come, by status; a task that exists, or may exist, ranks above a failure elsewhere. A job in doubt ranks above a failed
+ * one for the same reason, and only the user can settle it.
  */
 const ranks: Readonly<Record<JobStatus, number>> = {
   done: 7,
@@ -16,12 +16,12 @@ const ranks: Readonly<Record<JobStatus, number>> = {
   pending: 0,
 };
 
-/** What two directories know of one job, as one record. */
+/** The records of one job in two directories, combined. */
 export interface Combined {
   readonly record: JobRecord;
-  /** Whose result and files it has. */
+  /** True if the result and files are those of the second directory. */
   readonly isSecond: boolean;
-  /** Both had a result, and not the same one. */
+  /** True if both had a result, and the results differ. */
   readonly isConflict: boolean;
 }
 
@@ -32,9 +32,9 @@ export interface KnownJob {
 }
 
 /**
- * Joins what two directories know of one job. The result is that of the directory in which the job has come further, of two results the
- * older one. What was submitted and paid in both adds up; but where one directory is a copy of the other, so that both know of the
- * same submission, it counts once.
+ * Combines the records of one job in two directories. Takes the result of the directory in which the job has come further; of two results
+ * the older one. Submissions and costs of both add up; but if one directory is a copy of the other, so that both know the same submission,
+ * it counts once.
  */
 export function combine(first: KnownJob, second: KnownJob): Combined {
   const [a, b] = [first.record, second.record];
@@ -59,7 +59,7 @@ const finished = ({ finishedAt }: JobRecord): number => finishedAt ?? Number.POS
 const isSameSubmission = (a: JobRecord, b: JobRecord): boolean =>
   a.submittedAt !== undefined && a.submittedAt === b.submittedAt && a.taskId === b.taskId;
 
-/** A record with what another one has cost too. */
+/** Returns a record with the cost of another one added. */
 function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
   const cost = sum(record.cost, other.cost);
   const doubtful = doubts(record.doubtful, other.doubtful);
@@ -81,7 +81,7 @@ function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
 const sum = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
-/** Since when a job waits for an answer is what its own record says. */
+/** The waiting time of a job is that of its own record. */
 function doubts(
   own: UnconfirmedSubmits | undefined,
   other: UnconfirmedSubmits | undefined,

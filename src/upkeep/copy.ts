@@ -4,28 +4,28 @@ import type { StateReader } from '../state/reader.ts';
 import { everyJob } from './artifact-names.ts';
 import { checkArtifact } from './check-files.ts';
 
-/** Files that are copied at a time. */
+/** Number of files that are copied at the same time. */
 const atOnce = 8;
-/** Names of files that cannot be copied that are kept. */
+/** Largest number of names kept of files that cannot be copied. */
 const mostNamed = 20;
 
-/** How far the copying is. */
+/** The progress of a copy. */
 export interface Copied {
   files: number;
   bytes: number;
-  /** Files that were there, whole. */
+  /** Number of files that the target had already, intact. */
   there: number;
-  /** Files that are missing where they should be copied from, or are not as the state says. */
+  /** Number of files that are missing in the source, or differ from the state. */
   faults: number;
-  /** Some of them. */
+  /** Names of some of them. */
   readonly named: string[];
 }
 
 /**
- * Copies every file that a state names from one store to another. Each gets its name there once its bytes are those that the state says;
- * what is there already as the state says is left, so that copying goes on where it was killed. Memory does not grow with the files.
+ * Copies every file that a state names from one store to another. A file gets its name in the target once its bytes match the state; files
+ * that match already are skipped, so that an interrupted copy continues. Memory does not grow with the files.
  *
- * @param onCopied is told after each few files
+ * @param onCopied called after every few files
  * @throws SaveError, the error of the file system, the signal's reason
  */
 export async function copyArtifacts(
@@ -94,7 +94,7 @@ async function copyOne(
   }
 }
 
-/** Whether a file is there as the state says: a store that notes hashes is believed, so that nothing is fetched to find that out. */
+/** Whether a file in the target matches the state. Uses the hash that a store records, so that nothing is downloaded. */
 async function isWhole(
   store: Pick<ArtifactStore, 'open'>,
   artifact: Artifact,

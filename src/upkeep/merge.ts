@@ -9,37 +9,37 @@ import { combine } from './combine.ts';
 
 /** A run directory that is merged into another one. */
 export interface MergeSource {
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
-  /** As the user named it, for messages. */
+  /** Path as the user gave it, for messages. */
   readonly name: string;
   readonly reader: StateReader;
-  /** Its files. */
+  /** The store of its files. */
   readonly artifacts: Pick<ArtifactStore, 'open'>;
 }
 
-/** A run directory that is made of others; nothing has run there. */
+/** A new run directory that others are merged into; nothing has run there. */
 export interface MergeTarget {
   readonly state: StateStore;
   readonly artifacts: ArtifactStore;
 }
 
-/** What came together. */
+/** The result of a merge. */
 export interface Merged {
   jobs: number;
   files: number;
   bytes: number;
   replies: number;
-  /** Jobs that several directories knew. */
+  /** Number of jobs in several directories. */
   shared: number;
-  /** Those of them that have two results: the older one was taken. */
+  /** Number of these jobs with two results: the older one was taken. */
   conflicts: number;
 }
 
-/** A source that is not whole. */
+/** An error for an incomplete source. */
 export class MergeError extends Error {
   readonly source: MergeSource;
-  /** `verify --repair` may mend it. */
+  /** True if `verify --repair` may repair it. */
   readonly mayRepair: boolean;
 
   constructor(source: MergeSource, message: string, mayRepair: boolean) {
@@ -50,12 +50,12 @@ export class MergeError extends Error {
   }
 }
 
-/** Jobs that are committed together, and bytes of replies after which they are committed at once. */
+/** Number of jobs that are committed together, and size of replies after which they are committed at once. */
 const group = { jobs: 128, bytes: 16 * 1024 * 1024 } as const;
 
 /**
- * Puts the jobs of a directory into another one, with their history, files and replies. Each file and each reply is compared with its hash
- * while it is copied. Memory does not grow with the jobs. Who merges throws the target away where this throws.
+ * Copies the jobs of a directory into another one, with their history, files and replies. Each file and each reply is compared with its
+ * hash during the copy. Memory does not grow with the jobs. If this throws, the caller must discard the target.
  *
  * @throws MergeError, StateError, SaveError; the signal's reason
  */
@@ -113,7 +113,7 @@ export async function mergeInto(
   }
 }
 
-/** A record whose replies lie in the new directory, those of its former result among them. */
+/** Copies the replies of a record, with those of its former result, and returns the record with their new places. */
 async function replied(
   record: JobRecord,
   state: StateStore,
@@ -143,7 +143,7 @@ async function replied(
   return former === undefined ? own : { ...own, former: await moved(former) };
 }
 
-/** What the source has seen of the files that a job shows: their content is part of its key. */
+/** Copies the facts of the files that a job shows: their content is part of its key. */
 async function rememberFiles({ files }: JobRecord, state: StateStore, source: MergeSource): Promise<void> {
   if (files === undefined) return;
   for (const seen of (await source.reader.inputFiles(Object.values(files))).values()) {

@@ -15,25 +15,25 @@ import { checkArtifact } from './check-files.ts';
 import { placesOf, ReplyLines } from './check-replies.ts';
 import type { Finding, Looked } from './finding.ts';
 
-/** Files that are read at a time. */
+/** Number of files that are read at the same time. */
 const atOnce = 4;
 
 export interface VerifyOptions {
   readonly directory: string;
   readonly artifacts: Pick<ArtifactStore, 'open' | 'list'>;
   readonly reader: StateReader;
-  /** How the last run would write its manifest; absent where its plan is not known. */
+  /** Options of the last run's manifest; absent if its plan is not known. */
   readonly manifest?: Omit<ManifestOptions, 'file'>;
-  /** A run has ended and not begun again since. */
+  /** True if a run has ended and none has begun since. */
   readonly hasEnded: boolean;
   readonly looked: Looked;
   readonly signal: AbortSignal;
 }
 
 /**
- * Looks through a run directory for what is not as the state says: files that are gone or have other bytes, files that no job names,
- * finished jobs without their files, replies without their line, a manifest that has other rows. Memory does not grow with the files, but
- * for 8 to 32 bytes a name.
+ * Yields the differences between a run directory and its state: files that are missing or have other bytes, files that no job names,
+ * finished jobs without their files, replies without their line, a manifest with other rows. Memory does not grow with the files, except 8
+ * to 32 bytes per name.
  *
  * @throws StateError, SaveError; the error of the file system; the signal's reason
  */
@@ -43,7 +43,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   const replies = new ReplyLines(directory, reader);
   const same = new SameFiles();
   let mayLackFiles = false;
-  /** By segment, replies that are whole, but not where the state says: what was taken out before them, or put in, shifts all of them. */
+  /** Number of misplaced intact replies by segment: one removal or insertion shifts all replies after it. */
   const moved = new Map<number, number>();
   try {
     let group: NamedArtifact[] = [];
@@ -84,7 +84,7 @@ export async function* verify(options: VerifyOptions): AsyncGenerator<Finding> {
   if (finding !== undefined) yield finding;
 }
 
-/** Jobs that still have the result of a task that may be this one's. */
+/** Yields the jobs whose result is of a task that may belong to this job. */
 async function* sharedBy({ shared }: JobRecord, reader: StateReader): AsyncGenerator<string> {
   for (const key of shared?.jobs ?? []) {
     const other = await reader.get(key);
@@ -107,14 +107,14 @@ async function* checkGroup(
   }
 }
 
-/** Whether somebody may want files of it that the state does not have: the plan knows. */
+/** Whether a slot may use files of a job that the state lacks: the plan decides. */
 const mayLack = (record: JobRecord): boolean =>
   record.status === 'done' &&
   record.result !== undefined &&
   record.result.prompts === undefined &&
   (record.artifacts.length === 0 || (record.split === true && isUncut(record)));
 
-/** Finished jobs whose files some slot wants and the state does not have, each once. */
+/** Yields the finished jobs whose files some slot uses and the state lacks, each once. */
 async function* checkSaved(
   { plan, selection, reader }: Omit<ManifestOptions, 'file'>,
   signal: AbortSignal,
@@ -144,8 +144,8 @@ const uncutFinding = (record: JobRecord): Finding => ({
 });
 
 /**
- * The service has the file: a finished task shows a link to it. Images of a text call came with its answer, and what is being redone
- * gets a new result anyway.
+ * Whether the service has the file: a finished task has a link to it. Images of a text call came with its answer, and a job that is being
+ * redone gets a new result anyway.
  */
 export const isRepairable = ({ status, result, taskId, former }: JobRecord): boolean =>
   status === 'done' && former === undefined && taskId !== undefined && result !== undefined;
@@ -154,9 +154,9 @@ export const isRepairable = ({ status, result, taskId, former }: JobRecord): boo
 const name = 'manifest.csv';
 
 /**
- * Compares the manifest with the rows of the state, in memory that does not grow with it.
+ * Compares the manifest with the rows of the state, in constant memory.
  *
- * @param isExpected a run has ended: it has written one
+ * @param isExpected a run has ended, so it has written a manifest
  * @throws StateError, TableError; the error of the file system
  */
 async function checkManifest(
@@ -173,7 +173,7 @@ async function checkManifest(
   return { kind: 'manifest', file: name, why: (await endsWithRow(file)) ? 'other' : 'torn' };
 }
 
-/** Whether two streams of bytes and texts hold the same. Ends with the first difference. */
+/** Whether two streams of bytes and texts are equal. Ends at the first difference. */
 async function isSame(bytes: AsyncIterable<Buffer>, texts: AsyncIterable<string>): Promise<boolean> {
   const pieces = bytes[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);

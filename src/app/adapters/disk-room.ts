@@ -3,34 +3,34 @@ import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk
 import type { StateReader } from '../../state/reader.ts';
 import type { StepStart } from '../progress/step-start.ts';
 
-/** What statfs(2) reports of a disk, in blocks. */
+/** Disk facts from statfs(2), in blocks. */
 export interface DiskFacts {
-  /** Bytes of a block. */
+  /** Bytes per block. */
   readonly bsize: number;
   readonly blocks: number;
-  /** Free to those who are not root. */
+  /** Blocks that users other than root may still fill. */
   readonly bavail: number;
 }
 
-/** Enough for a mean, and read in a moment: keys are hashes, so the first ones are as good as drawn. */
+/** Jobs read to compute a mean size. Keys are hashes, so the first jobs are as good as a random sample. */
 const mostJobs = 256;
 
-/** How many bytes this process may still write in a folder; undefined where the system does not report it. */
+/** Returns how many bytes this process may still write in a folder; undefined where the system does not report it. */
 export function freeBytesIn(
   folder: string,
   statfs: (folder: string) => DiskFacts = statfsSync,
 ): number | undefined {
   try {
     const { bsize, blocks, bavail } = statfs(folder);
-    // File systems without a size of their own say 0 of everything.
+    // File systems without a fixed size report 0 blocks.
     return blocks > 0 ? bavail * bsize : undefined;
   } catch {
-    // Whether there is room is then found out by writing.
+    // Writing then shows whether there is room.
     return undefined;
   }
 }
 
-/** The disk of a run directory, and the known sizes of the files that the run writes there. */
+/** Returns the free space of a run directory's disk and the known sizes of the files that the run writes there. */
 export const diskOf = async (
   {
     directory,

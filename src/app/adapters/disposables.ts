@@ -1,4 +1,4 @@
-/** What has been opened and must be closed, the last one first, whatever happens. */
+/** A stack of opened resources, closed in reverse order even if one of them fails. */
 export class Disposables {
   readonly #steps: (() => void | Promise<void>)[] = [];
 
@@ -6,7 +6,7 @@ export class Disposables {
     this.#steps.push(close);
   }
 
-  /** Closes everything, also when one of them fails. @throws the first failure */
+  /** Closes all resources, even if one of them fails. @throws the first failure */
   async end(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#steps.pop(); close !== undefined; close = this.#steps.pop()) {
@@ -20,7 +20,7 @@ export class Disposables {
   }
 }
 
-/** Runs the work with things to close. A failure of the work is reported before a failure of closing. */
+/** Runs a function and then closes what it opened. An error of the function takes precedence over an error of closing. */
 export async function closingAfter<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
   const disposables = new Disposables();
   let result: T;

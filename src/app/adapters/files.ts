@@ -6,10 +6,10 @@ import { listingText } from '../../pipeline/matrix/table/glob.ts';
 import { type FolderEntry, listFiles } from '../../pipeline/matrix/table/list-files.ts';
 
 /**
- * The files of this machine as a pipeline may see them.
+ * Gives a pipeline access to the files of this machine.
  *
- * Links are resolved, and `read` refuses every file outside the root: a pipeline from somewhere else must not be able to
- * send `~/.ssh` to a service.
+ * Links are resolved, and `read` refuses every file outside the root: a pipeline from somewhere else must not be able to send `~/.ssh` to a
+ * service.
  *
  * @param root a folder, its links resolved
  */
@@ -49,10 +49,10 @@ function kindOf(entry: Dirent): FolderEntry['kind'] {
   return entry.isDirectory() ? 'folder' : 'other';
 }
 
-/** The folder that a pipeline's files must lie in, if no flag says otherwise: its git work tree, else its own folder. */
+/** Returns the folder that a pipeline's files must lie in by default: its git work tree, else its own folder. */
 export function defaultFilesRoot(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
-    // A file in linked work trees and submodules, a folder elsewhere.
+    // `.git` is a file in linked work trees and submodules, a folder elsewhere.
     if (existsSync(join(at, '.git'))) return at;
     if (dirname(at) === at) return folder;
   }

@@ -5,25 +5,25 @@ import { unfinishedName } from '../../state/files/unfinished.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Io } from '../output/io.ts';
 
-/** How often the file is replaced while a run is on. */
+/** How often the file is replaced during a run, ms. */
 const everyMs = 5_000;
 
-/** A disk that does not answer keeps a finished run no longer than this. */
+/** How long a finished run waits for its last write, ms. */
 const lastWriteMs = 10_000;
 
-/** A file of metrics that is replaced whole now and then. */
+/** A file of metrics that is replaced as a whole at intervals. */
 export interface MetricsFile {
-  /** Writes it now, and then every few seconds. */
+  /** Writes the file now, and then every few seconds. */
   begin(): void;
-  /** Writes it for the last time. Never rejects. */
+  /** Writes the file for the last time. Never rejects. */
   end(): Promise<void>;
 }
 
 /**
- * Replaces a file with a text, staged beside it and renamed, so that who reads it never meets half of it. It is not synced: it is of no use
- * after the machine has gone down. A disk that fails is said once, and tried again; it changes nothing else.
+ * Keeps a file up to date with a text. Each write goes to a temporary file that is renamed, so that a reader never sees half of it. The
+ * file is not synced: it is of no use after a crash of the machine. A disk error is reported once and the write is tried again.
  *
- * @param text what is to stand in the file; asked for once a write
+ * @param text returns the contents; called once per write
  * @param warn called with the error of the first write that fails
  */
 export function metricsFile(
@@ -44,7 +44,7 @@ export function metricsFile(
     }
   };
   const writeSoon = (): void => {
-    // A slow disk is not given another write before it has done the last one.
+    // On a slow disk the next write starts only after the last one has finished.
     writing ??= write().finally(() => {
       writing = undefined;
     });
@@ -79,9 +79,9 @@ async function replace(file: string, text: string): Promise<void> {
 }
 
 /**
- * Refuses to replace a file that is none of ours: a slip must not cost a user a table or a manifest.
+ * Refuses to replace a file that is not a metrics file of promptpress: a typing mistake must not cost a user a table or a manifest.
  *
- * @throws CliError (exit 2). What cannot be looked at is left to the first write to say
+ * @throws CliError (exit 2). A file that cannot be read is left to the first write to report
  */
 export async function checkMetricsFile(file: string, flag: string): Promise<void> {
   let start: string;

@@ -6,20 +6,20 @@ import type { Io } from '../output/io.ts';
 import { version } from '../version.ts';
 import { metricsFile } from './metrics-file.ts';
 
-/** Keeps the metrics of a run in a file. */
+/** The metrics of a run, kept in a file. */
 export interface MetricsWatch {
-  /** The steps are known. */
+  /** Starts writing, once the steps are known. */
   begin(steps: RunBefore): void;
   readonly listener: RunListener;
-  /** Jobs have changed, of which no event told. */
+  /** Updates the file after jobs changed without an event. */
   progress(): void;
-  /** The run is over. Never rejects. */
+  /** Writes the final metrics of the run. Never rejects. */
   end(end: Omit<MetricsEnd, 'at'>): Promise<void>;
 }
 
 /**
- * @param run.file absolute
- * @param run.totals of the run directory
+ * Collects the metrics of a run.
+ * @param run.file absolute path; `run.totals` returns the sums of the run directory
  * @param warn called at most once, with a sentence
  */
 export function watchMetrics(
@@ -42,7 +42,7 @@ export function watchMetrics(
     io,
     ({ message }) => warn(`The metrics cannot be written, and the run goes on without them: ${message}`),
   );
-  // At once: what a run of yesterday has left there is out of date.
+  // Writes at once: metrics left by an earlier run are out of date.
   file.begin();
   return {
     begin: (steps) => metrics.begin(steps),

@@ -22,11 +22,11 @@ import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import type { SpecPlace } from './spec.ts';
 
 /**
- * Makes a folder the place of a run on an engine, which says so in it from then on. A place is known by that mark and not by its path, as
- * mounts differ: a folder without it is another place, whatever lies in it.
+ * Makes a folder the place of a run on an engine, and writes the run's mark into it. The mark identifies the place, not the path: mounts
+ * differ between machines.
  *
- * @param elsewhere where the run has results already; absent: it has none, or has them in a bucket
- * @throws CliError (exit 2) where it is another run's; StateError `directory.foreign`; the error of the file system
+ * @param elsewhere folder that has the run's results already; absent: there are none, or they are in a bucket
+ * @throws CliError (exit 2) if it is the place of another run; StateError `directory.foreign`; the error of the file system
  */
 export async function takeFolder(directory: string, marker: EngineMarker, elsewhere?: string): Promise<void> {
   const found = engineOf(directory);
@@ -61,20 +61,20 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
     );
   await refuseOtherDirectory(directory);
   makeFolders(directory);
-  // What was counted there was of a run that has left the folder.
+  // The counts there belong to a run that has left the folder.
   for (const name of countNames) await rm(join(directory, name), { force: true });
   await writeMark(directory, marker);
 }
 
-/** @throws the error of the file system */
+/** Writes the mark of a run into a folder. @throws the error of the file system */
 export const writeMark = (directory: string, marker: EngineMarker): Promise<void> =>
   writeWhole(join(directory, runFiles.engine), [`${JSON.stringify(marker, undefined, 2)}\n`]);
 
 /**
- * The place of a run as this machine has it. A folder is known by its mark: mounts differ.
+ * Returns the place of a run as this machine sees it. A folder is recognised by its mark, because mounts differ.
  *
- * @param folders that the user names, absolute; where none of them is it, that of the coordinator may be
- * @throws CliError (exit 2) where no folder has the mark
+ * @param folders absolute paths that the user named; if none has the mark, the coordinator's path is tried
+ * @throws CliError (exit 2) if no folder has the mark
  */
 export function placeHere(place: SpecPlace, folders: readonly string[]): SpecPlace {
   if (place.kind === 's3') return place;
@@ -94,11 +94,11 @@ function markWords(folder: string): string {
 }
 
 /**
- * Opens the place of a run's files as one of its workers: nothing of others' is removed.
+ * Opens the place of a run's files for one of its workers; removes nothing that belongs to other workers.
  *
- * @param run for messages
- * @param isNamed the user has named the bucket, and not the state alone
- * @throws CliError (exit 2) where this machine does not have it, or the environment does not say how it is reached; SaveError
+ * @param run name of the run, for messages
+ * @param isNamed the user has named the bucket himself; otherwise only the state names it
+ * @throws CliError (exit 2) if this machine does not have the place, or the environment has no access to it; SaveError
  */
 export async function openPlace(
   place: SpecPlace,
@@ -112,21 +112,21 @@ export async function openPlace(
   return await openBucket(place, run, isNamed ? undefined : `the run ${run}`, signal, disposables, context);
 }
 
-/** The counts of submissions in a place that is open. */
+/** Opens the counts of submissions in the place of a run. */
 export function countsOf(place: SpecPlace, { remote }: ArtifactPlace): SubmissionCounts {
   if (remote !== undefined) return remote.counts;
   if (place.kind === 'folder') return folderCounts(place.path);
   throw new Error('Internal error: a place in a bucket is reached over its client.');
 }
 
-/** The files of its pipeline that the workers of a run share. */
+/** Opens the pipeline's files that the workers of a run share. */
 export function inputsOf(place: SpecPlace, remote: ArtifactPlace['remote']): SharedInputs {
   if (remote !== undefined) return remote.inputs;
   if (place.kind === 'folder') return folderInputs(place.path);
   throw new Error('Internal error: a place in a bucket is reached over its client.');
 }
 
-/** The artifacts of a folder that several processes write to. */
+/** Opens the artifacts of a folder that several processes write to. */
 export function openShared(directory: string, disposables: Disposables): ArtifactStore {
   const store = openArtifactFolder(directory, true);
   disposables.add(() => store.close());
@@ -149,7 +149,7 @@ async function openBucket(
   const claim = await claimPlace(client, { id, pipeline: run });
   if ('message' in claim) throw usageError(claim.message, claim.hint);
   client.patienceMs = patience.later;
-  // What is received lies here until it is in the bucket.
+  // Received files are kept in this folder until they are uploaded.
   const directory = await mkdtemp(join(tmpdir(), 'promptpress-worker-'));
   disposables.add(() => rm(directory, { recursive: true, force: true }));
   return await inBucket(client, directory, disposables);

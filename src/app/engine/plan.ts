@@ -8,7 +8,7 @@ import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 
-/** Flags that change what is planned, or where it is done: a run on an engine has its own. */
+/** Flags that do not apply to the plan of a run on an engine. */
 const ofFiles = [
   'out',
   'run-directory',
@@ -22,7 +22,7 @@ const ofFiles = [
 ] as const;
 
 /**
- * `promptpress plan postgres://…#name`: what a run would do of the pipeline that the engine has, as it was when it ran last.
+ * Shows the plan of a run on an engine (`promptpress plan postgres://…#name`), for the pipeline of its last run.
  *
  * @throws CliError (exit 2), EngineError
  */

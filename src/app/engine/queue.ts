@@ -4,17 +4,17 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Redactor } from '../output/redact.ts';
 import type { OpenEngine } from '../service/engine/connect.ts';
 
-/** Which queue says whose turn a slice is. All workers of a run use the same. */
+/** The queue that assigns the slices of a run. All workers of a run use the same one. */
 export type QueueChoice =
   | { readonly kind: 'bullmq' }
   | { readonly kind: 'lease' }
-  /** Without user and password: each worker has its own. */
+  /** Address without user and password: each worker has its own. */
   | { readonly kind: 'redis'; readonly url: string };
 
-/** What a user named as `--queue`. */
+/** The queue that a user named with `--queue`. */
 export interface NamedQueue {
   readonly choice: QueueChoice;
-  /** Of `redis://`, with what gives access. */
+  /** Full `redis://` address, with user and password. */
   readonly address?: string;
 }
 
@@ -38,9 +38,9 @@ export function namedQueue(text: string | undefined, redactor: Redactor): NamedQ
 }
 
 /**
- * Opens the queue of runs that chose it.
+ * Opens the queue that a run has chosen.
  *
- * @param named of this process's own `--queue`: the one Redis that is asked, with its user and password
+ * @param named this process's own `--queue`: the only Redis that is contacted, with its user and password
  * @throws EngineError; CliError (exit 2) where the run's queue is on another Redis
  */
 export async function openQueue(
@@ -54,7 +54,7 @@ export async function openQueue(
   },
 ): Promise<SliceQueue> {
   const { leaseMs, mayMigrate, named } = of;
-  // A worker that is started again under its name is another one.
+  // A worker that restarts under the same name counts as a new one.
   const worker = `${of.worker}:${randomBytes(4).toString('hex')}`;
   if (choice.kind === 'lease') {
     const { LeaseQueue } = await import('../../engine/queue/lease-queue.ts');
@@ -64,7 +64,7 @@ export async function openQueue(
   if (choice.kind === 'redis') {
     const { bullmqOnRedis } = await import('../../engine/queue/bullmq-redis.ts');
     const own = named?.choice.kind === 'redis' && named.choice.url === choice.url ? named.address : undefined;
-    // Whoever writes to the engine could have this machine call on any other.
+    // Otherwise anybody who can write to the engine could make this machine connect to any other.
     if (own === undefined)
       throw usageError(
         `Its queue is on ${choice.url}, and nobody has named that server here.`,

@@ -17,35 +17,35 @@ import type { RunSettings } from '../../run/ports.ts';
 import { version } from '../version.ts';
 import type { QueueChoice } from './queue.ts';
 
-/** A table of which a worker needs the names of the columns, and no row. */
+/** A table of the pipeline: a worker needs the names of its columns, but no rows. */
 export interface SpecTable {
-  /** As the pipeline names it. */
+  /** Path as the pipeline names it. */
   readonly declared: string;
   readonly format: Extract<Pipeline['matrix']['axes'][number], { kind: 'rows' }>['format'];
   readonly columns: readonly string[];
 }
 
-/** Where the files of a run lie, for all of its workers. */
+/** The place of a run's files, for all of its workers. */
 export type SpecPlace =
-  /** A folder that all of them share, and what its marker says. */
+  /** A folder that all workers share, and the id in its mark. */
   | { readonly kind: 'folder'; readonly path: string; readonly id: string }
-  /** `s3://bucket/prefix`, and whose it is. */
+  /** A bucket, `s3://bucket/prefix`, and the id of its run. */
   | { readonly kind: 's3'; readonly url: string; readonly id: string };
 
-/** The service, as every worker must reach it. Names and keys come from each one's own environment. */
+/** The service, as every worker must reach it. Names of variables and keys come from each worker's own environment. */
 export interface SpecService {
   readonly id: string;
   readonly origin: string;
-  /** The whole address, where nothing of it is a secret. */
+  /** The full address, if no part of it is a secret. */
   readonly baseUrl?: string;
 }
 
 /**
- * What a run is, for workers on other machines: all that decides what its jobs are and how they are carried out, and no secret. The same
- * command gives the same text, by which a run that was left is known again.
+ * The description of a run for workers on other machines: everything that decides what its jobs are and how they run, and no secret. The
+ * same command gives the same text, by which an interrupted run is recognised.
  */
 export interface RunSpec {
-  /** The release: another one may make other jobs of the same pipeline. */
+  /** Version of promptpress: another release may make other jobs of the same pipeline. */
   readonly promptpress: string;
   readonly pipeline: {
     readonly file: string;
@@ -54,22 +54,22 @@ export interface RunSpec {
     readonly set?: readonly AxisSetting[];
   };
   readonly tables: readonly SpecTable[];
-  /** The folder that files of the pipeline must lie in, where the run was begun. */
+  /** The folder that the pipeline's files must lie in, on the machine where the run was begun. */
   readonly filesRoot: string;
   readonly service: SpecService;
   readonly selection: Selection;
   readonly settings: RunSettings;
-  /** Names what its flags say of jobs that are to be made anew: other words begin anew. Absent: nothing. */
+  /** Name of the flags' orders to remake jobs; a different name starts new orders. Absent: no orders. */
   readonly redo?: string;
   readonly place: SpecPlace;
   readonly queue: QueueChoice;
 }
 
-/** False where all steps are text calls. */
+/** Whether any step submits tasks; false where all steps are text calls. */
 export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
   slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
 
-/** The tables of a pipeline as a worker needs them. */
+/** Returns the tables of a pipeline as workers need them. */
 export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>
   matrix.axes.flatMap((axis) => {
     if (axis.kind !== 'rows') return [];
@@ -77,22 +77,22 @@ export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecT
     return [{ declared, format, columns }];
   });
 
-/** The settings that every worker obeys. What is forgotten when a run begins, its coordinator forgets; it searches what is in doubt, too. */
+/** Returns the settings for every worker, without those that only the coordinator applies (forgetting rates, searching tasks). */
 export function specSettings({ relearn: _once, findInDoubt: _for, ...settings }: RunSettings): RunSettings {
   return settings;
 }
 
-/** The text that is kept. */
+/** Returns the spec as the text that the engine stores. */
 export const specText = (spec: Omit<RunSpec, 'promptpress'>): string =>
   JSON.stringify({ promptpress: version, ...spec });
 
-/** What is known of a run whose text another release wrote, or nobody. */
+/** The result of reading a spec: the spec, or the release that wrote an unreadable one. */
 export type ReadSpec =
   | { readonly spec: RunSpec }
-  /** The release that wrote it; absent: it is damaged. */
+  /** The release that wrote it; absent: the text is damaged. */
   | { readonly other: string | undefined };
 
-/** Reads what {@link specText} wrote. */
+/** Reads the text of {@link specText}. */
 export function readSpec(text: string | null): ReadSpec {
   const value = parsed(text ?? '');
   const release = isObject(value) ? value['promptpress'] : undefined;
@@ -149,7 +149,7 @@ const settings = aMapping(
   },
 );
 
-/** Whoever may write rows of the engine may have written it. */
+/** Anybody who can write to the engine may have written the text, so its whole form is checked. */
 const isSpec = aMapping(
   {
     pipeline: aMapping(

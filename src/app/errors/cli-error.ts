@@ -1,35 +1,35 @@
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { Correction } from './correction.ts';
 
-/** What the process's exit code says. */
+/** Exit codes of the process. */
 export const exitCodes = {
   ok: 0,
   /** Some jobs failed or are blocked. */
   failed: 1,
-  /** Wrong use, or an invalid pipeline. */
+  /** Wrong usage, or an invalid pipeline. */
   usage: 2,
-  /** The service stopped the run: key or address wrong, the same rejection over and over. */
+  /** The service stopped the run: a wrong key or address, or the same rejection again and again. */
   stopped: 3,
   budget: 4,
-  /** Jobs in doubt, nothing worse. */
+  /** Some jobs are in doubt, and nothing worse happened. */
   inDoubt: 5,
-  /** A bug of promptpress. */
+  /** A bug in promptpress. */
   internal: 70,
   /** The disk is full or not writable. */
   disk: 74,
-  /** Another run holds the directory. */
+  /** Another run holds the lock of the directory. */
   locked: 75,
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 } as const;
 
-/** A failure that is expected: printed once as `promptpress: <message>` with its hint, and the exit code. */
+/** An expected failure: printed once as `promptpress: <message>` with its hint, and the process ends with its exit code. */
 export class CliError extends Error {
   readonly exitCode: number;
   /** What to do about it. */
   readonly hint: string | undefined;
-  /** The command line without the mistake, which is printed below the hint. */
+  /** The corrected command line, printed below the hint. */
   readonly correction: Correction | undefined;
 
   constructor(
@@ -45,14 +45,14 @@ export class CliError extends Error {
   }
 }
 
-/** The command line, the environment or a file is not as it should be (exit 2). */
+/** Makes an error for a wrong command line, environment or file (exit 2). */
 export const usageError = (message: string, hint?: string, correction?: Correction): CliError =>
   new CliError(exitCodes.usage, message, {
     ...(hint === undefined ? {} : { hint }),
     ...(correction === undefined ? {} : { correction }),
   });
 
-/** Thrown after diagnostics have been printed: they are the message. */
+/** An error for a failure whose diagnostics have been printed already. */
 export class ReportedError extends Error {
   readonly exitCode: number;
   readonly diagnostics: readonly Diagnostic[];

@@ -1,21 +1,21 @@
 import { quoted } from '../../report/text/printable.ts';
 
-/** A command line without its mistake: what a message ends with, to be copied. */
+/** A corrected command line that ends a message, to be copied. */
 export interface Correction {
-  /** `example`: it is right, but the value in it is the user's to choose. */
+  /** `mended`: ready to run; `example`: correct, but the user must choose the value in it. */
   readonly kind: 'mended' | 'example';
   /**
-   * The words behind `promptpress`, changed; undefined where they cannot be.
+   * Returns the corrected words after `promptpress`; undefined where they cannot be corrected.
    *
-   * @param words as they were given
+   * @param words as the user gave them
    */
   words(words: readonly string[]): readonly string[] | undefined;
 }
 
-/** A longer command line is not copied from a message. */
+/** Longest command line that a message shows, in characters. */
 const longest = 400;
 
-/** `Write: promptpress run foxes.yaml --sandbox`, as a shell takes it; undefined where there is nothing to write. */
+/** Returns a line such as `Write: promptpress run foxes.yaml --sandbox`, quoted for a shell; undefined if there is no correction. */
 export function correctedLine(correction: Correction, words: readonly string[]): string | undefined {
   const changed = correction.words(words);
   if (changed === undefined || changed.join(' ') === words.join(' ')) return undefined;
@@ -25,10 +25,10 @@ export function correctedLine(correction: Correction, words: readonly string[]):
     : `${correction.kind === 'mended' ? 'Write' : 'For example'}: ${line}`;
 }
 
-/** The given words in the place of all. */
+/** Replaces all words by these. */
 export const writing = (...words: readonly string[]): Correction => ({ kind: 'mended', words: () => words });
 
-/** Flags and their values at the end, before operands that stand behind `--`. */
+/** Adds flags and their values at the end, before operands after `--`. */
 export const adding = (...more: readonly string[]): Correction => ({
   kind: 'mended',
   words: (words) => {
@@ -37,7 +37,7 @@ export const adding = (...more: readonly string[]): Correction => ({
   },
 });
 
-/** Another word in the place of one, wherever it stands behind the name of the command. */
+/** Replaces one word, anywhere after the name of the command. */
 export const exchangingWord = (
   word: string,
   by: string,
@@ -47,7 +47,7 @@ export const exchangingWord = (
   words: (words) => words.map((one, at) => (at > 0 && one === word ? by : one)),
 });
 
-/** Other words in the place of one. @param index behind the name of the command */
+/** Replaces one word by others. @param index position after the name of the command */
 export const exchanging = (
   index: number,
   by: readonly string[],
@@ -58,7 +58,7 @@ export const exchanging = (
 });
 
 /**
- * A flag with other values, which may be none: `--filter animal=fox,owl` becomes `--filter animal=fox --filter animal=owl`.
+ * Replaces all values of a flag: `--filter animal=fox,owl` becomes `--filter animal=fox --filter animal=owl`.
  *
  * @param name with its hyphens
  */
@@ -79,7 +79,7 @@ export const revaluing = (
   },
 });
 
-/** A flag with a value: in the place of the one it has, else at the end. @param name with its hyphens */
+/** Sets the value of a flag, or adds the flag at the end. @param name with its hyphens */
 export const giving = (name: string, value: string): Correction => ({
   kind: 'mended',
   words: (words) => {
@@ -88,7 +88,7 @@ export const giving = (name: string, value: string): Correction => ({
   },
 });
 
-/** Without a switch, or without a flag and whatever its value is. @param name with its hyphens */
+/** Removes a switch, or a flag with its value. @param name with its hyphens */
 export const without = (name: string, valued = false): Correction => ({
   kind: 'mended',
   words: (words) => withoutFlag(words, name, valued),

@@ -10,27 +10,27 @@ import { nodeVersion, reportAdvice, version } from '../version.ts';
 import { CliError, exitCodes, ReportedError } from './cli-error.ts';
 import { correctedLine } from './correction.ts';
 
-/** A thrown failure as the user sees it: an exit code and a text, and as programs do (`--json`, the library): a code, a message, a hint. */
+/** A failure as shown to the user (exit code and text) and to programs (`--json`, the library: code, message and hint). */
 export interface ShownError {
   readonly exitCode: number;
-  /** Nothing, when it has been reported already. */
+  /** The text to print; absent if the failure has been printed already. */
   readonly text?: string;
-  /** `pipeline.invalid`; what a state, a table, the disk or a bucket says, as `state.locked`; else the name of the exit code, as `usage`. */
+  /** `pipeline.invalid`; the code of a state, table, disk or bucket error (`state.locked`); else the name of the exit code (`usage`). */
   readonly code: string;
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;
-  /** Every mistake of a pipeline that is not valid; absent for all other failures. */
+  /** All mistakes of an invalid pipeline; absent for other failures. */
   readonly diagnostics?: readonly Diagnostic[];
 }
 
-/** Codes that no path comes with. */
+/** Codes of disk errors that may come without a path. */
 const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE']);
 
 /**
- * Turns whatever a command threw into the end of the process. All failures are printed here, in one style, once.
+ * Turns any error thrown by a command into an exit code and a text. All failures are printed here, in one style, once.
  *
- * @param words the command line behind `promptpress`, which a message may show without its mistake; absent: not known
+ * @param words the command line after `promptpress`, for corrections; absent: not known
  */
 export function shownErrorOf(error: unknown, words?: readonly string[]): ShownError {
   const shown = (exitCode: number, message: string, hint?: string): ShownError => ({
@@ -57,7 +57,7 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
     const isSetUp = /^s3\.(?:no-bucket|denied|credentials|region|clock)$/.test(code);
     return shown(isSetUp ? exitCodes.usage : exitCodes.disk, message);
   }
-  // A table that changed or went away while it was read.
+  // A table that changed or was removed while it was read.
   if (error instanceof TableError) return shown(exitCodes.usage, error.message);
   if (error instanceof Error && 'code' in error && error.code === 'proxy.bad-address')
     return shown(exitCodes.usage, error.message);
@@ -68,7 +68,7 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
       'Make room or make it writable, then run the same command again: it continues.',
     );
   if (error instanceof RangeError && /out of memory|allocation failed/i.test(error.message))
-    // Memory of V8's or of WebAssembly's: a limit of the system, and no bug.
+    // Memory of V8 or of WebAssembly: a limit of the system, not a bug.
     return shown(
       exitCodes.internal,
       `There is not enough memory for this process (${error.message}). ${addressSpace()}`,
@@ -89,7 +89,7 @@ function codeOf(error: unknown, exitCode: number): string {
   return Object.entries(exitCodes).find(([, number]) => number === exitCode)?.[0] ?? 'failed';
 }
 
-/** The limit by which reserving memory fails, in words. */
+/** Describes the limit that makes memory allocation fail. */
 function addressSpace(): string {
   const unknown = 'Its limit of address space (ulimit -v) or of memory is too low.';
   try {
@@ -98,19 +98,19 @@ function addressSpace(): string {
       ? unknown
       : `Its address space is limited to ${Math.floor(Number(bytes) / 1024)} kB (ulimit -v).`;
   } catch {
-    // Another system than Linux.
+    // Systems other than Linux have no such file.
     return unknown;
   }
 }
 
-/** Errors of undici's own work on one connection that reached nobody: so many are passed over, more are a bug. */
+/** Largest number of uncaught undici errors about a single connection that are ignored; more are treated as a bug. */
 const mostPassedOver = 10;
 
 /**
- * Whether an error that nobody caught was thrown by undici for one connection, from a timer say: the request on it runs out of time and is
- * tried again.
+ * Whether undici threw an uncaught error for a single connection, for example from a timer. The request on that connection times out and is
+ * retried.
  *
- * @param before how many there were
+ * @param before number of such errors so far
  */
 export const isOfConnection = (error: unknown, before: number): boolean => {
   const frames = (error instanceof Error ? (error.stack ?? '') : '')
@@ -120,11 +120,11 @@ export const isOfConnection = (error: unknown, before: number): boolean => {
   return before < mostPassedOver && thrower !== undefined && /[\\/]undici[\\/]lib[\\/]/.test(thrower);
 };
 
-/** The one form of a failure: `promptpress: <message>`, and what to do below it. */
+/** Formats a failure as `promptpress: <message>` with its hint on the lines below. */
 export const failureText = (message: string, hint?: string): string =>
   `promptpress: ${lines(message)}\n${hint === undefined ? '' : `  ${lines(hint).replaceAll('\n', '\n  ')}\n`}`;
 
-/** Names of files and arguments stand in messages, and may hold what a terminal would obey. */
+/** Escapes control characters: messages contain names of files and arguments from outside. */
 const lines = (text: string): string => text.split('\n').map(printable).join('\n');
 
 const usageCodes: ReadonlySet<string> = new Set(
@@ -147,7 +147,7 @@ function isDiskError(error: unknown): error is NodeJS.ErrnoException {
   return syscall !== undefined && (path !== undefined || diskCodes.has(systemCode(error) ?? ''));
 }
 
-/** The stack, with those of its causes: the first failure is usually the last of them. */
+/** Returns the stack of an error and of its causes: the first failure is usually the last of them. */
 function stackOf(error: Error): string {
   const stacks: string[] = [];
   for (let at: unknown = error; at instanceof Error && stacks.length < 5; at = at.cause) {

@@ -27,9 +27,9 @@ import {
   writtenFile,
 } from './seen-file.ts';
 
-/** A pipeline, and all that a user says of a run that decides what is left to do. */
+/** A pipeline and all user input that decides what work is left in a run. */
 export interface RunIdentity {
-  /** Absolute. */
+  /** Absolute path of the pipeline's file. */
   readonly path: string;
   readonly text: string;
   readonly set?: readonly AxisSetting[] | undefined;
@@ -39,32 +39,32 @@ export interface RunIdentity {
   readonly selection: Selection;
 }
 
-/** What decides what is left to do in a run. */
+/** Returns the parts of a run's input that decide what work is left. */
 export const identityOf = (
   { pipeline: { source }, path, files }: ReadPipeline,
   { service, selection }: { readonly service: RunService; readonly selection: Selection },
 ): RunIdentity => ({ path, text: source.text, set: source.set, service, filesRoot: files.root, selection });
 
 /**
- * By what a run with nothing to do is recognised: what the last run was made of, noted when nothing was left to do. While all of that is
- * unchanged, another run has nothing to do either, and its manifest is there.
+ * The inputs and the results of a run that left nothing to do. If none of them has changed, another run has nothing to do either, and its
+ * manifest is already there.
  */
 export interface Fingerprint {
   /** {@link identityText} of the run. */
   readonly identity: string;
   readonly tables: readonly InputTable[];
-  /** Images that the pipeline names, by the paths that templates rendered. */
+  /** Images that the pipeline uses, by their rendered paths. */
   readonly images: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[];
-  /** The files that were read. */
+  /** Files that the run read. */
   readonly files: readonly SeenFile[];
-  /** Cells of the matrix. */
+  /** Number of cells of the matrix. */
   readonly cells: number;
   /** {@link changesOf} the state. */
   readonly changes: string;
   readonly totals: ManifestTotals;
-  /** What a plan says of the slots of each step; absent: only a part of the plan ran, or it has too many slots to be counted. */
+  /** Slots of each step, as `plan` counts them; absent: only a part of the plan ran, or there are too many slots to count. */
   readonly steps?: Readonly<Record<string, SettledStep>>;
-  /** The manifest as the run wrote it. `masked`: some text was a secret. */
+  /** The manifest that the run wrote. `masked`: a secret in it was masked. */
   readonly manifest: {
     readonly file: SeenFile;
     readonly escapeFormulas: boolean;
@@ -86,7 +86,7 @@ const isFingerprint = aMapping(
   { steps: mapOf(mapOf(aNumber)) },
 ) as (value: unknown) => value is Fingerprint;
 
-/** As JSON, with the release: another release may plan otherwise. */
+/** Returns a run's identity as JSON, with the release: another release may plan differently. */
 export function identityText({ path, text, set = [], service, filesRoot, selection }: RunIdentity): string {
   const { limit, filters = [], shard, only = [] } = selection;
   return JSON.stringify({
@@ -101,15 +101,15 @@ export function identityText({ path, text, set = [], service, filesRoot, selecti
 }
 
 /**
- * Counts of a state that nearly every change moves. Each change takes the fingerprint away as well (`fingerprintFact`): they are for changes
- * by a program that does not know of it.
+ * Returns counts of a state that nearly every change alters. Every change also removes the fingerprint (`fingerprintFact`); the counts
+ * catch programs that do not do so.
  */
 async function changesOf(state: StateReader): Promise<string> {
   const { known } = await state.submissions();
   return JSON.stringify([known, await state.lastNumber(), await state.totals()]);
 }
 
-/** The fingerprint that describes a state as it is; whatever cannot be known or understood counts as changed. */
+/** Returns the stored fingerprint if the state is unchanged since; undefined if that is not certain. */
 async function fingerprintOf(state: StateReader): Promise<Fingerprint | undefined> {
   const text = (await state.fact(fingerprintFact)) ?? '';
   if (text === '') return undefined;
@@ -122,7 +122,7 @@ async function fingerprintOf(state: StateReader): Promise<Fingerprint | undefine
   return isFingerprint(found) && found.changes === (await changesOf(state)) ? found : undefined;
 }
 
-/** The manifest that is wanted: the one of a run directory, in one form, without these secrets. */
+/** The form of the manifest that a run would write, and the secrets that it must not contain. */
 export interface WantedManifest {
   readonly directory: string;
   readonly escapeFormulas: boolean;
@@ -130,9 +130,9 @@ export interface WantedManifest {
 }
 
 /**
- * The fingerprint of the last run, where another run of the same would have nothing to do: nothing of what it was made of has changed.
+ * Returns the fingerprint of the last run if the same run would have nothing to do now: none of its inputs has changed.
  *
- * @param wanted the manifest that the other run would write, and that is to be there already; absent: none
+ * @param wanted the manifest that the new run would write, which must be there already; absent: none
  */
 export async function recognise(
   state: StateReader,
@@ -145,7 +145,7 @@ export async function recognise(
   if (wanted !== undefined && !isThere(found, wanted)) return undefined;
   if (!found.files.every(isAsSeen)) return undefined;
   for (const table of found.tables) {
-    // Files as rows: the listing has no file of its own.
+    // The table is a listing of files, which has no file of its own.
     if (found.files.some(({ path }) => path === table.file)) continue;
     if ((await listingHash(table, files)) !== table.sha256) return undefined;
   }
@@ -153,10 +153,10 @@ export async function recognise(
 }
 
 /**
- * What the manifest of a run directory adds up to, where it lies there as it would be written for the last run; undefined where it is to
- * be written.
+ * Returns the totals of the manifest in a run directory if it is the one that would be written for the last run; undefined if it must be
+ * written.
  *
- * @param all every planned slot is to be listed, whatever the last run's flags chose
+ * @param all list every planned slot, whatever the last run's flags chose
  */
 export async function currentManifest(
   state: StateReader,
@@ -173,7 +173,7 @@ export async function currentManifest(
   const found = await fingerprintOf(state);
   if (found?.identity !== identityText({ ...facts, path, text, service })) return undefined;
   if (!isThere(found, wanted)) return undefined;
-  // Copies of tables, and tables too large to be copied: what else the plan was made of is in the state.
+  // Only tables are checked (the copies, or the originals of large ones): everything else that the plan was made of is in the state.
   const tables = found.tables.map(({ file, sha256, copied }) =>
     copied ? join(wanted.directory, runFiles.inputs, sha256) : file,
   );
@@ -182,7 +182,7 @@ export async function currentManifest(
     : undefined;
 }
 
-/** Whether a manifest lies there as it would be written now. One in which a secret was masked is written again: which secret it was is not known. */
+/** Whether the manifest on disk is the wanted one. One with a masked secret is written again, because the secret is unknown. */
 function isThere(
   { manifest }: Fingerprint,
   { directory, escapeFormulas, redactor }: WantedManifest,
@@ -198,16 +198,16 @@ async function listingHash({ file }: InputTable, files: FilePort): Promise<strin
   try {
     for await (const chunk of files.list(file)) hash.update(chunk);
   } catch {
-    // Whoever lists it says what is wrong.
+    // The code that writes the manifest reports the error.
     return undefined;
   }
   return hash.digest('hex');
 }
 
-/** More files are not noted: to look at each of them would take as long as the work that it saves. */
+/** Largest number of files in a fingerprint: checking more would take as long as the work that it saves. */
 const mostFiles = 10_000;
 
-/** A run of which the fingerprint is noted. */
+/** A run whose fingerprint is stored. */
 interface NotedRun {
   readonly directory: string;
   readonly state: StateStore;
@@ -219,25 +219,25 @@ interface NotedRun {
   readonly images: { known(): Fingerprint['images'] };
 }
 
-/** What came of a run that went to its end. */
+/** The outcome of a completed run. */
 interface Noted {
-  /** Unix ms, of the clock of the file system: no file of the pipeline was read before. */
+  /** Unix ms by the clock of the file system: files of the pipeline were read after this. */
   readonly readSince: number;
-  /** The same, now. */
+  /** Unix ms by the same clock, now. */
   readonly now: number;
-  /** Some job changed in it. */
+  /** True if some job changed in the run. */
   readonly worked: boolean;
   readonly written: WrittenManifest;
   readonly escapeFormulas: boolean;
 }
 
-/** Notes in the state by what the next run of the same is recognised, where that has nothing to do. */
+/** Stores the fingerprint of a run in the state if the same run would have nothing to do. */
 export async function noteFingerprint(run: NotedRun, identity: RunIdentity, outcome: Noted): Promise<void> {
   const { directory, state, plan, tables } = run;
   const { totals, sha256, isMasked, steps } = outcome.written;
   const images = run.images.known();
   if (images.length > mostFiles || !isSettled(totals, outcome.worked)) return;
-  // A run takes up again what is under way, in doubt or left over.
+  // A later run continues jobs that are under way, in doubt or left over.
   const { done: _done, failed: _failed, ...open } = (await state.reader.totals()).jobs;
   if (Object.values(open).some((count) => count > 0)) return;
   const files = filesOf(run, images, outcome);
@@ -257,7 +257,7 @@ export async function noteFingerprint(run: NotedRun, identity: RunIdentity, outc
   state.setFact(fingerprintFact, JSON.stringify(noted));
 }
 
-/** The files of which a plan was made; undefined where one may be another one by now. */
+/** Returns the files that a plan was made of; undefined if one may have changed. */
 function filesOf(
   { directory, plan, tables }: NotedRun,
   images: Fingerprint['images'],
@@ -286,8 +286,8 @@ function filesOf(
 }
 
 /**
- * Whether the next run of the same would do nothing. A job that failed may be looked at again by the next run; where this run has
- * changed no job, the next one does not either. A slot that failed without a job may have wanted a file that is not there.
+ * Whether the same run would do nothing. A later run may retry a failed job, but not if this run changed no job. A slot that failed without
+ * a job may lack a file.
  */
 function isSettled({ slots, reasons }: ManifestTotals, worked: boolean): boolean {
   const { done: _done, skipped: _skipped, failed, blocked, ...open } = slots;
@@ -297,9 +297,9 @@ function isSettled({ slots, reasons }: ManifestTotals, worked: boolean): boolean
 }
 
 /**
- * Notes which files of a fingerprint are young no longer: later runs do not read them again.
+ * Marks files of a fingerprint that are no longer recent, so that later runs do not read them again.
  *
- * @param readSince Unix ms: the run was recognised after that
+ * @param readSince Unix ms: the run was recognised after this time
  */
 export function refreshFingerprint(state: StateStore, found: Fingerprint, readSince: number): void {
   const { manifest, files } = found;

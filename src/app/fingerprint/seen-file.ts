@@ -3,15 +3,15 @@ import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from
 import { aFlag, aMapping, aText } from '../../pipeline/values/shape.ts';
 import { readFlags } from '../../state/files/plain-file.ts';
 
-/** A file as it was at one moment. Numbers of the file system are texts: they do not fit into JSON's numbers. */
+/** The facts of a file at one moment. Numbers of the file system are kept as text: they are too large for JSON numbers. */
 export interface SeenFile {
   readonly path: string;
-  /** Links resolved: what a link leads to may move without being changed. */
+  /** Path with links resolved, as the target of a link may move without being changed. */
   readonly realPath: string;
-  /** Device, inode, size, and the nanoseconds of its last change and of the last change of its inode. */
+  /** Device, inode, size, and the times of the last change of the file and of its inode in ns. */
   readonly identity: string;
   readonly sha256: string;
-  /** It had been changed just before: a later change may bear the same time, so that its bytes are to be read again. */
+  /** The file had just been changed, so a later change may have the same time: its bytes must be read again. */
   readonly young: boolean;
 }
 
@@ -23,16 +23,16 @@ export const isSeenFile = aMapping({
   young: aFlag,
 });
 
-/** The clock of a file system may be so coarse that two changes bear the same time. */
+/** Coarsest resolution of file times: two changes within it may have the same time. */
 const grainMs = 2_000;
 
 /**
- * A file that was read, for {@link isAsSeen}. It may have been changed since it was read: one that was changed after `readSince` is read again.
+ * Returns the facts of a file that was read, for {@link isAsSeen}. A file that changed after `readSince` is read again.
  *
- * @param read SHA-256 of what was read, hexadecimal
- * @param readSince Unix ms before which nothing of it was read
+ * @param read SHA-256 of the bytes that were read, hexadecimal
+ * @param readSince Unix ms before the first byte was read
  * @param now Unix ms
- * @returns undefined where it is not, or may not be, what was read
+ * @returns undefined if the file is not, or may not be, what was read
  */
 export function seenFile(path: string, read: string, readSince: number, now: number): SeenFile | undefined {
   const found = lookAt(path);
@@ -44,15 +44,15 @@ export function seenFile(path: string, read: string, readSince: number, now: num
   return { path, realPath, identity, sha256: read, young: changedMs > now - grainMs };
 }
 
-/** A file that this process has just written whole: whether it is still that, its hash says. */
+/** Returns the facts of a file that this process has just written; its hash tells whether it is unchanged. */
 export function writtenFile(path: string, sha256: string): SeenFile | undefined {
   const found = lookAt(path);
   return found && { path, realPath: found.realPath, identity: found.identity, sha256, young: true };
 }
 
 /**
- * A file whose bytes were read again, and were the same, after `readSince` (Unix ms). Where its last change was long before, a later
- * one bears another time: it need not be read again.
+ * Returns the facts of a file whose bytes were read again, unchanged, after `readSince` (Unix ms). If its last change is old enough, any
+ * later change has another time, so the file need not be read again.
  */
 export function matured(file: SeenFile, readSince: number): SeenFile {
   if (!file.young) return file;
@@ -61,7 +61,7 @@ export function matured(file: SeenFile, readSince: number): SeenFile {
   return isOld ? { ...file, young: false } : file;
 }
 
-/** False where a file is gone, moved, replaced or changed, and where that cannot be known. */
+/** Whether a file is unchanged; false where it is gone, moved, replaced or changed, or cannot be checked. */
 export function isAsSeen({ path, realPath, identity, sha256, young }: SeenFile): boolean {
   const found = lookAt(path);
   if (found?.realPath !== realPath || found.identity !== identity) return false;
@@ -71,7 +71,7 @@ export function isAsSeen({ path, realPath, identity, sha256, young }: SeenFile):
 interface Found {
   readonly realPath: string;
   readonly identity: string;
-  /** Unix ms of the later one of its last changes. */
+  /** Unix ms of the last change of the file or of its inode. */
   readonly changedMs: number;
 }
 
@@ -88,15 +88,15 @@ function lookAt(path: string): Found | undefined {
       changedMs: Number(changed / 1_000_000n),
     };
   } catch {
-    // Whatever keeps it from being looked at: whoever reads it says what is wrong.
+    // Code that reads the file reports the error.
     return undefined;
   }
 }
 
-/** How much is read at a time. */
+/** Bytes per read. */
 const stride = 1_048_576;
 
-/** SHA-256 of the bytes of a file, hexadecimal; undefined where it cannot be read. */
+/** Returns the SHA-256 of a file, hexadecimal; undefined if it cannot be read. */
 function hashOfFile(path: string): string | undefined {
   const hash = createHash('sha256');
   return readWhole(path, (bytes) => {
@@ -107,21 +107,21 @@ function hashOfFile(path: string): string | undefined {
     : undefined;
 }
 
-/** Whether a file holds none of these texts; false where it cannot be read. */
+/** Whether a file contains none of these texts; false if it cannot be read. */
 export function holdsNone(path: string, texts: readonly string[]): boolean {
   if (texts.length === 0) return true;
   const sought = texts.map((text) => Buffer.from(text));
   const reach = Math.max(...sought.map(({ length }) => length)) - 1;
   let before = Buffer.alloc(0);
   return readWhole(path, (piece) => {
-    // What begins in one piece may end in the next.
+    // A text may begin in one chunk and end in the next.
     const bytes = Buffer.concat([before, piece]);
     before = bytes.subarray(Math.max(0, bytes.length - reach));
     return !sought.some((text) => bytes.includes(text));
   });
 }
 
-/** Reads a plain file to its end. @param take false ends the reading @returns false where it was ended, or the file cannot be read */
+/** Reads a regular file in chunks. @param take returns false to stop @returns false if it was stopped, or the file cannot be read */
 function readWhole(path: string, take: (bytes: Buffer) => boolean): boolean {
   try {
     const descriptor = openSync(path, readFlags);

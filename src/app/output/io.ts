@@ -1,66 +1,62 @@
 import type { Clock } from '../../run/clock.ts';
 
-/**
- * Everything a command asks of the process it runs in. `main.ts` gives the real one; a test gives its own and can
- * run every command in process.
- */
+/** The access of a command to its process. `main.ts` passes the real one; tests pass their own and run every command in process. */
 export interface Io {
   readonly cwd: string;
   readonly env: Environment;
-  /** Writes a result in words to standard output, without any secret; resolves when more may follow. Silent when the reader has gone. */
+  /** Writes text to standard output, secrets masked; resolves when more may follow. Does nothing once the reader has gone. */
   out(text: string): Promise<void>;
-  /** Like {@link Io.out}, for lines of JSON: without credentials, while a secret that may be an ordinary word (a variable in `service.id`) stays. */
+  /** Like {@link Io.out}, for lines of JSON: only credentials are masked; a secret that may be an ordinary word (`service.id`) stays. */
   data(text: string): Promise<void>;
   /** Aborted when the reader of standard output is gone (`promptpress plan … | head`). */
   readonly outClosed: AbortSignal;
   /** Writes to standard error: progress, warnings, failures. */
   err(text: string): void;
-  /** What standard error is shown on; absent when it is no terminal, or on a build server. */
+  /** The terminal of standard error; absent when it is not a terminal, or on a build server. */
   readonly terminal?: Terminal;
   /**
-   * Shows a question and waits for a line; undefined when the input ends. Absent where no user can answer: standard input
-   * or standard error is no terminal, or belongs to a build server.
+   * Shows a question and waits for a line; undefined when the input ends. Absent where no user can answer: standard input or standard error
+   * is not a terminal, or belongs to a build server.
    */
   readonly ask?: (question: string) => Promise<string | undefined>;
-  /** Colours on standard error. */
+  /** Whether standard error shows colours. */
   readonly colors: boolean;
-  /** Unix milliseconds as the machine's clock said when the process began, and what has passed since: a clock that is set changes no duration. */
+  /** Unix ms: the machine's time when the process began plus the time since. Setting the clock changes no duration. */
   now(): number;
   readonly machine: Machine;
-  /** Bytes that this process may still write in a folder; undefined where the system does not report it. */
+  /** Returns how many bytes this process may still write in a folder; undefined where the system does not report it. */
   freeBytes(folder: string): number | undefined;
-  /** Calls back about every `ms` until the result is called; does not keep the process alive. */
+  /** Calls a function about every `ms` until the returned function is called; does not keep the process alive. */
   every(ms: number, call: () => void): () => void;
   /**
-   * From now on a signal no longer ends the process; the command receives it instead.
-   * @param late it does so only from `listen` on: until then nothing is lost by the default action, which comes at once whatever the process is
-   *   busy with
+   * Takes over the handling of signals: the command receives them, and they no longer end the process.
+   * @param late only from `listen` on; until then signals end the process at once, however busy it is
    */
   interrupts(late?: 'late'): Interrupts;
-  /** What runs long keeps the heap of its process near what lives in it, from now on. Not for a process that is shared with others. */
+  /** Keeps the heap of this process close to its live data from now on. Not for a process that is shared with others. */
   boundHeapGrowth(): void;
-  /** What runs long keeps the optimizing compiler of its process from taking most of it, from now on. Not for a shared process either. */
+  /** Limits the CPU time of the optimizing compiler of this process from now on. Not for a shared process either. */
   boundCompiler(): void;
 }
 
 /** The process and the machine that it runs on. */
 export interface Machine {
-  /** Of waits and records: a clock of the machine that is set makes none of them wrong. */
+  /** Clock for waits and records; not affected when the machine's clock is set. */
   readonly clock: Clock;
-  /** Unix milliseconds as the clock of the machine says now: signatures and the times of files are compared with it. */
+  /** Unix ms by the machine's clock now, to compare with signatures and times of files. */
   timeOfDay(): number;
   readonly pid: number;
-  /** Bytes, as Node.js measures them. */
+  /** Memory use in bytes, as Node.js measures it. */
   memory(): Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Terminal {
-  /** Changes when the window does. */
+  /** Width of the terminal; changes with the window. */
   columns(): number;
   rows(): number;
-  /** Block characters can be shown. */
+  /** Whether the terminal can show block characters. */
   readonly unicode: boolean;
   /** Writes to standard error unchanged, cursor movements too: the caller must escape every character from outside. */
   draw(frame: string): void;
@@ -68,19 +64,19 @@ export interface Terminal {
 
 export const interruptNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What ends a run in good order: Ctrl-C, a manager of processes, a terminal that is closed. */
+/** The name of a signal that ends a run cleanly: Ctrl-C, a process manager, a closed terminal. */
 export type InterruptName = (typeof interruptNames)[number];
 
-/** How a run hears that it is to end. */
+/** The signals that end a run. */
 export interface Interrupts {
-  /** First signal: open nothing new, settle what is in flight. */
+  /** Aborted by the first signal: start nothing new, settle what is in flight. */
   readonly drain: AbortSignal;
-  /** Second signal: leave at once. */
+  /** Aborted by the second signal: leave at once. */
   readonly leave: AbortSignal;
-  /** Which signal came first. */
+  /** Returns the signal that came first. */
   first(): InterruptName | undefined;
-  /** Signals no longer end the process; of those that were not late, they never have. */
+  /** With `late`: from now on, signals no longer end the process. Otherwise: does nothing. */
   listen(): void;
-  /** Signals end the process again. */
+  /** Restores the default: signals end the process again. */
   stop(): void;
 }

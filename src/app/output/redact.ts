@@ -1,9 +1,9 @@
 import { dataMaskOf, formsInData, type Mask, secretMaskOf } from '../../service/http/secrets.ts';
 
 /**
- * Takes secrets out of everything that leaves the process: all of them out of standard output and error and the log,
- * credentials alone out of data (`run.json`, manifest), where an ordinary word that is a variable's value must stay.
- * A secret is found as it is, and as it stands in JSON, in a URL and in CSV.
+ * Masks secrets in everything that leaves the process: all secrets in standard output, standard error and the log; only credentials in data
+ * (`run.json`, manifest), where a variable's value that is an ordinary word must stay. Each secret is found in plain form and as written in
+ * JSON, a URL and CSV.
  */
 export class Redactor {
   readonly #secrets = new Set<string>();
@@ -11,37 +11,37 @@ export class Redactor {
   #mask: Mask = (text) => text;
   #dataMask: Mask = (text) => text;
 
-  /** From now on this text is masked, but for data. */
+  /** Masks this text from now on, except in data. */
   add(secret: string): void {
     this.#secrets.add(secret);
     this.#mask = secretMaskOf(this.#secrets);
   }
 
-  /** From now on this text, which gives access to the service, is masked wherever it is found. */
+  /** Masks this text, which gives access to the service, from now on everywhere. */
   addCredential(secret: string): void {
     this.add(secret);
     this.#credentials.add(secret);
     this.#dataMask = dataMaskOf(this.#credentials);
   }
 
-  /** All that is masked. */
+  /** All masked texts. */
   get secrets(): readonly string[] {
     return [...this.#secrets];
   }
 
-  /** The secrets that are masked in data too, if they are long enough. */
+  /** Credentials: secrets that are masked in data too, if they are long enough. */
   get credentials(): readonly string[] {
     return [...this.#credentials];
   }
 
-  /** The texts that are taken out of data. */
+  /** The forms of the credentials that are masked in data. */
   get formsInData(): readonly string[] {
     return formsInData(this.#credentials);
   }
 
-  /** For messages. */
+  /** Masks all secrets, for messages. */
   readonly apply = (text: string): string => this.#mask(text);
 
-  /** For data. */
+  /** Masks credentials, for data. */
   readonly applyToData = (text: string): string => this.#dataMask(text);
 }

@@ -2,16 +2,15 @@ import { printableText } from '../../pipeline/diagnostics/terminal-text.ts';
 import type { Io } from './io.ts';
 import type { Redactor } from './redact.ts';
 
-/** An {@link Io} that writes texts as they are: the process, or what a test puts in its place. */
+/** An {@link Io} that writes text unchanged: that of the process, or a test double. */
 export type RawIo = Omit<Io, 'data'>;
 
 /**
- * An {@link Io} whose texts hold no secret, and nothing that a terminal obeys but for line ends, tabs and, where colours are
- * wanted, the colours that this program paints with. What files, names, variables and services say stands in nearly every text:
- * here all of them pass, so that no command can forget it. JSON of one line is otherwise left as it is. The frames of a view
- * keep their cursor movements.
+ * Returns an {@link Io} that masks secrets and escapes control characters, except line ends, tabs and the program's own colours (where
+ * colours are wanted). Nearly every text contains names or words from outside, so that all of them pass through here. JSON of one line is
+ * otherwise left unchanged, and the frames of a view keep their cursor movements.
  *
- * @param redactor may learn of secrets later
+ * @param redactor may learn further secrets later
  */
 export function safeIo(io: RawIo, { apply, applyToData }: Pick<Redactor, 'apply' | 'applyToData'>): Io {
   const { ask, terminal } = io;

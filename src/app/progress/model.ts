@@ -7,30 +7,30 @@ import type { StepStart } from './step-start.ts';
 import { type RoomLimits, TimeLeft } from './time-left.ts';
 import { type Room, Work } from './work.ts';
 
-/** Sums of what was spent. */
+/** Tokens and money spent. */
 interface Spent {
-  /** 0: nothing, or there are no prices. */
+  /** 0: nothing was spent, or no prices are known. */
   readonly cost: number;
   readonly tokens: number;
 }
 
-/** How far one step is. Counts are jobs. */
+/** The progress of one step, counted in jobs. */
 export interface StepProgress {
   readonly name: string;
   readonly done: number;
   readonly failed: number;
   readonly inDoubt: number;
-  /** Their optional button is not there, or their condition does not hold. */
+  /** Jobs that were skipped: their optional button is missing, or their condition does not hold. */
   readonly skipped: number;
-  /** A job that they need failed. */
+  /** Jobs that need a job that failed. */
   readonly blocked: number;
-  /** Submitted and not settled. */
+  /** Jobs that were submitted and are not settled. */
   readonly active: number;
-  /** How many there will be; absent while that is not known (wildcards, conditions, very large plans). */
+  /** Expected number of jobs; absent while it is not known (wildcards, conditions, very large plans). */
   readonly total?: number;
 }
 
-/** What a progress view shows: plain data, no clock. */
+/** The data of a progress view: plain data, without a clock. */
 export interface Progress {
   readonly name: string;
   readonly startedAt: number;
@@ -39,47 +39,47 @@ export interface Progress {
   readonly open: number;
   /** Image tasks that the service works on. */
   readonly tasks: number;
-  /** Results that are downloaded or written. */
+  /** Results that are being downloaded or written. */
   readonly downloads: number;
-  /** Text calls under way. */
+  /** Text calls in flight. */
   readonly texts: number;
-  /** Absent while too little is known. */
+  /** Estimated time left, ms; absent while too little is known. */
   readonly leftMs?: number;
-  /** Of this invocation; absent without prices. */
+  /** Cost of this invocation; absent without prices. */
   readonly cost?: number;
-  /** Of this invocation; absent while none were counted. */
+  /** Tokens of this invocation; absent while none were counted. */
   readonly tokens?: TokenUsage;
-  /** Of earlier invocations; 0: none. */
+  /** Spending of earlier invocations; 0: none. */
   readonly earlier: Spent;
   /** Jobs settled in the last minute or since the start, whichever is shorter. */
   readonly perMinute: number;
-  /** Why the last job that failed did. */
+  /** The last failure of a job. */
   readonly lastFailure?: LastFailure;
   /** Why no job makes progress at the moment. */
   readonly notice?: string;
-  /** The run takes on nothing new. */
+  /** True while the run is stopping: it starts nothing new. */
   readonly stopping: boolean;
 }
 
-/** A failure, and where. */
+/** A failure and the job that failed. */
 export interface LastFailure {
   readonly step: string;
   readonly cell: number;
   readonly error: JobError;
 }
 
-/** What a run is before it begins, for its progress. */
+/** The facts of a run before it begins, for its progress. */
 export interface ProgressStart {
   readonly name: string;
   readonly steps: readonly StepStart[];
-  /** Chosen cells. */
+  /** Number of chosen cells. */
   readonly cells: number;
   readonly limits: RoomLimits;
-  /** Of earlier runs in the directory. */
+  /** Spending of earlier runs in the directory. */
   readonly earlier: Spent;
-  /** Default: no button is. */
+  /** Whether a button is optional; default: no button is. */
   readonly isOptional?: IsOptional;
-  /** Keys of the planned jobs that an earlier run has left under way; absent: not known. */
+  /** Keys of planned jobs that an earlier run left under way; absent: not known. */
   readonly followed?: ReadonlySet<string>;
 }
 
@@ -88,17 +88,17 @@ type SlotChange = Extract<RunEvent, { type: 'slot:status' }>;
 
 const rateWindowMs = 60_000;
 
-/** A run in which nothing has changed for so long, and for longer than all of it was to take, gets no figure: it would stay the same. */
+/** If nothing has changed for this long, and for longer than the whole estimate, no time left is shown. */
 const stuckMs = 60_000;
 
-/** Listens to a run and knows at any time how far it is. */
+/** Counts the progress of a run from its events. */
 export class ProgressModel {
   readonly #start: ProgressStart;
   readonly #startedAt: number;
   readonly #ledger: RunLedger;
   readonly #work: Work;
   readonly #timeLeft: TimeLeft;
-  /** Settled jobs per second of the last minute, by second. */
+  /** Number of jobs settled in each second of the last minute. */
   readonly #settled = new Map<number, number>();
   #opened = 0;
   #openCells = 0;
@@ -106,9 +106,9 @@ export class ProgressModel {
   #pause: Extract<RunEvent, { readonly type: 'route:pause' }> | undefined;
   #waiting: string | undefined;
   #stopping = false;
-  /** When a job last changed. */
+  /** Unix ms of the last change of a job. */
   #movedAt: number;
-  /** The time left that was shown then. */
+  /** The time left that was shown at that moment. */
   #promised: number | undefined;
 
   /** @param startedAt Unix ms */
@@ -162,13 +162,13 @@ export class ProgressModel {
     }
   }
 
-  /** @param now Unix ms; never before that of the call before */
+  /** Returns the progress now. @param now Unix ms; never before that of the previous call */
   progress(now: number): Progress {
     const notice = this.#notice(now);
     const { cost, tokens, steps } = this.#ledger;
     const cells = this.#opened < this.#start.cells;
     const outlook = this.#work.outlook(now);
-    // Once each cell is closed nothing comes, whatever was expected of it.
+    // Once all cells are closed no more jobs come, whatever was expected.
     const isOver = !cells && this.#openCells === 0;
     const inRoom = (room: Room): number => this.#work.inRoom(room);
     const estimate = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
@@ -241,7 +241,7 @@ export class ProgressModel {
   }
 }
 
-/** How a view tells how far a step is. */
+/** Converts the counts of a step into its progress. */
 export const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   name,
   ...(total === undefined ? {} : { total }),

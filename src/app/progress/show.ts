@@ -2,26 +2,26 @@ import type { RunEvent, RunListener } from '../../run/events.ts';
 import type { Io } from '../output/io.ts';
 import type { Progress, ProgressStart } from './model.ts';
 
-/** Shows the progress of a run. */
+/** A view of the progress of a run. */
 export interface ProgressShow {
   readonly listener: RunListener;
   /** Prints a line without disturbing the view. */
   say(text: string): void;
-  /** Takes the view off the terminal. */
+  /** Removes the view from the terminal. */
   end(): void;
 }
 
-/** Knows at any time how far a run is. */
+/** A source of the progress of a run. */
 export interface ProgressSource {
   take(event: RunEvent, now: number): void;
-  /** @param now Unix ms; never before that of the call before */
+  /** Returns the progress now. @param now Unix ms; never before that of the previous call */
   progress(now: number): Progress;
 }
 
 /**
- * Begins to show how far a run is.
+ * Starts to show the progress of a run.
  *
- * @param source what knows it; absent: the events that the view listens to
+ * @param source of the progress; absent: the view counts events itself
  */
 export type ShowProgress = (
   io: Io,
@@ -30,7 +30,7 @@ export type ShowProgress = (
   source?: ProgressSource,
 ) => ProgressShow;
 
-/** For a run whose caller listens to its events instead: what must not be missed is said, nothing else. */
+/** Prints only important messages, for a caller that listens to the events of the run instead. */
 export const showNoProgress: ShowProgress = (io) => ({
   listener: () => {},
   say: (text) => io.err(`${text}\n`),

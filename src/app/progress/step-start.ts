@@ -1,36 +1,36 @@
 import type { StepNow } from '../../results/run-ledger.ts';
 
-/** A kind of work of a step: its own operations (level 0), or what the buttons at one level of its path make. */
+/** One kind of work in a step: its own operations (level 0), or what the buttons at one level of its path make. */
 export interface StepWork {
   readonly level: number;
-  /** Slots of it in each cell. */
+  /** Number of slots of this work in each cell. */
   readonly slots: number;
-  /** A wildcard decides how many there are. */
+  /** True if a wildcard decides how many slots there are. */
   readonly open: boolean;
-  /** Its branches, as events name them; those of wildcards are not known. */
+  /** Branches of this work, as events name them; those of wildcards are not known. */
   readonly branches: readonly string[];
-  /** What one slot of it needs, directly or not, and how many slots of each. */
+  /** Slots that one slot of this work needs, directly or not, and how many of each. */
   readonly needs: readonly { readonly step: string; readonly level: number; readonly slots: number }[];
-  /** What one slot of it needs directly. */
+  /** Work that one slot of this work needs directly. */
   readonly after: readonly { readonly step: string; readonly level: number }[];
   /** Usual duration in earlier runs, ms; absent: not known. */
   readonly usualMs?: number;
 }
 
-/** A step before the run starts, and what is known of the work in it. */
+/** A step before the run starts, and the known facts about its work. */
 export interface StepStart extends StepNow {
-  /** What the run has to do, as far as is known: what waits for results is counted as if it comes. */
+  /** Jobs that are left, as far as is known; work that waits for results is counted in full. */
   readonly left: number;
-  /** Jobs for each slot: less than 1 where slots share jobs. */
+  /** Jobs per slot: less than 1 where slots share jobs. */
   readonly jobsPerSlot: number;
-  /** In the order of levels; empty: nothing is known of what the step is made of. */
+  /** The work of the step in the order of levels; empty: nothing is known about it. */
   readonly work: readonly StepWork[];
 }
 
-/** Stands for the work of a step of which nothing is known. */
+/** Default for the work of a step about which nothing is known. */
 export const wholeStep: StepWork = { level: 0, slots: 1, open: false, branches: [], needs: [], after: [] };
 
-/** The level of a branch in a step; that of a branch that a wildcard found follows from its length. */
+/** Returns a function that finds the level of a branch; for a branch of a wildcard it follows from the branch's length. */
 export function levelIn(work: readonly StepWork[]): (branch: string) => number {
   const known = new Map(work.flatMap(({ level, branches }) => branches.map((branch) => [branch, level])));
   const shortest = Math.min(

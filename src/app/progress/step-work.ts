@@ -9,10 +9,10 @@ const placeOf = ({ step, level }: SlotTemplate): Place => ({ step: step.name, le
 const idOf = ({ step, level }: Place): string => `${level} ${step}`;
 
 /**
- * What each step of a plan is made of, by name: its own operations and each level of its path.
+ * Returns the work of each step of a plan, by name: its own operations and each level of its path.
  *
  * @param places indexes of the chosen places
- * @param records finished jobs of earlier runs, by which durations are known
+ * @param records finished jobs of earlier runs, which give usual durations
  */
 export function stepWork(
   { templates, steps }: Pick<SlotGraph, 'templates' | 'steps'>,
@@ -36,7 +36,7 @@ export function stepWork(
   ];
   const found = new Map<string, StepWork[]>();
   for (const group of groups.values()) {
-    // The slots of a group need the same, each on its branch.
+    // All slots of a group need the same work, each on its own branch.
     const [first] = group;
     if (first === undefined) continue;
     const { step, level } = placeOf(first);
@@ -59,7 +59,7 @@ export function stepWork(
   return found;
 }
 
-/** All that one slot needs, over any number of others. */
+/** Returns the slots that one slot needs, directly or through other slots. */
 function neededBy(
   first: SlotTemplate,
   direct: (template: SlotTemplate) => readonly SlotTemplate[],
@@ -85,7 +85,7 @@ const unique = (places: readonly Place[]): readonly Place[] => [
   ...new Map(places.map((place) => [idOf(place), place])).values(),
 ];
 
-/** The middle one of the known durations, ms: a run that was killed leaves some that are far too long. */
+/** Returns the median of the known durations, ms: a killed run leaves some that are far too long. */
 function usualOf(
   records: readonly JobRecord[],
   step: string,

@@ -1,15 +1,15 @@
 import type { Load, Outlook, Room } from './work.ts';
 
-/** How many jobs of each room may be worked on at once, as the pipeline limits them. */
+/** Largest number of jobs of each kind that the pipeline allows at the same time. */
 export type RoomLimits = Readonly<Record<Room, number>>;
 
-/** The figure follows the estimate within this time, or within this share of what is left if that is longer. */
+/** The shown time approaches a changed estimate within this time, ms, or within a share of the time left if that is longer. */
 const followMs = 4_000;
 const followShare = 1 / 12;
-/** Jobs after which the durations are known well. */
+/** Number of jobs after which durations are known well. */
 const manyJobs = 60;
 
-/** How many jobs of a room are worked on at once while there is more to do than room: learned, as services and rates hold back. */
+/** Mean number of jobs of one kind that are worked on at once, learned while more jobs wait than the limit allows. */
 class Parallel {
   readonly #limit: number;
   #mean: number | undefined;
@@ -23,7 +23,7 @@ class Parallel {
     return Math.max(0.05, this.#mean ?? this.#limit);
   }
 
-  /** For `ms` so many jobs were worked on. @param windowMs the time that the mean looks back */
+  /** Records that this many jobs were worked on for `ms`. @param windowMs time over which the mean is taken */
   note(active: number, ms: number, windowMs: number): void {
     if (ms <= 0) return;
     this.#seenMs = Math.min(windowMs, this.#seenMs + ms);
@@ -33,12 +33,12 @@ class Parallel {
 }
 
 /**
- * When a run will be over: the time that all open jobs take, divided by how many are worked on at once, and never less than
- * the longest way to the end of a cell. The figure moves slowly: it counts down, and follows a changed estimate step by step.
+ * Estimates when a run will be over: the total time of all open jobs divided by the number worked on at once, and at least the longest path
+ * to the end of a cell. The shown time counts down and approaches a changed estimate slowly.
  */
 export class TimeLeft {
   readonly #parallel: Readonly<Record<Room, Parallel>>;
-  /** Unix ms. */
+  /** Estimated end, Unix ms. */
   #end: number | undefined;
   #at: number;
   #seen: Outlook | undefined;
@@ -49,10 +49,10 @@ export class TimeLeft {
   }
 
   /**
-   * Looks at what is left now, and answers how long that takes, ms; undefined while too little is known.
+   * Updates the estimate and returns the time left, ms; undefined while too little is known.
    *
-   * @param cells how many cells are still to be opened: what can begin at once is short of room
-   * @param learned how many jobs of each room have settled in this run: before the first, the rooms only fill
+   * @param cells true while cells are still to be opened: more jobs wait for a free slot then
+   * @param learned number of jobs of each kind that have settled in this run
    */
   look(
     outlook: Outlook,
@@ -81,7 +81,7 @@ export class TimeLeft {
     if (left === undefined) return undefined;
     const wish = now + left;
     if (this.#end === undefined) this.#end = wish;
-    // While little is known the estimate itself is new.
+    // While little is known, the estimate itself is uncertain.
     const known = Math.min(1, (more.learned.task + more.learned.text) / manyJobs);
     const share = 1 - Math.exp(-passed / Math.max(followMs, left * followShare * known));
     this.#end += (wish - this.#end) * share;
@@ -91,7 +91,7 @@ export class TimeLeft {
   #estimate({ task, text, longestBegun, longestCell }: Outlook): number | undefined {
     if (task.isUnknown || (text.isUnknown && task.ms === 0)) return undefined;
     const rooms = Math.max(this.#timeOf('task', task), this.#timeOf('text', text));
-    // At the end the rooms empty while the last cells are finished.
+    // At the end, fewer jobs run at once while the last cells are finished.
     return Math.max(longestBegun, rooms + longestCell * tail);
   }
 
@@ -101,5 +101,5 @@ export class TimeLeft {
   }
 }
 
-/** The share of the longest way by which the last cells outlast a run whose rooms stay full. */
+/** Share of the longest path by which the last cells outlast the full use of the limits. */
 const tail = 0.5;

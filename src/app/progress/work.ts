@@ -1,22 +1,22 @@
 import type { JobStatus } from '../../plan/job.ts';
 import { levelIn, type StepStart, type StepWork, wholeStep } from './step-start.ts';
 
-/** This many of the latest durations are kept. */
+/** Number of recent durations that are kept. */
 const mostKept = 64;
 
-/** How long the jobs of one kind take, learned while they settle. Milliseconds. */
+/** The durations of the jobs of one kind, learned while they settle, in ms. */
 class Durations {
   readonly #latest: number[] = [];
   #next = 0;
   readonly #earlier: number | undefined;
   #count = 0;
 
-  /** @param earlier the usual duration in earlier runs: it counts until this run has durations of its own */
+  /** @param earlier usual duration in earlier runs, used until this run has durations of its own */
   constructor(earlier?: number) {
     this.#earlier = earlier;
   }
 
-  /** How many this run has learned. */
+  /** Number of durations learned in this run. */
   get count(): number {
     return this.#count;
   }
@@ -28,10 +28,10 @@ class Durations {
   }
 
   /**
-   * The mean; undefined while nothing is known. Jobs under way count as longer than they have taken so far (Kaplan and Meier):
-   * short ones are the first to settle, and would alone make the mean too small.
+   * Returns the mean duration; undefined while nothing is known. Jobs in progress count as longer than their time so far (Kaplan-Meier),
+   * because short jobs settle first and would alone make the mean too small.
    *
-   * @param elapsed how long each job under way has taken
+   * @param elapsed time so far of each job in progress
    */
   mean(elapsed: readonly number[]): number | undefined {
     if (this.#latest.length === 0) return this.#earlier;
@@ -50,70 +50,70 @@ class Durations {
     return mean;
   }
 
-  /** What is left of a job that has taken this long: the mean of those that took longer. */
+  /** Returns the expected rest of a job that has taken this long: based on the jobs that took longer. */
   rest(elapsedMs: number, mean: number): number {
     const longer = this.#latest.filter((ms) => ms > elapsedMs);
     if (longer.length > 0) return longer.reduce((total, ms) => total + ms - elapsedMs, 0) / longer.length;
-    // It is late already, and nobody knows how late it will be.
+    // The job is late already, and its end cannot be predicted.
     return Math.max(mean - elapsedMs, mean / 10);
   }
 }
 
-/** What a job takes room of while it is worked on. */
+/** The kind of limit that a job counts against while it is worked on. */
 export type Room = 'task' | 'text';
 
-/** One kind of work, and how much of it there is. */
+/** One kind of work and its jobs. */
 interface Kind {
   readonly room: Room;
   readonly work: StepWork;
   readonly durations: Durations;
   readonly step: StepStart;
-  /** Jobs that were to be made at the start. */
+  /** Number of jobs to be made at the start. */
   readonly left: number;
-  /** Jobs that this run took up. */
+  /** Number of jobs that this run has started. */
   begun: number;
   done: number;
-  /** Settled without a result that others can start from. */
+  /** Number of jobs that settled without a result for others to continue from. */
   ended: number;
-  /** Slots that no job will settle. */
+  /** Number of slots that no job will settle. */
   ruledOut: number;
-  /** Taken up, and neither worked on nor saved. */
+  /** Number of started jobs that are neither worked on nor saved. */
   queued: number;
 }
 
-/** A job that is taken up and not settled. */
+/** A started job that is not settled. */
 interface Job {
   readonly kind: Kind;
-  /** An earlier run submitted it: how long it takes is not seen here. */
+  /** An earlier run submitted the job, so its duration is not known here. */
   readonly adopted: boolean;
   status: JobStatus;
-  /** Since when it is worked on. */
+  /** When the current work on it began. */
   since?: number;
-  /** How long it was worked on before that. */
+  /** Time that it was worked on before that. */
   workedMs: number;
 }
 
-/** What is still to be done in one kind of room: the time that its jobs take one after another. */
+/** The work left in one kind of limit, as total duration of its jobs. */
 export interface Load {
   readonly ms: number;
-  /** Jobs that are worked on. */
+  /** Number of jobs that are worked on. */
   readonly active: number;
-  /** Jobs that could be worked on if there was room. */
+  /** Number of jobs that wait for a free slot. */
   readonly queued: number;
-  /** Jobs to come that are not taken up. */
+  /** Number of expected jobs that are not started. */
   readonly open: number;
-  /** No duration of this work is known. */
+  /** True if no duration of this work is known. */
   readonly isUnknown: boolean;
 }
 
 export interface Outlook {
   readonly task: Load;
   readonly text: Load;
-  /** The longest way from a job that is taken up to the end of its cell, ms. */
+  /** The longest path from a started job to the end of its cell, ms. */
   readonly longestBegun: number;
-  /** The longest way through a whole cell, ms; 0 where no cell is left. */
+  /** The longest path through a whole cell, ms; 0 where no cell is left. */
   readonly longestCell: number;
-  /** Jobs that are not settled. */
+  /** Number of jobs that are not settled. */
   readonly jobs: number;
 }
 
@@ -122,12 +122,12 @@ const active = (status: JobStatus): boolean =>
 
 const idOf = (step: string, level: number): string => `${level} ${step}`;
 
-/** Knows what a run still has to do, and learns how long that takes. */
+/** The work that a run still has to do, with durations learned while it runs. */
 export class Work {
   readonly #kinds = new Map<string, Kind>();
   readonly #levels = new Map<string, (branch: string) => number>();
   readonly #jobs = new Map<string, Job>();
-  /** Ids of the kinds that follow on a kind. */
+  /** Ids of the kinds that depend on each kind. */
   readonly #following = new Map<string, string[]>();
 
   constructor(steps: readonly StepStart[]) {
@@ -157,7 +157,7 @@ export class Work {
     }
   }
 
-  /** Jobs that are downloaded or written. */
+  /** Number of jobs that are being downloaded or written. */
   get saving(): number {
     return this.#count(({ status }) => status === 'saving');
   }
@@ -166,14 +166,14 @@ export class Work {
     return this.#count(({ kind, status }) => kind.room === room && active(status));
   }
 
-  /** How many jobs of this room this run has seen settle. */
+  /** Returns the number of jobs of this kind of limit that have settled in this run. */
   learned(room: Room): number {
     let count = 0;
     for (const kind of this.#kinds.values()) if (kind.room === room) count += kind.durations.count;
     return count;
   }
 
-  /** Notes a job's new status. */
+  /** Records a job's new status. */
   take(
     job: { readonly key: string; readonly step: string; readonly branch: string },
     from: JobStatus | undefined,
@@ -199,7 +199,7 @@ export class Work {
     this.#jobs.set(job.key, known);
   }
 
-  /** Notes a slot that no job will settle. */
+  /** Records a slot that no job will settle. */
   ruleOut(step: string, branch: string): void {
     const kind = this.#kindOf(step, branch);
     if (kind !== undefined) kind.ruledOut += 1;
@@ -243,7 +243,7 @@ export class Work {
     return { ...loads, longestBegun, longestCell, jobs: Math.round(jobs) };
   }
 
-  /** Jobs of a kind that are not taken up and will come. */
+  /** Returns the expected number of jobs of a kind that are not started. */
   #open(kind: Kind, known: Map<Kind, number>): number {
     const before = known.get(kind);
     if (before !== undefined) return before;
@@ -256,7 +256,7 @@ export class Work {
       const rest = Math.max(0, kind.left - kind.begun - kind.ruledOut * step.jobsPerSlot);
       count = rest * this.#survival(kind);
     } else {
-      // Of a wildcard, what the results so far had stands for what the others will have.
+      // For a wildcard, the results so far predict the rest.
       const each = above.done > 0 ? kind.begun / above.done : work.slots / above.work.slots;
       const unsettled =
         this.#open(above, known) +
@@ -268,7 +268,7 @@ export class Work {
     return count;
   }
 
-  /** How likely all is done that a slot of this kind needs. */
+  /** Returns the probability that everything a slot of this kind needs succeeds. */
   #survival({ work }: Kind): number {
     let share = 1;
     for (const { step, level, slots } of work.needs) {
@@ -278,7 +278,7 @@ export class Work {
     return share;
   }
 
-  /** How long a job of a kind and all that follows on it take, one after another. */
+  /** Returns the total duration of a job of a kind and of the longest chain of jobs after it. */
   #wayFrom(id: string, mean: (kind: Kind) => number, ways: Map<string, number>): number {
     const known = ways.get(id);
     const kind = this.#kinds.get(id);
@@ -290,7 +290,7 @@ export class Work {
     return way;
   }
 
-  /** What a job of each kind takes, where that is known, ms. */
+  /** Returns the mean duration of each kind where it is known, ms. */
   #knownMeans(now: number): ReadonlyMap<Kind, number> {
     const elapsed = new Map<Kind, number[]>();
     for (const { kind, since, workedMs, adopted } of this.#jobs.values()) {
@@ -318,7 +318,7 @@ export class Work {
   }
 }
 
-/** Where no duration is known, this stands for it. */
+/** Durations used while none is known, ms. */
 const guessMs = { task: 60_000, text: 10_000 } as const;
 
 const emptyLoad = (): { -readonly [Name in keyof Load]: Load[Name] } => ({
@@ -331,16 +331,16 @@ const emptyLoad = (): { -readonly [Name in keyof Load]: Load[Name] } => ({
 
 function begin(kind: Kind, from: JobStatus | undefined, to: JobStatus): Job {
   kind.begun += 1;
-  // It was not in the queue that a pending job leaves.
+  // A pending job is not in the queue, so there is nothing to take out of it.
   const status = from === undefined || from === 'pending' ? 'submitting' : from;
   return { kind, adopted: from === undefined && to !== 'pending', status, workedMs: 0 };
 }
 
-/** What a job of a room takes where some of its kinds are known. */
+/** Returns the mean duration of the known kinds that share a limit. */
 function meanIn(known: ReadonlyMap<Kind, number>, room: Room): number | undefined {
   const means = [...known].flatMap(([kind, mean]) => (kind.room === room ? [mean] : []));
   return means.length === 0 ? undefined : means.reduce((sum, one) => sum + one, 0) / means.length;
 }
 
-/** The share of a kind's settled jobs on which nothing can follow. */
+/** Returns the share of a kind's settled jobs that nothing can continue from. */
 const lossOf = ({ done, ended }: Kind): number => ended / Math.max(1, done + ended);

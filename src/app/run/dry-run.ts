@@ -37,13 +37,13 @@ import { checkChosen, checkSelection, selectionOf } from '../workspace/selection
 import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
 import { revivalOf } from './settings.ts';
 
-/** The flags that say what is planned. */
+/** The flags of `plan`. */
 export type PlanFlags = PlaceFlags & SelectionFlags & RevivalFlags & EngineFlag & { readonly json: boolean };
 
-/** Stands for the service in job keys while no address is known; a run never uses it. */
+/** Replaces the service in job keys while no address is known; a run never uses it. */
 const unknownService = 'unknown';
 
-/** What `plan` and `run --dry-run` do: say what a run would do, and why. Changes nothing, asks no service. */
+/** Shows what a run would do, and why (`plan`, `run --dry-run`). Changes nothing and contacts no service. */
 export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (disposables) => {
     const { io } = context;
@@ -53,7 +53,7 @@ export const showPlan = (read: ReadPipeline, flags: PlanFlags, context: Context)
     return exitCodes.ok;
   });
 
-/** Prints what a run would do. @param origin where it would send its requests */
+/** Prints what a run would do. @param origin of the service that the run would use */
 export async function printPlan(
   report: PlanReport,
   origin: string | undefined,
@@ -65,7 +65,7 @@ export async function printPlan(
   else await io.out(planText(report, origin));
 }
 
-/** What a run with these flags would do, in the words of `plan`. */
+/** Returns what a run with these flags would do, in the form that `plan` shows. */
 export const estimateRun = async (
   read: ReadPipeline,
   flags: PlanFlags,
@@ -89,7 +89,7 @@ async function estimated(
   return { report, origin, note };
 }
 
-/** The plan of a whole pipeline in whose last run nothing was left to do: no table is read, and no slot looked at. */
+/** Returns the plan of a whole pipeline whose last run left nothing to do, without reading tables or slots. */
 async function settledPlan(
   read: ReadPipeline,
   flags: PlanFlags,
@@ -99,7 +99,7 @@ async function settledPlan(
   const selection = selectionOf(flags);
   if (asksForWork(flags) || isNarrowed(selection)) return undefined;
   const last = await readRunFacts(state);
-  // A plan needs no address where the service has a name: then it is for that of the last run.
+  // With a service id, a plan needs no address: it uses that of the last run.
   const there = last?.origin === undefined || last.serviceId !== id ? {} : { origin: last.origin };
   const identity = identityOf(read, { service: { ...there, ...service, id }, selection });
   const known = await recognise(state, identity, read.files);
@@ -111,7 +111,7 @@ async function settledPlan(
   return settledReport({ pipeline, serviceId: id, slotGraph }, { cells, steps }, await state.totals());
 }
 
-/** What a run with these flags would do, by what is done and what is to be made anew. @param running a run is on */
+/** Returns what a run with these flags would do, from the finished work and the jobs to remake. @param running a run is on */
 export async function estimateWith(
   plan: Plan,
   flags: PlanFlags,
@@ -144,21 +144,21 @@ const sentence = (words: string): string => words.charAt(0).toUpperCase() + word
 interface OpenPlace {
   readonly state: StateReader | undefined;
   readonly service: RunService;
-  /** Where a run would send its requests. */
+  /** Origin of the service that a run would use. */
   readonly origin: string | undefined;
   readonly note: string | undefined;
-  /** A run is on. */
+  /** True while a run is on. */
   readonly running: boolean;
 }
 
-/** `plan --cells`: one JSON object per chosen cell and line. */
+/** Prints one line of JSON for each chosen cell (`plan --cells`). */
 export const showCells = (read: ReadPipeline, flags: PlanFlags, context: Context): Promise<number> =>
   closingAfter(async (disposables) => {
     const place = await openPlace(read, flags, disposables, context);
     return await printCells(await planAt(read, flags, place, context), flags, context);
   });
 
-/** Prints the chosen cells of a plan, as fast as they are read and no faster. @returns the exit code */
+/** Prints the chosen cells of a plan, as fast as the reader takes them. @returns the exit code */
 export async function printCells(plan: Plan, flags: SelectionFlags, { io }: Context): Promise<number> {
   let batch = '';
   let chosen = 0;
@@ -191,7 +191,7 @@ async function openPlace(
       ? await keptInDirectory(read, flags, disposables, context)
       : await keptOnEngine(engine, read, disposables, context);
   const { name, elsewhere, running } = kept;
-  // A run with another --set is refused there, so what lies there is no part of the plan.
+  // A run with another --set is refused there, so the work there is not part of the plan.
   const otherBefore = kept.state && (await otherSet(kept.state, pipeline));
   const state = otherBefore === undefined ? kept.state : undefined;
   const { serviceId, origin, note } = await settleIdentity(identity, state);
@@ -219,18 +219,18 @@ async function openPlace(
   };
 }
 
-/** Where what is done of a pipeline is kept. */
+/** The place where the finished work of a pipeline is kept. */
 interface Kept {
   readonly state: StateReader | undefined;
-  /** A run is on. */
+  /** True while a run is on. */
   readonly running: boolean;
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
-  /** As the user names it. */
+  /** Path as the user gave it. */
   readonly name: string;
-  /** A place of the same kind where nothing has run, and how it is named. */
+  /** Words for another place of the same kind where nothing has run. */
   readonly elsewhere: string;
-  /** What can be done where jobs of another service lie there; absent: what can be done in a run directory. */
+  /** What to do if the place has jobs of another service; absent: the usual advice for a run directory. */
   readonly waysOn?: string;
   readonly note?: string;
 }
@@ -281,7 +281,7 @@ async function keptOnEngine(
   return { ...there, state, running, directory: place.directory, name: place.name };
 }
 
-/** The plan of a pipeline over what lies in its run directory, and the selection checked against it. */
+/** Makes the plan of a pipeline from the work in its run directory, and checks the selection against it. */
 async function planAt(
   { pipeline, files }: ReadPipeline,
   flags: PlanFlags,
@@ -298,7 +298,7 @@ async function planAt(
   return prepared.value;
 }
 
-/** Without an address the service of the last run is meant; without a last run nothing can be done already. */
+/** Settles the service of a plan. Without an address it is that of the last run; without a last run nothing can be done already. */
 async function settleIdentity(
   { id, origin, missing }: ServiceIdentity,
   state: StateReader | undefined,

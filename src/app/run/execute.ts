@@ -29,19 +29,19 @@ import { continueWithout, findingsText, findMissing, findTasks, takingOn } from 
 import { type RunLog, tracedText } from './log.ts';
 import type { RunSession } from './session.ts';
 
-/** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is asked */
+/** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is sent */
 export async function execute(
   session: RunSession,
   to: {
     readonly baseUrl: string;
     readonly service: AdmittedService;
     readonly settings: RunSettings;
-    /** Tasks of jobs in doubt are looked for first (`--in-doubt find`). */
+    /** Searches the tasks of jobs in doubt first (`--in-doubt find`). */
     readonly find: boolean;
-    /** An older state is continued as it is (`--accept-older-state`). */
+    /** Continues an older state as it is (`--accept-older-state`). */
     readonly acceptOlder: boolean;
     readonly io: Pick<Io, 'env' | 'machine'>;
-    /** Takes the rows of finished cells as they are admitted; undefined: the manifest makes all rows at the end. */
+    /** Collects the rows of finished cells as they are admitted; undefined: the manifest makes all rows at the end. */
     readonly settled: SettledRows | undefined;
   },
   control: RunControl,
@@ -60,7 +60,7 @@ export async function execute(
   const { pipeline } = plan;
   if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
   const isRehearsal = service.baseUrl === undefined;
-  // A sandbox is another one each time, at another port.
+  // A sandbox has another port each time.
   const id = isRehearsal ? '' : addressId(baseUrl, service);
   const kept = settings.relearn === true ? undefined : state.fact(learnedFact('service'));
   const { hasAnswered: answeredBefore, showsButtons } = readService(isRehearsal ? undefined : kept, id);
@@ -93,7 +93,7 @@ export async function execute(
   const { trace } = watch.log;
   const text = trace === undefined ? asked : tracedText(asked, trace, mask);
   const artifacts = outside.writerFor(state);
-  // A sandbox answers for every model, so that its list says nothing.
+  // A sandbox accepts every model, so its list says nothing.
   const listener =
     service.baseUrl !== undefined && asksModels(plan, selection)
       ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
@@ -126,13 +126,13 @@ export async function execute(
     control,
     listener,
   );
-  // What is held for answers is room for the manifest by now.
+  // The disk space that is reserved for answers is now needed for the manifest.
   return await run.finally(() => state.releaseRoom());
 }
 
 /**
- * Asks the service for its models beside the run, and warns of those that the run will ask and that are not listed. Never in
- * the way: a run that ends gives it up, and a list that cannot be had is a line of the log.
+ * Asks the service for its models while the run is on, and warns of used models that are not listed. Never delays the run: the request is
+ * aborted when the run ends, and if it fails the log says so.
  */
 function checkModelsBeside(
   { plan, selection }: Pick<RunSession, 'plan' | 'selection'>,
@@ -158,7 +158,7 @@ function checkModelsBeside(
     }
   };
   const checked = check().catch((error: unknown) => {
-    // A bug in a check that nothing depends on: it is reported, and stops nothing.
+    // A bug in this check is logged and does not stop the run.
     if (!over.signal.aborted) log.warn({ error: String(error) }, 'models:unknown');
   });
   disposables.add(async () => {
@@ -167,7 +167,7 @@ function checkModelsBeside(
   });
 }
 
-/** Whether a run has images to cut, masks to make, or, in a rehearsal, images to draw or to look at: nothing is paid for before that can be done. */
+/** Whether a run must cut, draw or read images: the image library must work before anything is paid. */
 function drawsImages(
   plan: RunSession['plan'],
   { only }: RunSession['selection'],
@@ -184,7 +184,7 @@ function drawsImages(
   );
 }
 
-/** Calls once, when the first job changes: a run that finds everything done asks the service for nothing. */
+/** Wraps a listener so that a function is called once, when the first job changes: a run with nothing to do contacts no service. */
 export function onceAtWork(listener: RunListener, call: () => void): RunListener {
   let isAtWork = false;
   return (event) => {
@@ -196,16 +196,16 @@ export function onceAtWork(listener: RunListener, call: () => void): RunListener
   };
 }
 
-/** How long somebody who ends a run waits for its manifest, ms: of millions of rows, or of templates that take long, it may take hours. */
+/** How long a user who ends a run waits for its manifest, ms. With millions of rows or slow templates it could take hours. */
 const listGraceMs = 10_000;
 
 /**
- * Lists results for as long as the user waits for that: to the end, unless a signal has come.
+ * Writes results for as long as the user waits: to the end, unless a signal has come.
  *
  * @param place of the results, as a command names it
- * @param say told what is left undone, and how it is done
- * @param list its signal's reason is taken for the end of the wait
- * @returns undefined: the user would not wait for it
+ * @param say prints what is left undone, and how to do it
+ * @param list aborted by its signal at the end of the wait
+ * @returns undefined if the wait ended first
  * @throws what `list` throws
  */
 export async function listInTime<T>(

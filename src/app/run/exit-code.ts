@@ -4,10 +4,10 @@ import { exitCodes } from '../errors/cli-error.ts';
 import type { InterruptName } from '../output/io.ts';
 
 /**
- * The exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5.
+ * Returns the exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5.
  *
  * @param slots the chosen slots by status; absent when the run left before they could be counted
- * @param redosFailed jobs that were to be made again and were not: all may be done, and yet not what the user asked for
+ * @param redosFailed number of jobs that were to be remade and were not, even if all jobs are done
  */
 export function runExitCode(
   end: RunEnd,
@@ -34,7 +34,7 @@ export function runExitCode(
 
 function settledExitCode(slots: ManifestTotals['slots']): number {
   if (slots.failed + slots.blocked > 0) return exitCodes.failed;
-  // What waits below a job in doubt is still pending.
+  // Jobs that depend on a job in doubt are still pending.
   if (slots['in-doubt'] > 0) return exitCodes.inDoubt;
   const open = slots.pending + slots.submitting + slots.running + slots.modal + slots.saving;
   return open > 0 ? exitCodes.failed : exitCodes.ok;

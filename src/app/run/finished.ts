@@ -14,9 +14,9 @@ import type { RunWork } from './outcome.ts';
 import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from './session.ts';
 
 /**
- * Begins a run that only repeats the last one, which had left nothing to do: no table is read, no matrix built.
+ * Begins a run that only repeats the last one, which left nothing to do, without reading tables or building the matrix.
  *
- * @returns undefined where there may be something to do
+ * @returns undefined if there may be something to do
  */
 export async function openFinished(
   read: ReadPipeline,
@@ -49,7 +49,7 @@ export async function openFinished(
   return { known, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
 }
 
-/** The steps of a run that has nothing to do, as its metrics count them; none where its fingerprint does not say. */
+/** Returns the steps of a run with nothing to do, for its metrics; empty if its fingerprint has no counts. */
 export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): readonly StepNow[] =>
   plan.pipeline.steps.flatMap(({ name, kind }) => {
     const step = steps[name];
@@ -60,7 +60,7 @@ export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): r
     return [{ name, isText: isTextKind(kind), counts, total }];
   });
 
-/** The work of a run that has nothing to do; its log says that it began and ended. */
+/** Returns the work of a run with nothing to do, and logs its beginning and end. */
 export function finishedWork(
   { directory, state }: BegunRun,
   known: Fingerprint,

@@ -10,14 +10,14 @@ import { plainJson } from '../output/json-line.ts';
 import type { Redactor } from '../output/redact.ts';
 import type { RemotePlace } from '../service/artifact-place.ts';
 
-/** A run's log. */
+/** The log of a run. */
 export interface RunLog {
   readonly listener: RunListener;
-  /** One line beyond the run's own events. */
+  /** Writes one line beyond the run's own events. */
   info(facts: Readonly<Record<string, unknown>>, message: string): void;
   warn(facts: Readonly<Record<string, unknown>>, message: string): void;
   debug(facts: Readonly<Record<string, unknown>>, message: string): void;
-  /** Only for `trace`, the one level that shows the content of requests and responses; undefined at any other level. */
+  /** Logs the content of requests and responses; undefined except at level `trace`. */
   readonly trace?: (facts: Readonly<Record<string, unknown>>, message: string) => void;
   close(): void;
 }
@@ -25,14 +25,14 @@ export interface RunLog {
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | ownFile;
 
 /**
- * Appends to a run's log: NDJSON, readable by its owner only, secrets masked, nothing in it that a terminal obeys.
+ * Opens a run's log for appending: NDJSON, readable by its owner only, secrets masked, control characters escaped.
  *
- * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other
- * request `trace`, so that the log of a million jobs stays small. The texts of a call and of its reply appear only at
- * `trace`, and are cut. Lines are written at once: they are few, and the last ones before a crash are the ones that matter.
+ * `info` has what a person would want to know afterwards; each change of each job and each text call is `debug`, each other request
+ * `trace`, so that the log of a million jobs stays small. The texts of a call and of its reply appear only at `trace`, and are cut. Lines
+ * are written at once, so that the last ones before a crash are kept.
  *
- * @throws StateError where the file is a link, no file, or has a second name; the error of the file system
- * @param onError called once when the log can no longer be written; the run continues, its state is enough
+ * @throws StateError if the file is a link, not a regular file, or has a second name; the error of the file system
+ * @param onError called once when the log can no longer be written; the run continues
  */
 export function openRunLog(
   file: string,
@@ -83,7 +83,7 @@ export function openRunLog(
   };
 }
 
-/** Says of a run whose files lie in a bucket why nobody could look for uploads that were left there: nothing depends on it. */
+/** Logs why unfinished uploads in the bucket of a run could not be searched; nothing depends on it. */
 export function noteUnlooked(
   { remote }: { readonly remote?: Pick<RemotePlace, 'unlooked'> },
   log: Pick<RunLog, 'debug'>,
@@ -122,7 +122,7 @@ function levelOf(event: RunEvent): EventLevel {
   }
 }
 
-/** Times as people and log tools read them. */
+/** Returns an event with its times as ISO text. */
 function readable(event: RunEvent): { readonly type: string } & Readonly<Record<string, unknown>> {
   if (event.type === 'route:pause') {
     const { untilMs, ...rest } = event;
@@ -133,16 +133,16 @@ function readable(event: RunEvent): { readonly type: string } & Readonly<Record<
   return { ...event };
 }
 
-/** Characters of a request or an answer that stand in a log. */
+/** Largest number of characters of a request or response in the log. */
 const longest = 2000;
 
-/** Logs the request and the reply of each text call; images by their size alone. */
+/** Wraps a text service so that it logs the request and the reply of each call; images by their size alone. */
 export function tracedText(
   service: TextService,
   trace: (facts: Readonly<Record<string, unknown>>, message: string) => void,
   mask: (text: string) => string,
 ): TextService {
-  // Masked before it is cut: half a secret is no longer found.
+  // Masked before it is cut: half a secret would not be found.
   const shown = (value: unknown): string => {
     const text = mask(JSON.stringify(value));
     return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
@@ -177,6 +177,6 @@ const withoutData = ({ images, earlier, ...request }: TextCallRequest): unknown 
   earlier: earlier.map((turn) => ({ ...turn, images: turn.images.map(sizeOnly) })),
 });
 
-/** Three bytes lie in four characters. */
+/** Three bytes are four characters in base64. */
 const sizeOnly = ({ mimeType, data }: InlineImage): string =>
   `${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes`;

@@ -21,48 +21,48 @@ import { type RunBegin, writeRunRecord } from '../workspace/record.ts';
 import type { RedoOutcome } from './redo-order.ts';
 import type { BegunRun } from './session.ts';
 
-/** Where a run says what came of it. With `--quiet` a command buffers all but warnings until the first job changes. */
+/** Output of a run. With `--quiet`, a command buffers everything except warnings until the first job changes. */
 export interface RunOutput {
   /** Called when the first job changes. */
   readonly onWork: () => void;
-  /** Says at once what the user would miss: that nobody was notified. */
+  /** Prints a message at once, for example that a notification failed. */
   readonly warn: (text: string) => void;
-  /** Called when all is written, before anybody is notified. @param again the command that goes on with the run */
+  /** Called when everything is written, before notifications are sent. @param again the command that continues the run */
   readonly tell: (summary: RunSummary, again: string) => void | Promise<void>;
-  /** Called in place of that where the run is left to the workers of its engine. Absent: it is none. */
+  /** Called instead of `tell` if the run is left to the workers of its engine. Absent: the run has no engine. */
   readonly registered?: (run: JsonOutputs['registered']) => Promise<void>;
 }
 
-/** What the work of a run came to. */
+/** The result of the work of a run. */
 export interface RunWork {
   readonly report: {
     readonly end: RunEnd;
-    /** Of this invocation; absent: several machines made them, and the state has counted them. */
+    /** Number of submissions of this invocation; absent: several machines made them, and the state has counted them. */
     readonly submits?: number;
     readonly redosFailed: number;
   };
-  /** Grids that were cut into frames. */
+  /** Number of grids that were cut into frames. */
   readonly gridsCut: number;
   readonly timedOutAgain?: number;
   /** Writes the manifest. @throws the error of the file system, StateError, TableError, the signal's reason */
   readonly list: (signal: AbortSignal) => Promise<ManifestTotals>;
-  /** Keeps the fingerprint by which the next run of the same finds nothing to do; called where no redo is left. Absent: it has none. */
+  /** Stores the fingerprint of a run that left nothing to do; called where no redo is left. Absent: there is none. */
   readonly note?: () => Promise<void>;
 }
 
-/** What a run came to, with its results listed. */
+/** The result of a run whose manifest was written. */
 export interface RunResult extends Pick<RunWork, 'report' | 'gridsCut' | 'timedOutAgain'> {
-  /** Absent: the run left before it could be listed. */
+  /** Totals of the manifest; absent: the run left before it could be written. */
   readonly totals: ManifestTotals | undefined;
   readonly exitCode: number;
-  /** Absent: nobody wants any job made anew. */
+  /** What became of the redo orders; absent: there are none. */
   readonly redo?: RedoOutcome | undefined;
 }
 
 /**
- * Records what came of a run whose results are listed, in its state, in `run.json` and in its bucket, and adds it up.
+ * Records the outcome of a run in its state, in `run.json` and in its bucket, and adds up its results.
  *
- * @param begin as `run.json` has it already
+ * @param begin the facts that `run.json` has already
  */
 export async function conclude(
   run: EndedRun,
@@ -83,7 +83,7 @@ export async function conclude(
   const submits = report.submits ?? Math.max(0, soFar.attempts - atStart.attempts);
   const spent = spentSoFar(soFar);
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
-  // The disk that has ended the run takes nothing more; the state of an engine is elsewhere.
+  // A full disk takes no more data; the state of an engine is elsewhere.
   if (end.kind !== 'disk' || begin.engine !== undefined) {
     await writeRunFacts(run.state, {
       ...run.facts,
@@ -106,7 +106,7 @@ export async function conclude(
   });
 }
 
-/** What is said of a run at its end. */
+/** The facts about a run that its final report shows. */
 export type EndedRun = Pick<
   BegunRun,
   'plan' | 'artifacts' | 'remote' | 'directory' | 'startedAt' | 'facts'
@@ -131,19 +131,19 @@ async function summarize(
     readonly gridsCut: number;
     readonly timedOutAgain?: number;
     readonly totals: ManifestTotals | undefined;
-    /** What was spent when it began. */
+    /** Spending in the directory when the run began. */
     readonly atStart: SpentAtStart;
   },
 ): Promise<RunSummary> {
   const { totals, cwd } = run;
   const place = (name = ''): string => seenFrom(cwd, join(directory, name));
-  /** A bucket that has ended the run, or that nobody waits for any more, is not asked. */
+  /** Skipped for a bucket that has ended the run, or if the user no longer waits. */
   const has = async (folder: string): Promise<boolean> => {
     if (remote === undefined) return await hasArtifacts(artifacts, `${folder}/`);
     if (run.end.kind === 'disk') return false;
     return await hasArtifacts(artifacts, `${folder}/`).catch(() => false);
   };
-  /** Of what lies with the artifacts. */
+  /** Returns the path or address of a file beside the artifacts. */
   const fileAt = (name: string): string => (remote === undefined ? place(name) : `${remote.url}/${name}`);
   const putBack = (await readPutBack(state.reader)).reduce((sum, { count }) => sum + count, 0);
   const limits = (await readLearned(state.reader))?.limits;
@@ -159,7 +159,7 @@ async function summarize(
     directory: place(),
     ...((await has(runFiles.images)) ? { images: fileAt(runFiles.images) } : {}),
     ...(kindAt(join(directory, runFiles.replies)) === 'folder' ? { replies: place(runFiles.replies) } : {}),
-    // Which buttons make videos only their labels say.
+    // Only the labels of buttons tell which ones make videos.
     ...((await has(runFiles.videos)) ? { videos: fileAt(runFiles.videos) } : {}),
     log: place(runFiles.log),
     ...(totals === undefined ? {} : { manifest: fileAt(runFiles.manifest) }),

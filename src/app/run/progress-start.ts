@@ -15,13 +15,13 @@ import type { StepStart } from '../progress/step-start.ts';
 import { stepWork } from '../progress/step-work.ts';
 import type { RunSession } from './session.ts';
 
-/** Examining more slots than this one by one would delay the start of a run noticeably. */
+/** Largest number of slots that are examined one by one: more would noticeably delay the start of a run. */
 const mostSlots = 20_000;
 
-/** So many finished jobs say how long jobs take; keys are hashes, so the first ones are as good as drawn. */
+/** Number of finished jobs read to learn durations. Keys are hashes, so the first jobs are as good as a random sample. */
 const mostRecords = 256;
 
-/** What a run is before it begins: its steps, how many jobs each has, how many are settled, and what is known of durations. */
+/** Returns the state of a run before it begins: its steps, the jobs of each, how many are settled, and known durations. */
 export async function progressStart(
   {
     plan,
@@ -45,7 +45,7 @@ export async function progressStart(
   if (!chosen.ok) throw new Error(`Internal error: ${chosen.error.message}`);
   const work = stepWork(plan.slotGraph, chosen.value.places, await finished(reader));
   const isNew = Object.values(totals.jobs).every((count) => count === 0);
-  // Where slots are only multiplied, finished jobs are not subtracted: they are taken to be spread over all steps.
+  // For multiplied slots, finished jobs are not subtracted: they are assumed to be spread over all steps.
   const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
   const { jobs, shared, slots, skipped, blocked, invalid, waiting } = total;
   // A slot that waits for a result is taken to become a job of its own.
@@ -83,14 +83,14 @@ function startOf(report: StepReport, isCounted: boolean, settled: number): Omit<
     name: step,
     isText: isTextKind(kind),
     counts: { ...noCounts, done, failed: failed + invalid, 'in-doubt': inDoubt, skipped, blocked },
-    // Upper bounds are as good as totals while nothing is done; afterwards they would be misleading.
+    // Upper bounds serve as totals while nothing is done; afterwards they would be misleading.
     ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + invalid }),
     left: (submits + running + unsaved + waiting) * (1 - settled),
     jobsPerSlot: jobs === 0 ? 1 : jobs / (jobs + shared),
   };
 }
 
-/** Some of the jobs that earlier runs finished. */
+/** Returns a sample of the jobs that earlier runs finished. */
 async function finished(reader: Pick<StateReader, 'withStatus'>): Promise<readonly JobRecord[]> {
   const records: JobRecord[] = [];
   for await (const record of reader.withStatus('done')) {

@@ -13,27 +13,27 @@ import { without } from '../errors/correction.ts';
 import type { RevivalFlags } from '../flags.ts';
 import { findJob, jobsInFile } from '../workspace/find-job.ts';
 
-/** What the flags say of jobs that are to be made anew. */
+/** The jobs to remake, as the flags name them. */
 export interface RedoWish {
   readonly requests: readonly RedoRequest[];
-  /** What is left of earlier orders is dropped. */
+  /** True: the rest of earlier orders is dropped. */
   readonly cancels: boolean;
 }
 
-/** The orders of a state where a run takes them up: in a run directory, or on an engine. */
+/** The redo orders of a state: in a run directory, or on an engine. */
 export interface RedoTaker {
   add(request: RedoRequest): RedoAdded | Promise<RedoAdded>;
   cancel(): number | Promise<number>;
   close(): number | Promise<number>;
 }
 
-/** What became of the orders of a state in a run. */
+/** The outcome of redo orders in a run. */
 export interface RedoOutcome extends RedoCounts {
-  /** Jobs of the orders that it has closed, of which nothing was left. */
+  /** Number of jobs in the orders that the run completed and closed. */
   readonly closed: number;
 }
 
-/** @throws CliError (exit 2) for flags that contradict one another, and for a job that the state does not know */
+/** Reads the redo flags. @throws CliError (exit 2) for contradicting flags, and for a job that the state does not know */
 export async function redoWishOf(
   flags: RevivalFlags,
   state: StateReader | undefined,
@@ -69,23 +69,23 @@ export async function redoWishOf(
   };
 }
 
-/** All jobs that the flags name. */
+/** Returns all jobs that the flags name. */
 export const askedFor = ({ requests }: RedoWish): readonly string[] => [
   ...new Set(requests.flatMap(({ keys }) => keys)),
 ];
 
-/** Names what the flags say; undefined: nothing. */
+/** Returns a name for the flags' orders; undefined: there are none. */
 export const nameOfWish = ({ requests, cancels }: RedoWish): string | undefined =>
   cancels ? 'cancel' : requests.length === 0 ? undefined : requests.map(nameOfRequest).join(' ');
 
-/** What a run would make anew, by what is open and by what the flags say; nothing is written. */
+/** Returns the jobs that a run would remake: open orders and those of the flags. Writes nothing. */
 export async function plannedRedos(
   wish: RedoWish,
   { redos }: StateReader,
 ): Promise<{
   readonly keys: ReadonlySet<string>;
   readonly redo?: RedoCounts;
-  /** Jobs that were made anew already, and stay. */
+  /** Number of jobs that were remade already, and stay. */
   readonly stays: number;
 }> {
   const keys = new Set<string>();
@@ -104,9 +104,9 @@ export async function plannedRedos(
 }
 
 /**
- * Writes down what the flags ask for, before anything is submitted.
+ * Records the orders of the flags, before anything is submitted.
  *
- * @returns what the user is to be told of the orders
+ * @returns messages about the orders, for the user
  */
 export async function takeOrders(
   wish: RedoWish,
@@ -133,11 +133,11 @@ export async function takeOrders(
   return told;
 }
 
-/** Of so many jobs of a file some were made by an earlier order. */
+/** Describes how many jobs of a file an earlier order has remade already. */
 export const staysWords = (stays: number, asked: number): string =>
   `${stays === asked ? (stays === 1 ? 'the job' : `all ${count(stays)} jobs`) : `${count(stays)} of ${counted(asked, 'job')}`} ${stays === 1 ? 'was' : 'were'} made anew already and ${stays === 1 ? 'stays' : 'stay'} so; --redo-again makes ${stays === 1 ? 'it' : 'them'} once more`;
 
-/** Closes the orders of which nothing is left, and says what is open; undefined: there was no order. */
+/** Closes completed orders, and describes what is still open; undefined: there was no order. */
 export async function closeOrders(
   orders: Pick<RedoTaker, 'close'>,
   { redos }: StateReader,

@@ -13,18 +13,17 @@ import type { RunBegin } from '../workspace/record.ts';
 import type { EndedRun, RunOutput, RunWork } from './outcome.ts';
 import type { RedoTaker, RedoWish } from './redo-order.ts';
 
-/** How a run is carried out: by this process alone, or by the workers of an engine. `app/run.ts` calls these in order. */
+/** The way a run is done: by this process alone, or by the workers of an engine. `app/run.ts` calls these methods in order. */
 export interface Runner {
   /**
-   * Takes hold of the run and of its directory; `disposables` lets go of both. Nothing is paid, and nothing of a run of somebody else is
-   * changed.
+   * Takes the lock of the run and of its directory; `disposables` releases both. Nothing is paid, and no other run is changed.
    *
-   * @throws CliError, StateError for what is refused
+   * @throws CliError, StateError if the run is refused
    */
   hold(run: OpeningRun): Promise<HeldRun>;
 }
 
-/** A run that is about to be held. */
+/** A run whose lock is about to be taken. */
 export interface OpeningRun {
   readonly read: ReadPipeline;
   readonly service: AdmittedService;
@@ -35,31 +34,31 @@ export interface OpeningRun {
   readonly context: Context;
 }
 
-/** A run that nobody else leads. */
+/** A run that this process holds. */
 export interface HeldRun {
   /** Unix ms. */
   readonly startedAt: number;
   readonly reader: StateReader;
-  /** Sums over all jobs. @param isOver nothing is under way: what has no answer may have been paid */
+  /** Returns sums over all jobs. @param isOver no job is in flight: requests without an answer may have been paid */
   totals(isOver: boolean): DirectorySums;
-  /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
+  /** Address of its state, `postgres://…#name`, without a password; absent: the state is in the run directory. */
   readonly engine?: string;
-  /** The workers, as last seen; absent: there are none but this process. */
+  /** Returns the last known facts about the workers; absent: this process is the only one. */
   readonly workersStatus?: () => WorkersStatus | undefined;
-  /** Makes the plan, and says in the state what is about to run. @throws CliError, StateError, Reported */
+  /** Makes the plan and records in the state that the run begins. @throws CliError, StateError, Reported */
   begin(wish: RedoWish): Promise<BegunWork>;
 }
 
-/** A run whose plan is ready, and whose service is reached. */
+/** A run whose plan is ready and whose service was reached. */
 export interface BegunWork {
   readonly run: EndedRun & Pick<RunBegin, 'tables' | 'images' | 'selection'>;
   readonly settings: RunSettings;
-  /** Of the service that its requests go to. */
+  /** Origin of the service that receives its requests. */
   readonly origin: string;
-  /** Where it is carried out, for the user; a line each. */
+  /** Lines for the user that say where the run is done. */
   readonly reached: readonly string[];
-  /** The orders of the state, once nobody works by what they were. @throws StateError */
+  /** Returns the state's redo orders, once no worker uses old ones. @throws StateError */
   orders(): Promise<RedoTaker>;
-  /** Does what is to be done. @returns undefined where the run goes on without this process */
+  /** Does the work of the run. @returns undefined if the run continues without this process */
   work(metrics: MetricsWatch | undefined): Promise<RunWork | undefined>;
 }

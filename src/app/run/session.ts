@@ -32,34 +32,34 @@ import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection } from '../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
 
-/** A run directory that is held, and that belongs to the pipeline. */
+/** A locked run directory that belongs to the pipeline. */
 export interface HeldDirectory {
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   readonly state: StateStore;
-  /** The files that jobs produce. */
+  /** The store of the files that jobs produce. */
   readonly artifacts: ArtifactStore;
-  /** Where they lie; absent: in the directory. */
+  /** The bucket of these files; absent: they are in the directory. */
   readonly remote?: RemotePlace;
   readonly startedAt: number;
-  /** What the state does not know though it was sent; nothing is paid before it is settled. */
+  /** Work that was sent and that the state does not know; nothing is paid before the user has decided about it. */
   readonly missing?: MissingWork;
 }
 
-/** A run that has begun: what is said of it at its beginning and at its end. */
+/** A run that has begun: the facts for its first and last messages. */
 export interface BegunRun extends HeldDirectory {
   readonly plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'> & {
     readonly matrix: Pick<Matrix, 'cellCount'>;
   };
   readonly tables: readonly InputTable[];
-  /** The images that the pipeline names and that have been read. */
+  /** The images of the pipeline that were read. */
   readonly images: Pick<KnownImageFiles, 'known'>;
   readonly selection: Selection;
-  /** As recorded, without an outcome. */
+  /** The recorded facts, without an outcome. */
   readonly facts: RunFacts;
 }
 
-/** A run directory that is ready to be run in: held, bound to the pipeline, its plan made from kept tables. */
+/** A run directory that is ready for a run: locked, bound to the pipeline, its plan made from the kept tables. */
 export interface RunSession extends BegunRun {
   readonly plan: Plan;
   readonly images: KnownImageFiles;
@@ -67,30 +67,30 @@ export interface RunSession extends BegunRun {
   readonly filesRoot: string;
 }
 
-/** What the user says of a run that is about to be opened. */
+/** The user's settings for a run that is about to be opened. */
 export interface RunOpening {
   readonly directory: string;
   readonly service: RunService;
-  /** The user knows that the directory holds work for another service, and keeps that work (`--new-service`). */
+  /** The user accepts that the directory holds work for another service, and keeps that work (`--new-service`). */
   readonly newService: boolean;
   readonly selection: Selection;
-  /** The directory is the pipeline's default one (no `--out`). */
+  /** True if the directory is the pipeline's default one (no `--out`). */
   readonly isDefault: boolean;
-  /** Where its files are to lie (`--out s3://…`); absent: where they were, at first in the directory. */
+  /** The bucket for its files (`--out s3://…`); absent: where they were before, at first in the directory. */
   readonly place?: S3Address;
   readonly frozen: boolean;
-  /** Files that git tracks in the directory are accepted, and a state of another maker (`--trust-directory`). */
+  /** True: accept files that git tracks in the directory, and the state of another user (`--trust-directory`). */
   readonly trusted: boolean;
-  /** True: the user has decided how to continue with a state that is older than its directory. */
+  /** True: the user has decided how to continue a state that is older than its directory. */
   readonly acceptsOlder: boolean;
 }
 
 /**
- * Takes hold of a run directory for a pipeline. `disposables` closes everything that this opens.
+ * Takes the lock of a run directory for a pipeline. `disposables` closes everything that this opens.
  *
- * @param leave aborted when the user does not want to wait any longer
+ * @param leave aborted when the user no longer wants to wait
  *
- * The order matters: nothing of the directory is changed before it is known to be ours and free.
+ * The order matters: nothing in the directory is changed before it is known to be ours and free.
  *
  * @throws StateError, CliError
  */
@@ -122,7 +122,7 @@ export async function holdDirectory(
   await checkSet(state.reader, directory, pipeline, io.cwd);
   const missing = await missingWork(state.reader, directory, io.env);
   if (missing !== undefined && !run.acceptsOlder) throw olderState(directory, missing);
-  // A frozen run says itself that the service is another one.
+  // A frozen run reports another service itself.
   if (!run.newService && !run.frozen) {
     const place = { directory, file: pipeline.source.file, cwd: io.cwd };
     const other = await noteOnOtherService(state.reader, service, place);
@@ -138,10 +138,9 @@ export async function holdDirectory(
 }
 
 /**
- * Opens a held run directory for a run. The facts of the last run are replaced only when everything about this one is known to be
- * right.
+ * Opens a held run directory for a run. The facts of the last run are replaced only after all checks of this run have passed.
  *
- * @param signal until then nothing is begun: its reason is thrown
+ * @param signal aborted before the run has begun: its reason is thrown
  * @throws StateError, CliError, Reported
  */
 export async function openRunSession(
@@ -187,7 +186,7 @@ export async function openRunSession(
   };
 }
 
-/** Says in the state that a run begins, of what, and against which service. @returns the facts of the run, without an outcome */
+/** Records the beginning of a run in the state, with its pipeline and service. @returns the facts of the run, without an outcome */
 export async function beginRun(
   run: Pick<RunFacts, 'filesRoot' | 'tables' | 'selection'> & {
     readonly identity: PipelineIdentity;
@@ -215,14 +214,14 @@ export async function beginRun(
       possibleCost: totals.possibleCost,
     },
   };
-  // Before the facts of the run, by which a state without this one is read.
+  // Written before the facts of the run, which give the service of a state without this fact.
   await enterService(state, service);
   await writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   return facts;
 }
 
-/** @throws StateError; CliError (exit 2) where `--out` named no folder */
+/** Checks that a directory can be a run directory. @throws StateError; CliError (exit 2) if `--out` is not a folder */
 export async function checkPlace(
   directory: string,
   run: { readonly trusted: boolean; readonly isDefault: boolean },
@@ -240,7 +239,7 @@ export async function checkPlace(
   }
 }
 
-/** @throws CliError (exit 2) where `--out` named the directory of another pipeline; StateError where the default one is another's */
+/** Checks whose directory it is. @throws CliError (exit 2) if `--out` is another pipeline's; StateError if the default one is another's */
 export async function checkOwner(
   state: StateReader,
   directory: string,

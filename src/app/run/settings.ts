@@ -4,13 +4,13 @@ import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { RevivalFlags, RunFlags } from '../flags.ts';
 
-/** Which settled jobs the flags have tried again. */
+/** The settled jobs to retry, as the flags select them. */
 export interface RevivalSettings {
   readonly retryFailed?: { readonly code?: string };
   readonly inDoubt: 'hold' | 'retry';
 }
 
-/** @throws CliError (exit 2) for `--code` alone, and for a code that no failure has */
+/** Reads the retry flags. @throws CliError (exit 2) for `--code` alone, and for a code that no failure has */
 export async function revivalOf(
   flags: Pick<RevivalFlags, 'code' | 'retry-failed' | 'in-doubt'>,
   state: StateReader | undefined,
@@ -25,14 +25,14 @@ export async function revivalOf(
   if (code !== undefined && state !== undefined) await checkCode(code, state);
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
-    // What is found is no longer in doubt when the run begins; what is not is held.
+    // Jobs whose task was found are no longer in doubt when the run begins; the others are held.
     inDoubt: flags['in-doubt'] === 'retry' ? 'retry' : 'hold',
   };
 }
 
 /**
- * @throws CliError (exit 2) for a code that none of the failures has: most likely it is mistyped, and nothing would be tried again
- * without a word. Where nothing has failed there is nothing to compare it with.
+ * Checks that some failure has a code.
+ * @throws CliError (exit 2) if none has: the code is probably mistyped, and nothing would be retried without a message
  */
 async function checkCode(code: string, state: StateReader): Promise<void> {
   for await (const _ of state.withStatus('failed', code)) return;
@@ -58,7 +58,7 @@ async function countOf(all: AsyncIterable<unknown>): Promise<number> {
   return count;
 }
 
-/** What the pipeline and the flags settle about one run. */
+/** Returns the settings of one run, from the pipeline and the flags. */
 export async function runSettings(
   pipeline: Pipeline,
   flags: RunFlags,
@@ -78,7 +78,7 @@ export async function runSettings(
     prices,
     ...(await revivalOf(flags, state)),
     ...(flags['in-doubt'] === 'find' ? { findInDoubt: true } : {}),
-    // What was learned of one service says nothing about another.
+    // Rates that were measured for one service say nothing about another.
     ...(flags.relearn || flags['new-service'] ? { relearn: true } : {}),
     failFast: flags['fail-fast'],
     ...(flags['max-failures'] === undefined ? {} : { maxFailures: flags['max-failures'] }),

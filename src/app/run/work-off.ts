@@ -27,7 +27,7 @@ import type { RunWork } from './outcome.ts';
 import { progressStart } from './progress-start.ts';
 import type { RunSession } from './session.ts';
 
-/** Works off a run in this process. `note` of the result keeps its fingerprint where nothing is left to do. */
+/** Does the work of a run in this process. `note` of the result stores its fingerprint if nothing is left to do. */
 export async function workOff(
   session: RunSession,
   work: {
@@ -82,7 +82,7 @@ export async function workOff(
   );
   let written: WrittenManifest | undefined;
   const list = async (signal: AbortSignal): Promise<ManifestTotals> => {
-    // What the rows show may not be in the state.
+    // The rows may show results that the full disk kept out of the state.
     if (report.end.kind === 'disk') settled?.close();
     written = await listResults(session, context.redactor, signal, { escapeFormulas, settled });
     return written.totals;
@@ -96,7 +96,7 @@ export async function workOff(
   return { report, gridsCut, timedOutAgain, list, note };
 }
 
-/** Runs with a log and a view of the progress. */
+/** Runs the plan with a log and a progress view. */
 async function watched(
   session: RunSession,
   settings: RunSettings,
@@ -116,7 +116,7 @@ async function watched(
   await writePlanned(session.state, session.facts.startedAt, start.planned);
   metrics?.begin(start);
   const progress = showProgress(io, start, { quiet: flags['no-progress'] || flags.quiet });
-  // Files that go elsewhere need no room here.
+  // Files that are stored elsewhere need no space here.
   const growing = session.remote === undefined ? start.steps : [];
   const disk = await diskOf(session, growing, (folder) => io.freeBytes(folder));
   const log = openRunLog(
@@ -136,7 +136,7 @@ async function watched(
     };
     const report = await carry({ listener, log, say: (text) => progress.say(text), disk });
     if (report.listenerError !== undefined) {
-      // What runs is more important than who watches; but it is a bug.
+      // A bug in a listener is reported, and the run is not affected.
       progress.say(shownErrorOf(report.listenerError).text ?? '');
     }
     return report;
@@ -145,7 +145,7 @@ async function watched(
   }
 }
 
-/** Where the rows of finished cells are taken as they are admitted; undefined: none is finished, or the plan is not run whole. */
+/** Returns the collector of rows of finished cells; undefined: there are none, or only a part of the plan runs. */
 function settledRows(
   { plan, state, directory, selection }: RunSession,
   escapeFormulas: boolean,

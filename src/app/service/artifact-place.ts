@@ -26,44 +26,44 @@ import { failureText } from '../errors/render.ts';
 import { admitBucket, admitKey, isOfEnvFile } from './trust.ts';
 import { secretKeyVariable } from './trust-file.ts';
 
-/** Facts of a state whose artifacts lie in a bucket. */
+/** Names of the facts in a state whose artifacts are in a bucket. */
 export const placeFacts = {
   address: artifactPlaceFact,
-  /** Whose the place is: an id of the run directory, for ever. */
+  /** The permanent id of the run directory that owns the place. */
   owner: 'artifacts.owner',
 } as const;
 
-/** How long a command asks a store that does not answer: before anything has begun, for what is left over there, and later; in ms. */
+/** How long a command retries a store that does not answer, in ms: at the start, when it tidies up old uploads, and later. */
 export const patience = { atStart: 15_000, toTidyUp: 2000, later: 180_000 } as const;
 
-/** Where the files of a run lie that do not lie in its directory. */
+/** The place of a run's files outside of its directory. */
 export interface RemotePlace {
   /** `s3://bucket/prefix`. */
   readonly url: string;
-  /** Puts a whole file of the run directory there, unless the same is there. @throws SaveError */
+  /** Uploads a file of the run directory, unless the same file is there. @throws SaveError */
   publish(name: string, file: string): Promise<void>;
-  /** Why nobody could look for uploads that killed runs have left there; absent: somebody has looked. */
+  /** Why unfinished uploads of killed runs could not be searched; absent: they were searched. */
   readonly unlooked?: string;
-  /** The place as a run minds it: it says while it is away, and is then asked for as long as a run waits, in ms. */
+  /** Returns the place as a result store: it reports while it is unavailable, and is retried for `patienceMs`. */
   results(patienceMs: number): ResultStore;
-  /** Of submissions of all workers, where the run is on an engine. */
+  /** Counts of submissions of all workers, for a run on an engine. */
   readonly counts: SubmissionCounts;
-  /** Files of the pipeline that the workers share, where the run is on an engine. */
+  /** Files of the pipeline that the workers share, for a run on an engine. */
   readonly inputs: SharedInputs;
-  /** Names there that are not of promptpress, in order. @throws SaveError */
+  /** Returns the names there that promptpress did not make, in order. @throws SaveError */
   foreign(): AsyncIterable<string>;
 }
 
-/** The artifacts of a run directory, wherever they lie. */
+/** The artifacts of a run directory, in the directory or in a bucket. */
 export interface ArtifactPlace {
   readonly store: ArtifactStore;
-  /** Absent: in the directory. */
+  /** The bucket; absent: the artifacts are in the directory. */
   readonly remote?: RemotePlace;
 }
 
 type Facts = Pick<StateReader, 'fact'>;
 
-/** `s3://bucket/prefix` of `--out`; undefined where it names a folder. @throws CliError (exit 2) where the address is wrong */
+/** Parses `--out` as `s3://bucket/prefix`; undefined if it names a folder. @throws CliError (exit 2) if the address is wrong */
 export function s3PlaceOf(out: string | undefined): S3Address | undefined {
   if (out === undefined || !isS3Address(out)) return undefined;
   const address = readS3Address(out);
@@ -74,15 +74,15 @@ export function s3PlaceOf(out: string | undefined): S3Address | undefined {
   );
 }
 
-/** The place in a bucket that a state remembers; undefined: its artifacts lie in the run directory. */
+/** Returns the bucket that a state remembers; undefined: its artifacts are in the run directory. */
 export async function rememberedPlace(state: Facts): Promise<string | undefined> {
   return await state.fact(placeFacts.address);
 }
 
 /**
- * Puts files of a run directory into its bucket; what is said where that fails, and how the next run mends it.
+ * Uploads files of the run directory to its bucket. If that fails, says so and how to repeat it.
  *
- * @returns whether they are there, or are not wanted there
+ * @returns whether the files are there, or are not wanted there
  */
 export async function publishFiles(
   { remote, directory }: { readonly remote?: RemotePlace; readonly directory: string },
@@ -103,7 +103,7 @@ export async function publishFiles(
   }
 }
 
-/** @throws CliError (exit 2) where `--out` names another place than that of the run */
+/** Refuses another place than that of the run. @throws CliError (exit 2) if `--out` names one */
 export async function refuseOtherPlace(
   out: string | undefined,
   directory: string,
@@ -119,7 +119,7 @@ export async function refuseOtherPlace(
   );
 }
 
-/** @throws CliError (exit 2) where what a state remembers is no place */
+/** @throws CliError (exit 2) if the place in the state is not an address */
 function addressIn(directory: string, url: string): S3Address {
   const address = readS3Address(url);
   if (typeof address !== 'string') return address;
@@ -127,9 +127,9 @@ function addressIn(directory: string, url: string): S3Address {
 }
 
 /**
- * Opens the artifacts of a run directory to read or to keep in order. `disposables` closes them.
+ * Opens the artifacts of a run directory to read or to tidy them. `disposables` closes them.
  *
- * @throws CliError (exit 2) where the environment does not say how the store is reached
+ * @throws CliError (exit 2) if the environment does not say how to reach the store
  */
 export async function openArtifactsOf(
   directory: string,
@@ -146,21 +146,21 @@ export async function openArtifactsOf(
 }
 
 /**
- * Opens the artifacts of a run that is about to begin: the store is asked before anything is paid, and the directory remembers its place. The
- * lock of the directory is held.
+ * Opens the artifacts of a run that is about to begin. Contacts the store before anything is paid, and records its place in the directory,
+ * whose lock must be held.
  *
- * @param wanted of `--out`; absent: wherever they were before
+ * @param wanted place from `--out`; absent: the earlier place
  * @throws CliError (exit 2), SaveError
  */
 export async function takePlace(
   run: {
     readonly directory: string;
-    /** For whoever meets the place. */
+    /** Name of the pipeline, written into the mark of the place. */
     readonly pipeline: string;
     readonly wanted: S3Address | undefined;
-    /** For how long others have been at work on it, ms: what they upload is left alone. Absent: nobody else is. */
+    /** How long other workers have been at work, ms: their uploads are left alone. Absent: there are no others. */
     readonly othersForMs?: number;
-    /** Others write into the directory too. */
+    /** True if other processes write to the directory too. */
     readonly isShared?: boolean;
   },
   state: FactKeeper,
@@ -176,7 +176,7 @@ export async function takePlace(
   const address = addressIn(directory, url);
   const namedBy = wanted === undefined ? `the state of ${directory}` : undefined;
   const client = await openClient(address, namedBy, signal, disposables, context);
-  // Durable before the place is taken in its name.
+  // The id must be durable before the place is marked with it.
   const id = state.fact(placeFacts.owner) ?? randomUUID();
   if (state.fact(placeFacts.owner) === undefined) await state.setFact(placeFacts.owner, id);
   const [{ claimPlace }, { dropLeftUploads }] = await Promise.all([
@@ -204,13 +204,13 @@ export async function takePlace(
     : { ...place, remote: { ...place.remote, unlooked } };
 }
 
-/** Whatever the store says to a question on which nothing depends. @throws what is no word of the store */
+/** Returns the store's message about an optional request. @throws errors that are not from the store */
 function wordsOf(error: unknown): string {
   if (error instanceof SaveError && error.failure.code !== 'download.aborted') return error.message;
   throw error;
 }
 
-/** @throws CliError (exit 2) where the store refuses what it is asked first; what was thrown */
+/** Turns the refusal of the first request into a CliError (exit 2). @throws other errors unchanged */
 function refusedAtStart(error: unknown): never {
   if (!(error instanceof SaveError) || error.failure.code !== 's3.failed') throw error;
   throw usageError(
@@ -219,10 +219,10 @@ function refusedAtStart(error: unknown): never {
   );
 }
 
-/** What lies beside the artifacts. */
+/** Files that lie beside the artifacts. */
 const published = new Set<string>([runFiles.manifest, runFiles.record]);
 
-/** @throws CliError (exit 2) where the files of earlier runs lie elsewhere */
+/** @throws CliError (exit 2) if the files of earlier runs are elsewhere */
 async function refuseMove(
   directory: string,
   wanted: string,
@@ -249,7 +249,7 @@ function inFolder(directory: string, disposables: Disposables, isShared = false)
   return { store };
 }
 
-/** The artifacts in a bucket. @param directory what is received lies there until it is in the bucket */
+/** Opens the artifacts in a bucket. @param directory holds received files until they are uploaded */
 export async function inBucket(
   client: S3Client,
   directory: string,
@@ -318,7 +318,7 @@ export async function inBucket(
 const keyId = 'AWS_ACCESS_KEY_ID';
 const sessionToken = 'AWS_SESSION_TOKEN';
 
-/** A session token is one with its key: beside a key of a file, that of the environment would help nobody but who wrote the file. */
+/** Removes the session token if it is not from the same source (environment or file) as the key: it belongs to another key. */
 function withKeysOfOnePlace(context: Context): Context['io']['env'] {
   const { env } = context.io;
   const isOne = isOfEnvFile(secretKeyVariable, context) === isOfEnvFile(sessionToken, context);
@@ -332,10 +332,10 @@ const awayInRun = (client: S3Client, why: string): string =>
   `${awayWords(client, why)}. Nothing new is submitted until it can; it is tried again for ${Math.round(client.patienceMs / 1000)} s (retry.patience).`;
 
 /**
- * The parts that nobody needs whose files lie in a folder are loaded here.
+ * Opens a client for a bucket. Its modules are loaded here, because runs with files in a folder do not need them.
  *
  * @param namedBy the state that names the bucket; absent: the user did
- * @throws CliError (exit 2) where the environment does not say how a bucket is reached, or its keys may not go there
+ * @throws CliError (exit 2) if the environment does not say how to reach a bucket, or its keys may not be sent there
  */
 export async function openClient(
   address: S3Address,
@@ -368,7 +368,7 @@ export async function openClient(
       address,
       settings,
       dispatcher,
-      // Signatures are judged by the time of day, also where the machine's clock was put right after the start.
+      // Signatures need the time of day, even if the clock was corrected after the start.
       clock: { ...io.machine.clock, now: () => io.machine.timeOfDay() },
       random: Math.random,
       signal,

@@ -14,15 +14,15 @@ import type { AdmittedService } from './trust.ts';
 
 const longestConnectMs = 10_000;
 
-/** How both halves of the service, and the reader of its links, connect. */
+/** Connection settings for images, texts and downloads. */
 export interface Connecting {
   readonly connections: number;
   readonly connectMs: number;
-  /** With proxies of the environment; absent: none, as for a service on this machine. */
+  /** Environment with proxies; absent: none, as for a service on this machine. */
   readonly env?: Environment;
 }
 
-/** A sandbox is on this machine: it is not reached through a proxy. */
+/** Returns the connection settings. A sandbox is on this machine, so it is not reached through a proxy. */
 export const connectingTo = (
   service: Pick<ServiceSettings, 'baseUrl'>,
   { limits, timeouts }: Pick<Pipeline, 'limits' | 'timeouts'>,
@@ -33,7 +33,7 @@ export const connectingTo = (
   ...(service.baseUrl === undefined ? {} : { env }),
 });
 
-/** Names an address with all that decides where its endpoints lie, and shows nothing of it. */
+/** Returns a hash of everything that decides where the endpoints are; the address cannot be read from it. */
 export const addressId = (
   baseUrl: string,
   { names, auth }: Pick<AdmittedService, 'names' | 'auth'>,
@@ -43,7 +43,7 @@ export const addressId = (
     .digest('hex')
     .slice(0, 16);
 
-/** What both halves of the service are made with. What is opened is closed by `disposables`. */
+/** Returns the options of the image and text clients. `disposables` closes what it opens. */
 export function serviceOptions(
   baseUrl: string,
   service: AdmittedService,
@@ -52,7 +52,7 @@ export function serviceOptions(
   disposables: Disposables,
 ): ServiceOptions & { readonly bodies: BodyPool } {
   const dispatcher = createDispatcher(connecting);
-  // Not `close`: that waits for answers which a run that leaves at once no longer wants.
+  // Not `close`: that waits for answers that a run no longer wants when it leaves at once.
   disposables.add(() => dispatcher.destroy());
   return {
     baseUrl,
@@ -70,7 +70,7 @@ export function serviceOptions(
   };
 }
 
-/** The text half of the service. */
+/** Opens the client for text calls. */
 export function openTextService(
   options: ServiceOptions,
   { textMs, firstByteMs, idleMs }: Pick<Pipeline['timeouts'], 'textMs' | 'firstByteMs' | 'idleMs'>,

@@ -11,24 +11,24 @@ import { proxiesOf } from '../../service/http/connect/proxies.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Connecting } from './clients.ts';
 
-/** The longest that one download may take, however steadily it comes; more where a request may take more. */
+/** Longest duration of one download, ms, even if data keeps coming; longer if a request may take longer. */
 const leastTotalMs = 600_000;
 
-/** How links are followed, and by which clock. */
+/** Options for downloads, and their clock. */
 type Links = LinkOptions & { readonly clock: Clock };
 
-/** How links are followed. A proxy of the environment is used for downloads as for requests. */
+/** Returns options for downloads. A proxy of the environment is used for downloads as for requests. */
 export function linkOptions(
   to: {
     readonly baseUrl: string;
-    /** The longest silence of a server, in ms. */
+    /** Longest time without data from a server, ms. */
     readonly requestMs: number;
-    /** Removes secrets from messages about servers. */
+    /** Masks secrets in messages about servers. */
     readonly mask: (text: string) => string;
-    /** Removes credentials from data that servers send. */
+    /** Masks credentials in data from servers. */
     readonly dataMask: (text: string) => string;
     readonly clock: Clock;
-    /** Of what is said once. Default: nobody hears it. */
+    /** Called with messages that are shown once. Default: they are dropped. */
     readonly notice?: (message: string) => void;
   },
   connecting: Connecting,
@@ -45,7 +45,7 @@ export function linkOptions(
   return { ...options, dispatcher, isProxied: (url) => proxyFor(url) !== undefined };
 }
 
-/** What brings images into a store, and replies into the state. */
+/** Opens the writer that saves images to a store and replies to the state. */
 export function openArtifacts(
   { artifacts: store, state: replies }: { readonly artifacts: ArtifactStore; readonly state: ReplyKeeper },
   links: Links,
@@ -56,7 +56,7 @@ export function openArtifacts(
   return artifacts;
 }
 
-/** What reads the images that text calls show. */
+/** Opens the reader of the images that text calls send. */
 export function openInputs(
   place: Pick<InputReaderOptions, 'store' | 'folder' | 'filesRoot' | 'shared'>,
   links: Links,
@@ -68,8 +68,8 @@ export function openInputs(
 }
 
 /**
- * Downloads of a run in the sandbox. A restarted sandbox continues its tasks on another port, so an earlier link leads
- * nowhere: each link is followed at the sandbox's current address.
+ * Wraps the downloads of a run in the sandbox. A restarted sandbox has another port, so an earlier link no longer works: each link is
+ * rewritten to the sandbox's current address.
  */
 export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWriter => ({
   save: (request, signal) => writer.save({ ...request, url: moved(request.url, baseUrl) }, signal),
@@ -79,7 +79,7 @@ export const followedAt = (baseUrl: string, writer: ArtifactWriter): ArtifactWri
 });
 
 function moved(link: string, baseUrl: string): string {
-  // The follower of the link reports a text that is no link.
+  // The downloader reports a text that is not a link.
   if (!URL.canParse(link)) return link;
   const { pathname, search } = new URL(link);
   return `${baseUrl}${pathname}${search}`;

@@ -6,20 +6,20 @@ import { unfinishedName } from '../../state/files/unfinished.ts';
 import type { Environment } from '../output/io.ts';
 import { readPrivate, trustFile } from './trust-file.ts';
 
-/** What only this user knows: by it promptpress knows again what it has made for him. Never shown, and never beside what it seals. */
+/** File of the secret key by which promptpress recognises what it has made for this user. Never shown or stored beside the sealed text. */
 const keyFile = (env: Environment): string => join(dirname(trustFile(env)), 'maker.key');
 
 const form = /^[0-9a-f]{64}\n$/;
 
-/** Nobody else may even read it: he could seal in this user's name. */
+/** Mode bits of other users: nobody else may read the key, or he could seal in this user's name. */
 const others = 0o077n;
 
-/** The seal of this user on a text. @throws Error that says why no key can be kept here */
+/** Returns the seal of this user for a text. @throws Error that says why no key can be kept here */
 export function sealOf(text: string, env: Environment): string {
   return sealed(text, readKey(env) ?? makeKey(env));
 }
 
-/** Whether this user has sealed a text. Where there is no key, or one that cannot be believed, he has not. */
+/** Whether this user has sealed a text; false without a key, or with one that is not safe. */
 export function isSealed(text: string, seal: string, env: Environment): boolean {
   try {
     const key = readKey(env);
@@ -33,7 +33,7 @@ export function isSealed(text: string, seal: string, env: Environment): boolean 
 
 const sealed = (text: string, key: string): string => createHmac('sha256', key).update(text).digest('hex');
 
-/** Undefined where there is none. @throws Error that says what is wrong with it */
+/** Reads the key; undefined if there is none. @throws Error that says what is wrong with it */
 function readKey(env: Environment): string | undefined {
   const file = keyFile(env);
   try {
@@ -46,7 +46,7 @@ function readKey(env: Environment): string | undefined {
   }
 }
 
-/** Of two processes that make one at the same time, both have that of the quicker one. @throws the error of the file system */
+/** Makes the key. If two processes make it at the same time, both use the first one. @throws the error of the file system */
 function makeKey(env: Environment): string {
   const file = keyFile(env);
   const folder = dirname(file);
@@ -63,7 +63,7 @@ function makeKey(env: Environment): string {
     linkSync(part, file);
     unlinkSync(part);
   } catch (error) {
-    // Some file systems have no second names.
+    // Some file systems have no hard links.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') unlinkSync(part);
     else renameSync(part, file);
   }

@@ -19,14 +19,14 @@ import { connectingTo, openTextService, serviceOptions } from './clients.ts';
 import { sandboxNames } from './sandbox.ts';
 import type { AdmittedService } from './trust.ts';
 
-/** The models of a service, by id, and who was asked. */
+/** The models of a service, by id, and the service that listed them. */
 export interface ListedModels {
   /** Origin of the address. */
   readonly origin: string;
   readonly models: readonly Model[];
 }
 
-/** Asks a service for its models; with `--sandbox` one that is started for it. @throws CliError (exit 3) when it gives none */
+/** Asks a service for its models; with `--sandbox` starts one first. @throws CliError (exit 3) when it lists none */
 export async function askModels(
   service: AdmittedService,
   settings: Pick<Pipeline, 'limits' | 'timeouts'>,
@@ -41,16 +41,16 @@ export async function askModels(
   return { origin: new URL(options.baseUrl).origin, models };
 }
 
-/** An id as proxies of the family make them (gateway 3.4), of a moment before there were any. */
+/** A task id in the form of the proxies of this family (gateway 3.4), too old to belong to any task. */
 const taskOfNobody = '1000000000000001';
 
 /**
- * Asks the image workflow of a service for a task that it does not have. Only a service that is there, knows the names and takes the key says
- * so; nothing is made.
+ * Checks the image workflow of a service by asking for a task that it does not have. Only a service that exists, knows the names and
+ * accepts the key says so; nothing is made.
  *
- * @param onKeyForm is told of the form of the key that the service takes in place of that of the settings
+ * @param onKeyForm called if the service accepts the key in another form than the settings say
  * @returns the origin of its address
- * @throws CliError (exit 3) when it says anything else
+ * @throws CliError (exit 3) when it gives any other answer
  */
 export async function askImages(
   service: AdmittedService,
@@ -69,7 +69,7 @@ export async function askImages(
   return new URL(options.baseUrl).origin;
 }
 
-/** With `--sandbox`, of one that is started for it. */
+/** Returns the options of a client; with `--sandbox`, of a service that is started for it. */
 async function optionsOf(
   service: AdmittedService,
   settings: Pick<Pipeline, 'limits' | 'timeouts'>,
@@ -92,22 +92,22 @@ async function startedSandbox(service: AdmittedService, disposables: Disposables
   return sandbox.url;
 }
 
-/** Cells whose requests are examined for the models that a template names. */
+/** Number of cells whose requests are examined for models that a template names. */
 const mostCells = 200;
 
 const mostModels = 50;
 
-/** A model that a pipeline asks, and one of the steps that do. */
+/** A model that a pipeline uses, and one of the steps that use it. */
 export interface ModelUse {
   readonly model: string;
   readonly step: string;
-  /** Where that step stands in the pipeline, as `foxes.yaml:12`. */
+  /** Position of that step, such as `foxes.yaml:12`. */
   readonly place: string;
-  /** The line of that place, from 1. */
+  /** Line of that position, from 1. */
   readonly line: number;
 }
 
-/** The models that the chosen text steps ask: those that are written out, and those of the first cells. */
+/** Returns the models that the chosen text steps use: those written out, and those of the first cells. */
 export async function modelsOf(plan: Plan, selection: Selection): Promise<readonly ModelUse[]> {
   const chosen = chosenSteps(plan, selection.only);
   if (!chosen.ok) return [];
@@ -140,7 +140,7 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
   return [...uses.values()];
 }
 
-/** True when a chosen step asks a model. */
+/** Whether a chosen step uses a model. */
 export function asksModels(plan: Pick<Plan, 'pipeline' | 'slotGraph'>, { only }: Selection): boolean {
   const chosen = chosenSteps(plan, only);
   return (
@@ -149,13 +149,13 @@ export function asksModels(plan: Pick<Plan, 'pipeline' | 'slotGraph'>, { only }:
   );
 }
 
-/** Models that are not on the service's list; an empty list says nothing about any model. */
+/** Returns the models that are missing in the service's list; an empty list says nothing about any model. */
 export function notListed(uses: readonly ModelUse[], listed: readonly Model[]): readonly ModelUse[] {
   const known = new Set(listed.map(({ id }) => id));
   return known.size === 0 ? [] : uses.filter(({ model }) => !known.has(model));
 }
 
-/** What is to be said of them: a list may be incomplete, so it is a warning. */
+/** Returns warnings about unlisted models; not errors, since a list may be incomplete. */
 export function unlistedModels(uses: readonly ModelUse[], listed: readonly Model[]): readonly string[] {
   const known = new Set(listed.map(({ id }) => id));
   return notListed(uses, listed).map(({ model, step, place }) => {

@@ -8,33 +8,33 @@ import type { Environment } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { version } from '../version.ts';
 
-/** The variable that stands for `--notify`. */
+/** Variable that replaces `--notify`. */
 export const notifyVariable = 'PROMPTPRESS_NOTIFY';
 
-/** Of one request. */
+/** Time limit of one request, ms. */
 const requestMs = 10_000;
 
-/** Waits between tries: what a receiver that is just starting needs. */
+/** Waits between tries, ms: a receiver may be just starting. */
 const waitsMs = [1_000, 3_000, 6_000] as const;
 
-/** Of all tries together: nobody waits longer for the end of a run. */
+/** Time limit of all tries together, ms. */
 const longestMs = 30_000;
 
-/** Of an answer, which nobody reads. */
+/** Largest size of an answer, in bytes; its content is not used. */
 const mostAnswerBytes = 64 * 1024;
 
-/** Where the summary of a run is posted. */
+/** The address that the summary of a run is posted to. */
 export interface NotifyTarget {
   readonly url: string;
-  /** What of it may be shown: the rest may be a token. */
+  /** The part of it that may be shown: the rest may be a token. */
   readonly origin: string;
   readonly authorization?: string;
 }
 
 /**
- * Reads `--notify`, or its variable. Whatever in the address may be a token is masked from here on.
+ * Reads `--notify`, or its variable. Every part of the address that may be a token is masked from here on.
  *
- * @returns undefined where neither is given
+ * @returns undefined if neither is given
  * @throws CliError (exit 2), which does not show the address
  */
 export function notifyTarget(
@@ -65,7 +65,7 @@ export function notifyTarget(
   return { url: url.href, origin, ...(authorization === undefined ? {} : { authorization }) };
 }
 
-/** Part of an address, without its percent signs where these stand for something. */
+/** Decodes a part of an address if its percent signs are valid. */
 function plainText(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -74,22 +74,22 @@ function plainText(part: string): string {
   }
 }
 
-/** A shorter part of an address is a word. */
+/** Length from which a part of an address is treated as a token; a shorter part is a word. */
 const leastToken = 8;
 
-/** What a notification needs of the world. */
+/** The access to the outside that a notification needs. */
 export interface NotifyPorts {
   readonly clock: Clock;
-  /** Proxies of it are used, as for the service. */
+  /** Environment with proxies, which are used as for the service. */
   readonly env: Environment;
-  /** The second signal: nobody waits any more. */
+  /** Aborted by the second signal: do not wait any longer. */
   readonly leave: AbortSignal;
 }
 
 /**
- * Posts an object as JSON, a few times if need be. Texts in it are without secrets, and it goes out without the key of the gateway.
+ * Posts an object as JSON, a few times if necessary. Secrets in it are masked, and the gateway's key is not sent.
  *
- * @returns why it was not delivered, for the user; undefined: it was, or nobody waits for it any more. Never rejects
+ * @returns why it was not delivered, for the user; undefined: it was, or the wait was aborted. Never rejects
  */
 export async function notify(
   { url, origin, authorization }: NotifyTarget,

@@ -7,20 +7,20 @@ import { askImages, askModels, modelsOf, notListed, unlistedModels } from './mod
 import { type ServiceFlags, settleService } from './settings.ts';
 import { type AdmittedService, admit } from './trust.ts';
 
-/** What is found of the service and the models of one pipeline, and what is to be said of it. */
+/** The result of a check of the service and the models of one pipeline, with warnings. */
 export interface OnlineFinding {
   readonly models: ModelCheck;
   readonly warnings: readonly string[];
 }
 
 /**
- * `validate --online`: compares the models of pipelines with those that their services list, and proves address, names and key of the image
- * workflow where a pipeline uses it.
+ * Checks services for `validate --online`: compares the models of pipelines with the services' lists, and tests address, names and key of
+ * the image workflow if a pipeline uses it.
  */
 export class OnlineCheck {
   readonly #flags: ServiceFlags;
   readonly #context: Context;
-  /** By what is asked, address, names and key: each service is asked once, however many pipelines name it. */
+  /** Answers by question, address, names and key: each service is asked once, however many pipelines name it. */
   readonly #asked = new Map<string, unknown>();
 
   constructor(flags: ServiceFlags, context: Context) {
@@ -28,7 +28,7 @@ export class OnlineCheck {
     this.#context = context;
   }
 
-  /** @throws CliError when address or key is missing (exit 2), or the service does not answer as it should (exit 3) */
+  /** Checks a pipeline. @throws CliError if address or key is missing (exit 2), or the service gives a wrong answer (exit 3) */
   async check(plan: Plan): Promise<OnlineFinding> {
     const { pipeline } = plan;
     const uses = await modelsOf(plan, {});

@@ -15,25 +15,25 @@ import { connectingTo, openTextService, serviceOptions } from './clients.ts';
 import { linkOptions, openArtifacts, openInputs } from './downloads.ts';
 import type { AdmittedService } from './trust.ts';
 
-/** All that a run asks of the outside. */
+/** The connections of a run to its service and its links. */
 export interface Outside {
   readonly images: ImageService;
   readonly text: TextService;
   readonly inputs: ReturnType<typeof openInputs>;
-  /** What keeps the files of jobs; their replies go with the commits of a state. */
+  /** Returns the writer that keeps the files of jobs; their replies are committed with the state. */
   writerFor(state: Parameters<typeof openArtifacts>[0]['state']): ArtifactWriter;
   readonly memory: () => ReturnType<typeof memoryOf>;
-  /** Takes secrets out of messages. */
+  /** Masks secrets in messages. */
   readonly mask: (text: string) => string;
 }
 
 /**
- * Opens what a run asks of the outside. `disposables` closes it.
+ * Opens the connections of a run. `disposables` closes them.
  *
- * @param of.baseUrl where requests go, also those of a rehearsal
- * @param of.shared files of the pipeline that this machine may not have
- * @param say.keyForm told once in which other form the service takes the key
- * @param say.notice told what is said once of links
+ * @param of.baseUrl address for requests, also in a rehearsal
+ * @param of.shared files of the pipeline that this machine may lack
+ * @param say.keyForm called once if the service accepts the key in another form
+ * @param say.notice called with messages about links that are shown once
  */
 export function openOutside(
   of: Pick<InputReaderOptions, 'filesRoot' | 'shared'> & {
@@ -71,7 +71,7 @@ export function openOutside(
   };
 }
 
-/** The memory of this process, and the part that responses of the service take. */
+/** Returns the memory use of this process, and the part that responses of the service take. */
 export function memoryOf(machine: Pick<Machine, 'memory'>, bodies: BodyPool): MemoryReading {
   const { rss, heapUsed, external, arrayBuffers } = machine.memory();
   return {

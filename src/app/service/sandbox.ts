@@ -9,9 +9,9 @@ import type { RunFlags } from '../flags.ts';
 import type { ServiceSettings } from './settings.ts';
 
 /**
- * The words that a sandbox must know to be the service that a pipeline's `service.names` describes. A gateway that has the
- * native text endpoint at one of its usual paths has it at the other one too; a path of its own is the only one. A
- * rehearsal has no client but promptpress: what others send is not taken.
+ * Returns the names of a sandbox that acts as the service in `service.names`. A gateway that has the native text endpoint at one of its
+ * usual paths has it at the other one too; a custom path is the only one. A rehearsal has no client but promptpress, so the sandbox refuses
+ * the requests of other clients.
  */
 export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxNames => ({
   ...names,
@@ -20,7 +20,7 @@ export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxN
   familyClients: false,
 });
 
-/** The settings that the flags of a rehearsal ask for. A rehearsal asks the models that the real run will ask, whatever they are called. */
+/** Returns the sandbox settings from the flags of a rehearsal. The sandbox accepts any model name, as the real run will use them. */
 export const rehearsalSettings = ({
   pace,
   fault,
@@ -31,7 +31,7 @@ export const rehearsalSettings = ({
 });
 
 /**
- * The address that a run's requests go to: the service's, or that of a sandbox that is started for it.
+ * Returns the address for a run's requests: that of the service, or of a sandbox that is started for the run.
  *
  * @param settings of that sandbox
  */
@@ -45,9 +45,9 @@ export async function reachService(
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     apiKey: service.apiKey ?? sandboxKey,
-    // A rehearsal has no client but promptpress, which presses by submit/change where it is told to.
+    // A rehearsal has no client but promptpress, which clicks by submit/change if `service.clicks` says so.
     names: { ...sandboxNames(service.names), familyClients: service.clicks === 'change' },
-    // On disk, so that a killed run continues with the tasks it had begun.
+    // Stored on disk, so that a killed run can continue its tasks.
     state: join(directory, runFiles.sandbox),
     settings: { auth: service.auth, ...settings },
   });

@@ -11,7 +11,7 @@ import { Redactor } from '../output/redact.ts';
 import { keyVariable } from './trust-file.ts';
 import { checkBaseUrl } from './warnings.ts';
 
-/** The flags that say which service is meant. */
+/** The flags that select the service. */
 export interface ServiceFlags {
   readonly sandbox: boolean;
   readonly 'base-url'?: string | undefined;
@@ -21,27 +21,27 @@ export interface ServiceFlags {
 /** The part of a pipeline that identifies its service. */
 export type ServicePart = Pick<Pipeline, 'service' | 'source'>;
 
-/** Which service a run talks to, and how. */
+/** The service of a run, and how to talk to it. */
 export interface ServiceSettings {
-  /** Absent with `--sandbox`: its address is known when it has started. */
+  /** Base address; absent with `--sandbox`: it is known once the sandbox has started. */
   readonly baseUrl?: string;
-  /** The user gave the address himself, by flag or environment; the pipeline file did not. True with `--sandbox`. */
+  /** True if the user gave the address by flag or environment, not the pipeline file, and with `--sandbox`. */
   readonly isUsersAddress: boolean;
-  /** The variable of the environment that gave the address; absent where a flag or the pipeline file did. */
+  /** Variable that gave the address; absent if a flag or the pipeline file did. */
   readonly addressVariable?: string;
-  /** Absent with `auth: none` where its variable is not set. */
+  /** The key; absent with `auth: none` if its variable is not set. */
   readonly apiKey?: string;
-  /** Name of the variable that holds the key; absent with `--sandbox`, whose key is made for it, and where there is none. */
+  /** Variable that holds the key; absent with `--sandbox`, which makes its own key, and if there is no key. */
   readonly keyVariable?: string;
   /** Where the key came from, for messages; absent with `--sandbox`. */
   readonly keySource?: string;
-  /** The key and all other values of variables that may not be shown. */
+  /** The key and the values of all other variables that must not be shown. */
   readonly secrets: readonly string[];
-  /** The values that give access: the key, and each variable in the path of the address. */
+  /** Values that give access: the key, and each variable in the path of the address. */
   readonly credentials: readonly string[];
-  /** Part of every job key. */
+  /** Id of the service, part of every job key. */
   readonly id: string;
-  /** Undefined: the gateway's own. */
+  /** Speed mode; undefined: the gateway's default. */
   readonly speed: Speed | undefined;
   readonly names: Names;
   readonly auth: Pipeline['service']['auth'];
@@ -49,8 +49,7 @@ export interface ServiceSettings {
 }
 
 /**
- * Settles the service block for a run: flags beat environment, environment beats file.
- * Secrets go to the redactor before anything else can happen to them.
+ * Settles the service block for a run: flags override the environment, which overrides the file. Secrets are passed to the redactor first.
  *
  * @throws CliError (exit 2) for a missing variable, a wrong address, or no address at all
  */
@@ -85,17 +84,17 @@ const maskedBy = ({ secrets, credentials }: Redactor): Pick<ServiceSettings, 'se
   credentials,
 });
 
-/** What a plan can know of the service without a network and without a key. */
+/** The facts about a service that a plan can know without a network and without a key. */
 export interface ServiceIdentity {
-  /** Undefined: no address is known. */
+  /** Id of the service; undefined: no address is known. */
   readonly id?: string;
-  /** Where requests would go; undefined where no address is known, and in a rehearsal. */
+  /** Origin of requests; undefined if no address is known, and in a rehearsal. */
   readonly origin?: string;
-  /** The variable that would give it. */
+  /** The missing variable that would give the address. */
   readonly missing?: string;
 }
 
-/** The identity for a plan; what is missing is no failure there. @throws CliError for a wrong address */
+/** Returns the service's identity for a plan, which may lack an address. @throws CliError for a wrong address */
 export function identifyService(
   pipeline: ServicePart,
   flags: ServiceFlags,
@@ -146,9 +145,9 @@ function settleAddress(
   const written = pipeline.service.baseUrl;
   if (written === `\${${addressVariable}}`) throw noAddress(pipeline);
   const { text, values } = fillIn(written, 'service.baseUrl', { env, pipeline });
-  // Scheme and host are recorded and shown: they say which service it was. What a variable puts behind them may be a token.
+  // Scheme and host are recorded and shown, to identify the service. A variable's value after them may be a token.
   for (const value of values) if (!isOrigin(value, text)) redactor.addCredential(value);
-  // Also where variables are parts of it: which part is the host, the file says.
+  // Even if variables are parts of the address: the file decides which part is the host.
   return { baseUrl: checkBaseUrl(text, `service.baseUrl of ${pipeline.source.file}`), isUsersAddress: false };
 }
 
@@ -161,7 +160,7 @@ const noAddress = ({ source }: ServicePart): Error =>
 const isOrigin = (value: string, address: string): boolean =>
   value.includes('://') || (URL.canParse(address) && new URL(address).origin.includes(value));
 
-/** The key, and the variable that held it: what the user checks when the key is rejected. */
+/** Returns the key and its variable, which the user checks when the key is rejected. */
 function settleKey(
   pipeline: ServicePart,
   env: Environment,
@@ -183,8 +182,8 @@ function settleKey(
 }
 
 /**
- * The service's identity is part of every key and kept in the state, which must not hold the value of a variable. So an
- * identity with variables is stored as it is written, with a hash of its expanded value.
+ * Returns the service's id. It is part of every key and kept in the state, which must not hold the value of a variable. So an id with
+ * variables is stored as written, with a hash of its expanded value.
  */
 function settleId(written: string, pipeline: ServicePart, env: Environment, redactor: Redactor): string {
   const { text, values } = fillIn(written, 'service.id', { env, pipeline });
@@ -193,7 +192,7 @@ function settleId(written: string, pipeline: ServicePart, env: Environment, reda
   return `${written}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 }
 
-/** Words that stand in every address and in every customId that the service gives: to mask them would spoil the data. */
+/** Names that occur in every address and customId of the service: masking them would spoil the data. */
 const openNames: readonly NameKey[] = [
   'path',
   'relaxPrefix',
@@ -219,28 +218,27 @@ function settleNames(pipeline: ServicePart, env: Environment, redactor: Redactor
   );
 }
 
-/** A text of the service block with its variables filled in. */
+/** A text of the service block after its variables were replaced. */
 interface FilledText {
   readonly text: string;
-  /** The values that came from the environment: what must never be shown. */
+  /** Values from the environment, which must never be shown. */
   readonly values: readonly string[];
 }
 
-/** Where a key is named. */
+/** The field that names the key. */
 const keyField = 'service.apiKey';
 
-/** Names of the variables that a text needs and the environment does not have. An empty variable counts as missing. */
+/** Returns the variables that a text needs and that are not set. An empty variable counts as not set. */
 export const missingVariables = (text: string, env: Environment): readonly string[] =>
   [...text.matchAll(variableReference)].flatMap(([, name = '', fallback]) =>
     fallback === undefined && (env[name] ?? '') === '' ? [name] : [],
   );
 
 /**
- * Fills `${VAR}` and `${VAR:-default}` in. The value of a variable is not expanded again.
+ * Replaces `${VAR}` and `${VAR:-default}` in a text. The value of a variable is not expanded again.
  *
- * @param field what the text is: `service.apiKey` may hold any variable, every other one only those that may be sent
- * anywhere
- * @throws CliError (exit 2) naming the variable and the line of the pipeline that asks for it
+ * @param field of the text: `service.apiKey` may hold any variable, every other field only those that may be sent anywhere
+ * @throws CliError (exit 2) naming the variable and the line of the pipeline that needs it
  */
 export function fillIn(
   text: string,
@@ -265,7 +263,7 @@ export function fillIn(
   return { text: filled, values };
 }
 
-/** `pipeline.yaml:4 (service.apiKey)`; a default has no line. */
+/** Returns the place that needs a variable, such as `pipeline.yaml:4 (service.apiKey)`; a default has no line. */
 function whereAsked({ source }: Pick<Pipeline, 'source'>, name: string, field: string): string {
   const at = source.text
     .split('\n')

@@ -6,36 +6,36 @@ import { writeWhole } from '../../manifest/whole-file.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import type { Environment } from '../output/io.ts';
 
-/** What a user has said that may be: the value of this variable goes to this origin, and may be sent there again. */
+/** A permission of the user: the value of this variable may be sent to this origin. */
 export interface Trust {
   /** Name of an environment variable. */
   readonly key: string;
-  /** As {@link originOf} writes it. */
+  /** Origin in the form of {@link originOf}. */
   readonly origin: string;
 }
 
-/** The variable that holds the key where a pipeline names no other, and that beats those which it names. */
+/** Default variable of the key, which overrides the variables that a pipeline names. */
 export const keyVariable = 'PROMPTPRESS_API_KEY';
 
-/** The variable of a password for PostgreSQL. */
+/** The variable of the password for PostgreSQL. */
 export const passwordVariable = 'PGPASSWORD';
 
-/** The variable of the key of a store; its id and a session token go along with it. */
+/** The variable of the secret key of a bucket store; its id and session token are sent with it. */
 export const secretKeyVariable = 'AWS_SECRET_ACCESS_KEY';
 
-/** What the user trusts, as the file keeps it. */
+/** The contents of the trust file. */
 export interface Remembered {
   readonly trusted: readonly Trust[];
-  /** Why the file is not believed, in words; then nothing is trusted, and it is not written. */
+  /** Why the file cannot be used; then nothing is trusted, and the file is not written. */
   readonly damage?: string;
 }
 
-/** Of a file that people make by answering questions. */
+/** Largest size of the trust file, in bytes. */
 const mostBytes = 1_048_576;
 
 const version = 1;
 
-/** `$XDG_STATE_HOME/promptpress/trust.json`; a relative folder is ignored, as the XDG base directory specification asks. */
+/** Returns `$XDG_STATE_HOME/promptpress/trust.json`; a relative folder is ignored, as the XDG specification asks. */
 export function trustFile(env: Environment): string {
   const given = env['XDG_STATE_HOME'] ?? '';
   const home = env['HOME'] ?? '';
@@ -43,7 +43,7 @@ export function trustFile(env: Environment): string {
   return join(base, 'promptpress/trust.json');
 }
 
-/** Reads what is trusted. Where that cannot be known for certain, nothing is. */
+/** Reads the trust file. If it cannot be read safely, nothing is trusted. */
 export function readTrust(file: string): Remembered {
   try {
     const text = readPrivate(file, mayWrite);
@@ -53,7 +53,7 @@ export function readTrust(file: string): Remembered {
   }
 }
 
-/** Writes what is trusted, whole, for its owner alone. @throws the error of the file system */
+/** Writes the trust file as a whole, readable by its owner only. @throws the error of the file system */
 export async function writeTrust(file: string, trusted: readonly Trust[]): Promise<void> {
   makeFolders(dirname(file), 0o700);
   const sorted = trusted.toSorted((a, b) => compare(a.origin, b.origin) || compare(a.key, b.key));
@@ -65,19 +65,19 @@ export async function writeTrust(file: string, trusted: readonly Trust[]): Promi
 export const isTrusted = (trusted: readonly Trust[], { key, origin }: Trust): boolean =>
   trusted.some((one) => one.key === key && one.origin === origin);
 
-/** What others may write says nothing about what the user trusts. */
+/** Mode bits of other users: a file that they may write is not trusted. */
 const mayWrite = 0o022n;
 
 /**
- * The text of a small file of the user's own.
+ * Reads a small private file of the user.
  *
- * @param others what nobody else may do with it, as bits of its mode
- * @returns undefined where there is no file @throws Error that says what is wrong with it
+ * @param others mode bits that other users must not have
+ * @returns undefined if there is no file @throws Error that says what is wrong with it
  */
 export function readPrivate(file: string, others: bigint): string | undefined {
   let handle: number;
   try {
-    // Opening a pipe would wait for somebody who writes.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -132,8 +132,8 @@ function isTrust(value: unknown): value is Trust {
 }
 
 /**
- * What of an address is trusted: of `https://` as `URL.origin` writes it (ASCII, lower case, no default port), of an engine
- * `postgres://host:port`, where the folder of a socket stands as the host, of a bucket `s3://bucket`. Undefined: it is no address.
+ * Returns an address's origin: of `https://` as `URL.origin` writes it (ASCII, lower case, no default port), of an engine
+ * `postgres://host:port` (or a socket's folder), of a bucket `s3://bucket`. Undefined: none.
  */
 export function originOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -144,7 +144,7 @@ export function originOf(text: string): string | undefined {
   return `postgres://${host}:${port === '' ? '5432' : port}`;
 }
 
-/** The variable that is meant where an origin is trusted and none is named. */
+/** Returns the default variable for an origin. */
 export const keyOf = (origin: string): string =>
   origin.startsWith('s3://')
     ? secretKeyVariable
@@ -152,7 +152,7 @@ export const keyOf = (origin: string): string =>
       ? passwordVariable
       : keyVariable;
 
-/** A name that `${…}` in a pipeline can hold. */
+/** Whether a text is a name that `${…}` in a pipeline can hold. */
 export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

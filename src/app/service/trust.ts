@@ -20,25 +20,25 @@ import {
 
 declare const admitted: unique symbol;
 
-/** A service that the key may be sent to. Only {@link admit} makes one, and only with one can a client be opened. */
+/** A service that may receive the key. Only {@link admit} makes one, and a client can only be opened with one. */
 export type AdmittedService = ServiceSettings & { readonly [admitted]: true };
 
-/** Origins that the environment says are trusted with every key, for machines where nothing can be kept. */
+/** Variable that lists origins trusted with every key, for machines without permanent files. */
 export const originsVariable = 'PROMPTPRESS_TRUSTED_ORIGINS';
 
 /**
- * Lets the key go to a service, or does not. An address that the user gave himself is trusted, and so is the sandbox. One that
- * a file names may be a stranger's: it is trusted with the variable that the user was asked about, whatever that holds and
- * whatever else the file says, and with no other.
+ * Checks that the key may be sent to a service. An address that the user gave himself is trusted, and so is the sandbox. An address from a
+ * file may be a stranger's: it receives only the variable that the user was asked about, whatever its value and whatever else the file
+ * says.
  *
- * Requests go to the origin that is judged here and to no other: redirects are not followed, and links that the
- * service gives are followed without the key. A proxy is one that the environment names.
+ * Requests go only to the origin that is checked here: redirects are not followed, and links from the service are followed without the key.
+ * A proxy must be named by the environment.
  *
- * Where there is no key (`service.auth: none`) there is nothing to ask about, unless a stranger may have named the address.
+ * Without a key (`service.auth: none`) there is nothing to ask about, unless a stranger may have named the address.
  *
  * @param file the pipeline as the user named it
  * @param mayAsk false for commands that never ask
- * @throws CliError (exit 2) where the origin is not trusted, with the ways to trust it; nothing has been sent then
+ * @throws CliError (exit 2) if the origin is not trusted, with the ways to trust it; nothing has been sent then
  */
 export async function admit(
   service: ServiceSettings,
@@ -55,19 +55,19 @@ export async function admit(
   return service as AdmittedService;
 }
 
-/** Whether a user may be asked: false for commands that never ask. */
+/** How permission may be obtained. */
 interface Asking {
   readonly mayAsk: boolean;
-  /** Also where no key goes there: what is sent beside it, such as files, is for an address that the user knows. Default: not then. */
+  /** True: also ask if no key is sent, because files are sent to the address. Default: false. */
   readonly isKeyless?: boolean;
 }
 
 /**
- * Lets the value of a variable go to an address that another variable names. Whoever wrote a file of variables does not know the values of
- * the environment: an address of such a file gets none of them unasked. What stands in the file itself may go where the file says.
+ * Checks that the value of a variable may be sent to an address from another variable. The author of a file of variables does not know the
+ * values of the environment: an address in such a file receives none of them unasked, only values of the file itself.
  *
  * @param address variable that names the address; absent: the user wrote it
- * @throws CliError (exit 2) where it is not trusted, before anything is sent
+ * @throws CliError (exit 2) if the address is not trusted, before anything is sent
  */
 export async function admitKey(
   wanted: Trust,
@@ -81,11 +81,11 @@ export async function admitKey(
 }
 
 /**
- * Lets the keys of a store be used with a bucket. One that the user names is remembered: the state that it is written into, or another machine,
- * says it from then on.
+ * Checks that the keys of a store may be used with a bucket. A bucket that the user names is remembered as trusted, because later only the
+ * state or another machine names it.
  *
- * @param namedBy the state that names it, for messages; absent: the user did
- * @throws CliError (exit 2) where it is not trusted, before anything is sent
+ * @param namedBy the state that names the bucket, for messages; absent: the user did
+ * @throws CliError (exit 2) if the bucket is not trusted, before anything is sent
  */
 export async function admitBucket(
   bucket: string,
@@ -98,15 +98,15 @@ export async function admitBucket(
   hear(wanted, context);
   const file = trustFile(context.io.env);
   const { trusted, damage } = readTrust(file);
-  // Where nothing can be kept he names it again.
+  // If nothing can be kept, the user names it again next time.
   if (damage === undefined) await writeTrust(file, [...trusted, wanted]).catch(() => undefined);
 }
 
-/** Whether a variable came from a file of variables, and not from the environment. */
+/** Whether a variable came from a file of variables, not from the environment. */
 export const isOfEnvFile = (variable: string | undefined, { envFile }: Context): boolean =>
   variable !== undefined && envFile?.names.has(variable) === true;
 
-/** What the user has said to this command, also where it cannot be kept. Its redactor is the one thing that all of a command has in common. */
+/** Answers of the user to this command, even if they cannot be saved. The redactor is the one object that a whole command shares. */
 const heard = new WeakMap<Redactor, Set<string>>();
 
 const textOf = ({ key, origin }: Trust): string => `${key} ${origin}`;
@@ -117,14 +117,14 @@ function hear(wanted: Trust, { redactor }: Context): void {
   heard.set(redactor, said);
 }
 
-/** Whether the user has said already that a value may go to an address. @throws CliError (exit 2) as {@link readOrigin} does */
+/** Whether the user has allowed a value to be sent to an address. @throws CliError (exit 2) as {@link readOrigin} does */
 export function mayGo(wanted: Trust, { io: { env }, redactor }: Context): boolean {
   if (heard.get(redactor)?.has(textOf(wanted)) === true) return true;
   if (trustedOrigins(env).includes(wanted.origin)) return true;
   return isTrusted(readTrust(trustFile(env)).trusted, wanted);
 }
 
-/** @param file that names the address @throws CliError (exit 2) */
+/** Asks the user. @param file that names the address @throws CliError (exit 2) */
 async function askFor(wanted: Trust, file: string, context: Context, { mayAsk }: Asking): Promise<void> {
   const { io } = context;
   if (mayGo(wanted, context)) return;
@@ -138,14 +138,14 @@ async function askFor(wanted: Trust, file: string, context: Context, { mayAsk }:
   await remember(memory, remembered, wanted, context);
 }
 
-/** @throws CliError (exit 2) for what is no origin: it could be meant for one that is not trusted then */
+/** Reads the variable. @throws CliError (exit 2) for a text that is not an origin: it might mean one that is not trusted */
 function trustedOrigins(env: Environment): readonly string[] {
   const words = (env[originsVariable] ?? '').split(/[\s,]/).filter((word) => word !== '');
   return words.map((word) => readOrigin(word, originsVariable));
 }
 
 /**
- * The origin that an address names, as {@link originOf} writes it: what is compared is what requests go to.
+ * Returns the origin of an address, in the form of {@link originOf}: the origin that requests go to.
  * @param from where the address came from, for the message
  * @throws CliError (exit 2)
  */
@@ -160,7 +160,7 @@ export function readOrigin(text: string, from: string): string {
   );
 }
 
-/** `https://x`, and what one should know of it before a key goes there. */
+/** Returns an origin such as `https://x`, with warnings for a user who is about to send it a key. */
 export function originWords(origin: string): string {
   const { protocol, hostname } = new URL(origin);
   const reasons = [
@@ -182,14 +182,14 @@ const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
     ].join('\n'),
   );
 
-/** Reports once that a file is not believed. */
+/** Warns once that the trust file cannot be used. */
 function showDamage({ damage }: Remembered, { io }: Context): void {
   if (damage === undefined) return;
   const hint = 'Move it away; promptpress trust ORIGIN writes it again.';
   io.err(failureText(`warning: What you trust cannot be read, so nothing is trusted. ${damage}`, hint));
 }
 
-/** The answer counts for this command, also where it cannot be kept. */
+/** Saves the answer. It counts for this command even if it cannot be saved. */
 async function remember(
   place: string,
   { trusted, damage }: Remembered,

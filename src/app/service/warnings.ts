@@ -4,10 +4,10 @@ import { usageError } from '../errors/cli-error.ts';
 import { revaluing } from '../errors/correction.ts';
 
 /**
- * Checks a base address and gives it back without slashes at its end.
+ * Checks a base address and removes slashes at its end.
  *
  * @param from where it came from, for the message
- * @throws CliError (exit 2) when it cannot be an address
+ * @throws CliError (exit 2) if it is not an address
  */
 export function checkBaseUrl(text: string, from: string): string {
   const read = readBaseUrl(text);
@@ -22,8 +22,8 @@ export function checkBaseUrl(text: string, from: string): string {
 }
 
 /**
- * What is suspicious about a base address, if anything. Chat clients are given `<address>/v1` (gateway 8.3); the
- * image routes lie beside it, so the first request will be redirected or refused.
+ * Returns a warning about a suspicious base address. Chat clients use `<address>/v1` (gateway 8.3); the image routes are beside it, so the
+ * first request would be redirected or refused.
  */
 export function addressWarning(baseUrl: string): string | undefined {
   const [, before, version] = /^(.*)(\/v1(?:beta)?)$/.exec(baseUrl) ?? [];
@@ -32,7 +32,7 @@ export function addressWarning(baseUrl: string): string | undefined {
     : `The base address ends in ${version}, which is the address for chat clients. If the run is stopped, try ${before}`;
 }
 
-/** What is to be said of a key that is too short to be looked for in what the service gives, if it is. */
+/** Returns a warning if a key is too short to be masked in responses. */
 export function keyWarning(apiKey: string | undefined): string | undefined {
   if (apiKey === undefined) return undefined;
   const { length } = apiKey;

@@ -7,14 +7,14 @@ import { type CliError, usageError } from '../errors/cli-error.ts';
 import type { Correction } from '../errors/correction.ts';
 import type { Io } from '../output/io.ts';
 
-/** The pipeline that a command takes where no FILE is named, in the current folder; `promptpress init` writes it. */
+/** Name of the pipeline that a command uses if no FILE is given; `promptpress init` writes it. */
 export const defaultFile = 'pipeline.yaml';
 
 /**
- * The pipeline that a command is about: the named one, else that of the current folder.
+ * Returns the given pipeline file, else that of the current folder.
  *
  * @param command its name, for the message
- * @throws CliError (exit 2) where none is named and none is there
+ * @throws CliError (exit 2) if none is given and there is none
  */
 export function fileOrDefault(given: string | undefined, command: string, { cwd }: Pick<Io, 'cwd'>): string {
   if (given !== undefined) return given;
@@ -38,10 +38,10 @@ export function fileOrDefault(given: string | undefined, command: string, { cwd 
 
 const mostNamed = 6;
 
-/** A folder with more entries is not one of pipelines alone. */
+/** Largest number of entries that are read: a larger folder is not just one of pipelines. */
 const mostEntries = 1000;
 
-/** The files in a folder that can be pipelines by their names, as seen from the current one: pipeline.yaml first. */
+/** Returns the files in a folder that may be pipelines by their names, relative to the current folder: pipeline.yaml first. */
 function pipelineFiles(cwd: string, folder: string): readonly string[] {
   try {
     return readdirSync(join(cwd, folder), { withFileTypes: true })
@@ -51,16 +51,16 @@ function pipelineFiles(cwd: string, folder: string): readonly string[] {
       .sort((a, b) => Number(b === defaultFile) - Number(a === defaultFile) || (a < b ? -1 : 1))
       .map((name) => seenFrom(cwd, join(cwd, folder, name)));
   } catch {
-    // None that could be named.
+    // The folder cannot be read: there is nothing to suggest.
     return [];
   }
 }
 
 /**
- * Says of what was named in the place of a pipeline file why it is none, with the file that was probably meant: one that names it,
- * one beside it whose name is alike, one in a named folder, else the first one there.
+ * Makes the error for an operand that is not a pipeline file. It suggests the file that was probably meant: one that uses the given file,
+ * one beside it with a similar name, one in the given folder, else the first one there.
  *
- * @param message why it is none
+ * @param message why the operand is not a pipeline
  * @param given as the user named it
  */
 export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io, 'cwd'>): CliError {
@@ -84,16 +84,16 @@ export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io,
   return usageError(message, hint, insteadOf(given, meant, near === undefined ? 'example' : 'mended'));
 }
 
-/** A larger file is no pipeline that somebody writes. */
+/** Largest number of bytes that are read: nobody writes a larger pipeline. */
 const mostRead = 1_000_000;
 
-/** True of a file whose text names another one, as a pipeline names its table. */
+/** Whether the text of a file contains the name of another one, as a pipeline names its table. */
 function names(file: string, other: string): boolean {
   try {
     const { size } = lstatSync(file);
     return size <= mostRead && readFileSync(file, 'utf8').includes(other);
   } catch {
-    // Whoever reads the file says why it cannot be read.
+    // The code that reads the file reports the error.
     return false;
   }
 }
@@ -108,7 +108,7 @@ const insteadOf = (given: string, meant: string, kind: Correction['kind']): Corr
   },
 });
 
-/** The run that a command is about: the named one, else that of the current folder, which is a run directory or has a pipeline. */
+/** Returns the given run, else that of the current folder, which is a run directory or has a pipeline. */
 export function targetOrDefault(
   given: string | undefined,
   command: string,
@@ -123,5 +123,5 @@ export function targetOrDefault(
   );
 }
 
-/** Whatever it is: who reads it says what is wrong with it. */
+/** Whether anything exists at a path; the code that reads it reports errors. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -12,21 +12,21 @@ import { checkRunDirectory } from './checks/directory.ts';
 import { readJobFile } from './checks/job-file.ts';
 import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
 
-/** Fewer characters than this name nothing in particular. */
+/** Smallest length of an abbreviated key. */
 const leastLength = 4;
 
 const mostListed = 5;
 
-/** The keys that a user's word can mean: itself, else those that begin so, at most one more than are ever shown. */
+/** Returns the keys that a word can mean: the exact key, else keys that begin with it, one more than are shown at most. */
 export async function jobsNamed(named: string, state: StateReader): Promise<readonly string[]> {
   if ((await state.get(named)) !== undefined) return [named];
   return named.length < leastLength ? [] : await state.keysWithPrefix(named, mostListed + 1);
 }
 
 /**
- * The key of the one job that a user names, by the whole key or by its beginning.
+ * Returns the key of the only job that a user names, by the whole key or its beginning.
  *
- * @throws CliError (exit 2) when there is none, or more than one
+ * @throws CliError (exit 2) if there is none, or more than one
  */
 export async function findJob(named: string, state: StateReader): Promise<string> {
   const found = await jobsNamed(named, state);
@@ -39,9 +39,9 @@ export async function findJob(named: string, state: StateReader): Promise<string
 const lookedUp = 1000;
 
 /**
- * The keys of the jobs that a file lists, by whole keys or by their beginnings.
+ * Returns the keys of the jobs that a file lists, by whole keys or their beginnings.
  *
- * @throws CliError (exit 2) with the line of the first one that names no job, or several; the error of the file system
+ * @throws CliError (exit 2) with the first line that names no job, or several; the error of the file system
  */
 export async function jobsInFile(
   name: string,
@@ -74,7 +74,7 @@ export async function jobsInFile(
   return keys;
 }
 
-/** @param known a key that is there, if there is one: it shows what a key looks like */
+/** Makes the error for an unknown job. @param known an existing key, if any: it shows what a key looks like */
 function noSuchJob(named: string, [known]: readonly string[]): Error {
   const message =
     named.length < leastLength
@@ -87,7 +87,7 @@ function noSuchJob(named: string, [known]: readonly string[]): Error {
   );
 }
 
-/** As much of a key as names one job in practice. */
+/** Length of a shortened key that is unique in practice. */
 const shownLength = 8;
 
 const severalJobs = (named: string, found: readonly string[]): Error => {
@@ -99,17 +99,17 @@ const severalJobs = (named: string, found: readonly string[]): Error => {
   );
 };
 
-/** A job that the user named, and the run directory it is in. */
+/** A job that the user named, and its run directory. */
 export interface JobTarget extends RunTarget {
   readonly key: string;
 }
 
 /**
- * Finds the job that `JOB [FILE|DIR]` means. Without a place: the run directory that the current folder is, else the
- * one that knows the job under `runs/`, here or in a folder of this one, where pipelines may lie (the service is part of
- * every key, so that a rehearsal's job is not in the real run). The caller closes the state.
+ * Finds the job of `JOB [FILE|DIR]`. Without FILE or DIR, searches the current folder if it is a run directory, else the runs in `runs/`
+ * here and in the subfolders. The service is part of every key, so a rehearsal's job is not found in the real run. The caller closes the
+ * state.
  *
- * @throws CliError (exit 2) when there is no such job, or no such run
+ * @throws CliError (exit 2) if there is no such job, or no such run
  */
 export async function openJob(
   named: string,
@@ -178,10 +178,10 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   );
 }
 
-/** More folders than one has pipelines in: past them, the run is to be named. */
+/** Largest number of searched folders: beyond it, the user must name the run. */
 const mostFolders = 1000;
 
-/** Those of the current folder first, then those of the folders in it, each in the order of their names. */
+/** Returns the run directories of the current folder first, then those of its subfolders, each sorted by name. */
 async function runDirectories(cwd: string): Promise<readonly string[]> {
   const folders = (await foldersIn(cwd)).filter((folder) => !/^(?:\.|node_modules$)/.test(basename(folder)));
   const places: string[] = [];
@@ -190,7 +190,7 @@ async function runDirectories(cwd: string): Promise<readonly string[]> {
   return places;
 }
 
-/** None where there is no folder, or none that may be read. */
+/** Returns the subfolders; empty if there is no folder, or it cannot be read. */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

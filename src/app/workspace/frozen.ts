@@ -4,10 +4,10 @@ import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
 
 /**
- * `--frozen`: the directory's last run was of this very pipeline text, these tables and this service, so that a run
- * only continues or repeats it.
+ * Checks for `--frozen` that the directory's last run had the same pipeline text, tables and service, so that a run only continues or
+ * repeats it.
  *
- * @throws CliError (exit 2) that names the first thing that differs
+ * @throws CliError (exit 2) that names the first difference
  */
 export async function checkFrozen(
   state: StateReader,

@@ -8,7 +8,7 @@ type ImagePlaces = Pick<Pipeline, 'source'>;
 
 type FileReader = Pick<StateReader, 'inputFiles'>;
 
-/** The images of the pipeline for a run: the state keeps the facts of each file that was read. */
+/** Opens the images of the pipeline for a run: the state keeps the facts of each file that was read. */
 export const imagesForRun = (
   { source }: ImagePlaces,
   filesRoot: string,
@@ -24,7 +24,7 @@ export const imagesForRun = (
     },
   });
 
-/** The same for a plan that changes nothing. @param state of the run directory, if there is one */
+/** Opens the images of the pipeline for a plan, which changes nothing. @param state of the run directory, if there is one */
 export const imagesForPlan = (
   { source }: ImagePlaces,
   filesRoot: string,
@@ -34,25 +34,25 @@ export const imagesForPlan = (
     ? createImageFiles({ folder: source.folder, filesRoot })
     : recalledImages({ folder: source.folder, filesRoot, preferSeen: false }, state);
 
-/** As the directory's last run has seen them, whatever has become of the files. */
+/** Opens the images as the directory's last run saw them, even if the files have changed since. */
 export const imagesOfDirectory = (folder: string, filesRoot: string, state: FileReader): ImageFiles =>
   recalledImages({ folder, filesRoot, preferSeen: true }, state);
 
-/** Files that are recalled at the same time: as many as are known at the same time, unless one group of cells names more. */
+/** Number of file facts kept in memory, unless one group of cells uses more. */
 const mostRecalled = 20_000;
 
-/** What stands for a file until the state was asked about it. */
+/** Placeholder for a file until the state was asked about it. */
 const notRecalled: ImageFile = { error: { code: 'input.missing', message: 'It was not looked for yet.' } };
 
-/** Images of which a run may have kept something in a state that has to be asked first. */
+/** Opens images whose facts must first be read from the state. */
 function recalledImages(
   place: { readonly folder: string; readonly filesRoot: string; readonly preferSeen: boolean },
   state: FileReader,
 ): ImageFiles {
-  /** Undefined: no run saw the file. */
+  /** Facts by path. Undefined: no run saw the file. */
   const recalled = new Map<string, SeenFile | undefined>();
   const missed = new Set<string>();
-  /** What was asked for last was all there: what is recalled has served. */
+  /** True once a request found all its files here: the recalled facts have been used. */
   let isServed = false;
   const files = createImageFiles({
     ...place,

@@ -15,7 +15,7 @@ import type { Io } from '../output/io.ts';
 import { filesRoot } from './read-pipeline.ts';
 import { keptFiles } from './tables.ts';
 
-/** The text of a directory's last run, and what it may read on this machine. */
+/** The pipeline text of a directory's last run, and the files on this machine that it may read. */
 export interface KeptSource {
   readonly facts: RunFacts;
   readonly source: PipelineSource;
@@ -23,12 +23,12 @@ export interface KeptSource {
 }
 
 /**
- * What a run directory or an engine keeps of its last run: the pipeline's text, and its tables as they were. What it says of places counts for
- * names alone: beside the copies only files below a folder of this machine are read, whoever wrote the state.
+ * Reads what a run directory or an engine keeps of its last run: the pipeline's text, and its tables as they were. Paths in the state are
+ * only names: beside the kept copies, only files below a folder of this machine are read, whoever wrote the state.
  *
- * @param file the pipeline that the user named, absolute; absent: he named the run. Its files are those that it might read itself, else those
- *   in the git work tree of the current folder
- * @returns undefined where no run got as far
+ * @param file absolute path of the pipeline that the user named, which allows the same files as the pipeline itself; absent: the user named
+ *   the run, and files in the git work tree of the current folder are allowed
+ * @returns undefined if no run got as far
  */
 export async function keptSource(
   directory: string,
@@ -54,14 +54,14 @@ export async function keptSource(
   };
 }
 
-/** All files of a machine, or of a user, are no project: of them a state reads nothing but what the run directory keeps. */
+/** Returns the folder of readable files. If it would be a root or a home folder, only the run directory may be read. */
 async function rootHere(directory: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): Promise<string> {
   const root = await filesRoot(undefined, cwd, cwd);
   const isProject = root !== parse(root).root && root !== env['HOME'] && root !== homedir();
   return isProject ? root : join(directory, runFiles.inputs);
 }
 
-/** Images and masks were there when the pipeline ran; whether they still are is not asked. */
+/** Returns file access that reports every image and mask as present, as they were when the pipeline ran. */
 const asItWas = (files: FilePort, { tables }: RunFacts): FilePort => ({
   ...files,
   facts: async (path) =>
@@ -71,8 +71,8 @@ const asItWas = (files: FilePort, { tables }: RunFacts): FilePort => ({
 });
 
 /**
- * The pipeline of a directory's last run, from the text that its state keeps. Undefined where nothing got as far, and
- * where this release or this machine no longer finds it valid: for commands that can do without.
+ * Reads the pipeline of a directory's last run from the text in its state. Undefined if there is none, or if it is no longer valid in this
+ * release or on this machine: for commands that can continue without it.
  */
 export async function keptPipeline(
   directory: string,
@@ -83,13 +83,13 @@ export async function keptPipeline(
   return kept && (await parsePipeline(kept.source, kept.files)).pipeline;
 }
 
-/** Finds the optional buttons of a pipeline; without a pipeline none is known. */
+/** Returns a function that tells optional buttons of a pipeline; without a pipeline, no button is optional. */
 export function optionalOf(pipeline: Pipeline | undefined): IsOptional {
   const graph = pipeline && buildGraph(pipeline.steps, pipeline.models);
   return graph === undefined || 'tooMany' in graph ? neverOptional : optionalIn(graph);
 }
 
-/** The same of a directory's last run. The pipeline is read only where it matters: where a button was not there. */
+/** Returns the same function for a directory's last run. The pipeline is only read if some button was missing. */
 export const keptOptional = async (
   directory: string,
   state: StateReader,

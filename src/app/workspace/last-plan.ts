@@ -12,13 +12,12 @@ import { keptSource } from './last-pipeline.ts';
 import { reported } from './read-pipeline.ts';
 
 /**
- * The plan of a directory's last run, from what the directory keeps: the pipeline's text in its state, its tables in
- * `inputs/`. The pipeline file itself is not read: it may have been edited since.
+ * Returns the plan of a directory's last run, from the pipeline's text in its state and its tables in `inputs/`. The pipeline file itself
+ * is not read: it may have been edited since.
  *
- * @param file the pipeline that the user named, absolute; absent: he named the run
- * @param known the same text, as it was parsed before
- * @throws CliError (exit 2) when a table that was too large to keep is gone or has changed, Reported when the text is
- *   no longer valid
+ * @param file absolute path of the pipeline that the user named; absent: the user named the run
+ * @param known the same pipeline, if it was parsed before
+ * @throws CliError (exit 2) if a table that was too large to keep is gone or has changed, Reported if the text is no longer valid
  */
 export async function planOfDirectory(
   directory: string,
@@ -51,7 +50,7 @@ export async function planOfDirectory(
   return { plan: prepared.value, facts };
 }
 
-/** @throws CliError (exit 2) for a table without a copy that lies where the command does not look */
+/** @throws CliError (exit 2) for a table without a copy that is outside of the readable folder */
 async function refuseOutside({ tables }: RunFacts, files: FilePort): Promise<void> {
   for (const { file, copied } of tables) {
     const found = copied ? undefined : await files.facts(file);

@@ -22,28 +22,28 @@ import { placeOfRun } from './checks/place.ts';
 import { checkAge } from './checks/stale-state.ts';
 import { checkPipeline } from './read-pipeline.ts';
 
-/** A run that the user named: its directory, its pipeline, or its name on an engine. */
+/** A run that the user named by its directory, its pipeline, or its name on an engine. */
 export interface RunTarget {
-  /** Absolute: where its files lie, or where a command may write. */
+  /** Absolute path of the folder with its files, or where a command may write. */
   readonly directory: string;
   readonly place: RunPlace;
   readonly state: StateReader & StateChanges;
-  /** Of a run on an engine. */
+  /** The run on an engine, if it is one. */
   readonly engine?: EngineRun;
-  /** The pipeline that the user named, absolute; absent: he named the run. */
+  /** Absolute path of the pipeline that the user named; absent: the user named the run. */
   readonly file?: string;
 }
 
-/** The flags that say which run is meant, and whether its directory is trusted. */
+/** The flags that select a run and say whether its directory is trusted. */
 export type TargetFlags = DirectoryFlags & { readonly 'trust-directory': boolean };
 
 /**
- * Finds the run that `FILE|DIR` means: a folder is the run directory itself, a file is the pipeline whose run lies in
- * the default directory; `postgres://…#name` is a run on an engine. Where the environment names an engine, a pipeline's run is there, as
- * it is for `run`. The caller closes the state.
+ * Opens the run that `FILE|DIR` means: a folder is the run directory, a file is a pipeline with a run in its default directory,
+ * `postgres://…#name` is a run on an engine. If the environment names an engine, a pipeline's run is there, as for `run`. The caller closes
+ * the state.
  *
- * @param needs what of the run's directory the command needs, where the state lies on an engine
- * @throws CliError (exit 2) when nothing has run there, with the place where something has
+ * @param needs what the command needs of the run's directory, for a run on an engine
+ * @throws CliError (exit 2) if nothing has run there, with a place where something has
  */
 export async function openTarget(
   target: string,
@@ -70,7 +70,7 @@ export async function openTarget(
   }
 
   const near = seenFrom(cwd, directory);
-  // The full stop of a sentence behind ".." would read as another folder.
+  // A full stop after ".." would look like another folder.
   const place = near.endsWith('..') || near.length > directory.length ? directory : near;
   await refuseFilesOfEngine(target, directory, place);
   await checkAge(undefined, directory, context.io.env);
@@ -78,7 +78,7 @@ export async function openTarget(
 }
 
 /**
- * The same for a command that is about runs on engines alone. The caller closes the state.
+ * Opens a run for a command that takes only runs on engines. The caller closes the state.
  *
  * @throws CliError (exit 2) for a run of one machine
  */
@@ -128,7 +128,7 @@ async function onEngine(
   return { directory: place.directory, place, state, engine };
 }
 
-/** @throws CliError (exit 2) for a folder that holds the files of a run on an engine, and no state */
+/** Refuses the files of a run on an engine. @throws CliError (exit 2) for a folder that holds them and no state */
 async function refuseFilesOfEngine(target: string, directory: string, place: string): Promise<void> {
   const marker =
     kindAt(join(directory, runFiles.engine)) === 'file'
@@ -142,7 +142,7 @@ async function refuseFilesOfEngine(target: string, directory: string, place: str
     );
 }
 
-/** Nothing has run in a directory. What is said beside that is how a run comes there, or where it lies. */
+/** Makes the error for a directory without a run. Its hint says how to start one, or where a run is. */
 async function noRun(
   target: string,
   directory: string,
@@ -185,7 +185,7 @@ async function directoryOf(
   const path = resolve(context.io.cwd, target);
   if (await isFolder(path)) return { directory: path };
   const { pipeline, path: file } = await checkPipeline(target, {}, context);
-  // A rehearsal is for this machine, whatever the environment says.
+  // A rehearsal runs on this machine, whatever the environment says.
   if (pipeline !== undefined && !flags.sandbox && givenEngine(undefined, context.io) !== undefined)
     return { directory: '', pipeline, file };
   if (pipeline !== undefined) return { directory: placeOfRun(pipeline, flags, context.io.cwd), file };

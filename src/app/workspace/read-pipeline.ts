@@ -12,29 +12,29 @@ import { CliError, exitCodes, ReportedError, usageError } from '../errors/cli-er
 import type { Io } from '../output/io.ts';
 import { noPipelineFile } from './default-file.ts';
 
-/** A pipeline that was read, and the files that it may use. */
+/** A pipeline that was read, and access to its files. */
 export interface ReadPipeline {
   readonly pipeline: Pipeline;
-  /** Absolute path of its file. */
+  /** Absolute path of the pipeline file. */
   readonly path: string;
   readonly files: FilePort;
 }
 
-/** A pipeline that is no file: its text, and the folder where its tables, images and runs lie, as they do beside a file. */
+/** The text of a pipeline, and the folder of its tables, images and runs. */
 export interface PipelineText {
   readonly text: string;
-  /** Relative to the current folder, or absolute. */
+  /** Path of the folder, relative to the current one, or absolute. */
   readonly folder: string;
 }
 
-/** What such a pipeline is called in messages and in its run directory. */
+/** Name of a pipeline without a file, in messages and in its run directory. */
 const nameOfText = 'pipeline.yaml';
 
 /**
  * Reads and checks a pipeline, and prints every diagnostic.
  *
  * @param given its file as the user gave it, relative to the current folder; or its text
- * @throws CliError when there is no such file, Reported (exit 2) when it is not valid
+ * @throws CliError if there is no such file, Reported (exit 2) if it is not valid
  */
 export async function loadPipeline(
   given: string | PipelineText,
@@ -48,14 +48,13 @@ export async function loadPipeline(
   return { pipeline, path, files };
 }
 
-/** What is true of a file that is no pipeline at all: it has none of what every pipeline has. */
+/** Whether a file is not a pipeline at all: it lacks everything that every pipeline has. */
 const ofNoPipeline = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some(({ code, line }) => code === 'yaml.syntax' || (code === 'schema.type' && line === 1)) ||
   diagnostics.filter(({ code }) => code === 'schema.missing-key').length > 1;
 
 /**
- * Refuses a file that is another one by its name and by what stands in it: that keys are missing there would send its author to
- * work on the wrong file.
+ * Refuses a file that is clearly not a pipeline by its name and its contents; a list of missing keys would mislead the user.
  *
  * @param diagnostics of a file that is not valid
  * @throws CliError (exit 2)
@@ -75,7 +74,7 @@ export function refuseOtherFile(
   );
 }
 
-/** Reads and checks a pipeline; says nothing. @throws CliError when there is no such file */
+/** Reads and checks a pipeline without printing. @throws CliError if there is no such file */
 export async function checkPipeline(
   given: string | PipelineText,
   flags: { readonly 'files-root'?: string | undefined; readonly set?: readonly AxisSetting[] },
@@ -97,13 +96,13 @@ export async function checkPipeline(
   return { path, files, diagnostics, ...(pipeline === undefined ? {} : { pipeline }) };
 }
 
-/** Shows diagnostics of what cannot be run. @returns what is thrown then (exit 2) */
+/** Prints diagnostics, and returns the error to throw. @returns an error with exit code 2 */
 export async function reported(diagnostics: readonly Diagnostic[], context: Context): Promise<ReportedError> {
   await printDiagnostics(diagnostics, context);
   return new ReportedError(exitCodes.usage, diagnostics);
 }
 
-/** Shows diagnostics on standard error, in the order of the file. */
+/** Prints diagnostics on standard error, in the order of the file. */
 export async function printDiagnostics(diagnostics: readonly Diagnostic[], { io }: Context): Promise<void> {
   if (diagnostics.length === 0) return;
   const { formatDiagnostic } = await import('../../pipeline/diagnostics/format.ts');
@@ -132,13 +131,13 @@ async function readText(path: string, file: string, io: Pick<Io, 'cwd'>): Promis
   }
 }
 
-/** Bytes that are more than `yamlLimits.characters` whatever the characters: one of UTF-16 has at most three. */
+/** Largest size of a pipeline in bytes: one UTF-16 code unit takes at most three. */
 const mostBytes = 3 * yamlLimits.characters + 4;
 
-/** The text of a file. Of a file that is too large, only enough to know that. @throws CliError for what is no file */
+/** Reads a file, or the start of one that is too large. @throws CliError if it is not a regular file */
 async function readStart(path: string, file: string): Promise<string> {
   const facts = await stat(path);
-  // Opening a pipe waits until somebody writes into it; a device may have no end.
+  // Opening a pipe would wait for a writer, and a device may have no end.
   if (!facts.isFile() && !facts.isDirectory()) throw usageError(`${file} is neither a file nor a folder.`);
   await using handle = await open(path);
   const bytes = Buffer.alloc(Math.min(mostBytes, Math.max(facts.size, 64 * 1024)) + 1);
@@ -151,7 +150,7 @@ async function readStart(path: string, file: string): Promise<string> {
   return bytes.toString('utf8', 0, length);
 }
 
-/** The folder that the pipeline's files must lie in, links resolved. @throws CliError when the flag names none */
+/** Returns the folder that the pipeline's files must lie in, links resolved. @throws CliError if the flag's folder does not exist */
 export async function filesRoot(flag: string | undefined, folder: string, cwd: string): Promise<string> {
   if (flag === undefined) return await realpath(defaultFilesRoot(folder));
   try {

@@ -15,43 +15,43 @@ import { plainJson } from '../output/json-line.ts';
 import type { Redactor } from '../output/redact.ts';
 import { nodeVersion, version } from '../version.ts';
 
-/** Images that are listed one by one; each job of the state names its own. Of jobs that are made again as many. */
+/** Largest number of images, and of remade jobs, that are listed one by one; each job in the state names its own images. */
 const mostListed = 1000;
 
-/** What is known when a run begins. */
+/** The known facts when a run begins. */
 export interface RunBegin {
   readonly plan: Pick<Plan, 'pipeline' | 'serviceId'> & { readonly matrix: Pick<Matrix, 'cellCount'> };
   readonly tables: readonly InputTable[];
-  /** The images that the pipeline names and that the run has read. */
+  /** The images of the pipeline that the run has read. */
   readonly images: Pick<KnownImageFiles, 'known'>;
   readonly git?: GitFacts;
   /** Origin of the base address. */
   readonly origin: string;
   readonly selection: Selection;
   readonly settings: RunSettings;
-  /** Keys of the jobs that its flags have made anew. */
+  /** Keys of the jobs that its flags remake. */
   readonly redo: readonly string[];
   readonly startedAt: number;
-  /** Where its state lies, `postgres://…#name` without a password; absent: in the run directory. */
+  /** Address of its state, `postgres://…#name`, without a password; absent: the state is in the run directory. */
   readonly engine?: string;
 }
 
-/** What is known when it has ended. */
+/** The known facts when a run has ended. */
 export interface RunOutcome {
   readonly finishedAt: number;
   readonly end: RunEnd;
   readonly exitCode: number;
-  /** Of this invocation. */
+  /** Submissions of this invocation. */
   readonly submits: number;
-  /** Over the life of the directory. */
+  /** Spending over the life of the directory. */
   readonly spent: SpentSoFar;
   /** Absent when the run left before it could be counted. */
   readonly totals?: ManifestTotals;
 }
 
 /**
- * Writes `run.json`: what ran, from which commit and data, and what became of it. Written when a run begins, without
- * an outcome, and again when it ends: one without `finishedAt` was killed or is still on.
+ * Writes `run.json`: the pipeline, its commit and data, and the outcome. Written without an outcome when a run begins, and again when it
+ * ends: without `finishedAt`, the run was killed or is still on.
  *
  * @throws the error of the file system
  */
@@ -114,7 +114,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
   };
 }
 
-/** All of a few jobs; of many the first, and how many they are. */
+/** Lists all remade jobs if they are few, else the first ones and their number. */
 const redoFacts = (redo: readonly string[]) => ({
   ...(redo.length === 0 ? {} : { redo: redo.slice(0, mostListed) }),
   ...(redo.length <= mostListed ? {} : { redoCount: redo.length }),

@@ -2,20 +2,20 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateFileName } from '../../state/state-files.ts';
 
-/** Folders that are looked into, and entries that are read, before a search gives up: a home folder has more. */
+/** Limits of a search, in folders, entries, runs and levels: a home folder has more. */
 const bounds = { folders: 20_000, entries: 1_000_000, runs: 1_000, depth: 12 };
 
 /** The run directories below a folder. */
 export interface FoundRuns {
-  /** Absolute, in the order of their names. */
+  /** Absolute paths, sorted by name. */
   readonly directories: readonly string[];
-  /** A bound was reached: there may be more. */
+  /** True if a limit was reached: there may be more. */
   readonly truncated: boolean;
 }
 
 /**
- * Finds the run directories below a folder, itself among them, level by level. Links are not followed; nothing is looked for within a
- * run directory, nor in folders that begin with a dot or are called node_modules. A folder that may not be read is passed over.
+ * Finds the run directories below a folder, including the folder itself, level by level. Does not follow links or search run directories,
+ * node_modules and folders that begin with a dot. Skips folders that cannot be read.
  *
  * @throws the error of the file system for the folder itself
  */
@@ -45,13 +45,13 @@ export async function findRunDirectories(folder: string, most = bounds): Promise
 
 interface Looked {
   readonly isRun: boolean;
-  /** Absolute, in the order of their names. */
+  /** Absolute paths, sorted by name. */
   readonly folders: readonly string[];
   readonly entries: number;
   readonly truncated: boolean;
 }
 
-/** Entry by entry: a folder may have millions. */
+/** Reads a folder entry by entry: it may have millions. */
 async function lookInto(place: string, most: number, { isFirst }: { isFirst: boolean }): Promise<Looked> {
   const folders: string[] = [];
   let entries = 0;
@@ -65,7 +65,7 @@ async function lookInto(place: string, most: number, { isFirst }: { isFirst: boo
     }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    // It may also have gone since its name was read.
+    // The folder may have been removed since its name was read.
     if (isFirst || !['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'].includes(code)) throw error;
   }
   return { isRun: false, folders: folders.sort(), entries, truncated: false };

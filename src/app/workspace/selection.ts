@@ -9,7 +9,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { revaluing, without } from '../errors/correction.ts';
 import type { SelectionFlags } from '../flags.ts';
 
-/** The part of a plan that the flags choose; without any, all of it. */
+/** Returns the part of a plan that the flags select; without flags, all of it. */
 export const selectionOf = ({ limit, filter, shard, only }: SelectionFlags): Selection => ({
   ...(limit === undefined ? {} : { limit }),
   ...(filter.length === 0 ? {} : { filters: filter }),
@@ -22,9 +22,9 @@ export const partToWork = (selection: Selection, { repairs }: Pick<Context, 'rep
   repairs ? { unsaved: true } : selection;
 
 /**
- * Checks the names and values that the flags use against the plan.
+ * Checks the names and values in the flags against the plan.
  *
- * @throws CliError (exit 2) with what was probably meant; TableError where a table cannot be read again
+ * @throws CliError (exit 2) that suggests what was probably meant; TableError if a table cannot be read again
  */
 export async function checkSelection(plan: Plan, selection: Selection, signal?: AbortSignal): Promise<void> {
   const steps = chosenSteps(plan, selection.only);
@@ -113,7 +113,7 @@ function unmatchedFilter({ axis, value, values, ranges, more, members }: Unmatch
 
 const mostSeveral = 20;
 
-/** The values that a text with commas or bars is a list of, where at least one of them is known. */
+/** Splits a value at commas or bars, if at least one part is a known value. */
 function severalValues(
   text: string,
   values: readonly string[],
@@ -129,7 +129,7 @@ function severalValues(
   return parts.some(isKnown) ? parts : undefined;
 }
 
-/** A run of nothing, or the plan of one, is an error, not a success. @throws CliError (exit 2) when no cell is chosen */
+/** Refuses a run or plan without cells. @throws CliError (exit 2) */
 export function checkChosen(plan: Plan, chosen: number): void {
   if (chosen > 0) return;
   throw usageError(

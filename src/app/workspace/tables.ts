@@ -12,13 +12,12 @@ import { unfinishedName } from '../../state/files/unfinished.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { usageError } from '../errors/cli-error.ts';
 
-/** Tables up to this size are copied; of larger ones only the hash is kept. */
+/** Largest table that is copied, in bytes; of larger ones only the hash is kept. */
 export const largestCopy = 256 * 1024 * 1024;
 
 /**
- * Copies the tables of a pipeline into the run directory by content, and hashes them: a run plans from the copies, so
- * that editing a table while it runs changes nothing before the next run, and the manifest can be written again
- * from the directory alone.
+ * Copies the tables of a pipeline into the run directory and hashes them. A run plans from the copies, so that edits during the run have no
+ * effect before the next one, and the manifest can be written again from the directory alone.
  *
  * @throws the error of the file system
  */
@@ -31,7 +30,7 @@ export async function keepInputs(
   for (const axis of pipeline.matrix.axes) {
     if (axis.kind !== 'rows') continue;
     const { file } = axis;
-    // A listing is bounded by its own limits, and is only kept as a copy: folders change without being edited.
+    // A listing of files has its own size limit, and is only kept as a copy: folders change without an edit.
     const facts = axis.format === 'files' ? undefined : await files.facts(file);
     const copied = axis.format === 'files' || (facts !== undefined && facts.bytes <= largestCopy);
     const chunks = axis.format === 'files' ? files.list(file) : files.read(file);
@@ -40,7 +39,7 @@ export async function keepInputs(
   return tables;
 }
 
-/** Hashes a table, and copies it in the same pass: the hash is that of the copy. */
+/** Hashes and copies a table in one pass, so that the hash is that of the copy. */
 async function take(
   chunks: AsyncIterable<Uint8Array>,
   directory: string,
@@ -81,12 +80,12 @@ async function take(
   return { sha256, bytes };
 }
 
-/** Removes the copies that the last run no longer uses; called once the new ones are on record. */
+/** Removes copies that the last run no longer uses. Call this after the new ones are recorded. */
 export async function forgetOtherInputs(tables: readonly InputTable[], directory: string): Promise<void> {
   const used = new Set(tables.map(({ sha256 }) => sha256));
   const folder = join(directory, runFiles.inputs);
   if (!checkFolder(folder)) return;
-  // Only what `keepInputs` made.
+  // Only files that `keepInputs` made.
   const ours = (await readdir(folder)).filter((name) => inputFile.test(name));
   for (const name of ours) if (!used.has(name)) await rm(join(folder, name), { force: true });
 }
@@ -94,7 +93,7 @@ export async function forgetOtherInputs(tables: readonly InputTable[], directory
 /**
  * Copies the kept tables of a run directory into another one.
  *
- * @throws CliError (exit 2) where a copy is not what was kept; StateError, the error of the file system
+ * @throws CliError (exit 2) if a copy was changed; StateError, the error of the file system
  */
 export async function copyInputs(tables: readonly InputTable[], from: string, to: string): Promise<void> {
   for (const { copied, sha256 } of tables) {
@@ -107,7 +106,7 @@ export async function copyInputs(tables: readonly InputTable[], from: string, to
   }
 }
 
-/** @throws StateError where the copy is a link or no file; the error of the file system */
+/** Reads a kept copy. @throws StateError if it is a link or not a file; the error of the file system */
 async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
   checkFolder(dirname(file));
   checkFile(file);
@@ -116,8 +115,8 @@ async function* readCopy(file: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * A pipeline's files with its tables as they were when {@link keepInputs} took them, whatever has become of the
- * originals. A table too large to be copied is read where it lies.
+ * Returns file access with the tables as {@link keepInputs} copied them, whatever happened to the originals. A table that was too large to
+ * copy is read from its original place.
  */
 export function keptFiles(
   tables: readonly InputTable[],

@@ -6,20 +6,20 @@ import type { Context } from '../context.ts';
 import { imagesForPlan } from './images.ts';
 import { checkPipeline, type PipelineText } from './read-pipeline.ts';
 
-/** What was found in a pipeline and in its tables. */
+/** The findings in a pipeline and its tables. */
 export interface FoundInFile {
   readonly checked: CheckedFile;
-  /** With their source lines. */
+  /** Diagnostics with their source lines. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Of models that the service does not list. */
+  /** Warnings about models that the service does not list. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks a pipeline, and reads its tables to the end: a bad row is an error like any other.
+ * Checks a pipeline and reads its tables to the end: a bad row is an error like any other.
  *
- * @param online asks the service; absent: nobody is asked
- * @throws CliError when there is no such file
+ * @param online checks the service too; absent: no service is contacted
+ * @throws CliError if there is no such file
  */
 export async function validateFile(
   given: string | PipelineText,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readFlags } from '../../../state/files/plain-file.ts';
 import type { GitProcess } from './process.ts';
 
-/** Where a repository keeps what a comparison needs. All paths are absolute. */
+/** Paths of a repository that a comparison needs, all absolute. */
 export interface Repository {
   readonly workTree: string;
   readonly objects: string;
@@ -16,17 +16,17 @@ export interface Repository {
 
 const largestAttributes = 1024 * 1024;
 
-/** How the files of a work tree are compared. None of these names a command or a file. */
+/** Configuration keys that affect how work tree files are compared. None of them names a command or a file. */
 const comparisonKeys =
   'autocrlf checkstat eol filemode ignorecase precomposeunicode symlinks trustctime'.split(' ');
 
 /**
- * Whether tracked files differ from the commit. Undefined where a filter that the repository itself configures may have
- * a say, as it is not run.
+ * Whether tracked files differ from the commit. Undefined where a filter of the repository's own configuration may affect the result, as
+ * filters are not run.
  *
- * A work tree that came as an archive brings a configuration along, and a configuration names commands in more ways
- * than can be listed: filters, hooks, monitors, remotes that missing objects are fetched from. So git compares with a
- * repository of ours, which has only the objects, the index and the attributes of theirs.
+ * A work tree from an archive brings a configuration along, and a configuration names commands in more ways than can be listed: filters,
+ * hooks, monitors, remotes for missing objects. So git compares with a temporary repository that has only the objects, the index and the
+ * attributes of theirs.
  */
 export async function differsFromCommit(
   repository: Repository,
@@ -48,14 +48,14 @@ export async function differsFromCommit(
     );
     return changes === undefined ? undefined : changes !== '';
   } catch {
-    // No place for it, or attributes that cannot be read: it is not known.
+    // The temporary repository could not be made, or the attributes could not be read.
     return undefined;
   } finally {
     await rm(ours, { recursive: true, force: true });
   }
 }
 
-/** Lines of a configuration; undefined where the repository configures what is turned off. */
+/** Returns the user's settings as configuration lines; undefined where the repository configures a filter or an attributes file. */
 async function comparisonSettings(git: GitProcess): Promise<readonly string[] | undefined> {
   // A key that always exists, so that a failure differs from an empty result.
   const keys = `(${comparisonKeys.join('|')}|attributesfile|repositoryformatversion)`;
@@ -64,7 +64,7 @@ async function comparisonSettings(git: GitProcess): Promise<readonly string[] | 
   if (listing === undefined) return undefined;
   const fields = listing.split('\0');
   const lines: string[] = [];
-  // Each setting is its scope and `key`, or `key`, a line break and the value.
+  // Each setting is two fields: its scope, and its key (with a line break and the value, if it has one).
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [scope, setting = ''] = fields.slice(at);
     const end = setting.indexOf('\n');
@@ -74,7 +74,7 @@ async function comparisonSettings(git: GitProcess): Promise<readonly string[] | 
     if (!isTheUsers && (key.startsWith('filter.') || key === 'core.attributesfile')) return undefined;
     const name = key.slice('core.'.length);
     if (!key.startsWith('core.') || !comparisonKeys.includes(name)) continue;
-    // Words and numbers only: nothing that a configuration file gives a meaning of its own.
+    // Only letters and digits: nothing that has a special meaning in a configuration file.
     if (!/^[A-Za-z0-9]*$/.test(value)) return undefined;
     lines.push(`\t${name} = ${value}`);
   }
@@ -99,7 +99,7 @@ async function makeRepository(
   if (rules !== undefined) await writeFile(join(folder, 'info', 'attributes'), rules);
 }
 
-/** @throws Error when what lies there is no file of ordinary size */
+/** @throws Error if the path is not a regular file of ordinary size */
 async function readAttributes(file: string): Promise<Buffer | undefined> {
   const handle = await open(file, readFlags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;

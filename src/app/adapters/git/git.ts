@@ -5,24 +5,20 @@ import type { Environment } from '../../output/io.ts';
 import { differsFromCommit, type Repository } from './comparison.ts';
 import { findGit, type GitProcess } from './process.ts';
 
-/** Which commit a pipeline file was run from. */
+/** The git commit that a pipeline file was run from. */
 export interface GitFacts {
   readonly commit: string;
-  /**
-   * Tracked files of the work tree differ from it. Absent where that cannot be known without running a command that
-   * the repository names.
-   */
+  /** True if tracked files differ from the commit. Absent where finding out would run a command that the repository names. */
   readonly dirty?: boolean;
 }
 
 const timeLimitMs = 10_000;
 
 /**
- * Asks git, which alone knows how to compare a work tree with a commit. Undefined when there is no git, no
- * repository or no commit: what cannot be known is left out.
+ * Reads the commit of a folder with git. Undefined when there is no git, no repository or no commit.
  *
- * The repository may be a stranger's. In it only commands are run that read its configuration and its references, and
- * run nothing; the comparison does not know its configuration at all.
+ * The repository may be a stranger's. Only commands that read its configuration and its references run in it; they start no other program,
+ * and the comparison ignores its configuration.
  */
 export async function gitFacts(
   folder: string,
@@ -39,7 +35,7 @@ export async function gitFacts(
   return { commit: repository.commit, ...(dirty === undefined ? {} : { dirty }) };
 }
 
-/** False where neither the folder nor one above has a `.git`: git would find no repository either, and takes a process to say so. */
+/** Whether the folder or a parent has a `.git`. Checking this first saves the start of a git process. */
 async function mayBeTracked(folder: string): Promise<boolean> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await lstat(join(at, '.git')).then(
@@ -55,10 +51,10 @@ async function findRepository(folder: string, git: GitProcess): Promise<Reposito
   const output = await git(['rev-parse', '--show-toplevel', '--show-object-format', ...paths, 'HEAD']);
   const lines = output?.split('\n') ?? [];
   const [top = '', objectFormat = '', objects = '', index = '', attributes = '', commit = ''] = lines;
-  // A path with a line break in it makes more lines.
+  // A path that contains a line break gives more lines.
   if (lines.length !== 7 || !/^[0-9a-f]{40,64}$/.test(commit)) return undefined;
   const workTree = await realpath(top).catch(() => undefined);
-  // A repository may name a work tree that lies elsewhere: its commit is not that of this folder.
+  // A repository may name a work tree elsewhere: its commit is not the commit of this folder.
   if (workTree === undefined || !isWithin(workTree, folder)) return undefined;
   return {
     workTree,

@@ -5,9 +5,9 @@ import { delimiter, isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../../output/io.ts';
 
 /**
- * Runs one git command and gives what it printed; undefined when it failed, for whatever reason.
+ * Runs one git command and returns its output; undefined when it failed for any reason.
  *
- * @param onFatal is called before that when git itself ended the command, with what git printed on standard error
+ * @param onFatal called before that when git itself ended the command, with git's standard error
  */
 export type GitProcess = (
   args: readonly string[],
@@ -17,7 +17,7 @@ export type GitProcess = (
 
 const fatalExitCode = 128;
 
-/** The output of a command that prints more is lost. */
+/** Largest output of a command, in bytes; a longer output is dropped. */
 const outputLimit = 16 * 1024 * 1024;
 
 /**
@@ -30,7 +30,7 @@ const passedOn = (
   'GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_CEILING_DIRECTORIES GIT_DISCOVERY_ACROSS_FILESYSTEM'
 ).split(' ');
 
-/** No transport is allowed, so that nothing is fetched, whichever version of git this is. */
+/** Variables that forbid every transport, so that no version of git fetches anything. */
 const alwaysSet = {
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
@@ -39,8 +39,8 @@ const alwaysSet = {
 };
 
 /**
- * fsmonitor and hooks are commands: none is run. A folder that looks like a bare repository is none. Optional locks
- * would disturb the user's own git.
+ * Options for every git command. fsmonitor and hooks are commands, so none is run; a folder that looks like a bare repository is not
+ * treated as one; optional locks would disturb the user's own git.
  */
 const alwaysGiven = [
   '--no-optional-locks',
@@ -54,11 +54,11 @@ const alwaysGiven = [
 ];
 
 /**
- * How git is run: the program that the user's `PATH` names, never one of the folder that is asked about. Undefined when
- * there is none.
+ * Returns a function that runs git: the program found in the user's `PATH`, never one in the inspected folder. Undefined when there is no
+ * git.
  *
  * @param folder the commands' working directory, its links resolved
- * @param signal ends a command that is under way
+ * @param signal ends a running command
  */
 export async function findGit(
   folder: string,
@@ -88,7 +88,7 @@ export async function findGit(
     });
 }
 
-/** A relative folder would be one of the repository, and so may be one that npm puts there. */
+/** Absolute folders of a PATH. Relative ones could point into the repository, where npm may have put programs. */
 const programFolders = (path: string): readonly string[] =>
   path
     .split(delimiter)
@@ -101,7 +101,7 @@ async function findProgram(folders: readonly string[], name: string): Promise<st
       await access(program, constants.X_OK);
       if ((await stat(program)).isFile()) return program;
     } catch {
-      // Not here: the next one.
+      // Not in this folder: try the next one.
     }
   }
   return undefined;

@@ -20,9 +20,9 @@ import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
 import type { LedDirectory, OpeningOnEngine } from './hold.ts';
 
-/** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap. */
+/** Largest number of cells per slice, by kind of work: few where cells wait for images, so that a takeover is cheap. */
 const mostCells = { image: 64, text: 256 } as const;
-/** A run of few cells is cut into so many slices, so that several workers have something to do. */
+/** Smallest number of slices of a run, so that several workers have something to do. */
 const fewestSlices = 32;
 
 /** A run on an engine whose plan is ready. */
@@ -31,22 +31,22 @@ export interface BegunOnEngine extends LedDirectory {
   readonly plan: Plan;
   readonly tables: readonly InputTable[];
   readonly images: KnownImageFiles;
-  /** The same, compared with those of the other workers. */
+  /** The images, shared with the other workers and compared with theirs. */
   readonly sharedImages: SharedImages;
   readonly selection: Selection;
   readonly settings: RunSettings;
   readonly spec: RunSpec;
   readonly specText: string;
   readonly facts: RunFacts;
-  /** Chosen cells. */
+  /** Number of chosen cells. */
   readonly cells: number;
-  /** It is open, and was asked for in the same words. */
+  /** The run is open and has the same spec. */
   readonly goesOn: boolean;
-  /** It was asked for in the same words before, and all was done. */
+  /** The run had the same spec before, and all of it was done. */
   readonly wasComplete: boolean;
 }
 
-/** Makes the plan, and says in the engine what is about to run. */
+/** Makes the plan of a run and registers the run on its engine. */
 export async function beginOnEngine(
   { read, service, engine, flags, context }: OpeningOnEngine,
   held: LedDirectory,
@@ -84,7 +84,7 @@ export async function beginOnEngine(
     service: {
       id: serviceId,
       origin,
-      // What a variable puts into an address may be a token.
+      // The value of a variable in an address may be a token.
       ...(redactor.applyToData(baseUrl) === baseUrl ? { baseUrl } : {}),
     },
     selection: part,
@@ -98,7 +98,7 @@ export async function beginOnEngine(
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
   const { isSame, hasEnded } = await saidBefore(engine, run, written);
-  // What was learned is forgotten once, when the run begins.
+  // Measured rates are forgotten once, when the run begins.
   if (settings.relearn === true && !isSame) await forgetService(state, { pool, run });
   const facts: RunFacts = {
     filesRoot: files.root,
@@ -114,7 +114,7 @@ export async function beginOnEngine(
       cost: totals.cost,
       possibleCost: totals.possibleCost,
     },
-    // A run that goes on began when it began.
+    // A continued run keeps its original start time.
     ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };
   await enterService(state, { id: serviceId, origin });
@@ -144,7 +144,7 @@ export async function beginOnEngine(
   };
 }
 
-/** Whether the run is open still, or has ended by itself, and was asked for in these words. */
+/** Returns whether the run has this spec and is still open (`isSame`), or has ended by itself (`hasEnded`). */
 async function saidBefore(
   { pool }: OpenEngine,
   run: number,
@@ -158,7 +158,7 @@ async function saidBefore(
   return { isSame: state === 'open', hasEnded: state === 'ended' };
 }
 
-/** Cells of a slice of this run. */
+/** Returns how many cells each slice of the run has. */
 export function sliceSize(plan: Plan, cells: number): number {
   const most = makesTasks(plan) ? mostCells.image : mostCells.text;
   return Math.max(1, Math.min(most, Math.ceil(cells / fewestSlices)));

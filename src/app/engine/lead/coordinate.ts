@@ -25,9 +25,9 @@ import type { OpeningOnEngine } from './hold.ts';
 import { openView, type SeenOnEngine } from './view.ts';
 
 /**
- * Carries out a run that has begun, with all workers of its engine.
+ * Leads a registered run to its end, with all workers of its engine.
  *
- * @returns undefined where it was left to its workers (`--detach`)
+ * @returns undefined where the run was left to its workers (`--detach`)
  */
 export async function coordinate(
   begun: BegunOnEngine,
@@ -47,7 +47,7 @@ export async function coordinate(
     const { slots } = (await listInTime(interrupts, shown, say, list, io.machine.clock)) ?? {};
     return slots?.pending === 0 && slots.running === 0;
   };
-  // Who only leads would wait for workers that have nothing to do.
+  // With --no-work, this process would wait for workers that have nothing to do.
   const isComplete = flags['no-work'] && begun.wasComplete && (await isSettled());
   const { end }: LedEnd = isComplete
     ? { end: { kind: 'complete' } }
@@ -73,14 +73,14 @@ export async function coordinate(
   return { report: { end, redosFailed }, gridsCut, timedOutAgain, list };
 }
 
-/** Why a run waits that begins soon after workers were killed. */
+/** Explains why a run that begins soon after workers were killed waits. */
 const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
   `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended without a word. The run waits until nothing has been heard of ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
 
-/** How often it is asked whether more jobs are in doubt. */
+/** How often to check whether more jobs are in doubt, ms. */
 const searchEveryMs = 5000;
 
-/** Leads the run to its end, and works on it too, with a log and a view of the progress. */
+/** Leads the run to its end and works on it too, with a log and a progress view. */
 async function leadToEnd(
   begun: BegunOnEngine,
   opening: OpeningOnEngine,
@@ -93,7 +93,7 @@ async function leadToEnd(
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const view = await openView(begun, opening, seen, metrics);
   const unlisten = engine.pool.troubles.onTrouble((trouble) => {
-    // What ends the run is said at its end.
+    // The error that ends the run is reported at its end.
     if (trouble.kind !== 'lost') view.say(troubleLine(trouble, engine.address.shown));
   });
   const worker = workerName(undefined, io.machine);
@@ -141,7 +141,7 @@ async function leadToEnd(
       interrupts,
       async (invocation) => {
         const { maxDurationMs } = settings;
-        // What else bounds the run, every worker sees.
+        // Every worker sees all other limits of the run.
         if (maxDurationMs !== undefined)
           cancelEnd = engine.clock.at(engine.clock.now() + maxDurationMs, () => {
             stopRun(engine.pool, run, invocation, lasted).catch(() => undefined);
@@ -182,7 +182,7 @@ async function leadToEnd(
   }
 }
 
-/** Whether any of its requests may show a file: else no cell is resolved to find that out. */
+/** Whether a request may show a file; if not, no cell is resolved to find that out. */
 const showsFiles = ({ pipeline }: BegunOnEngine['plan']): boolean =>
   pipeline.steps.some(
     ({ request, path }) =>
@@ -190,10 +190,10 @@ const showsFiles = ({ pipeline }: BegunOnEngine['plan']): boolean =>
       path.some(({ mask }) => mask !== undefined),
   );
 
-/** Bytes of all files that are copied for workers. */
+/** Largest number of bytes, over all files, that are copied for workers. */
 const mostCopied = 4 * 1024 ** 3;
 
-/** Copies files for workers that lack them, and says once why it does not. */
+/** Copies files for workers that lack them; reports once if it cannot. */
 function filesOf(
   { plan, spec, sharedImages, place, remote }: BegunOnEngine,
   say: (text: string) => void,

@@ -15,14 +15,14 @@ import type { MissingWork } from '../../workspace/checks/stale-state.ts';
 import type { BegunOnEngine } from './begin.ts';
 import type { OpeningOnEngine, ReachedService } from './hold.ts';
 
-/** Facts that are noted together. */
+/** Number of found tasks that are recorded in one call. */
 const atOnce = 256;
 
 /**
- * `--in-doubt find`: searches the tasks of jobs in doubt, and notes them as what was heard late of their submissions: whoever is given such
- * a job takes its task on.
+ * Searches the tasks of jobs in doubt (`--in-doubt find`) and records each found task as a late answer to its submission, so that a worker
+ * that takes the job continues that task.
  *
- * @returns for the user; undefined where nothing is in doubt
+ * @returns a message for the user; undefined where no job is in doubt
  * @throws EngineError
  */
 export async function findOnEngine(
@@ -45,11 +45,11 @@ export async function findOnEngine(
 }
 
 /**
- * Goes on with an engine whose state is older than its run: with the tasks that the gateway lists, or without them.
+ * Continues a run whose engine state is older than its results, with the tasks that the gateway lists or without them.
  *
- * @param missing what the state does not know
- * @returns for the user
- * @throws StateError `state.old` where the service's tasks cannot be asked for; EngineError
+ * @param missing work that the state does not know
+ * @returns a message for the user
+ * @throws StateError `state.old` where the service does not list its tasks; EngineError
  */
 export async function continueOlder(
   { plan: { pipeline }, engine: { pool }, run, state, directory }: BegunOnEngine,
@@ -72,11 +72,11 @@ export async function continueOlder(
 }
 
 /**
- * Searches again whenever more jobs are in doubt than at the last search: what a dead worker had sent is seconds old when its slice is
- * taken over, and gateways list only their newest tasks.
+ * Searches again whenever more jobs are in doubt than at the last search. Gateways list only their newest tasks, and those of a dead worker
+ * are seconds old when its slice is taken over.
  *
- * @param inDoubt how many jobs are in doubt
- * @returns ends the watch, once a search that is under way is over
+ * @param inDoubt returns the number of jobs in doubt
+ * @returns a function that ends the watch after the current search
  */
 export function watchUnconfirmed(
   inDoubt: () => Promise<number>,
@@ -96,7 +96,7 @@ export function watchUnconfirmed(
   const next = (): void => {
     if (isOver) return;
     cancel = clock.at(clock.now() + everyMs, () => {
-      // An engine that cannot be asked now is asked again, and the run says so itself.
+      // If the engine cannot be reached now, the next look tries again, and the run reports it.
       looking = look()
         .catch(() => undefined)
         .finally(next);
@@ -112,7 +112,7 @@ export function watchUnconfirmed(
   };
 }
 
-/** The gateway, to be asked for its tasks. `disposables` closes it. */
+/** Opens a client that lists the tasks of the gateway. `disposables` closes it. */
 function imagesFor(
   service: ReachedService,
   pipeline: Pipeline,

@@ -26,36 +26,36 @@ import { takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
 import { isOwnBeside, moveOut } from './move.ts';
 
-/** A run on an engine that is about to be held. */
+/** A run on an engine whose lease is about to be taken. */
 export interface OpeningOnEngine extends OpeningRun {
   readonly service: ReachedService;
   readonly engine: OpenEngine;
 }
 
-/** A service that is no rehearsal's. */
+/** A service at a real address, not a rehearsal. */
 export type ReachedService = AdmittedService & { readonly baseUrl: string };
 
 /** A run on an engine that this process leads, and its run directory. */
 export interface LedDirectory {
   readonly run: number;
   readonly name: string;
-  /** `postgres://…#name`, without a password. */
+  /** Address of the run, `postgres://…#name`, without a password. */
   readonly shown: string;
   readonly hold: RunHold;
   readonly state: FactKeeper;
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   readonly place: SpecPlace;
   readonly artifacts: ArtifactStore;
-  /** Where they lie; absent: in the directory. */
+  /** Bucket that holds the artifacts; absent: they are in the directory. */
   readonly remote?: RemotePlace;
   readonly startedAt: number;
-  /** What the engine's state does not know, where the user goes on all the same. */
+  /** Work that the engine's state does not know, where the user continues without it. */
   readonly missing?: MissingWork;
 }
 
 /**
- * Takes hold of a run on an engine for a pipeline, and of its run directory. `disposables` lets go of both.
+ * Takes the lease of a run on an engine, and its run directory. `disposables` releases both.
  *
  * @throws StateError, EngineError, CliError
  */
@@ -73,7 +73,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
   await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
   const run = await registerRun(pool, name);
   let isTaken = false;
-  // One that is refused leaves no run without anything.
+  // A refused run that has no jobs is removed again.
   disposables.add(async () => {
     if (!isTaken) await forgetEmptyRun(pool, run).catch(() => undefined);
   });
@@ -96,7 +96,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
     );
   const known = facts.fact(placeFacts.owner);
   const id = known ?? randomUUID();
-  // Durable before the place is taken in its name.
+  // The id must be durable before the place is marked with it.
   if (known === undefined) await facts.setFact(placeFacts.owner, id);
   const mark = { engine: shown, place: id };
   if (isOwnBeside(facts, directory)) await writeMark(directory, mark);
@@ -133,7 +133,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
 const waitText = (name: string, ms: number): string =>
   `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
 
-/** Where a run has its results, in words; undefined: it has none, or has them in a bucket. */
+/** Returns where a run has its results, in words; undefined: nowhere yet, or in a bucket. */
 async function resultsElsewhere(facts: FactKeeper): Promise<string | undefined> {
   const { reader } = facts;
   if (facts.fact(artifactPlaceFact) !== undefined || (await reader.totals()).attempts === 0) return undefined;
@@ -141,7 +141,7 @@ async function resultsElsewhere(facts: FactKeeper): Promise<string | undefined> 
   return own && `${own.path} of ${own.host}`;
 }
 
-/** @throws CliError (exit 2) where the run of this name is of another pipeline */
+/** @throws CliError (exit 2) if the run of this name belongs to another pipeline */
 async function refuseOtherPipeline(
   { reader }: FactKeeper,
   directory: string,
@@ -159,7 +159,7 @@ async function refuseOtherPipeline(
   }
 }
 
-/** @throws CliError (exit 2) where the run's jobs were made for another service */
+/** @throws CliError (exit 2) if the run's jobs were made for another service */
 async function refuseOtherService(
   { reader }: FactKeeper,
   { id, baseUrl }: ReachedService,

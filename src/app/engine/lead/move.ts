@@ -22,7 +22,7 @@ import { missingOnEngine, olderState } from '../../workspace/checks/stale-state.
 import { countsOf, openPlace, takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
 
-/** A run that is led, and where its results are to lie. */
+/** A run that this process leads, and the new place of its results. */
 interface Moving {
   readonly engine: OpenEngine;
   readonly run: number;
@@ -31,29 +31,29 @@ interface Moving {
   readonly facts: FactKeeper & EngineFacts;
   /** The run directory. */
   readonly directory: string;
-  /** Absent: the run directory. */
+  /** The new place, if it is a bucket; absent: the run directory. */
   readonly wanted: S3Address | undefined;
-  /** For whoever meets the place. */
+  /** Name of the pipeline, written into the mark of the place. */
   readonly pipeline: string;
 }
 
-/** Name of the fact that says where a move under way leads, and with which mark: JSON. */
+/** Name of the fact that stores the target folder and the mark of a move in progress, as JSON. */
 const movingFact = 'artifacts.moving';
 
-/** Name of the fact with the marks of the folders that a run has left, the last ones, between blanks. */
+/** Name of the fact that stores the marks of the last folders that a run has left, separated by blanks. */
 const leftFact = 'artifacts.left';
 const mostLeft = 16;
 
-/** How often is said how far it is, ms. */
+/** How often the progress of a move is reported, ms. */
 const sayEveryMs = 5000;
 
 /**
- * Moves the results of a run to another folder or bucket, unless they lie there. The run has them in the old place until all of them are in the
- * new one: then its facts change in one step, and a folder that it has left is known by its mark to be none of its any more.
+ * Moves the results of a run to another folder or bucket, unless they are there already. The old place stays in use until all files are
+ * copied; then the facts of the run change in one step. A folder that the run has left is recognised by its mark.
  *
- * A folder gets a mark of its own, because folders that were its place or its run directory keep theirs. A bucket is known by its address.
+ * The new folder gets a new mark, because earlier places and the run directory keep theirs. A bucket is identified by its address.
  *
- * @throws StateError `state.locked` (exit 75) while workers are at work; CliError; SaveError; EngineError
+ * @throws StateError `state.locked` (exit 75) while workers are working; CliError; SaveError; EngineError
  */
 export async function moveOut(
   moving: Moving,
@@ -95,7 +95,7 @@ export async function moveOut(
         wanted === undefined
           ? { kind: 'folder', path: directory, id: await markOf(facts, to) }
           : { kind: 's3', url: to, id };
-      // What the run directory beside a bucket is, or a folder that the run has left, keeps its mark until the end.
+      // The mark of the run directory beside a bucket, or of a folder that the run has left, stays unchanged until the end.
       const own = [id, ...leftMarks(facts)];
       if (place.kind === 'folder' && !own.includes(engineOf(directory)?.place ?? ''))
         await takeFolder(directory, { engine: shown, place: place.id });
@@ -136,7 +136,7 @@ export async function moveOut(
 }
 
 /**
- * Whether a folder can be the run directory beside a bucket, though it has another mark: the run has left it, or a move to it was killed before
+ * Whether a folder with another mark can still be the run directory beside a bucket: the run has left it, or a move to it was killed before
  * the facts of the run changed.
  */
 export function isOwnBeside(facts: Pick<EngineFacts, 'fact'>, directory: string): boolean {
@@ -150,7 +150,7 @@ function leftMarks(facts: Pick<EngineFacts, 'fact'>): readonly string[] {
   return words.slice(-mostLeft);
 }
 
-/** The folder that a run has its results in, which this machine must have. @throws CliError (exit 2), EngineError */
+/** Returns the folder with the results of the run, if this machine has it. @throws CliError (exit 2), EngineError */
 async function folderHere(facts: FactKeeper, id: string, shown: string): Promise<SpecPlace> {
   const own = await ownDirectory(facts.reader);
   if (own !== undefined && engineOf(own.path)?.place === id) return { kind: 'folder', path: own.path, id };
@@ -174,7 +174,7 @@ function underWay(
   }
 }
 
-/** The mark of the folder that a move leads to: that of a move that was killed, or a new one, which is durable. @throws EngineError */
+/** Returns the mark of the target folder: that of an interrupted move, or a new one, stored durably. @throws EngineError */
 async function markOf(facts: EngineFacts, to: string): Promise<string> {
   const known = underWay(facts);
   if (known?.to === to) return known.id;
@@ -183,7 +183,7 @@ async function markOf(facts: EngineFacts, to: string): Promise<string> {
   return id;
 }
 
-/** A folder that nobody else writes to yet: what was being copied when a move was killed is removed. */
+/** Opens a folder that no other process writes to yet, and removes the partial copies of an interrupted move. */
 function openOwn(directory: string, disposables: Disposables): ArtifactPlace {
   const store = openArtifactFolder(directory);
   disposables.add(() => store.close());

@@ -13,15 +13,15 @@ import {
 } from '../../progress/model.ts';
 import type { ProgressSource } from '../../progress/show.ts';
 
-/** How often the sums are asked for, ms. */
+/** How often the sums are read, ms. */
 const everyMs = 1000;
 
-/** Jobs are counted by step as often as that takes no more than this part of the time: of many jobs it takes seconds. */
+/** Largest share of time spent counting jobs by step: with many jobs, one count takes seconds. */
 const countingShare = 0.02;
 
 const rateWindowMs = 60_000;
 
-/** How far a run on an engine is, over all of its workers: the sums that the engine has, asked for again and again. */
+/** The progress of a run over all its workers, read from the sums of the engine at intervals. */
 export class EngineProgress implements ProgressSource {
   readonly #start: ProgressStart;
   readonly #startedAt: number;
@@ -31,13 +31,13 @@ export class EngineProgress implements ProgressSource {
   #totals: StoreTotals | undefined;
   #status: RunStatus | undefined;
   #workers = 0;
-  /** Slices wait, and nobody was seen at work since. */
+  /** True while slices wait and no worker has been seen. */
   #lacksWorkers = false;
-  /** Over all workers. */
+  /** Jobs of each step, over all workers. */
   #steps: readonly StepNow[];
   #countedAt = Number.NEGATIVE_INFINITY;
   #countingMs = 0;
-  /** Jobs settled in all, by the second in which that was heard. */
+  /** Total of settled jobs, by the second in which it was read. */
   readonly #settled: { readonly at: number; readonly jobs: number }[] = [];
   #lastFailure: LastFailure | undefined;
   #isStopping = false;
@@ -55,15 +55,15 @@ export class EngineProgress implements ProgressSource {
     this.#reader = engine.reader;
   }
 
-  /** How often {@link look} is to be called, ms. */
+  /** How often to call {@link look}, ms. */
   static readonly everyMs = everyMs;
 
-  /** Sums over all jobs, as they were last seen. */
+  /** Sums over all jobs as of the last look. */
   get totals(): StoreTotals | undefined {
     return this.#totals;
   }
 
-  /** Asks the engine. @throws EngineError */
+  /** Reads the sums from the engine. @throws EngineError */
   async look(now: () => number): Promise<void> {
     const [totals, status, workers] = await Promise.all([
       this.#reader.totals(),
@@ -92,7 +92,7 @@ export class EngineProgress implements ProgressSource {
     });
   }
 
-  /** Said once when workers are there that were waited for. */
+  /** Returns a message, once, when workers have joined a run that waited for them. */
   joined(): string | undefined {
     const { waiting = 0 } = this.#status ?? {};
     if (this.#workers === 0) this.#lacksWorkers ||= waiting > 0;

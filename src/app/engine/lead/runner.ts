@@ -10,10 +10,10 @@ import { continueOlder, findOnEngine } from './find.ts';
 import { holdOnEngine, type OpeningOnEngine } from './hold.ts';
 import type { SeenOnEngine } from './view.ts';
 
-/** Connections of a coordinator to PostgreSQL, whether it works too or only leads; its queue opens one more. */
+/** PostgreSQL connections of a coordinator, whether or not it works too; its queue opens one more. */
 const connections = 2;
 
-/** Carries out a run with all workers of an engine (`promptpress run FILE --engine`): this process leads it, and works on it too. */
+/** Runs a pipeline on all workers of an engine (`promptpress run FILE --engine`): this process leads the run and works on it too. */
 export const engineRunner: Runner = {
   async hold(opening) {
     const { service, flags, interrupts, output, disposables, context } = opening;
@@ -52,7 +52,7 @@ function workOf(begun: BegunOnEngine, opening: OpeningOnEngine, seen: SeenOnEngi
       if (missing !== undefined) context.io.err(`${await continueOlder(begun, missing, opening)}\n`);
       const found = flags['in-doubt'] === 'find' ? await findOnEngine(begun, opening) : undefined;
       if (found !== undefined) context.io.err(`${found}\n`);
-      // Workers at work have read the orders as they were: none goes on with those.
+      // Workers have read the old orders, so they must stop before the new ones apply.
       if (!begun.goesOn && spec.redo !== undefined) await closeRun(engine.pool, run, begun.hold.epoch, true);
       return redoOrders(engine.pool, run);
     },

@@ -14,20 +14,20 @@ import type { BegunOnEngine } from './begin.ts';
 import type { OpeningOnEngine } from './hold.ts';
 import { EngineProgress } from './progress.ts';
 
-/** What was seen of all workers last: the metrics of a run have it. */
+/** The last known figures of all workers, for the metrics of a run. */
 export interface SeenOnEngine {
   totals: StoreTotals;
   workersStatus: WorkersStatus | undefined;
 }
 
-/** How a run on an engine is watched: the sums of all workers, and what the one in this process meets. */
+/** The view of a run on an engine: the sums of all workers, and the events of the worker in this process. */
 export interface LeadView {
   readonly listener: RunListener;
   say(text: string): void;
   end(): Promise<void>;
 }
 
-/** Shows the progress of all workers, and keeps the log and the metrics. */
+/** Opens the progress view, the log and the metrics of a run on an engine. */
 export async function openView(
   begun: BegunOnEngine,
   { flags, disposables, context }: OpeningOnEngine,
@@ -46,7 +46,7 @@ export async function openView(
   const look = async (): Promise<void> => {
     await model.look(now);
     const joined = model.joined();
-    // Whoever works too is never waited for.
+    // With a worker in this process there is nobody to wait for.
     if (joined !== undefined && flags['no-work'] && !isQuiet) shown.say(joined);
     if (metrics === undefined) return;
     const { totals = seen.totals } = model;
@@ -66,7 +66,7 @@ export async function openView(
     listener: (event) => {
       log.listener(event);
       shown.listener(event);
-      // Jobs are counted by the engine, for all workers.
+      // The engine counts the jobs of all workers.
       if (event.type !== 'job:status' && event.type !== 'slot:status') metrics?.listener(event);
     },
     say: (text) => shown.say(text),

@@ -16,29 +16,29 @@ import { type AdmittedService, admit } from '../../service/trust.ts';
 import { filesRoot } from '../../workspace/read-pipeline.ts';
 import type { RunSpec, SpecTable } from '../spec.ts';
 
-/** A run as a worker has made it ready, from its spec alone. */
+/** A run as a worker has prepared it, from its spec alone. */
 export interface PreparedRun {
   readonly pipeline: Pipeline;
   readonly plan: StepsPlan;
   readonly images: SharedImages;
-  /** The folder on this machine that files of the pipeline must lie in, links resolved. */
+  /** The folder on this machine that the pipeline's files must lie in, links resolved. */
   readonly filesRoot: string;
   readonly service: AdmittedService & { readonly baseUrl: string };
 }
 
-/** The run that is made ready. */
+/** A run that a worker is about to prepare. */
 export interface PreparedFor {
   readonly pool: EnginePool;
   readonly run: number;
   readonly invocation: number;
-  /** For messages: where its pipeline is from. */
+  /** Where its pipeline comes from, for messages. */
   readonly shown: string;
 }
 
 /**
- * Makes a run ready without its tables.
+ * Prepares a run without its tables.
  *
- * @throws CliError (exit 2): what this machine lacks for it, and what to do
+ * @throws CliError (exit 2) that names what this machine lacks and how to provide it
  */
 export async function prepareRun(
   spec: RunSpec,
@@ -68,8 +68,8 @@ export async function prepareRun(
 }
 
 /**
- * Where the files of a pipeline lie on this machine: below the folder that the user named, or that this process stands in. What a spec names
- * counts only within: a worker reads no other files, whoever wrote the spec.
+ * Returns the folder of the pipeline's files on this machine: below the folder that the user named, or below the current one. A worker
+ * reads no other files, whatever the spec names.
  */
 async function placeHere(
   { pipeline, filesRoot: recorded }: RunSpec,
@@ -83,7 +83,7 @@ async function placeHere(
   return { root: own, folder: isWithin(recorded, pipeline.folder) ? join(own, below) : own };
 }
 
-/** The service as this machine's environment has it, which must be that of the run. */
+/** Settles the service from this machine's environment and checks that it is the service of the run. */
 async function serviceHere(
   { service: wanted }: RunSpec,
   { source, service }: Pipeline,
@@ -110,9 +110,8 @@ async function serviceHere(
 }
 
 /**
- * The files of a pipeline where its tables are not at hand: each table is its header, with a row of which nothing is used. A pipeline is read
- * and checked with it as if the tables were there, and its cells come from elsewhere. What images it names, its coordinator has checked: they may
- * not be at hand either.
+ * Returns file access that replaces each table by its header and one unused row, so that a pipeline can be read and checked without its
+ * tables. The coordinator has checked the images, which may be missing here too.
  *
  * @param folder of the pipeline
  */
@@ -142,9 +141,9 @@ function withoutTables(files: FilePort, tables: readonly SpecTable[], folder: st
 const fileOf = ({ format, declared }: SpecTable, folder: string): string =>
   format === 'files' ? listingName(folder, declared) : resolve(folder, declared);
 
-/** A table of these columns with one row. */
+/** Returns a table of these columns with one row. */
 function stubOf({ format, columns }: SpecTable): string {
-  // By hand: an object of JavaScript has another order where names are numbers.
+  // Built by hand: a JavaScript object would reorder names that are numbers.
   const row = `{${columns.map((name) => `${JSON.stringify(name)}: null`).join(', ')}}`;
   switch (format) {
     case 'csv':

@@ -1,24 +1,24 @@
 import type { Clock } from '../../../run/clock.ts';
 import type { ResultStore } from '../../../run/ports.ts';
 
-/** How old the count outside of the engine may be, ms. */
+/** Largest age of the count that is kept beside the results, ms. */
 const everyMs = 1000;
 
-/** Where a worker counts its submissions. */
+/** The two places where a worker counts its submissions: the engine and the results. */
 export interface CountPorts {
   readonly clock: Clock;
-  /** Adds to what the engine has counted. @returns the sum of all workers, durable */
+  /** Adds to the count in the engine. @returns the sum of all workers, stored durably */
   readonly add: (count: number) => Promise<number>;
-  /** Says that sum outside of the engine. */
+  /** Writes that sum beside the results. */
   readonly raise: (total: number) => Promise<void>;
-  /** Where the results go, if it may be away too. */
+  /** The store of the results, if it can be unavailable too. */
   readonly results?: ResultStore;
 }
 
 /**
- * Counts the submissions of one worker, at most once a second: in the engine first and then in the place of the results, so that whoever finds
- * more in the place than in the engine has an older engine. While that cannot be said, an older engine would not be known: the place is told to be
- * away, and nothing new is sent.
+ * Counts the submissions of one worker, at most once a second: in the engine first and then beside the results. So a higher count beside
+ * the results shows that the engine was restored from an older copy. While the count cannot be written, the store reports that it is
+ * unavailable, and nothing new is sent.
  */
 export class SubmissionCounter implements ResultStore {
   readonly #ports: CountPorts;
@@ -26,7 +26,7 @@ export class SubmissionCounter implements ResultStore {
   #total = 0;
   #raised = 0;
   #fault: string | undefined;
-  /** Why the results cannot be stored. */
+  /** Why results or counts cannot be stored. */
   #why: string | undefined;
   readonly #listeners = new Set<(why: string | undefined) => void>();
   #cancel: (() => void) | undefined;
@@ -37,13 +37,13 @@ export class SubmissionCounter implements ResultStore {
     this.#ports = ports;
   }
 
-  /** A submission or a text call is on its way. */
+  /** Notes that a submission or a text call was sent. */
   note(): void {
     this.#pending += 1;
     this.#arm();
   }
 
-  /** The place takes no results, or no counts. */
+  /** Whether results or counts cannot be stored at the moment. */
   get isAway(): boolean {
     return (this.#why ?? this.#fault) !== undefined;
   }
@@ -61,7 +61,7 @@ export class SubmissionCounter implements ResultStore {
     };
   };
 
-  /** Says what is left. Never rejects. */
+  /** Writes the remaining count. Never rejects. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancel?.();
@@ -91,7 +91,7 @@ export class SubmissionCounter implements ResultStore {
       try {
         this.#total = await add(sent);
       } catch {
-        // An engine that is away tells so itself, and nothing is submitted meanwhile.
+        // An engine that is unavailable reports that itself, and nothing is submitted meanwhile.
         return;
       }
       this.#pending -= sent;

@@ -18,24 +18,24 @@ import { readSpec } from '../spec.ts';
 import { prepareRun } from './prepare.ts';
 import { workOnRun } from './work.ts';
 
-/** How often is looked for runs, ms. */
+/** How often to look for open runs, ms. */
 const lookMs = 1000;
-/** Runs that are worked on at the same time. */
+/** Largest number of runs that a worker works on at the same time. */
 const mostRuns = 4;
-/** What passes by itself is worth a word once a run could not be begun so often. */
+/** Number of failed attempts to begin a run before a temporary error is reported. */
 const saidAfter = 3;
 
-/** How a worker works. */
+/** The settings of a worker. */
 export interface WorkerSettings {
   readonly name: string;
   readonly leaseMs: number;
   readonly slots: number | undefined;
   readonly 'files-root': string | undefined;
-  /** Where the queue of a run is on Redis, what gives access to it. */
+  /** Address of the Redis for runs whose queue is on Redis. */
   readonly queue: NamedQueue | undefined;
-  /** Where this machine may have the folders of runs, absolute. */
+  /** Absolute paths where this machine may have the folders of runs. */
   readonly folders: readonly string[];
-  /** Ends where there is nothing left. */
+  /** End when no work is left. */
   readonly once: boolean;
 }
 
@@ -45,7 +45,7 @@ interface OpenRow {
   readonly invocation: number;
 }
 
-/** Works on the open runs of an engine until this process is to end. */
+/** The main loop of a worker: works on the open runs of an engine until the process ends. */
 export class WorkerLoop {
   readonly #engine: OpenEngine;
   readonly #settings: WorkerSettings;
@@ -54,15 +54,15 @@ export class WorkerLoop {
   readonly #context: Context;
   readonly #listener: RunListener;
   readonly #busy = new Map<number, Promise<void>>();
-  /** Invocations that this process does not work on, or cannot. */
+  /** Invocations that this process cannot or will not work on. */
   readonly #refused = new Set<string>();
   readonly #queues = new Map<string, Promise<SliceQueue>>();
-  /** How often in a row a run could not be begun. */
+  /** Number of consecutive failures to begin, by run. */
   readonly #failed = new Map<number, number>();
   #said: string | undefined;
-  /** There was a run that is open, whether it was taken on or not. */
+  /** True once an open run was found, whether or not this worker took it. */
   #hasFound = false;
-  /** Over all runs that it works on. */
+  /** Task slots shared by all runs of this worker. */
   readonly #slots: WorkerSlots;
   #bug: { readonly error: unknown } | undefined;
 
@@ -83,7 +83,7 @@ export class WorkerLoop {
     this.#slots = new WorkerSlots(settings.slots);
   }
 
-  /** @throws EngineError where what is wrong with the engine does not pass; Error beginning `Internal error:` for a bug */
+  /** Runs the loop. @throws EngineError for a lasting fault of the engine; Error beginning `Internal error:` for a bug */
   async run(): Promise<void> {
     const { clock, pool } = this.#engine;
     const { drain } = this.#interrupts;
@@ -107,11 +107,11 @@ export class WorkerLoop {
   }
 
   #onTrouble(trouble: EngineTrouble): void {
-    // What ends this process is said at its end.
+    // The error that ends this process is reported at its end.
     if (trouble.kind !== 'lost') this.#say(troubleLine(trouble, this.#engine.address.shown));
   }
 
-  /** Begins what is to be done. @returns whether there is nothing */
+  /** Starts work on open runs. @returns whether nothing is left to do */
   async #look(): Promise<boolean> {
     let rows: readonly OpenRow[];
     try {
@@ -121,7 +121,7 @@ export class WorkerLoop {
            AND (NOT fed OR EXISTS (SELECT FROM promptpress.slices s WHERE s.run = r.run AND NOT s.done)) ORDER BY run`,
       ));
     } catch (error) {
-      // Its troubles are told of once they last.
+      // Engine errors are reported once they last.
       if (!(error instanceof StateError)) throw error;
       return false;
     }
@@ -135,7 +135,7 @@ export class WorkerLoop {
     return open.length === 0 && this.#busy.size === 0;
   }
 
-  /** Never rejects. */
+  /** Works on one run. Never rejects. */
   async #workOn(row: OpenRow): Promise<void> {
     try {
       await this.#begin(row);
@@ -200,7 +200,7 @@ export class WorkerLoop {
     if (report.listenerError !== undefined) this.#bug ??= { error: report.listenerError };
   }
 
-  /** Says while the place of its files is away, and once of each run that files of it are wrong here: in its manifest they are failures like others. */
+  /** Reports while the place of the files is unavailable, and once per run that files differ here: in the manifest such jobs just fail. */
   #listenerOf(name: string): RunListener {
     let hasSaid = false;
     return (event) => {

@@ -23,34 +23,34 @@ import { makesTasks, type RunSpec, type SpecPlace } from '../spec.ts';
 import type { PreparedRun } from './prepare.ts';
 import { SubmissionCounter } from './submission-counter.ts';
 
-/** A worker that has shown no sign for so long has lost its slices, ms. */
+/** Time without a heartbeat after which a worker loses its slices, ms. */
 export const defaultLeaseMs = 30_000;
 
-/** How a process is called among the workers. */
+/** Returns the name of this process among the workers. */
 export const workerName = (given: string | undefined, { pid }: Machine): string =>
   given ?? `${hostname()}-${pid}`;
 
-/** How this process works on a run. */
+/** The settings of this process for one run. */
 export interface Working {
   readonly run: number;
   readonly invocation: number;
   readonly spec: RunSpec;
   readonly prepared: PreparedRun;
-  /** Shown beside its sessions; unique among the processes that work there. */
+  /** Name shown beside its sessions; unique among the processes there. */
   readonly name: string;
   readonly leaseMs: number;
   readonly slots: WorkerSlots;
-  /** As the run chose it. */
+  /** The queue that the run has chosen. */
   readonly queue: SliceQueue;
   readonly once?: boolean;
-  /** Where this machine may have the folder of the run, absolute; that of the coordinator is looked at last. */
+  /** Absolute paths where this machine may have the run's folder; the coordinator's path is tried last. */
   readonly folders?: readonly string[];
-  /** It leads the run too. */
+  /** True if this process leads the run too. */
   readonly isCoordinator?: boolean;
 }
 
 /**
- * Works on one run until it is over, or this process is to end.
+ * Works on one run until the run is over or this process ends.
  *
  * @throws EngineError; CliError (exit 2) for what this machine lacks; Error beginning `Internal error:` for a bug
  */
@@ -141,11 +141,11 @@ function workOf(
     ...(working.once === true ? { once: true } : {}),
     ...(working.isCoordinator === true ? { endsRun: true } : {}),
     ports: async (store) => ({
-      // Tasks of submissions that an older state does not know.
+      // Continues tasks of submissions that an older state does not know.
       service: await takingOn(outside.images, store.reader),
       text: outside.text,
       inputs: outside.inputs,
-      // Of each session of the worker: replies go with its own commits.
+      // One writer per session of the worker: replies are committed with its own records.
       artifacts: outside.writerFor(store),
       results,
       memory: outside.memory,

@@ -23,27 +23,26 @@ import { resolveInDoubt } from './resolution.ts';
 
 /** The result of `--in-doubt find`. */
 export interface Findings {
-  /** Jobs that were in doubt. */
+  /** Number of jobs that were in doubt. */
   readonly doubtful: number;
-  /** Of these, jobs whose task was found and is now polled. */
+  /** Number of these jobs whose task was found and is now polled. */
   readonly adopted: number;
   /** Further tasks of adopted jobs, which nothing uses: each try of a submission may have made one. */
   readonly unused: readonly { readonly job: string; readonly taskIds: readonly string[] }[];
   /** Why the service could not be asked. */
   readonly unknown?: string;
-  /** Where jobs stay in doubt: how far the service's list can be trusted to have shown their tasks. */
+  /** How complete the service's list of tasks is; only set where jobs stay in doubt. */
   readonly list?: ListFacts;
 }
 
 /**
- * Searches the tasks of jobs in doubt by the tag of their submissions (`service.tag`), and adopts them as `promptpress
- * resolve --task` does. A tag is a job's key, which other run directories of the pipeline share: a task that is older than
- * the job's own submission belongs to another directory. Where there are several tasks, each was made by one try of this
- * very job: the most advanced one is adopted, the others are named and noted in the job's history. Of a job whose modal was
- * confirmed, neither the task that waited for the confirmation nor any waiting task is searched for; without another one,
- * the run polls the task that waited once more.
+ * Searches the tasks of jobs in doubt by the tag of their submissions (`service.tag`), and adopts them as `promptpress resolve --task`
+ * does. A tag is a job's key, which other run directories of the pipeline share: a task that is older than the job's own submission belongs
+ * to another directory. Several tasks come from several tries of the same job: the most advanced one is adopted, the others are named and
+ * noted in the job's history. For a job whose modal was confirmed, the task that waited for the confirmation and waiting tasks are ignored;
+ * if there is no other task, the run polls the first one again.
  *
- * Before the run begins; the caller holds the directory's lock.
+ * Call this before the run begins, with the directory's lock held.
  *
  * @throws StateError
  */
@@ -62,10 +61,10 @@ export const findTasks = (
   });
 
 /**
- * The search alone.
+ * Searches the tasks of jobs in doubt without adopting them.
  *
- * @param running true: a process may still hear from what is being submitted, which is no doubt then
- * @param adopt called for each job with the task that was found, and the others that carry its tag
+ * @param running true: a process may still receive answers, so jobs that are being submitted are not in doubt
+ * @param adopt called for each job with the found task, and the other tasks that carry its tag
  */
 export async function searchTasks(
   reader: StateReader,
@@ -112,7 +111,7 @@ export async function searchTasks(
 
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
 
-/** Task ids that a sentence names; the job's history has all of them. */
+/** Largest number of task ids in a message; the job's history has all of them. */
 const mostNamed = 10;
 
 function unusedText({ job, taskIds }: Findings['unused'][number]): string {
@@ -121,7 +120,7 @@ function unusedText({ job, taskIds }: Findings['unused'][number]): string {
   return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${shownLine(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
 }
 
-/** In words, for the user. */
+/** Formats the findings for the user. */
 export function findingsText({ doubtful, adopted, unused, unknown, list }: Findings): string {
   if (unknown !== undefined) {
     return `--in-doubt find: ${jobs(doubtful)} could not be searched. ${unknown}`;
@@ -133,19 +132,19 @@ export function findingsText({ doubtful, adopted, unused, unknown, list }: Findi
 /** A task of the service that carries a job's key and is missing in the state. */
 type Found = Pick<Task, 'id' | 'state'>;
 
-/** By job key; of each, the task that came furthest first. */
+/** Found tasks by job key; the most advanced task of a job comes first. */
 type FoundTasks = Readonly<Record<string, readonly Found[]>>;
 
-/** Where found tasks are kept: a run that continues an older state may be killed before it reaches all of them. */
+/** Name of the fact that stores found tasks: a run that continues an older state may be killed before it reaches all of them. */
 const factName = 'state.found';
 
 /**
- * Searches the tasks of submissions that an older state does not know, by their tag, and keeps them. When such a job is
- * next in turn, it adopts its task ({@link takingOn}).
+ * Searches the tasks of submissions that an older state does not know, by their tag, and stores them. When such a job is next in turn, it
+ * adopts its task ({@link takingOn}).
  *
- * @param service without `listTasks` where submissions carry no tag
- * @returns for the user: what was found
- * @throws StateError `state.old` where the service's tasks cannot be asked for
+ * @param service without `listTasks` if submissions carry no tag
+ * @returns the findings, for the user
+ * @throws StateError `state.old` if the service does not list its tasks
  */
 export async function findMissing(
   state: OlderState,
@@ -160,7 +159,7 @@ export async function findMissing(
     throw olderState(directory, missing, `What is missing could not be searched. ${why}`);
   }
   const since = (missing.since ?? 0) - skewMs;
-  // Tags are what the service says: `constructor` would be a member that every object has.
+  // Tags come from the service: a tag `constructor` would be a member that every object has.
   const found = new Map<string, Found[]>();
   for (const { tag, id, state: stage, submittedAt = since } of listed.value.toSorted(furthestFirst)) {
     if (tag === undefined || submittedAt < since || (await isKnown(state.reader, tag, id))) continue;
@@ -176,7 +175,7 @@ export async function findMissing(
   return foundText(missing, found.size);
 }
 
-/** Continues an older state without a search. @returns for the user: the possible cost */
+/** Continues an older state without a search. @returns a message for the user about the possible cost */
 export async function continueWithout(state: OlderState, missing: MissingWork): Promise<string> {
   await acceptMissing(state);
   return `--accept-older-state: what is missing in the state counts as never sent. ${twice(missing.submits)}`;
@@ -208,8 +207,8 @@ const isKnown = async (state: StateReader, key: string, id: string): Promise<boo
   (await state.get(key))?.taskId === id || (await state.attempts(key)).some(({ taskId }) => taskId === id);
 
 /**
- * A service to which a job whose task was found is not submitted: it is answered with that task. Each is given once; after the
- * last one the job is submitted. Where nothing was found, it is the service itself.
+ * Wraps a service so that a job whose task was found is not submitted: its submission returns that task. Each task is returned once; after
+ * that the job is submitted. Without found tasks, the service itself is returned.
  */
 export async function takingOn(service: ImageService, state: StateReader): Promise<ImageService> {
   const found = await readFound(state);
@@ -219,7 +218,7 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
     for (const task of found[key] ?? []) if (isIt(task) && !(await isKnown(state, key, task.id))) return task;
     return undefined;
   };
-  /** One that waits for the answer of its modal is one of a click alone. */
+  /** Answers the submission of a job with its found task, if there is one. */
   const submitted = async (key = ''): Promise<ServiceResult<SubmitResult> | undefined> => {
     const task = await open(key, ({ state: stage }) => stage !== 'modal');
     return task && accepted(task.id);
@@ -227,7 +226,7 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
   const clicked = async (key = ''): Promise<ServiceResult<SubmitResult> | undefined> => {
     const task = await open(key, () => true);
     if (task === undefined) return undefined;
-    // The task that continued from its modal is only known once the modal was confirmed. So the run knows that a modal opened.
+    // The task after a modal is only known once the modal was confirmed, so the run is told that a modal opened.
     return task.state === 'modal' || (await confirmsModal(state, key))
       ? modalOpen(task.id)
       : accepted(task.id);
@@ -256,14 +255,14 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
   };
 }
 
-/** True of a click that says what its modal is answered with. */
+/** Whether a job is a click that says how its modal is answered. */
 async function confirmsModal(state: StateReader, key: string): Promise<boolean> {
   const request = (await state.get(key))?.request;
   if (request?.press === undefined) return false;
   return request.mask !== undefined || request.fields['prompt'] !== undefined;
 }
 
-/** What a service says that has no list of its tasks (`ImageService.listTasks`). */
+/** The answer of a service without a list of tasks (`ImageService.listTasks`). */
 const notListed: ServiceResult<readonly Task[]> = {
   ok: false,
   error: { code: 'service.no-listing', class: 'permanent', message: 'The gateway does not list its tasks.' },

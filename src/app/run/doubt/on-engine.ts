@@ -9,26 +9,26 @@ import { usageError } from '../../errors/cli-error.ts';
 import type { EngineRun } from '../../service/engine/run.ts';
 import type { Decision } from './resolution.ts';
 
-/** How often is looked whether a worker is gone, ms. */
+/** How often to check whether a worker is gone, ms. */
 const lookMs = 500;
 
-/** What decides when a job of an engine may be settled. */
+/** The context of a command that settles a job of an engine. */
 export interface Settling {
   readonly decision: Decision;
-  /** Commands about the job. */
+  /** Commands about the job, for hints. */
   readonly commands: { readonly run: string | undefined; readonly status: string };
-  /** Ends the wait. */
+  /** Aborts the wait. */
   readonly drain: AbortSignal;
-  /** Says once that it is waited, and for what. */
+  /** Reports, once, what the command waits for. */
   readonly say: (text: string) => void;
 }
 
 /**
- * Reads a job of an engine so that it can be settled beside workers that are at work: once nobody may be sending it any more. A worker
- * of which nothing is heard is waited for, two leases at most; one that is there is not.
+ * Reads a job of an engine once no worker can be sending it, so that it can be settled while workers are running. Waits for a worker
+ * without a heartbeat, two leases at most; does not wait for a live worker.
  *
- * @returns undefined: the wait was ended @throws StateError `state.locked` (exit 75) where a worker may be sending it; CliError (exit 2)
- *   where something was heard of it; EngineError
+ * @returns undefined if the wait was aborted
+ * @throws StateError `state.locked` (exit 75) if a worker may be sending it; CliError (exit 2) if an answer to it has arrived; EngineError
  */
 export async function jobToSettle(
   { engine: { pool, clock }, run }: EngineRun,
@@ -43,7 +43,7 @@ export async function jobToSettle(
     const { record, sender, heard } = job;
     if (!isInDoubt(record, false)) return job;
     if (heard !== undefined) throw heardMeanwhile(key, heard.taskId, settling);
-    // A task that is there was sent: whoever sends it can only hear of it.
+    // A task that exists was sent: its sender can only receive the answer.
     const isSent = decision.kind === 'task' && record.status === 'in-doubt';
     if (sender === undefined || isSent) return job;
     if (sender.isThere) throw atWork(key, sender, record.status === 'in-doubt', settling);
@@ -85,5 +85,5 @@ function atWork(
   );
 }
 
-/** For how long nothing is to be heard of a worker, in words. */
+/** Returns how long a worker must be silent before it counts as gone, in words. */
 const secondsOf = (leaseMs: number): string => `${Math.ceil((leasesSilent * leaseMs) / 1000)} s`;

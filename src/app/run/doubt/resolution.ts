@@ -5,17 +5,17 @@ import { asBefore, keptAsIs } from '../../../run/machine/redo.ts';
 import { interrupted, retryOf } from '../../../run/machine/resume.ts';
 import type { Turn } from '../../../state/store.ts';
 
-/** What the user decided about a job in doubt. */
+/** The user's decision about a job in doubt. */
 export type Decision =
-  /** The service made it: this is its task. */
+  /** The service made the job: this is its task. */
   { readonly kind: 'task'; readonly taskId: string } | { readonly kind: 'drop' } | { readonly kind: 'retry' };
 
 /**
- * Applies a decision to a job in doubt and to its history, in one commit, so that a settled job always has an entry that
- * says who settled it.
+ * Applies a decision to a job in doubt and to its history, in one commit, so that a settled job always has an entry that says who settled
+ * it.
  *
- * @param record in doubt, or submitting in a directory that nobody runs in
- * @param price of one submission of it, where known
+ * @param record in doubt, or being submitted in a directory where no run is on
+ * @param price of one submission of the job, where known
  */
 export function resolveInDoubt(
   record: JobRecord,
@@ -27,11 +27,11 @@ export function resolveInDoubt(
   return {
     records: [decided(doubtful, decision, price, now)],
     attempts: [
-      // The next submission replaces its time in the record; the history must not lose it.
+      // The next submission replaces the time in the record, so the history keeps it.
       ...(record.status === 'submitting' ? [doubtfulAttempt(doubtful)] : []),
       entryOf(record.key, decision, now),
     ],
-    // An order that has it made anew has had its turn.
+    // The job's redo order has had its turn.
     ...(decision.kind === 'drop' && { redos: new Map([[record.key, 'made']]) }),
   };
 }
@@ -41,7 +41,7 @@ function decided(record: JobRecord, decision: Decision, price: number | undefine
     case 'task':
       return withAdoptedTask(record, decision.taskId, price);
     case 'drop':
-      // What it may have cost stays what it may have cost.
+      // The possible cost stays.
       return record.former === undefined
         ? become(record, 'failed', { error: droppedError(record.error), finishedAt: now })
         : keptAsIs(asBefore(record), record);
@@ -50,7 +50,7 @@ function decided(record: JobRecord, decision: Decision, price: number | undefine
   }
 }
 
-/** The request id stays: with it the operator can still find what became of the submission. */
+/** The error of a dropped job. The request id stays, so that the operator can still trace the submission. */
 const droppedError = (error: JobError | undefined): JobError => ({
   ...error,
   code: droppedCode,

@@ -11,57 +11,57 @@ import { failureText } from '../../errors/render.ts';
 import { admitKey, isOfEnvFile, mayGo } from '../trust.ts';
 import { passwordVariable, trustFile } from '../trust-file.ts';
 
-/** Stands for `--engine`: the address has a password in it, which a command line shows to everybody on the machine. */
+/** Variable that replaces `--engine`: the address contains a password, and everybody on the machine can see a command line. */
 export const engineVariable = 'PROMPTPRESS_ENGINE';
 
-/** An engine that answers, and whose tables are those of this release. */
+/** An engine that was reached and whose tables have the version of this release. */
 export interface OpenEngine {
   readonly address: EngineAddress;
   readonly pool: EnginePool;
   readonly clock: Clock;
-  /** Of a process that works: what it hears while the engine is away. */
+  /** For a worker: the file that keeps answers while the engine is unavailable. */
   readonly heard?: HeardFile;
 }
 
 /** How a command uses an engine. */
 export interface EngineUse {
   /**
-   * `run` makes or upgrades the tables; `worker` refuses those of another release; both refuse a server that could forget what it has
-   * acknowledged. `reading` asks any server that holds runs of this release.
+   * `run` makes or upgrades the tables; `worker` refuses those of another release; both refuse a server that could lose committed data.
+   * `reading` accepts any server that holds runs of this release.
    */
   readonly as: 'run' | 'worker' | 'reading';
-  /** Shown by PostgreSQL beside the connections: `promptpress worker`. */
+  /** Name that PostgreSQL shows beside the connections: `promptpress worker`. */
   readonly name: string;
-  /** At most. Default 3. */
+  /** Largest number of connections. Default 3. */
   readonly connections?: number;
-  /** Where the server has no connection left, that is said once, and waited for until the signal ends it. Absent: it fails at once. */
+  /** If the server has no free connection, say so once and wait until the signal is aborted. Absent: fail at once. */
   readonly waits?: { readonly signal: AbortSignal; say(text: string): void };
-  /** How long a server that does not answer is asked again, ms. Default 0. */
+  /** How long a server that does not answer is retried, ms. Default 0. */
   readonly patienceMs?: number;
 }
 
-/** Whether a user means the address of an engine, and not a file or a folder. */
+/** Whether a word is the address of an engine, not a file or a folder. */
 export const isEngineWord = (word: string): boolean => /^postgres(?:ql)?:\/\//i.test(word);
 
-/** Said of a run on an engine, where a command works on run directories alone. */
+/** Makes the error for a command that works on run directories only. */
 export const noEngineHere = (command: string, instead: string): CliError =>
   usageError(`promptpress ${command} takes no run on an engine: it works on run directories.`, instead);
 
-/** The address that a user gave, or that the environment has in its place; undefined: none. */
+/** Returns the address that the user gave, else that of the environment; undefined: none. */
 export const givenEngine = (
   given: string | undefined,
   { env }: { readonly env: Context['io']['env'] },
 ): string | undefined => given ?? (env[engineVariable] === '' ? undefined : env[engineVariable]);
 
-/** The variable that names a file with passwords, which `pg` reads by itself. */
+/** Variable that names a file with passwords, which `pg` reads by itself. */
 const passwordFileVariable = 'PGPASSFILE';
 
 /**
- * The address of an engine, with its password from wherever it is. From here on no message shows it. An address out of a file of variables gets
- * the passwords of that file, and of this machine only what the user has allowed.
+ * Returns the address of an engine with its password, which is masked in messages from then on. An address from a file of variables gets
+ * passwords from that file, and others only if the user has allowed it.
  *
  * @param how whether the user may be asked
- * @throws CliError (exit 2) where none is given, or a password may not go there; EngineError `engine.address`
+ * @throws CliError (exit 2) if no address is given, or a password may not be sent there; EngineError `engine.address`
  */
 export async function readEngineAddress(
   given: string | undefined,
@@ -90,11 +90,11 @@ export async function readEngineAddress(
   return { ...address, password };
 }
 
-/** Whoever tries any password tries these first; masked, every address in a message would be illegible. */
+/** Whether a password is easily guessed. It is not masked, because masking it would make every address illegible. */
 const isGuessed = (password: string, { user, database }: EngineAddress): boolean =>
   ['postgres', user, database].includes(password);
 
-/** An address as messages show it has no password: the environment has it, for the same user of the same database. */
+/** Returns the password from the environment for an address without one, for the same user and database. */
 function passwordFor(
   { host, port, user, database }: EngineAddress,
   env: Context['io']['env'],
@@ -110,15 +110,15 @@ function passwordFor(
       other.host === host && other.port === port && other.user === user && other.database === database;
     return isSame ? other.password : undefined;
   } catch {
-    // Nobody asked for that address.
+    // The user was not asked about that address.
     return undefined;
   }
 }
 
 /**
- * Reaches an engine. `disposables` closes its connections.
+ * Connects to an engine. `disposables` closes its connections.
  *
- * @param given of a flag or an operand; absent: the environment's
+ * @param given address from a flag or an operand; absent: that of the environment
  * @throws CliError (exit 2), EngineError
  */
 export async function openEngine(
@@ -151,7 +151,7 @@ export async function openEngine(
   return { address, pool, clock, ...(heard && { heard }) };
 }
 
-/** What a worker hears while its engine is away lies beside what the user trusts. Undefined, with a word, where it cannot be kept. */
+/** Opens the file for answers that arrive while the engine is unavailable. Undefined, with a warning, if it cannot be kept. */
 async function openHeard(
   pool: OpenEngine['pool'],
   disposables: Disposables,

@@ -11,23 +11,23 @@ import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 
-/** Name of the fact that says where the coordinator had the run directory: {@link DirectoryFact} as JSON. */
+/** Name of the fact that stores the coordinator's run directory: {@link DirectoryFact} as JSON. */
 export const directoryFact = 'run.directory';
 
-/** The run directory of a run on an engine, on the machine that it was begun on. */
+/** The run directory of a run on an engine, and the machine that the run was begun on. */
 interface DirectoryFact {
   readonly path: string;
   readonly host: string;
 }
 
-/** What a command needs of a run's directory: nothing, the files of its results, or a place to write what it makes. */
+/** A command's use of a run's directory: none, reading its result files, or writing new files. */
 export type DirectoryUse = 'nothing' | 'files' | 'place';
 
 /**
- * Where a command finds the files of a run, or writes what it makes. Absolute.
+ * Returns the absolute path of the folder where a command finds the files of a run, or writes new ones.
  *
- * @param out of the user; a folder to write in that is not the run's has been found to hold nothing else
- * @throws CliError (exit 2) where they are not on this machine; EngineError
+ * @param out folder from the user; one that is not the run's was checked to hold nothing else
+ * @throws CliError (exit 2) if the files are not on this machine; EngineError
  */
 export async function directoryFor(
   shown: string,
@@ -73,7 +73,7 @@ export async function directoryFor(
       );
 }
 
-/** Where the coordinator of a run last had its run directory, for messages alone. @throws EngineError */
+/** Returns the last run directory of the run's coordinator, for messages only. @throws EngineError */
 export async function ownDirectory(state: Pick<StateReader, 'fact'>): Promise<DirectoryFact | undefined> {
   const text = await state.fact(directoryFact);
   if (text === undefined) return undefined;
@@ -88,29 +88,28 @@ export async function ownDirectory(state: Pick<StateReader, 'fact'>): Promise<Di
 }
 
 /**
- * Only the folder itself says whose it is: whoever writes to the engine could name any. Its mark names the run, which another one on the same
- * engine does not have.
+ * Whether a folder has the mark of the run. The path in the engine is not enough, since anybody who writes to the engine could change it.
  */
 function isHere(path: string, shown: string, id: string | undefined): boolean {
   const found = isAbsolute(path) ? engineOf(path) : undefined;
   return found !== undefined && found.place === id && runOf(found.engine) === runOf(shown);
 }
 
-/** The name of a run: machines may reach its engine under different addresses. */
+/** Returns the name of a run, without the address: machines may reach its engine under different addresses. */
 const runOf = (shown: string): string => shown.slice(shown.indexOf('#') + 1);
 
-/** Longer than any marker. */
+/** Largest size of a marker, in bytes. */
 const mostBytes = 65_536;
 
-/** What a folder says of the run on an engine that its files are of. */
+/** The marker in a folder that holds the files of a run on an engine. */
 export interface EngineMarker {
   /** `postgres://…#name`, without a password. */
   readonly engine: string;
-  /** Of the run, for ever: on every machine the folder with this id is the same one. */
+  /** Permanent id of the run: the folder with this id is the same one on every machine. */
   readonly place: string;
 }
 
-/** The run on an engine that a folder says its files are of; undefined: it says nothing. */
+/** Returns the marker in a folder; undefined: it has none. */
 export function engineOf(directory: string): EngineMarker | undefined {
   const file = join(directory, runFiles.engine);
   if (kindAt(file) !== 'file') return undefined;

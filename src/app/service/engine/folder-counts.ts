@@ -13,8 +13,8 @@ import { checkFile, ownFile, refuseSecondName } from '../../../state/files/plain
 import { StateError } from '../../../state/store.ts';
 
 /**
- * The counts of submissions in a folder that the workers of a run share. A file is written over, never replaced: one short line is carried
- * out whole or not at all, whatever kills the process. It is not synced: a power cut may take it back to an earlier number, which stops no run.
+ * Opens the counts of submissions in a folder that the workers of a run share. The file is overwritten in place: one short line is written
+ * completely or not at all. It is not synced: a power failure may restore an earlier number, which stops no run.
  */
 export function folderCounts(directory: string): SubmissionCounts {
   return {
@@ -38,7 +38,7 @@ export function folderCounts(directory: string): SubmissionCounts {
   };
 }
 
-/** Workers of several users may share the folder: the mode is as that of the results. */
+/** Opens a file with the mode of the results: workers of several users may share the folder. */
 async function opened<T>(file: string, flags: number, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file, flags | ownFile, 0o666);
   try {

@@ -12,7 +12,7 @@ import { runFiles } from '../../../report/facts/layout.ts';
 import { readPlainFile } from '../../../state/files/plain-file.ts';
 import { checkFile, checkFolder } from '../../../state/files/plain-path.ts';
 
-/** The files that the workers of a run share, in the folder of its results. */
+/** Opens the input files that the workers of a run share, in the folder of its results. */
 export function folderInputs(directory: string): SharedInputs {
   const folder = join(directory, runFiles.inputs);
   return {

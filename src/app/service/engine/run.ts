@@ -10,18 +10,18 @@ import type { Correction } from '../../errors/correction.ts';
 import { type EngineUse, type OpenEngine, openEngine, readEngineAddress } from './connect.ts';
 import { type DirectoryUse, directoryFor } from './directory.ts';
 
-/** A run on an engine, opened. */
+/** An open run on an engine. */
 export interface EngineRun {
   readonly engine: OpenEngine;
-  /** Its number there. */
+  /** Number of the run on its engine. */
   readonly run: number;
   readonly name: string;
   readonly place: RunPlace;
-  /** Closes the connections too. */
+  /** The state of the run; closing it closes the connections too. */
   readonly state: StateReader & StateChanges;
 }
 
-/** `postgres://…#name`, as messages and command lines show it. */
+/** Returns `postgres://…#name`, as messages and command lines show it. */
 export const shownRun = ({ shown }: { readonly shown: string }, name: string): string => `${shown}#${name}`;
 
 interface WantedOfRun {
@@ -33,11 +33,11 @@ interface WantedOfRun {
 const reading: EngineUse = { as: 'reading', name: 'reader' };
 
 /**
- * Opens a run of an engine to be read. The caller closes its state.
+ * Opens a run of an engine for reading. The caller closes its state.
  *
- * @param given the address, of a flag or an operand; absent: the environment's
- * @param named the run, where the address names none
- * @throws CliError (exit 2) where there is no such run, or where its files are not on this machine; EngineError
+ * @param given address from a flag or an operand; absent: that of the environment
+ * @param named name of the run, if the address has none
+ * @throws CliError (exit 2) if there is no such run, or its files are not on this machine; EngineError
  */
 export async function openEngineRun(
   given: string | undefined,
@@ -54,7 +54,7 @@ export async function openEngineRun(
 }
 
 /**
- * The same, where there need not be such a run yet, nor any table. The caller closes its state.
+ * Opens a run of an engine like {@link openEngineRun}, or returns none if the run or the tables do not exist. The caller closes its state.
  *
  * @returns also its address, as messages show it @throws CliError (exit 2), EngineError
  */
@@ -86,7 +86,7 @@ export async function findEngineRun(
   }
 }
 
-/** Closes what was opened where the work fails. */
+/** Runs a function; if it fails, closes what it opened. */
 async function closedOnError<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
   const disposables = new Disposables();
   try {
@@ -137,16 +137,16 @@ async function placeOf(
 
 const mostListed = 1000;
 
-/** A run on an engine in a list. */
+/** A run on an engine, as a list shows it. */
 export interface ListedEngineRun {
   readonly place: RunPlace;
   readonly state: StateReader;
 }
 
 /**
- * All runs of an engine, by name. `disposables` closes their connections.
+ * Lists the runs of an engine by name. `disposables` closes its connections.
  *
- * @returns those, and whether there are more @throws CliError (exit 2), EngineError
+ * @returns the runs, and whether there are more @throws CliError (exit 2), EngineError
  */
 export async function listEngineRuns(
   given: string,
@@ -172,7 +172,7 @@ export async function listEngineRuns(
 
 const mostNamed = 6;
 
-/** @throws CliError (exit 2) where there is no such run, with those that are there; EngineError */
+/** Returns the number of a run. @throws CliError (exit 2) that lists the existing runs if there is no such run; EngineError */
 async function numberOf(
   { pool, address }: OpenEngine,
   name: string | undefined,

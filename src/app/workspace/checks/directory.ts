@@ -13,13 +13,12 @@ import type { Environment } from '../../output/io.ts';
 import { refuseTracked } from './tracked.ts';
 
 /**
- * Refuses a run directory in which a name that promptpress opens, writes, replaces, lists or deletes is anything but what it
- * should be: a link, a pipe, a folder in the place of a file, a file with a second name. The directory may have come with a
- * repository or an archive, from somebody who wants other files read or changed. Nothing is written, nothing is waited for.
+ * Refuses a run directory with an unsafe entry under a name that promptpress opens, writes, replaces, lists or deletes: a link, a pipe, a
+ * folder in place of a file, a file with a second name. The directory may come from a repository or an archive whose author wants other
+ * files read or changed. Nothing is written or waited for.
  *
- * @param artifacts the folders of images, texts and videos are looked through too, as a run reads and writes them: about a second for
- *   a million files
- * @param trusted what git tracks is taken as it is (`--trust-directory`): see {@link refuseTracked}
+ * @param artifacts check the folders of images, texts and videos too, as a run uses them: about a second for a million files
+ * @param trusted accept files that git tracks (`--trust-directory`): see {@link refuseTracked}
  * @throws StateError `directory.link` | `directory.kind` | `directory.tracked`; the error of the file system
  */
 export async function checkRunDirectory(
@@ -43,7 +42,7 @@ async function checkNames(directory: string, artifacts: boolean): Promise<void> 
   await checkArtifactFolder(directory, { files: artifacts });
 }
 
-/** A link that leads to a folder is one: it is the user's way to the directory. @returns false where nothing is there */
+/** Whether a path is a folder or a link to one, which the user may choose. @returns false if nothing is there */
 async function isFolder(directory: string): Promise<boolean> {
   let isFile = false;
   try {
@@ -51,9 +50,9 @@ async function isFolder(directory: string): Promise<boolean> {
     if (found.isDirectory()) return true;
     isFile = found.isFile();
   } catch (error) {
-    // Of a link that leads nowhere the run would make what it names.
+    // If a link leads nowhere, the run would create its target.
     if (!isMissing(error)) throw error;
-    // Below a file nothing can be, and who makes the folder says so.
+    // Nothing can be below a file; the code that makes the folder reports this.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return false;
   }

@@ -7,10 +7,10 @@ import type { Context } from '../../context.ts';
 import { takeState } from './maker.ts';
 
 /**
- * Opens the state of a run directory for a command that changes it and is no run.
+ * Opens the state of a run directory for a command other than `run` that changes it.
  *
- * @param named the command, for whoever finds the directory held
- * @param trust what {@link takeState} asks
+ * @param named the command, shown to others who find the directory locked
+ * @param trust as for {@link takeState}
  * @throws StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
  */
 export function holdState(

@@ -2,17 +2,17 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { usageError } from '../../errors/cli-error.ts';
 
-/** Keys that are held: the jobs of the largest runs. */
+/** Largest number of keys: enough for the largest runs. */
 const mostJobs = 20_000_000;
 
 const isKey = (text: string): boolean => /^[0-9a-f]{8,128}$/.test(text);
 
 /**
- * The jobs that a file lists, each with its first line: a CSV file with a column `job`, as a manifest or a selection of the report has it, or one key a line.
+ * Reads the jobs of a file, each with its first line: a CSV file with a column `job` (such as a manifest), or one key per line.
  *
  * @param name as the user gave it, relative to the current folder
- * @param leftOut rows with this in a column `mark` are passed over: who looks results through marks some to keep and some to reject
- * @throws CliError (exit 2) for a file that cannot be read, with the line where it is no list of jobs; the error of the file system
+ * @param leftOut rows with this value in a column `mark` are skipped
+ * @throws CliError (exit 2) for a file that cannot be read, with the first bad line; the error of the file system
  */
 export async function readJobFile(
   name: string,
@@ -31,7 +31,7 @@ export async function readJobFile(
       if (named >= 0) continue;
     }
     const key = record[column] ?? '';
-    // Of a slot whose request is not known yet.
+    // The slot's request is not known yet.
     if (key === '' || (mark >= 0 && record[mark] === leftOut)) continue;
     if (!isKey(key)) {
       throw usageError(
@@ -67,7 +67,7 @@ async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator
     max_record_size: mostLine,
   });
   const source = createReadStream(resolve(cwd, name));
-  // A pipe does not pass on why its beginning has ended.
+  // `pipe` does not pass on the error of its source.
   source.on('error', (error) => lines.destroy(error));
   try {
     yield* source.pipe(lines) as AsyncIterable<Line>;
@@ -85,7 +85,7 @@ async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator
   }
 }
 
-/** Characters of a row: a manifest has prompts and texts in it. */
+/** Largest length of a row in characters: rows of a manifest contain prompts and texts. */
 const mostLine = 64 * 1024 * 1024;
 
 const refusals: Readonly<Record<string, string>> = {

@@ -6,12 +6,12 @@ import type { Context } from '../../context.ts';
 import { failureText } from '../../errors/render.ts';
 import { isSealed, sealOf } from '../../service/maker-key.ts';
 
-/** Name of the fact by which a state shows whose it is: `<id>.<seal of the id>`. */
+/** Name of the fact that shows who made a state: `<id>.<seal of the id>`. */
 export const makerFact = 'state.maker';
 
 /**
- * Refuses a state that this user did not make on this machine: it came with an archive, or from another machine, and whoever made it decides what
- * counts as done and what is sent. One that is taken, or is new, has his mark from then on.
+ * Refuses a state that this user did not make on this machine. Its maker decides what counts as done and what is sent. An accepted or new
+ * state gets the user's mark.
  *
  * @param trusted `--trust-directory`
  * @throws StateError `directory.stranger`
@@ -49,7 +49,7 @@ export function takeState(
   state.setFact(makerFact, mark);
 }
 
-/** Nothing is said in it yet: a crash may have come between its making and its mark. */
+/** Whether a state has no facts yet: a crash may have come between its creation and its mark. */
 const isNew = (state: StateStore): boolean =>
   [pipelineFacts.text, artifactPlaceFact].every((name) => state.fact(name) === undefined) &&
   Object.values(state.totals().jobs).every((jobs) => jobs === 0);

@@ -14,22 +14,22 @@ import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { checkRunDirectory } from './directory.ts';
 import { checkAge } from './stale-state.ts';
 
-/** A run directory that is to be merged. */
+/** A run directory that is about to be merged. */
 export interface MergedRun extends MergeSource {
-  /** With links resolved. */
+  /** Path with links resolved. */
   readonly directory: string;
   readonly facts: RunFacts;
   readonly text: string;
-  /** Of the pipeline's file. */
+  /** Path of the pipeline's file. */
   readonly path: string;
   /** {@link versionOf} the state when it was opened. */
   readonly version: string;
 }
 
 /**
- * Opens a run directory for reading that nobody uses.
+ * Opens an unlocked run directory for reading.
  *
- * @throws CliError (exit 2) where nothing has run there, or for several services; StateError `state.locked` (exit 75) while a run is on
+ * @throws CliError (exit 2) if nothing has run there, or for several services; StateError `state.locked` (exit 75) while a run is on
  */
 export async function openMergedRun(
   name: string,
@@ -64,9 +64,9 @@ export async function openMergedRun(
 }
 
 /**
- * Refuses a directory that does not belong together with those before it.
+ * Refuses a directory that cannot be merged with the previous ones.
  *
- * @throws CliError (exit 2) which says in what they differ
+ * @throws CliError (exit 2) that names the difference
  */
 export function refuseOther(run: MergedRun, before: readonly MergedRun[]): void {
   const [first] = before;
@@ -94,7 +94,7 @@ function differenceOf(a: MergedRun, b: MergedRun): string | undefined {
   return undefined;
 }
 
-/** Refuses what was read from a directory in which a run began meanwhile. @throws StateError */
+/** Refuses a directory if a run changed it during the merge. @throws StateError */
 export async function refuseChanged({ directory, name, reader, version }: MergedRun): Promise<void> {
   refuseHeld(directory, name);
   if ((await versionOf(reader)) === version) return;
@@ -111,7 +111,7 @@ function refuseHeld(directory: string, name: string): void {
   });
 }
 
-/** Differs where a run has begun, or has changed a job. */
+/** Returns a text that changes when a run begins or changes a job. */
 async function versionOf(reader: MergedRun['reader']): Promise<string> {
   const facts = await Promise.all([invocationFact, 'run.last'].map((name) => reader.fact(name)));
   return JSON.stringify([

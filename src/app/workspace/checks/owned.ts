@@ -11,7 +11,7 @@ import { openStateForReading } from '../../../state/state.ts';
 import { lockFileName, stateFileName, stateFiles } from '../../../state/state-files.ts';
 import { StateError } from '../../../state/store.ts';
 
-/** What systems and people put into folders that are empty otherwise. */
+/** Files that systems and people put into otherwise empty folders. */
 const mayLieAnywhere = new Set([
   '.DS_Store',
   '.gitignore',
@@ -24,9 +24,9 @@ const mayLieAnywhere = new Set([
 const ourNames = new Set<string>([...stateFiles, ...countNames, ...Object.values(runFiles)]);
 
 /**
- * Refuses to run in a folder that holds something else: a run replaces `manifest.csv` and `run.json`, and removes files in `inputs/` and
- * `images/`. It is ours where a state lies, where the results of a run do that were committed without it (`run.json`,
- * `manifest.csv`), and where nothing lies but what a run leaves that was refused or whose state was removed.
+ * Refuses to run in a folder that holds other files: a run replaces `manifest.csv` and `run.json`, and removes files in `inputs/` and
+ * `images/`. A folder is accepted if it has a state, or committed results of a run (`run.json`, `manifest.csv`), or nothing but what a
+ * refused run or a removed state leaves behind.
  *
  * @throws StateError `directory.foreign` | `state.foreign`; the error of the file system
  */
@@ -69,12 +69,12 @@ async function namesIn(directory: string): Promise<readonly string[]> {
 
 const sizeOf = (file: string): number => lstatSync(file).size;
 
-/** Every run takes the lock before it makes a state: without one it may be the database of another program. */
+/** Refuses a state without a lock file: every run makes the lock first, so it may be the database of another program. */
 async function refuseOtherState(directory: string): Promise<void> {
   try {
     await openStateForReading(directory)?.close();
   } catch (error) {
-    // Of another release, but ours: who opens it to write says so.
+    // A state of another release is ours; the code that opens it for writing reports that.
     if (!(error instanceof StateError) || error.code !== 'state.version') throw error;
   }
 }
@@ -94,7 +94,7 @@ function isRecord(file: string): boolean {
   }
 }
 
-/** The columns that a row is found by have stood first in every release. */
+/** The columns that identify a row have come first in every release. */
 const manifestStart = manifestColumns.slice(0, 6).join(',');
 
 const isManifest = (file: string): boolean =>

@@ -4,9 +4,9 @@ import { usageError } from '../../errors/cli-error.ts';
 import { s3PlaceOf } from '../../service/artifact-place.ts';
 
 /**
- * The run directory of a pipeline file that the user named, as `runDirectory` has it. Every command that takes FILE finds it here.
+ * Returns the run directory of a pipeline file, like `runDirectory`. Every command with an operand FILE uses this.
  *
- * @throws CliError (exit 2) for flags that contradict one another
+ * @throws CliError (exit 2) for contradicting flags
  */
 export function placeOfRun(
   pipeline: Pick<Pipeline, 'name' | 'source'>,

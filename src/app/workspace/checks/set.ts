@@ -9,10 +9,10 @@ import { usageError } from '../../errors/cli-error.ts';
 import { adding, giving } from '../../errors/correction.ts';
 
 /**
- * Refuses a run with `--set` in the default directory of a pipeline where nothing has run yet: that directory is for the file without
- * changes. Reads only, so that a refused run leaves no directory.
+ * Refuses a run with `--set` in the default directory of a pipeline if nothing has run there yet: that directory is for the unchanged file.
+ * Reads only, so that a refused run leaves no directory.
  *
- * @throws CliError (exit 2) with a directory that could be chosen
+ * @throws CliError (exit 2) that suggests a directory
  */
 export async function refuseDefaultDirectory(
   directory: string,
@@ -32,7 +32,7 @@ export async function refuseDefaultDirectory(
 }
 
 /**
- * Refuses a run whose `--set` is not that of the directory's runs: the manifest of one directory is of one matrix.
+ * Refuses a run whose `--set` differs from that of the directory's earlier runs: the manifest of one directory is of one matrix.
  *
  * @throws CliError (exit 2) with the flags to add
  */
@@ -63,7 +63,7 @@ export async function checkSet(
       );
 }
 
-/** What the runs of a directory replaced, where that is not what this run would replace; undefined where nothing has run. */
+/** Returns the `--set` values of the directory's earlier runs if this run has others; undefined if nothing has run. */
 export async function otherSet(
   state: StateReader,
   { source }: Pick<Pipeline, 'source'>,
@@ -79,11 +79,11 @@ function isSameSet(a: readonly AxisSetting[], b: readonly AxisSetting[]): boolea
   );
 }
 
-/** `--out runs/foxes-lynx` */
+/** Returns a flag such as `--out runs/foxes-lynx`. */
 const outWords = (directory: string, set: readonly AxisSetting[], cwd: string): string =>
   `--out ${quoted(ownDirectory(directory, set, cwd))}`;
 
-/** `runs/foxes-lynx` */
+/** Returns a directory such as `runs/foxes-lynx`. */
 function ownDirectory(directory: string, set: readonly AxisSetting[], cwd: string): string {
   const values = set.map(({ value }) => value.match(/[\p{L}\p{N}]+/gu)?.join('-') ?? 'set');
   return `${seenFrom(cwd, directory)}-${values.join('-').slice(0, 40)}`;

@@ -6,12 +6,12 @@ import { byteOrderMark } from '../../../manifest/spreadsheet.ts';
 import { kindAt } from '../../../state/files/plain-path.ts';
 import { usageError } from '../../errors/cli-error.ts';
 
-/** What each copy for spreadsheets begins with: only such a file is written over. */
+/** Bytes that every copy for spreadsheets begins with: only such a file is overwritten. */
 const beginning = Buffer.from(`${byteOrderMark}${manifestColumns.slice(0, 3).join(',')},`);
 
 /**
- * The absolute path of the copy that `--spreadsheet FILE` names. A name that was not meant would cost its owner a file: a pipeline, a
- * table, the manifest itself.
+ * Returns the absolute path of the copy of `--spreadsheet FILE`. Refuses names of other files, so that a mistake does not overwrite a
+ * pipeline, a table or the manifest.
  *
  * @param manifest absolute path of the manifest, which stays exact
  * @throws CliError (exit 2); an error of the file system

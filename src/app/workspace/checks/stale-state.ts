@@ -14,46 +14,45 @@ import { readSubmissionCount } from '../../../state/submission-count.ts';
 import type { Environment } from '../../output/io.ts';
 import { isTracked } from './tracked.ts';
 
-/** What a state that is older than its directory does not know. */
+/** Work that a state does not know because it is older than its directory. */
 export interface MissingWork {
-  /** Submissions and text calls that were sent, and may have been paid; 0 where a run began and sent nothing, or none were counted. */
+  /** Submissions and text calls that were sent and may have been paid; 0 if a run began and sent nothing, or none were counted. */
   readonly submits: number;
-  /** All that were counted over the directory's life. */
+  /** Number of all submissions counted over the directory's life. */
   readonly of: number;
-  /** The file that counts submissions is gone: nobody knows how many are missing. */
+  /** True if the count of submissions is missing: the number of lost submissions is unknown. */
   readonly isUncounted?: true;
-  /** When a run began that the state does not know, Unix ms. */
+  /** Beginning of a run that the state does not know, Unix ms. */
   readonly runAt?: number;
-  /** When the last run began that the state knows, Unix ms: what is missing was sent since. */
+  /** Beginning of the last run that the state knows, Unix ms: the missing work was sent since. */
   readonly since?: number;
-  /** Of a run on an engine: its address without a password, as messages show it. */
+  /** Address of a run on an engine, without a password, as messages show it. */
   readonly engine?: string;
 }
 
-/** A state that may be continued although work is missing in it. */
+/** A state that the user may continue although it lacks some work. */
 export interface OlderState {
   readonly reader: StateReader;
   setFact(name: string, value: string): void | Promise<void>;
-  /** From here on what is missing counts as known. */
+  /** Marks the missing work as accepted from here on. */
   acceptMissing(): void | Promise<void>;
 }
 
 /**
- * Work that an earlier run found missing. That run replaced the facts which show the loss, and could not continue. Empty:
- * none.
+ * Name of the fact that stores missing work found by an earlier run, which replaced the facts that show the loss and could not continue.
+ * Empty: none.
  */
 const missingFact = 'state.missing';
 
 /**
- * What is missing in a state that is older than what lies beside it: the count of submissions, and `run.json`, which a run
- * writes after the state. Somebody has removed the state, put an older copy in its place, copied it in the middle of a run, or
- * left behind the log (`state.db-wal`) that a run which was killed still needs. All that the run made since would be paid for
- * once more, without a word.
+ * Finds work that a state lacks because it is older than the files beside it: the count of submissions, and `run.json`, which a run writes
+ * after the state. Possible reasons: the state was removed, replaced by an older copy, copied during a run, or the log (`state.db-wal`) of
+ * a killed run was left behind. Without this check, all later work would be paid again.
  *
- * A `run.json` that git tracks says nothing of this machine's work: it came with a clone, or with what a colleague committed.
+ * A `run.json` that git tracks says nothing about this machine's work: it came with a clone or a commit.
  *
  * @param state undefined: there is none
- * @returns undefined where the state is as new as they are
+ * @returns undefined if the state is up to date
  * @throws StateError `state.corrupt`; the error of the file system
  */
 export async function missingWork(
@@ -89,7 +88,7 @@ const isMissingWork = (value: unknown): value is MissingWork =>
   typeof value['of'] === 'number' &&
   [value['runAt'], value['since']].every((at) => at === undefined || isMoment(at));
 
-/** Refuses a state in which something is missing. @throws StateError `state.old` */
+/** Refuses a state that lacks some work. @throws StateError `state.old` */
 export async function checkAge(
   state: StateReader | undefined,
   directory: string,
@@ -99,20 +98,20 @@ export async function checkAge(
   if (missing !== undefined) throw olderState(directory, missing);
 }
 
-/** Records that work is missing, whatever the next run writes. */
+/** Records missing work in the state, so that later runs know of it whatever they write. */
 export const noteMissing = (state: StateStore, missing: MissingWork): void =>
   state.setFact(missingFact, JSON.stringify(missing));
 
-/** From here on the state counts as whole. */
+/** Marks the missing work as accepted: the state counts as complete from here on. */
 export async function acceptMissing(state: OlderState): Promise<void> {
   await state.acceptMissing();
   await state.setFact(missingFact, '');
 }
 
 /**
- * What is missing in the state of a run on an engine that is older than its results: a database that was restored.
+ * Finds work that the state of a run on an engine lacks because its database was restored from an older copy.
  *
- * @param counts in the place of its results: a worker counts there after it has counted in the engine
+ * @param counts beside its results: a worker counts there after it has counted in the engine
  * @throws EngineError, SaveError, StateError, the error of the file system
  */
 export async function missingOnEngine(
@@ -128,7 +127,7 @@ export async function missingOnEngine(
   return { submits, of, engine: shown, ...(since === undefined ? {} : { since }) };
 }
 
-/** The error for an older state, and the ways to continue. @param why what has kept one of these ways from working */
+/** Makes the error for an older state, with the ways to continue. @param why one of these ways did not work */
 export function olderState(
   directory: string,
   { submits, of, runAt, isUncounted, engine }: MissingWork,
@@ -166,16 +165,16 @@ const waysWithout = (submits: number): string =>
   'Or search the missing tasks, where the gateway lists its tasks: --in-doubt find adopts them. Texts are asked for again.\n' +
   `Or continue without them: --accept-older-state. ${twice(submits)}`;
 
-/** What going on with an older state may cost. */
+/** Describes what it may cost to continue an older state. */
 export const twice = (submits: number): string =>
   submits === 0
     ? 'What that run made may then be paid for twice.'
     : `Up to ${submits} ${submits === 1 ? 'submission' : 'submissions'} may then be paid for twice.`;
 
-/** Many times what a record of the most images takes. */
+/** Largest size of `run.json`, in bytes: many times that of a record with the most images. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** When the last run of the directory began, Unix ms; undefined where no record says so. */
+/** Returns when the last run of the directory began, Unix ms; undefined if no record says so. */
 function startOf(file: string): number | undefined {
   const text = readOwnText(file, mostBytes);
   if (text === undefined) return undefined;
@@ -184,7 +183,7 @@ function startOf(file: string): number | undefined {
     const start = typeof startedAt === 'string' ? Date.parse(startedAt) : Number.NaN;
     return Number.isNaN(start) ? undefined : start;
   } catch {
-    // Somebody else's file, or one that was edited: it proves nothing.
+    // Another program's file, or an edited one: it proves nothing.
     return undefined;
   }
 }

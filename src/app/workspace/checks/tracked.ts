@@ -8,29 +8,29 @@ import { StateError } from '../../../state/store.ts';
 import { findGit } from '../../adapters/git/process.ts';
 import type { Environment } from '../../output/io.ts';
 
-/** The files of a run directory that say which jobs are done and paid. Committing them means deciding for others. */
+/** The files of a run directory that say which jobs are done and paid. Whoever commits them decides for others. */
 const spoken = [...stateFiles, runFiles.log, runFiles.inputs, runFiles.sandbox] as const;
 
 /**
- * git says nothing of a repository of another user, as a checkout of the host is to a container's root. Its configuration
- * may then be a stranger's, as that of an unpacked archive is: none of its commands is run, and nothing but its index is read.
+ * Options that make git read the repository of another user, such as a checkout of the host in a container. Its configuration may be a
+ * stranger's: none of its commands is run, and only its index is read.
  */
 const whoeverOwnsIt = ['-c', 'safe.directory=*'] as const;
 
-/** What git prints in English where a folder belongs to no repository, also where its `.git` is none. */
+/** Git's English message for a folder outside of any repository, also if its `.git` is not a repository. */
 const noRepository = 'not a git repository';
 
-/** For all commands of git together. */
+/** Time limit of all git commands together, ms. */
 const timeLimitMs = 10_000;
 
 /**
- * Refuses a run directory whose state, lock, log or inputs git tracks, and one that a tracked link leads to: whoever has
- * committed them decides what counts as done, what is sent, and where files are written. The results that people do commit,
- * `manifest.csv` and `run.json`, are fine. git reads nothing but its index for it.
+ * Refuses a run directory whose state, lock, log or inputs are tracked by git, or that is reached through a tracked link: whoever committed
+ * them decides what counts as done, what is sent, and where files are written. Tracked results (`manifest.csv` and `run.json`) are allowed.
+ * git reads only its index for this.
  *
- * Where git is missing, or knows no repository here, nothing is tracked. Where git cannot read the repository, everything may be.
+ * Without git or a repository, nothing is tracked. If git cannot read the repository, every file may be tracked.
  *
- * @param names of the files and folders in it that must not be tracked
+ * @param names of files and folders in it that must not be tracked
  * @throws StateError `directory.tracked`; the error of the file system
  */
 export async function refuseTracked(
@@ -57,13 +57,13 @@ export async function refuseTracked(
   );
 }
 
-/** Whether git tracks a file of a folder that is there. @throws the error of the file system */
+/** Whether git tracks a file of an existing folder. @throws the error of the file system */
 export const isTracked = async (folder: string, name: string, env: Environment): Promise<boolean> =>
   (await trackedIn(await realpath(folder), [name], env)).names.length > 0;
 
 interface Tracked {
   readonly names: readonly string[];
-  /** False: git cannot read the repository, so that every name may be tracked. */
+  /** False: git cannot read the repository, so every name may be tracked. */
   readonly isReadable: boolean;
 }
 
@@ -79,7 +79,7 @@ const trackedError = (message: string, why: string): StateError =>
       'Only manifest.csv and run.json of a run are meant to be committed.',
   });
 
-/** Every link that is followed on the way to a path, absolute; its own folder is without links. */
+/** Returns all links on the way to a path, as absolute paths whose folders contain no links. */
 async function linksTo(path: string): Promise<readonly string[]> {
   const links: string[] = [];
   const { root } = parse(path);
@@ -93,7 +93,7 @@ async function linksTo(path: string): Promise<readonly string[]> {
       at = next;
       continue;
     }
-    // As many links as Linux follows: beyond that, opening the path fails with its own error.
+    // The limit of Linux: with more links, opening the path fails with its own error.
     if (links.push(next) > 40) break;
     const target = await readlink(next);
     const start = parse(target).root;
@@ -104,8 +104,8 @@ async function linksTo(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Of these names in a folder, those that git tracks; a name of a folder stands for all that is in it. The repository's own
- * configuration may say that its work tree lies elsewhere: its index is read by the place where it lies as well.
+ * Returns those names in a folder that git tracks; a folder stands for everything in it. The repository's configuration may put its work
+ * tree elsewhere, so its index is also read by the location of the repository.
  */
 async function trackedIn(folder: string, names: readonly string[], env: Environment): Promise<Tracked> {
   const nothing: Tracked = { names: [], isReadable: true };
@@ -125,12 +125,12 @@ async function trackedIn(folder: string, names: readonly string[], env: Environm
   const prefix = await git([...whoeverOwnsIt, 'rev-parse', '--show-prefix'], {}, (printed) => {
     error = printed;
   });
-  // An index that is more than can be read, a configuration with an error, or a repository that is too slow: it was made so.
+  // An index that is too large, a broken configuration or a very slow repository may be intended to avoid this check.
   const isUnreadable = prefix !== undefined || limit.aborted || error?.includes(noRepository) === false;
   return isUnreadable ? { names, isReadable: false } : nothing;
 }
 
-/** The folder that has a `.git`, this one or one above it. Undefined: git need not be asked. */
+/** Returns this folder or the parent that has a `.git`. Undefined: git need not be asked. */
 function workTreeOf(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     if (lstatSync(join(at, '.git'), { throwIfNoEntry: false }) !== undefined) return at;
