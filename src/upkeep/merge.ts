@@ -152,7 +152,7 @@ async function rememberFiles({ files }: JobRecord, state: StateStore, source: Me
     else if (known.sha256 !== seen.sha256)
       throw new MergeError(
         source,
-        `${seen.path} was another file there than in a directory before it`,
+        `${seen.path} was a different file there than in an earlier directory`,
         false,
       );
   }

@@ -34,7 +34,7 @@ it('a task whose response was lost is found by its tag and adopted: nothing is p
 
     const second = await run('--in-doubt', 'find');
     expect(second.code, second.err).toBe(0);
-    expect(second.err).toContain('of 1 job in doubt 1 had a task, which is taken on');
+    expect(second.err).toContain('of 1 job in doubt 1 had a task, which is adopted');
     const { requests, tasks } = sandbox.counters();
     expect(Object.values(requests['imagine'] ?? {}).reduce((sum, count) => sum + count, 0)).toBe(1);
     expect(tasks.made).toBe(1);

@@ -99,7 +99,7 @@ export async function checkMetricsFile(file: string, flag: string): Promise<void
   }
   if (start === '' || start === beginning) return;
   throw usageError(
-    `${flag} would replace ${file}, which holds something else than metrics of promptpress.`,
+    `${flag} would replace ${file}, which holds something other than metrics of promptpress.`,
     'Name another file, or remove this one.',
   );
 }

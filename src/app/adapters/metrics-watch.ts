@@ -40,7 +40,7 @@ export function watchMetrics(
     run.file,
     () => metrics.text(totals(), workersStatus?.()),
     io,
-    ({ message }) => warn(`The metrics cannot be written, and the run goes on without them: ${message}`),
+    ({ message }) => warn(`The metrics cannot be written, and the run continues without them: ${message}`),
   );
   // Writes at once: metrics left by an earlier run are out of date.
   file.begin();

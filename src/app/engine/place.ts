@@ -35,11 +35,11 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
     throw elsewhere === undefined
       ? usageError(
           `${directory} holds the files of an earlier run ${found.engine}, which the engine does not have any more.`,
-          `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything anew there, and its files take the place of those of the same jobs.`,
+          `Choose another folder with --out. Or remove ${join(directory, runFiles.engine)}: then this run makes everything again there, and its files replace those of the same jobs.`,
         )
       : usageError(
-          `The results of ${marker.engine} were moved out of ${directory}: they lie in ${elsewhere}.`,
-          'Name that folder with --out, under whatever path this machine has it.',
+          `The results of ${marker.engine} were moved out of ${directory}: they are in ${elsewhere}.`,
+          'Name that folder with --out, by its path on this machine.',
         );
   if (found !== undefined)
     throw usageError(
@@ -53,10 +53,10 @@ export async function takeFolder(directory: string, marker: EngineMarker, elsewh
     );
   if (elsewhere !== undefined)
     throw usageError(
-      `The results of ${marker.engine} lie in ${elsewhere}, and ${directory} is another folder: it has no ${runFiles.engine} of this run.`,
+      `The results of ${marker.engine} are in ${elsewhere}, and ${directory} is another folder: it has no ${runFiles.engine} of this run.`,
       [
-        'Name that folder with --out, under whatever path this machine has it. To have the results copied to another one, add --move-out.',
-        `Where that folder is gone, put it back from a backup, with its ${runFiles.engine}. Without one: write ${JSON.stringify(marker)} into ${join(directory, runFiles.engine)}; promptpress verify --repair then downloads again what the service still has.`,
+        'Name that folder with --out, by its path on this machine. To have the results copied to another one, add --move-out.',
+        `If that folder is gone, restore it from a backup, with its ${runFiles.engine}. Without one: write ${JSON.stringify(marker)} into ${join(directory, runFiles.engine)}; promptpress verify --repair then downloads again what the service still has.`,
       ].join('\n'),
     );
   await refuseOtherDirectory(directory);
@@ -82,8 +82,8 @@ export function placeHere(place: SpecPlace, folders: readonly string[]): SpecPla
   const path = looked.find((folder) => engineOf(folder)?.place === place.id);
   if (path !== undefined) return { ...place, path };
   throw usageError(
-    `Its files lie in ${place.path} of its coordinator, in the folder with the mark ${place.id} (${runFiles.engine}). On this machine ${looked.map(markWords).join(', ')}.`,
-    'All workers of a run write to one folder: share it (NFS), and name it as this machine has it with --out DIR. Or begin the run with --out s3://bucket/prefix.',
+    `Its files are in ${place.path} of its coordinator, in the folder with the mark ${place.id} (${runFiles.engine}). On this machine ${looked.map(markWords).join(', ')}.`,
+    'All workers of a run write to one folder: share it (NFS), and name its path on this machine with --out DIR. Or begin the run with --out s3://bucket/prefix.',
   );
 }
 
@@ -142,7 +142,7 @@ async function openBucket(
   context: Context,
 ): Promise<ArtifactPlace> {
   const address = readS3Address(url);
-  if (typeof address === 'string') throw usageError(`Its files lie in ${url}. ${address}`);
+  if (typeof address === 'string') throw usageError(`Its files are in ${url}. ${address}`);
   const client = await openClient(address, namedBy, signal, disposables, context);
   client.patienceMs = patience.atStart;
   const { claimPlace } = await import('../../artifacts/store/s3/claim.ts');

@@ -25,7 +25,7 @@ export function namedQueue(text: string | undefined, redactor: Redactor): NamedQ
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text))
     throw usageError(
       '--queue takes bullmq, lease or redis://host:port.',
-      'bullmq and lease lie in the engine itself; lease is for engines behind a pooler of connections.',
+      'bullmq and lease are in the engine itself; lease is for engines behind a connection pooler.',
     );
   const url = new URL(text);
   if (url.password !== '') {
@@ -67,8 +67,8 @@ export async function openQueue(
     // Otherwise anybody who can write to the engine could make this machine connect to any other.
     if (own === undefined)
       throw usageError(
-        `Its queue is on ${choice.url}, and nobody has named that server here.`,
-        `Where you know it: --queue ${choice.url}, with user and password where it wants them.`,
+        `Its queue is on ${choice.url}, and this process was not told to use that server.`,
+        `If you trust it: --queue ${choice.url}, with user and password if it needs them.`,
       );
     return new BullmqQueue(await bullmqOnRedis(own, leaseMs), { worker, leaseMs, clock });
   }

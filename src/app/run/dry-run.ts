@@ -263,7 +263,7 @@ async function keptOnEngine(
   const { findEngineRun } = await import('../service/engine/run.ts');
   const { shown, found } = await findEngineRun(given, pipeline.name, context);
   const there = {
-    elsewhere: 'a run of another name, of which nothing is done (--engine postgres://…#NAME)',
+    elsewhere: 'a run of another name that has not begun (--engine postgres://…#NAME)',
     waysOn: 'To begin again with this one, give the run a name of its own: --engine postgres://…#NAME',
   };
   if (found === undefined)

@@ -230,7 +230,7 @@ export async function listInTime<T>(
     if (!over.signal.aborted) throw error;
     const { manifest } = jobCommands(place);
     say(
-      `Writing manifest.csv takes longer than ${listGraceMs / 1000} s after a signal, and is left undone:\n  ${manifest}\n`,
+      `Writing manifest.csv takes longer than ${listGraceMs / 1000} s after a signal, and was given up. To write it:\n  ${manifest}\n`,
     );
     return undefined;
   } finally {

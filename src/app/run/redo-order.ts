@@ -128,7 +128,7 @@ export async function takeOrders(
   const { waiting, begun } = await reader.redos.counts();
   if (waiting + begun > 0)
     told.push(
-      `Redo: ${counted(waiting + begun, 'job')} to be made anew${begun === 0 ? '' : `, ${count(begun)} of them begun`}. Every run goes on with that; --redo-cancel drops what is left.`,
+      `Redo: ${counted(waiting + begun, 'job')} to be made anew${begun === 0 ? '' : `, ${count(begun)} of them begun`}. Every run continues with that; --redo-cancel drops what is left.`,
     );
   return told;
 }

@@ -69,7 +69,7 @@ export function s3PlaceOf(out: string | undefined): S3Address | undefined {
   const address = readS3Address(out);
   if (typeof address !== 'string') return address;
   throw usageError(
-    `--out: ${out} is no place in a bucket. ${address}`,
+    `--out: ${out} is not a place in a bucket. ${address}`,
     'Write it like s3://bucket/prefix, and give each run a prefix of its own.',
   );
 }
@@ -114,7 +114,7 @@ export async function refuseOtherPlace(
   const url = await rememberedPlace(state);
   if (url === shownS3Address(address)) return;
   throw usageError(
-    `--out: the files of the run in ${directory} lie ${url === undefined ? 'there' : `in ${url}`}, not in ${shownS3Address(address)}.`,
+    `--out: the files of the run in ${directory} are ${url === undefined ? 'there' : `in ${url}`}, not in ${shownS3Address(address)}.`,
     'Name the run directory alone: it knows where its files lie.',
   );
 }
@@ -188,7 +188,7 @@ export async function takePlace(
   if ('message' in claim) throw usageError(`--out: ${claim.message}`, claim.hint);
   if (!claim.honoursConditions)
     context.io.err(
-      `promptpress: warning: ${client.origin} passes over the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
+      `promptpress: warning: ${client.origin} ignores the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
     );
   client.patienceMs = patience.toTidyUp;
   const unlooked = await dropLeftUploads(
@@ -236,7 +236,7 @@ async function refuseMove(
       : jobs.saving + jobs.done > 0;
   if (!hasFiles) return;
   throw usageError(
-    `--out: the results of this run lie in ${remembered ?? directory}, and ${wanted} is another place: a run has all its files in one.`,
+    `--out: the results of this run are in ${remembered ?? directory}, and ${wanted} is another place: a run has all its files in one.`,
     remembered === undefined
       ? `Leave --out out to continue there, or begin anew in a run directory of its own: --out ${quoted(wanted)} --run-directory DIR`
       : `Continue there: --out ${quoted(remembered)}\nOr begin anew, in a run directory of its own: --out ${quoted(wanted)} --run-directory DIR`,

@@ -132,7 +132,7 @@ export async function notify(
   } catch (error) {
     failure = (error as Error).message;
   }
-  return redactor.apply(`The end of the run could not be told to ${origin}: ${failure}.`);
+  return redactor.apply(`The end of the run could not be reported to ${origin}: ${failure}.`);
 }
 
 const resting = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>

@@ -94,13 +94,13 @@ export function readPrivate(file: string, others: bigint): string | undefined {
 }
 
 function refuseOthers(found: BigIntStats, others: bigint): void {
-  if (!found.isFile()) throw new Error('it is no file');
+  if (!found.isFile()) throw new Error('it is not a file');
   if (found.size > BigInt(mostBytes)) throw new Error('it is too large');
   const user = getuid?.();
   if (user === undefined) return;
   if (found.uid !== BigInt(user) && found.uid !== 0n) throw new Error('it belongs to another user');
   const verb = (found.mode & mayWrite) === 0n ? 'read' : 'write';
-  if ((found.mode & others) !== 0n) throw new Error(`others may ${verb} it: chmod 600 would do`);
+  if ((found.mode & others) !== 0n) throw new Error(`others may ${verb} it: chmod 600 prevents that`);
 }
 
 function parseTrust(text: string): readonly Trust[] {

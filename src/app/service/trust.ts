@@ -156,7 +156,7 @@ export function readOrigin(text: string, from: string): string {
   if (read.ok) return new URL(read.value).origin;
   throw usageError(
     `${read.error.message} It comes from ${from}.`,
-    'An origin is written so: https://gateway.example',
+    'An origin looks like this: https://gateway.example',
   );
 }
 
@@ -176,7 +176,7 @@ const notTrusted = ({ key, origin }: Trust, file: string, why: string): Error =>
   usageError(
     `$${key} was not sent to ${originWords(origin)}: that address is written in ${file}, and ${why}.`,
     [
-      'Where you know it, either of these trusts it:',
+      'If you know it, trust it in one of these ways:',
       `promptpress trust ${origin}${key === keyOf(origin) ? '' : ` --key ${key}`}`,
       `${originsVariable}=${origin}`,
     ].join('\n'),

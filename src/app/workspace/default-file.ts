@@ -118,7 +118,7 @@ export function targetOrDefault(
   if (isThere(join(cwd, stateFileName))) return '.';
   if (isThere(join(cwd, defaultFile))) return defaultFile;
   throw usageError(
-    `${command} needs FILE or DIR: this folder has no ${defaultFile} and is no run directory.`,
+    `${command} needs FILE or DIR: this folder has no ${defaultFile} and is not a run directory.`,
     `Name a pipeline file or a run directory: promptpress ${command} FILE|DIR. promptpress ls lists the runs below a folder.`,
   );
 }

@@ -79,7 +79,7 @@ function noSuchJob(named: string, [known]: readonly string[]): Error {
   const message =
     named.length < leastLength
       ? `"${named}" is too short to name a job: give ${leastLength} characters of its key or more.`
-      : `No job has the key "${named}", nor one that begins so.`;
+      : `No job has the key "${named}", nor a key that begins with it.`;
   return usageError(
     message,
     'The column "job" of manifest.csv has the keys, in the run directory; the beginning of one is enough.',
@@ -165,7 +165,7 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
   for (const { state } of found) await state.close();
   if (searched === 0) {
     throw usageError(
-      `There is no run under ${runsFolder}/ here, nor in a folder of this one.`,
+      `There is no run under ${runsFolder}/ here, nor in a folder in this one.`,
       'Name the run behind the job, by its pipeline or its directory; promptpress ls lists the runs below a folder.',
       writing('ls'),
     );

@@ -17,7 +17,7 @@ export async function checkFrozen(
   if (last === undefined) {
     throw usageError('--frozen: nothing has run in this directory yet, so there is nothing to compare with.');
   }
-  const hint = 'Run without --frozen to take the change on; promptpress plan says what it would submit.';
+  const hint = 'Run without --frozen to accept the change; promptpress plan says what it would submit.';
   if ((await state.fact(pipelineFacts.text)) !== now.text) {
     throw usageError('--frozen: the pipeline file has changed since the last run.', hint);
   }

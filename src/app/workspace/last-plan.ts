@@ -56,7 +56,7 @@ async function refuseOutside({ tables }: RunFacts, files: FilePort): Promise<voi
     const found = copied ? undefined : await files.facts(file);
     if (found === undefined || isWithin(files.root, found.realPath)) continue;
     throw usageError(
-      `The table ${file} was too large to be kept in the run directory, and it lies outside of ${files.root}, where this command may read.`,
+      `The table ${file} was too large to be kept in the run directory, and it is outside of ${files.root}, the only folder that this command may read.`,
       'Name the pipeline file in place of the run, or start the command in the folder of the project.',
     );
   }
@@ -68,6 +68,6 @@ function refuseOtherTables(plan: Plan, { tables }: RunFacts): void {
   if (other === undefined) return;
   throw usageError(
     `The table ${other.file} has changed since the last run.`,
-    'It was too large to be kept in the run directory. Run the pipeline again: that takes the new rows on.',
+    'It was too large to be kept in the run directory. Run the pipeline again: that uses the new rows.',
   );
 }

@@ -136,7 +136,7 @@ async function refuseFilesOfEngine(target: string, directory: string, place: str
       : undefined;
   if (marker !== undefined)
     throw usageError(
-      `The files of a run on an engine lie in ${place}; its state is on the engine.`,
+      `The files of a run on an engine are in ${place}; its state is on the engine.`,
       `Name it there: ${shownLine(marker.engine)}`,
       exchangingWord(target, marker.engine),
     );
@@ -166,7 +166,7 @@ async function noRun(
   if (flags.sandbox && isFile && real !== directory && (await isFolder(real)))
     return usageError(
       message,
-      `There is a run that is no rehearsal, in ${seen(real)}.`,
+      `There is a run that is not a rehearsal, in ${seen(real)}.`,
       without('--sandbox'),
     );
   const start = `promptpress run ${quoted(isFile ? target : 'pipeline.yaml')}${flags.sandbox ? ' --sandbox' : ''}`;

@@ -67,8 +67,8 @@ export function refuseOtherFile(
   if (/\.(?:ya?ml|json)$/i.test(file) || !ofNoPipeline(diagnostics)) return;
   throw noPipelineFile(
     /\.(?:csv|tsv|jsonl|ndjson|xlsx?|ods)$/i.test(file)
-      ? `${file} is a table and no pipeline. A pipeline names its table: matrix: { rows: ${basename(file)} }.`
-      : `${file} is no pipeline: a pipeline is a YAML file (.yaml) with a name and steps, and this one has neither.`,
+      ? `${file} is a table, not a pipeline. A pipeline names its table: matrix: { rows: ${basename(file)} }.`
+      : `${file} is not a pipeline: a pipeline is a YAML file (.yaml) with a name and steps, and this one has neither.`,
     file,
     io,
   );
@@ -123,7 +123,7 @@ async function readText(path: string, file: string, io: Pick<Io, 'cwd'>): Promis
     if (code === 'EISDIR')
       throw noPipelineFile(`${file} is a folder; this command takes a pipeline file.`, file, io);
     if (code === 'EACCES' || code === 'EPERM')
-      throw usageError(`${file} may not be read.`, `Let yourself read it: chmod u+r ${quoted(file)}`);
+      throw usageError(`${file} cannot be read.`, `Allow yourself to read it: chmod u+r ${quoted(file)}`);
     if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ERR_INVALID_ARG_VALUE') {
       throw usageError(`No file can be named ${file.slice(0, 200)}.`, (error as Error).message.slice(0, 200));
     }

@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () =>
   ])('is refused by a worker where it holds %s', async (_, change, value) => {
     const before = rig.service.requests.length;
     const { code, err } = await said(`UPDATE promptpress.${change}`, [value], working);
-    expect([code, err]).toEqual([0, expect.stringContaining('foxes: not taken on.')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('foxes: not started.')]);
     expect(rig.service.requests.length).toBe(before);
   });
 

@@ -128,7 +128,7 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     await using outage = await Outage.begin();
     const worker = outage.worker();
     const begin = async (): Promise<void> => {
-      await expect.poll(() => worker.err(), patience).toContain('taken on');
+      await expect.poll(() => worker.err(), patience).toContain(': started.');
       await server.stop();
       await expect.poll(() => worker.err(), patience).toContain(' does not answer (');
     };
@@ -153,7 +153,7 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     const worker = outage.worker();
     const leading = outage.run();
     await held.hit(tasks);
-    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await expect.poll(() => worker.err(), patience).toContain(': started.');
     await server.crash();
     const putBack = await server.backup();
     await server.start();
@@ -227,7 +227,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
-    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await expect.poll(() => worker.err(), patience).toContain(': started.');
     await held.hit(tasks);
     await outage.change(`ALTER ROLE ${outage.name} PASSWORD 'another'`);
     held.release();
@@ -250,7 +250,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
     const leading = outage.run();
-    await expect.poll(() => worker.err(), patience).toContain('taken on');
+    await expect.poll(() => worker.err(), patience).toContain(': started.');
     await held.hit(tasks);
     await asked(server.url(outage.name), 'UPDATE promptpress.schema_version SET version = 99');
     held.release();

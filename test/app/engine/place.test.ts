@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       const said = await run('moved', '--out', 'moved-second', '--move-out');
       expect([said.code, said.err]).toEqual([
         0,
-        expect.stringMatching(/Copied 3 files \(\d+\.\d MB\)\. The results lie in /),
+        expect.stringMatching(/Copied 3 files \(\d+\.\d MB\)\. The results are in /),
       ]);
       expect(await contents('moved-second')).toEqual(await contents('moved-first'));
       expect(await rig.rows('moved-second')).toEqual(await rig.rows('moved-first'));
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       const old = await run('moved', '--out', 'moved-first');
       expect([old.code, old.err]).toEqual([
         2,
-        expect.stringMatching(/were moved out of .*moved-first: they lie in .*moved-second of /),
+        expect.stringMatching(/were moved out of .*moved-first: they are in .*moved-second of /),
       ]);
       const again = await run('moved', '--out', 'moved-second', '--move-out');
       expect([again.code, again.err]).toEqual([0, expect.not.stringContaining('Copied')]);
@@ -227,9 +227,9 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     const wrong = await rig.pp('worker', '--once', '--out', 'other-first', ...rig.lease);
     expect(wrong.err).toContain(`with the mark ${mark.place}`);
     expect(wrong.err).toContain(`other-first has the mark ${other.place}, of ${other.engine}`);
-    expect(wrong.err).toContain('name it as this machine has it with --out DIR');
+    expect(wrong.err).toContain('name its path on this machine with --out DIR');
     const said = await rig.pp('worker', '--once', '--out', 'other-first', '--out', 'mounted', ...rig.lease);
-    expect([said.code, said.err]).toEqual([0, expect.stringContaining('shared: taken on.')]);
+    expect([said.code, said.err]).toEqual([0, expect.stringContaining('shared: started.')]);
     expect(await filesIn('mounted')).toHaveLength(3);
     expect((await readdir(rig.at('mounted'))).some((name) => name.startsWith('submissions-'))).toBe(true);
     await expect(readdir(rig.at('here'))).rejects.toThrow('ENOENT');

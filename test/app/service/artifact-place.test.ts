@@ -203,7 +203,7 @@ it.each([
 });
 
 it.each([
-  ['s3://', 'no place in a bucket'],
+  ['s3://', 'is not a place in a bucket'],
   ['s3://ab/x', 'A bucket has 3 characters or more'],
   ['s3://nowhere/x', 'AWS_S3_ADDRESSING_STYLE=virtual'],
   ['s3://nowhere/x', 'There is no bucket "nowhere"'],
@@ -222,7 +222,7 @@ it('keeps the files of a run in one place, and two runs apart', async () => {
   const other = await say('run', 'killed.yaml', '--out', out, '--run-directory', 'runs/second');
   expect([other.code, other.err]).toEqual([2, expect.stringContaining('belongs to another run')]);
   const asked = await say('status', 'killed.yaml', '--out', 's3://pictures/other');
-  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining(`lie in ${out}`)]);
+  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining(`are in ${out}`)]);
   const alone = await say('run', 'killed.yaml', '--run-directory', 'runs/third');
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('--out s3://')]);
   const submits = place.service.submits.all.length;

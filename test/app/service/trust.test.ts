@@ -265,7 +265,7 @@ describe('the file of trusted services', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('others may write it')]);
     const elsewhere = { XDG_STATE_HOME: join(folder.path, 'other') };
     await mkdir(join(folder.path, 'other/promptpress/trust.json'), { recursive: true });
-    expect((await pp(['models', 'set.yaml'], { env: elsewhere })).err).toContain('is no file');
+    expect((await pp(['models', 'set.yaml'], { env: elsewhere })).err).toContain('is not a file');
   });
 
   it('lies in the state folder of the user, which a relative path does not name', () => {

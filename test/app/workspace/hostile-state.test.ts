@@ -157,7 +157,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
     await mkdir(mine);
     await writeFile(join(mine, 'manifest.csv'), users);
     const { code, err } = await say('manifest', shown, '--out', 'mine');
-    expect([code, err]).toEqual([2, expect.stringContaining('manifest.csv in it is not of promptpress')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('promptpress did not make manifest.csv in it')]);
     expect(await readFile(join(mine, 'manifest.csv'), 'utf8')).toBe(users);
     for (let times = 0; times < 2; times += 1)
       expect((await say('manifest', shown, '--out', 'fresh')).code).toBe(0);

@@ -198,7 +198,7 @@ describe('promptpress export', () => {
     );
     expect([code, err]).toEqual([
       2,
-      expect.stringContaining('--jobs wrong.csv, line 3: "fox" is no job key.'),
+      expect.stringContaining('--jobs wrong.csv, line 3: "fox" is not a job key.'),
     ]);
   });
 

@@ -198,7 +198,7 @@ describe('run --notify', () => {
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const { code, err } = await promptpress(['run', 'foxes.yaml', '--notify', hook.url], { cwd, env });
     expect([code, hook.bodies.length]).toEqual([0, 1]);
-    expect(err).toContain('could not be told to');
+    expect(err).toContain('could not be reported to');
     expect(err).not.toContain('T0123456789');
     const log = await readFile(join(cwd, 'runs/foxes/run.log'), 'utf8');
     expect(log).not.toContain('T0123456789');
@@ -209,10 +209,10 @@ describe('run --notify', () => {
     const hook = await receiver(404);
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const run = () => promptpress(['run', 'foxes.yaml', '--quiet', '--notify', hook.url], { cwd, env });
-    expect((await run()).err).toContain('could not be told to');
+    expect((await run()).err).toContain('could not be reported to');
     const { code, err } = await run();
     expect([code, hook.bodies.length, err.trimEnd().split('\n').length]).toEqual([0, 2, 1]);
-    expect(err).toContain('could not be told to');
+    expect(err).toContain('could not be reported to');
   });
 
   it('refuses an address that is none before anything is sent', async () => {

@@ -109,7 +109,7 @@ async function readAttributes(file: string): Promise<Buffer | undefined> {
   try {
     const found = await handle.stat();
     if (!found.isFile() || found.size > largestAttributes)
-      throw new Error(`${file} is no file of attributes.`);
+      throw new Error(`${file} is not a file of attributes.`);
     return await handle.readFile();
   } finally {
     await handle.close();

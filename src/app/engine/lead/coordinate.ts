@@ -55,7 +55,7 @@ export async function coordinate(
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
-      `Registered: ${begun.cells} cells. Workers carry it out; the same command without --detach takes it up.\n${commands.map((line) => `  ${line}\n`).join('')}`,
+      `Registered: ${begun.cells} cells. Workers run it; the same command without --detach continues it here.\n${commands.map((line) => `  ${line}\n`).join('')}`,
     );
     const { name, source } = begun.plan.pipeline;
     await output.registered?.({
@@ -75,7 +75,7 @@ export async function coordinate(
 
 /** Explains why a run that begins soon after workers were killed waits. */
 const unheardText = ({ jobs, workers, leaseMs }: UnheardJobs): string =>
-  `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended without a word. The run waits until nothing has been heard of ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
+  `${counted(jobs, 'job')} may have been on ${jobs === 1 ? 'its' : 'their'} way when ${workers.map(shownLine).join(', ')} ended unexpectedly. The run waits until nothing has been heard from ${workers.length === 1 ? 'that worker' : 'these workers'} for ${Math.ceil((leasesSilent * leaseMs) / 1000)} s, and then decides about ${jobs === 1 ? 'it' : 'them'}.`;
 
 /** How often to check whether more jobs are in doubt, ms. */
 const searchEveryMs = 5000;

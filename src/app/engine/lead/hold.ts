@@ -131,7 +131,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
 }
 
 const waitText = (name: string, ms: number): string =>
-  `A process led the run ${name} that may be gone: where nothing is heard of it for ${Math.ceil(ms / 1000)} s, the run is led from here.`;
+  `The process that led the run ${name} may be gone: if nothing is heard from it for ${Math.ceil(ms / 1000)} s, this process leads the run.`;
 
 /** Returns where a run has its results, in words; undefined: nowhere yet, or in a bucket. */
 async function resultsElsewhere(facts: FactKeeper): Promise<string | undefined> {

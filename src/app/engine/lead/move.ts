@@ -120,15 +120,15 @@ export async function moveOut(
         [movingFact]: undefined,
         ...(place.id !== id && { [leftFact]: [...leftMarks(facts), id].join(' ') }),
       });
-      say(`${copiedWords(copied)} The results lie in ${to} from now on; ${old} was left as it is.`);
+      say(`${copiedWords(copied)} The results are in ${to} from now on; ${old} was left as it is.`);
     });
   } catch (error) {
     if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
     const name = interrupts.first();
     if (name === undefined || !interrupts.drain.aborted) throw error;
-    throw new CliError(exitCodes[name], `The move was interrupted: the results of ${shown} lie in ${old}.`, {
+    throw new CliError(exitCodes[name], `The move was interrupted: the results of ${shown} are still in ${old}.`, {
       cause: error,
-      hint: 'The same command goes on with what is left to copy.',
+      hint: 'The same command copies what is left.',
     });
   } finally {
     unlisten();
@@ -156,7 +156,7 @@ async function folderHere(facts: FactKeeper, id: string, shown: string): Promise
   if (own !== undefined && engineOf(own.path)?.place === id) return { kind: 'folder', path: own.path, id };
   const where = own === undefined ? 'another folder' : `${own.path} of ${own.host}`;
   throw usageError(
-    `The results of ${shown} lie in ${where}, and this machine does not have that folder there.`,
+    `The results of ${shown} are in ${where}, and this machine does not have that folder there.`,
     'Lead the run once with --out DIR, as this machine has the folder, or on that machine; then give the same command again.',
   );
 }

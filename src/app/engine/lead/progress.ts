@@ -98,7 +98,7 @@ export class EngineProgress implements ProgressSource {
     if (this.#workers === 0) this.#lacksWorkers ||= waiting > 0;
     else if (this.#lacksWorkers) {
       this.#lacksWorkers = false;
-      return `${this.#workers === 1 ? 'A worker has' : `${this.#workers} workers have`} joined: the run goes on.`;
+      return `${this.#workers === 1 ? 'A worker has' : `${this.#workers} workers have`} joined: the run continues.`;
     }
     return undefined;
   }

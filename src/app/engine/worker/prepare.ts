@@ -55,7 +55,7 @@ export async function prepareRun(
   if (pipeline === undefined) {
     const [first] = diagnostics.filter(({ severity }) => severity === 'error');
     throw usageError(
-      `Its pipeline is not right on this machine: ${first?.message ?? ''}`,
+      `Its pipeline is not valid on this machine: ${first?.message ?? ''}`,
       `Its files are looked for below ${root}: start the worker in a copy of the project, or name that with --files-root.`,
     );
   }

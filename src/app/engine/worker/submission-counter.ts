@@ -105,7 +105,7 @@ export class SubmissionCounter implements ResultStore {
       this.#fault = undefined;
     } catch (error) {
       if (this.#fault !== undefined) return;
-      this.#fault = `Submissions cannot be counted beside the results, so that an older database would not be known: nothing new is sent until they can. ${error instanceof Error ? error.message : String(error)}`;
+      this.#fault = `Submissions cannot be counted beside the results, so an older database would not be noticed: nothing new is sent until they can. ${error instanceof Error ? error.message : String(error)}`;
     }
     this.#tell();
   }

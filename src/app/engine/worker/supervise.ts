@@ -93,7 +93,7 @@ export class WorkerLoop {
       while (!drain.aborted && this.#bug === undefined && troubles.lost === undefined) {
         const isIdle = await this.#look();
         if (isIdle && this.#settings.once) {
-          if (!this.#hasFound) this.#say('no run is open on the engine: nothing was to be done.');
+          if (!this.#hasFound) this.#say('no run is open on the engine: there was nothing to do.');
           break;
         }
         await Promise.race([pause(clock, lookMs, drain), ...this.#busy.values()]);
@@ -166,7 +166,7 @@ export class WorkerLoop {
       return this.#refuse(
         row,
         read.other === undefined
-          ? 'What it is made of cannot be read.'
+          ? 'Its description in the engine cannot be read.'
           : `It was begun by promptpress ${read.other}, and this worker is ${version}.`,
         'Start a worker of that release for it, or give the command of the run again with this one.',
       );
@@ -177,7 +177,7 @@ export class WorkerLoop {
     const { leaseMs, once, folders } = this.#settings;
     this.#failed.delete(run);
     this.#said = undefined;
-    this.#say(`${name}: taken on.`);
+    this.#say(`${name}: started.`);
     const report = await workOnRun(
       this.#engine,
       {
@@ -236,7 +236,7 @@ export class WorkerLoop {
 
   #refuse(row: OpenRow, message: string, hint?: string): void {
     this.#refused.add(nameOf(row));
-    this.#say(`${row.name}: not taken on. ${message}${hint === undefined ? '' : `\n  ${hint}`}`);
+    this.#say(`${row.name}: not started. ${message}${hint === undefined ? '' : `\n  ${hint}`}`);
   }
 
   #onFailure({ run, name }: OpenRow, error: StateError): void {

@@ -117,7 +117,7 @@ const mostNamed = 10;
 function unusedText({ job, taskIds }: Findings['unused'][number]): string {
   const named = taskIds.slice(0, mostNamed).join(', ');
   const left = taskIds.length - mostNamed;
-  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are used by nothing, and may have been paid: ${shownLine(named)}${left > 0 ? ` and ${left} more, which stand in its history` : ''}.`;
+  return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are not used, and may have been paid: ${shownLine(named)}${left > 0 ? ` and ${left} more, which are in its history` : ''}.`;
 }
 
 /** Formats the findings for the user. */
@@ -126,7 +126,7 @@ export function findingsText({ doubtful, adopted, unused, unknown, list }: Findi
     return `--in-doubt find: ${jobs(doubtful)} could not be searched. ${unknown}`;
   }
   const held = doubtful - adopted;
-  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is taken on${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${list === undefined ? '' : ` ${listWords(list)}`}${unused.map(unusedText).join('')}`;
+  return `--in-doubt find: of ${jobs(doubtful)} ${adopted} had a task, which is adopted${held === 0 ? '' : `; ${held} stay${held === 1 ? 's' : ''} in doubt`}.${list === undefined ? '' : ` ${listWords(list)}`}${unused.map(unusedText).join('')}`;
 }
 
 /** A task of the service that carries a job's key and is missing in the state. */
@@ -185,8 +185,8 @@ function foundText({ submits }: MissingWork, jobs: number): string {
   const sent =
     submits === 0 ? 'what is missing in the state' : `${submits} submissions that are missing in the state`;
   return (
-    `--in-doubt find: of ${sent}, the service lists tasks of ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; they are taken on where ` +
-    'the run comes to them. Text calls are repeated, and so are submissions that the service no longer lists.'
+    `--in-doubt find: of ${sent}, the service lists tasks of ${jobs} ${jobs === 1 ? 'job' : 'jobs'}; they are adopted when ` +
+    'the run reaches them. Text calls are repeated, and so are submissions that the service no longer lists.'
   );
 }
 

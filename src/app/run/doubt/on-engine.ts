@@ -49,7 +49,7 @@ export async function jobToSettle(
     if (sender.isThere) throw atWork(key, sender, record.status === 'in-doubt', settling);
     if (!isSaid)
       say(
-        `Worker ${shownLine(sender.name)} may have been sending this job when it was heard of last. Once nothing is heard of it for ${secondsOf(sender.leaseMs)} it is known to be gone, and the job is settled. Ctrl-C leaves the job as it is.`,
+        `Worker ${shownLine(sender.name)} may have been sending this job when it was last heard from. Once nothing is heard from it for ${secondsOf(sender.leaseMs)} it is known to be gone, and the job is settled. Ctrl-C leaves the job as it is.`,
       );
     await dead.look();
     await pause(clock, lookMs, drain);
@@ -61,9 +61,9 @@ function heardMeanwhile(key: string, taskId: string | undefined, { commands }: S
   const { run = 'promptpress run FILE --engine …' } = commands;
   return usageError(
     taskId === undefined
-      ? `A worker has heard since that job ${key} certainly has no task: it settles itself.`
-      : `A worker has heard since which task job ${key} has: ${shownLine(taskId)}. It settles itself.`,
-    `A run that is on does so, or the next one: ${run}`,
+      ? `A worker has learned since that job ${key} certainly has no task: the job settles itself.`
+      : `A worker has learned since which task job ${key} has: ${shownLine(taskId)}. The job settles itself.`,
+    `The current run does so, or the next one: ${run}`,
   );
 }
 
@@ -80,7 +80,7 @@ function atWork(
       ? `Worker ${worker} may still be sending job ${key}: it has lost the job to others, and is still there.`
       : `Worker ${worker} is sending job ${key} now: it is not in doubt.`,
     {
-      hint: `What it hears settles the job. Try again once the worker has ended, or ${secondsOf(leaseMs)} after it was killed: ${commands.status}`,
+      hint: `Its answer settles the job. Try again once the worker has ended, or ${secondsOf(leaseMs)} after it was killed: ${commands.status}`,
     },
   );
 }

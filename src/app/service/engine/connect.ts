@@ -73,7 +73,7 @@ export async function readEngineAddress(
   if (text === undefined)
     throw usageError(
       'No engine is named.',
-      `Give --engine postgres://user@host:5432/database, or set ${engineVariable} to it; a password belongs into the variable.`,
+      `Give --engine postgres://user@host:5432/database, or set ${engineVariable} to it; put a password into the variable only.`,
     );
   const { parseEngineAddress } = await import('../../../engine/postgres/address.ts');
   const address = parseEngineAddress(text);
@@ -166,7 +166,7 @@ async function openHeard(
     return heard;
   } catch (error) {
     warn(
-      `Answers that are heard while the engine is away are lost if this process ends before it is back: nothing can be kept in ${folder} (${(error as Error).message}).`,
+      `Answers that arrive while the engine is unavailable are lost if this process ends before it is back: they cannot be kept in ${folder} (${(error as Error).message}).`,
     );
     return undefined;
   }
@@ -187,7 +187,7 @@ async function freeConnection(
     } catch (error) {
       const isFull = error instanceof StateError && error.code === 'engine.connections';
       if (!isFull || waits.signal.aborted) throw error;
-      if (!isSaid) waits.say(`${error.message} It is waited for.`);
+      if (!isSaid) waits.say(`${error.message} promptpress waits for it.`);
     }
     await pause(clock, againMs, waits.signal);
   }

@@ -49,8 +49,8 @@ export async function directoryFor(
       throw usageError(`--out: ${out} holds another run.`, 'Name a folder of its own.');
     if (needs === 'files' && !isInBucket && found === undefined)
       throw usageError(
-        `--out: ${out} is not the folder that the files of ${shown} lie in: it has no ${runFiles.engine}.`,
-        own === undefined ? undefined : `They lie in ${own.path} of ${own.host}.`,
+        `--out: ${out} is not the folder that holds the files of ${shown}: it has no ${runFiles.engine}.`,
+        own === undefined ? undefined : `They are in ${own.path} of ${own.host}.`,
       );
     if (needs === 'place') await mkdir(directory, { recursive: true });
     return directory;
@@ -64,7 +64,7 @@ export async function directoryFor(
   const there = own === undefined ? 'another machine' : `${own.path} of ${own.host}`;
   throw needs === 'files'
     ? usageError(
-        `The files of ${shown} lie in ${there}, and that folder is not on this machine.`,
+        `The files of ${shown} are in ${there}, and that folder is not on this machine.`,
         'Name it as this machine has it: --out DIR',
       )
     : usageError(

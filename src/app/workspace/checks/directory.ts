@@ -56,9 +56,9 @@ async function isFolder(directory: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return false;
   }
-  const what = isFile ? 'it is a file' : 'it is no folder';
+  const what = isFile ? 'it is a file' : 'it is not a folder';
   throw new StateError('directory.kind', `${directory} cannot be the run directory: ${what}.`, {
-    hint: 'Name a folder, for example --out runs/second; it is made where there is none.',
+    hint: 'Name a folder, for example --out runs/second; it is made if it does not exist.',
   });
 }
 

@@ -35,7 +35,7 @@ export async function readJobFile(
     if (key === '' || (mark >= 0 && record[mark] === leftOut)) continue;
     if (!isKey(key)) {
       throw usageError(
-        `${flag} ${name}, line ${info.lines}: "${key.slice(0, 60)}" is no job key.`,
+        `${flag} ${name}, line ${info.lines}: "${key.slice(0, 60)}" is not a job key.`,
         'The file has one key a line, or is a CSV file with a column "job", such as a manifest or a selection that the report downloads.',
       );
     }
@@ -92,5 +92,5 @@ const refusals: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'this is a folder',
-  EACCES: 'it may not be read',
+  EACCES: 'it cannot be read',
 };

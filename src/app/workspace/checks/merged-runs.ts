@@ -73,7 +73,7 @@ export function refuseOther(run: MergedRun, before: readonly MergedRun[]): void 
   if (first === undefined) return;
   const same = before.find(({ directory }) => directory === run.directory);
   if (same !== undefined)
-    throw usageError(`${same.name} and ${run.name} are one directory.`, 'Name each of them once.');
+    throw usageError(`${same.name} and ${run.name} are the same directory.`, 'Name each of them once.');
   const what = differenceOf(first, run);
   if (what === undefined) return;
   throw usageError(

@@ -54,7 +54,7 @@ export async function refuseOtherDirectory(directory: string): Promise<void> {
 const ofEngine = (directory: string): StateError =>
   new StateError(
     'directory.foreign',
-    `${directory} holds the files of a run on an engine (${runFiles.engine} says which one): its state lies there, and not here.`,
+    `${directory} holds the files of a run on an engine (${runFiles.engine} says which one): its state is there, not here.`,
     { hint: 'Continue it with --engine postgres://…, or choose another directory with --out.' },
   );
 
@@ -103,8 +103,8 @@ const isManifest = (file: string): boolean =>
 const otherDirectory = (directory: string, name: string): StateError =>
   new StateError(
     'directory.foreign',
-    `${directory} is no run directory: ${name} in it is not of promptpress.`,
+    `${directory} is not a run directory: promptpress did not make ${name} in it.`,
     {
-      hint: 'A run would replace and remove files there, and nothing was touched. Take an empty folder, or one that is not there yet, with --out.',
+      hint: 'A run would replace and remove files there, so nothing was touched. Name an empty folder, or a new one, with --out.',
     },
   );

@@ -16,7 +16,7 @@ export function placeOfRun(
   if (flags['run-directory'] !== undefined && s3PlaceOf(flags.out) === undefined)
     throw usageError(
       '--run-directory goes together with --out s3://…',
-      'Where the files lie in the run directory, --out names it.',
+      'If the files are in the run directory, --out names it.',
     );
   return runDirectory(pipeline, flags, cwd);
 }

@@ -44,7 +44,7 @@ export async function spreadsheetFile(name: string, manifest: string, cwd: strin
   }
   if (found !== 'file' || !(await isCopy(file))) {
     throw usageError(
-      `--spreadsheet ${name} is there already, and is no copy for spreadsheets that promptpress wrote.`,
+      `--spreadsheet ${name} exists already, and is not a copy for spreadsheets that promptpress wrote.`,
       'Name another file, or remove this one.',
     );
   }

@@ -55,7 +55,7 @@ steps: { grid: { imagine: "{{ animal }}" } }
     expect(await leading.done, leading.err()).toBe(0);
     working.interrupt('SIGTERM');
     expect(await working.done, working.err()).toBe(0);
-    expect(working.err()).toContain('w1: table: taken on.');
+    expect(working.err()).toContain('w1: table: started.');
     expect((await rig.rows('runs/table')).map(({ status, file_name }) => [status, file_name !== ''])).toEqual(
       [
         ['done', true],

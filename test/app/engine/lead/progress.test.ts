@@ -23,7 +23,7 @@ it('says once when the first workers join a run that has waited for them', async
   expect(progress.progress(1000).notice).toContain('no worker is at work');
   expect(await look()).toBeUndefined();
   workers = 1;
-  expect(await look()).toBe('A worker has joined: the run goes on.');
+  expect(await look()).toBe('A worker has joined: the run continues.');
   workers = 2;
   expect(await look()).toBeUndefined();
   expect(progress.progress(1000).notice).toBe('2 workers, 9 slices left');
@@ -31,7 +31,7 @@ it('says once when the first workers join a run that has waited for them', async
   workers = 0;
   await look();
   workers = 3;
-  expect(await look()).toBe('3 workers have joined: the run goes on.');
+  expect(await look()).toBe('3 workers have joined: the run continues.');
 });
 
 it('says nothing of workers that were there from the start', async () => {

@@ -35,8 +35,8 @@ describe.skipIf(!hasPostgres)('a worker', () => {
       'info',
       ...rig.engine,
     );
-    expect([worker.code, worker.err]).toEqual([0, expect.stringContaining('first: taken on.')]);
-    expect(worker.err).toContain('second: taken on.');
+    expect([worker.code, worker.err]).toEqual([0, expect.stringContaining('first: started.')]);
+    expect(worker.err).toContain('second: started.');
     expect(rig.service.count('imagine')).toBe(6);
     expect(rig.service.peak.tasks).toBe(1);
     const log = await readFile(rig.at('worker-a_b.log'), 'utf8');
@@ -58,19 +58,19 @@ describe.skipIf(!hasPostgres)('a worker', () => {
         JSON.stringify({ ...whole, promptpress: '99.0.0' }),
         'It was begun by promptpress 99.0.0, and this worker is ',
       ],
-      [row?.spec.slice(0, 100) ?? '', 'What it is made of cannot be read.'],
+      [row?.spec.slice(0, 100) ?? '', 'Its description in the engine cannot be read.'],
       [
         JSON.stringify({ ...whole, service: 'https://gateway.example' }),
-        'What it is made of cannot be read.',
+        'Its description in the engine cannot be read.',
       ],
     ] as const) {
       await set(spec);
       const said = await rig.pp('worker', '--once', '--name', 'w1', ...rig.engine);
       expect([said.code, said.err]).toEqual([
         0,
-        expect.stringContaining(`w1: other: not taken on. ${words}`),
+        expect.stringContaining(`w1: other: not started. ${words}`),
       ]);
-      expect(said.err.match(/not taken on/g)).toHaveLength(1);
+      expect(said.err.match(/not started/g)).toHaveLength(1);
     }
     await asked(rig.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
   });

@@ -152,8 +152,8 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     await sentBy(key, `${rows[0]?.session}/1/99`);
     const run = await rig.pp('run', 'soon.yaml', ...engine, '--lease', '400ms', '--in-doubt', 'retry');
     expect(run.code, run.err).toBe(0);
-    expect(run.err).toContain('1 job may have been on its way when w7 ended without a word.');
-    expect(run.err).toContain('nothing has been heard of that worker for 1 s');
+    expect(run.err).toContain('1 job may have been on its way when w7 ended unexpectedly.');
+    expect(run.err).toContain('nothing has been heard from that worker for 1 s');
     expect(submitsOf('perch')).toBe(2);
   });
 
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     const stopped = rig.start(['resolve', keys['eel'] ?? '', `${rig.database.url}#killed`, '--retry']);
     await expect
       .poll(() => stopped.err(), { timeout: 10_000 })
-      .toContain('Once nothing is heard of it for 1 s');
+      .toContain('Once nothing is heard from it for 1 s');
     stopped.interrupt();
     expect(await stopped.done).toBe(130);
     expect(await statusOf(keys['eel'])).toBe('in-doubt');

@@ -32,7 +32,7 @@ describe('--out', () => {
       const before = everythingIn(work('out'));
       const { code, err } = await pp('run', 'foxes.yaml', '--out', 'out');
       expect(code).toBe(2);
-      expect(err).toContain('is no run directory');
+      expect(err).toContain('is not a run directory');
       expect(everythingIn(work('out'))).toEqual(before);
       expect(service.requests).toEqual([]);
     },

@@ -62,11 +62,11 @@ describe('manifest --spreadsheet FILE', () => {
       ['foxes.yaml', 'does not end in .csv'],
       ['foxes.xlsx', 'does not end in .csv'],
       ['none/sheet.csv', `there is no folder ${join(cwd, 'none')}.`],
-      ['scenes.csv', 'is there already, and is no copy'],
-      ['empty.csv', 'is there already, and is no copy'],
-      ['start.csv', 'is there already, and is no copy'],
-      ['link.csv', 'is there already, and is no copy'],
-      ['pipe.csv', 'is there already, and is no copy'],
+      ['scenes.csv', 'exists already, and is not a copy'],
+      ['empty.csv', 'exists already, and is not a copy'],
+      ['start.csv', 'exists already, and is not a copy'],
+      ['link.csv', 'exists already, and is not a copy'],
+      ['pipe.csv', 'exists already, and is not a copy'],
       ['', '--spreadsheet needs a value'],
     ] as const) {
       const { code, out, err } = await pp('manifest', 'runs/foxes', '--spreadsheet', file);
