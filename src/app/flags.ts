@@ -6,7 +6,6 @@ import type { Environment } from './output/io.ts';
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A value of an axis of the matrix, as text. */
 interface AxisText {
   readonly axis: string;
   readonly value: string;

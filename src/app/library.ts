@@ -143,7 +143,7 @@ export async function runPipeline(
     signal?.throwIfAborted();
     const silent = { onWork: () => {}, warn: (text: string) => context.io.err(text), tell: () => {} };
     const summary = await runOpened(opened, flags, context, silent, localRunner);
-    if (summary === undefined) throw new Error('Internal error: a run of the library ended without a summary.');
+    if (summary === undefined) throw new Error('Internal error: a run of the library has no summary.');
     const directory = resolve(context.io.cwd, summary.directory);
     return { summary, directory, rows: () => rowsOf(directory, opened.read.path, flags, context) };
   });

@@ -40,7 +40,7 @@ export class SettledRows {
   readonly #first = new KeySet(true);
   /** Jobs that settled cells depend on. */
   readonly #read = new KeySet();
-  /** Number of jobs whose first row is in a cell that is not settled; they were seen there, and are found there again. */
+  /** Number of jobs whose first row is in an unsettled cell. */
   #promised = 0;
   #found = 0;
   #last = 0;

@@ -59,7 +59,6 @@ const finished = ({ finishedAt }: JobRecord): number => finishedAt ?? Number.POS
 const isSameSubmission = (a: JobRecord, b: JobRecord): boolean =>
   a.submittedAt !== undefined && a.submittedAt === b.submittedAt && a.taskId === b.taskId;
 
-/** Returns a record with the cost of another one added. */
 function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
   const cost = sum(record.cost, other.cost);
   const doubtful = doubts(record.doubtful, other.doubtful);

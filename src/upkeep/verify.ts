@@ -150,7 +150,6 @@ const uncutFinding = (record: JobRecord): Finding => ({
 export const isRepairable = ({ status, result, taskId, former }: JobRecord): boolean =>
   status === 'done' && former === undefined && taskId !== undefined && result !== undefined;
 
-/** The manifest's name in a run directory, for messages. */
 const name = 'manifest.csv';
 
 /**

@@ -56,19 +56,19 @@ const ofOther = {
 } as const satisfies Omit<RunFlags, keyof typeof ofWork>;
 
 describe('the flags of a run', () => {
-  it('are those of the command, with the same values where they are not given', () => {
+  it('are those of the command, with the same default values', () => {
     expect(noFlags).toEqual(
       Object.fromEntries(Object.entries(runFlags).map(([name, { absent }]) => [name, absent])),
     );
     expect(Object.keys({ ...ofWork, ...ofOther }).sort()).toEqual(Object.keys(runFlags).sort());
   });
 
-  it.each(Object.entries(ofWork))('may have work done where a plain run has none: --%s', (name, value) => {
+  it.each(Object.entries(ofWork))('may give work to a run without work: --%s', (name, value) => {
     expect(asksForWork({ ...noFlags, [name]: value })).toBe(true);
     expect(asksForWork({ [name]: value })).toBe(true);
   });
 
-  it('that touch no work leave a finished run without any', () => {
+  it('give no work to a finished run if they do not affect work', () => {
     expect(asksForWork(noFlags)).toBe(false);
     expect(asksForWork({ ...noFlags, ...ofOther })).toBe(false);
   });

@@ -41,7 +41,7 @@ async function all<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {
 }
 
 describe('runPipeline', () => {
-  it('runs a text to its manifest, and gives its rows to whoever takes the function apart', async () => {
+  it('runs a text and returns its rows, even if the function is destructured', async () => {
     const { summary, rows, directory } = await runPipeline(given(), there());
     expect(summary).toMatchObject({ end: { kind: 'complete' }, exitCode: 0, slots: { done: 2 } });
     expect(directory).toBe(join(folder.path, 'runs/notes'));
@@ -55,7 +55,7 @@ describe('runPipeline', () => {
     expect(readFileSync(join(directory, 'run.json'), 'utf8')).not.toContain(key);
   });
 
-  it('continues the run of a file, and pays nothing again', async () => {
+  it('continues the run of a file, and pays for nothing again', async () => {
     const file = join(folder.path, 'notes.yaml');
     await writeFile(file, text());
     await runPipeline(file, { ...there(), filter: { animal: 'fox' } });
@@ -65,7 +65,7 @@ describe('runPipeline', () => {
     expect(service.count('generate')).toBe(2);
   });
 
-  it('reads no environment, hears no signal and writes to no console', async () => {
+  it('reads no environment, handles no signal and writes to no console', async () => {
     vi.stubEnv('PROMPTPRESS_BASE_URL', service.url);
     vi.stubEnv('PROMPTPRESS_API_KEY', key);
     const outputs = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
@@ -98,7 +98,7 @@ describe('runPipeline', () => {
     }
   });
 
-  it('runs two pipelines at once, and refuses a second run of one directory', async () => {
+  it('runs two pipelines at once, and refuses a second run in one directory', async () => {
     const [one, two, again] = await Promise.allSettled([
       runPipeline(given('one'), there()),
       runPipeline(given('two'), there()),
@@ -111,7 +111,7 @@ describe('runPipeline', () => {
     expect(service.count('generate')).toBe(4);
   });
 
-  it('ends in good order by a signal, and goes on with what is left', async () => {
+  it('ends cleanly on a signal, and continues with the rest', async () => {
     const stop = new AbortController();
     const many = given('many', '{ from: 1, to: 40 }');
     const limited = { ...many, text: `${many.text}limits: { requests: 1 }\n` };
@@ -131,7 +131,7 @@ describe('runPipeline', () => {
     await expect(runPipeline(limited, { ...there(), signal: stop.signal })).rejects.toThrow('aborted');
   });
 
-  it('throws the reason of a signal that is aborted before the run has begun, and begins nothing', async () => {
+  it('throws the reason of a signal that was aborted before the run, and begins nothing', async () => {
     const reason = new Error('enough');
     const rows = Array.from({ length: 20_000 }, (_, row) => `${row}`).join('\n');
     await writeFile(join(folder.path, 'rows.csv'), `animal\n${rows}\n`);
@@ -151,7 +151,7 @@ describe('runPipeline', () => {
     expect((await runPipeline(given(), there())).summary).toMatchObject({ slots: { done: 2 } });
   });
 
-  it('is ended by a listener that throws, whose error it throws', async () => {
+  it('ends the run if a listener throws, and throws its error', async () => {
     const error = new Error('a mistake of the program');
     const onEvent = (): never => {
       throw error;
@@ -161,7 +161,7 @@ describe('runPipeline', () => {
     expect(service.count('generate')).toBe(2);
   });
 
-  it('throws an error of a listener as it is, also one that looks like an error of the disk', async () => {
+  it('throws an error of a listener unchanged, even one that looks like a disk error', async () => {
     const error = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open', path: '/log' });
     const onEvent = (): never => {
       throw error;
@@ -169,13 +169,13 @@ describe('runPipeline', () => {
     await expect(runPipeline(given(), { ...there(), onEvent })).rejects.toBe(error);
   });
 
-  it('throws a PromptpressError for rows whose run directory is gone', async () => {
+  it('throws a PromptpressError for the rows of a removed run directory', async () => {
     const { rows, directory } = await runPipeline(given(), there());
     await rm(directory, { recursive: true });
     await expect(all(rows())).rejects.toMatchObject({ name: 'PromptpressError', code: 'usage' });
   });
 
-  it('names the key and the line of a mistake, and what a filter may be', async () => {
+  it('names the key and the line of a mistake, and the valid values of a filter', async () => {
     const wrong = { ...given(), text: text().replace('generate:', 'generat:') };
     const failure = await failureOf(runPipeline(wrong, there()));
     expect(failure).toMatchObject({ code: 'pipeline.invalid', exitCode: 2 });
@@ -192,7 +192,7 @@ describe('runPipeline', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('refuses an address of the file that nobody trusts, and shows no secret of it', async () => {
+  it('refuses an untrusted address in the file, and shows no secret of it', async () => {
     const named = {
       ...given(),
       text: `${text()}service: { baseUrl: "${service.url}/\${PROMPTPRESS_VAR_TOKEN}" }\n`,
@@ -206,14 +206,14 @@ describe('runPipeline', () => {
   });
 });
 
-it('planPipeline says what a run would do, and writes nothing', async () => {
+it('planPipeline returns what a run would do, and writes nothing', async () => {
   const set = { animal: ['lynx', 'hare', 'fox'] };
   const report = await planPipeline(given(), { sandbox: true, set });
   expect(report).toMatchObject({ pipeline: 'notes', cells: { chosen: 3 }, total: { submits: 3 } });
   expect(existsSync(join(folder.path, 'runs'))).toBe(false);
 });
 
-it('validatePipeline finds nothing wrong with a pipeline that is right, and says which file there is not', async () => {
+it('validatePipeline finds nothing in a valid pipeline, and names a missing file', async () => {
   expect(await validatePipeline(given())).toEqual({
     file: 'pipeline.yaml',
     valid: true,

@@ -77,7 +77,7 @@ describe('the cells of a narrowed manifest', () => {
     });
   });
 
-  it('are the chosen ones and all up to the last root, each once, in order, in groups of at most that size', async () => {
+  it('are the selected ones and all up to the last root, each once, in order, in groups of limited size', async () => {
     await fc.assert(
       fc.asyncProperty(given, async (one) => {
         const last = Math.max(0, ...one.roots);
@@ -99,7 +99,7 @@ describe('the cells of a narrowed manifest', () => {
     );
   });
 
-  it('end where no root can be found any more: that is asked once, when all that is chosen is placed', async () => {
+  it('end where no root can be found any more, which is asked once all selected cells are placed', async () => {
     await fc.assert(
       fc.asyncProperty(given, fc.integer({ min: 0, max: 40 }), async (one, lost) => {
         const { found, asked, read } = await listed({ ...one, lost });
@@ -114,7 +114,7 @@ describe('the cells of a narrowed manifest', () => {
     );
   });
 
-  it('read the whole matrix no further than for one group behind the last root', async () => {
+  it('read the matrix at most one group beyond the last root', async () => {
     const { read, sizes } = await listed({
       count: 1000,
       chosen: new Set([5, 900, 901, 902]),
@@ -124,7 +124,7 @@ describe('the cells of a narrowed manifest', () => {
     expect([read.all, sizes]).toEqual([8, [4, 4, 3]]);
   });
 
-  it('are closed where the reader leaves in the middle', async () => {
+  it('are closed if the reader stops early', async () => {
     const { plan, read } = planOf(100, new Set([1, 50]));
     const roots = { allPlaced: false, reach: async () => 100 } as unknown as Roots;
     for await (const group of narrowedCells(plan, some, roots, 2)) {
@@ -134,7 +134,7 @@ describe('the cells of a narrowed manifest', () => {
     expect(read.open).toBe(0);
   });
 
-  it('are closed where the matrix fails', async () => {
+  it('are closed if the matrix fails', async () => {
     const failure = new Error('The table is gone.');
     let open = 0;
     async function* cells(selection: Selection): AsyncGenerator<Cell> {

@@ -110,7 +110,7 @@ describe('a row', () => {
     });
   });
 
-  it('of a text call has the columns of a text too', () => {
+  it('of a text call has the text columns too', () => {
     const record = textRecord({
       status: 'done',
       text: {
@@ -129,14 +129,14 @@ describe('a row', () => {
     });
   });
 
-  it('that is not the first of its job shows neither its tokens nor its cost', () => {
+  it('shows no tokens and no cost unless it is the first of its job', () => {
     const names = ['cost', ...manifestColumns.filter((name) => name.endsWith('_tokens'))];
     const fields = shown(row(task, { firstOfJob: false }));
     expect(names.filter((name) => name in fields)).toEqual([]);
     expect(fields).toMatchObject({ attempts: '3', task_id: 'T2' });
   });
 
-  it('shows 0 where that is known, and nothing where nothing is', () => {
+  it('shows a known 0 as 0, and an unknown value as empty', () => {
     const fields = shown(
       row(imagineRecord({ cost: 0, usage: { total: 0 }, submittedAt: 0 }), {}, { branch: [] }),
     );
@@ -153,7 +153,7 @@ describe('a row', () => {
       expect(fields).not.toHaveProperty([name]);
   });
 
-  it('shows no cost that is known in part only', () => {
+  it('shows no cost that is only partly known', () => {
     expect(shown(row({ ...task, partlyPriced: true }))).not.toHaveProperty('cost');
   });
 
@@ -175,7 +175,7 @@ describe('a row', () => {
     ]);
   });
 
-  it('of a frame shows the link of that frame, and of its grid that of the grid', () => {
+  it('of a frame shows the link of that frame; the row of its grid shows that of the grid', () => {
     const frameUrls = ['https://i.test/a.png', 'https://i.test/b.png'];
     const cut = { ...task, result: { imageUrl: 'https://i.test/grid.png', frameUrls, buttons: [] } };
     const links = [1, 2, 3].map(
@@ -184,7 +184,7 @@ describe('a row', () => {
     expect(links).toEqual(['https://i.test/grid.png', ...frameUrls]);
   });
 
-  it('of a slot that was never begun has what the plan knows', () => {
+  it('of a slot that was never begun shows the values of the plan', () => {
     const { record: _, ...slot } = row(task).slot;
     expect(shown({ ...row(task), slot: { ...slot, status: 'pending' } })).toEqual({
       cell: '7',
@@ -200,7 +200,7 @@ describe('a row', () => {
   });
 });
 
-it('writes each time as it is in UTC to the millisecond, whatever the rows before it say', () => {
+it('each time is written in UTC to the millisecond, whatever the rows before it contain', () => {
   const moment = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) });
   const near = fc.tuple(moment, fc.array(fc.integer({ min: 0, max: 2500 }), { maxLength: 8 }));
   fc.assert(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { csvText } from '../../src/manifest/row-text.ts';
 
-it('rows become the bytes that the CSV library makes of them, with formulas escaped and without', () => {
+it('rows become the same bytes as from the CSV library, with and without escaped formulas', () => {
   const field = fc.oneof(
     fc.string(),
     fc

@@ -9,7 +9,7 @@ import { planOf } from '../rig/pipeline-builder.ts';
 
 const values = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', 'x=1', ''];
 
-it('cells that a spreadsheet would carry out are data, unless escaping is asked for', async () => {
+it('formulas in cells are written unchanged, unless escaping is requested', async () => {
   const plan = await planOf(`
     matrix:
       word: ${JSON.stringify(values)}

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { KeySet } from '../../src/manifest/key-set.ts';
 
 describe('KeySet', () => {
-  it('behaves as a set of strings does, whatever is added', () => {
+  it('behaves like a set of strings, whatever is added', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 8 }), { maxLength: 300 }), fc.string(), (keys, other) => {
         const set = new KeySet();
@@ -21,7 +21,7 @@ describe('KeySet', () => {
     );
   });
 
-  it('ends its search for a key that is not there, however many others are', () => {
+  it('ends its search for a missing key, however many others are there', () => {
     const firstFound = (): number | undefined => {
       const set = new KeySet();
       for (let index = 0; index < 2000; index += 1) {
@@ -34,7 +34,7 @@ describe('KeySet', () => {
     expect(runInNewContext('firstFound()', { firstFound }, { timeout: 30_000 })).toBeUndefined();
   });
 
-  it('has every key still, and the same number of them, each time it has grown', () => {
+  it('keeps every key and the count of keys whenever it grows', () => {
     const set = new KeySet();
     const keyOf = (index: number): string => `key ${index}`;
     for (let index = 0; index < 5_000; index += 1) {
@@ -47,7 +47,7 @@ describe('KeySet', () => {
     }
   });
 
-  it('takes between 8 and 32 bytes a key, once there are some', () => {
+  it('takes between 8 and 32 bytes per key, once there are some', () => {
     const tables: number[] = [];
     class Counted extends Uint32Array {
       constructor(length: number) {

@@ -71,7 +71,7 @@ function watched(plan: Plan): { readonly plan: Plan; readonly read: () => number
 }
 
 describe('a narrowed manifest', () => {
-  it('has the chosen slots, and of the others those that have a result, in plan order', async () => {
+  it('contains the selected slots, and other slots with a result, in plan order', async () => {
     const plan = await planOf(tenCells);
     const store = memoryStore();
     await finishCells(plan, store, [2, 7]);
@@ -101,7 +101,7 @@ describe('a narrowed manifest', () => {
     expect(found.filter((line) => !line.startsWith('5'))).toEqual(shown);
   });
 
-  it('lists no cell behind the last result that it looked for, though the cell asks for a job that is done', async () => {
+  it('ends at the last result, even if a later cell uses a finished job', async () => {
     const plan = await planOf(`
       matrix: { n: { from: 1, to: 10 } }
       steps: { grid: { imagine: "{% if n < 3 %}number {{ n }}{% else %}the same{% endif %}" } }
@@ -121,14 +121,14 @@ describe('a narrowed manifest', () => {
     expect(read()).toBeLessThan(10);
   });
 
-  it('continues past the chosen cells until every result has its place', async () => {
+  it('continues after the selected cells until every result is placed', async () => {
     const plan = await planOf(tenCells);
     const store = memoryStore();
     await finishCells(plan, store, [1, 9]);
     expect(await slots(plan, { limit: 1 }, store)).toEqual(['1 done', '1/U1 done', '9 other', '9/U1 other']);
   });
 
-  it('finds results far behind the cells that they came from, where an edit put others before them', async () => {
+  it('finds results far from their former cells after an edit inserted others before them', async () => {
     const before = await planOf(tenCells.replace('from: 1, to: 10', 'from: 501, to: 510'));
     const store = memoryStore();
     await finishCells(before, store, [1, 2]);
@@ -143,7 +143,7 @@ describe('a narrowed manifest', () => {
     ]);
   });
 
-  it('does not look through the whole matrix for results that no cell asks for any more', async () => {
+  it('does not search the whole matrix for results that no cell uses any more', async () => {
     const before = await planOf(tenCells);
     const store = memoryStore();
     await finishCells(before, store, [1, 2, 3]);
@@ -181,7 +181,7 @@ describe('a narrowed manifest', () => {
     ]);
   });
 
-  it('an empty selection is every slot', async () => {
+  it('contains every slot for an empty selection', async () => {
     const plan = await planOf(tenCells);
     expect(await slots(plan, { filters: [], only: [] }, memoryStore())).toHaveLength(20);
   });

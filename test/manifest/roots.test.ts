@@ -25,7 +25,7 @@ function stateOf(cells: Readonly<Record<string, number>>) {
 }
 
 describe('the roots of a state', () => {
-  it('are all placed once each of them is, and no other key counts', async () => {
+  it('are complete once each of them is placed, whatever other keys are', async () => {
     const roots = await Roots.of(stateOf({ a: 1, b: 2 }));
     expect(roots.allPlaced).toBe(false);
     for (const key of ['x', 'a', 'y', 'a']) roots.place(key);
@@ -36,7 +36,7 @@ describe('the roots of a state', () => {
     expect(roots.allPlaced).toBe(true);
   });
 
-  it('of an empty state are all placed', async () => {
+  it('of an empty state are complete', async () => {
     expect((await Roots.of(stateOf({}))).allPlaced).toBe(true);
   });
 
@@ -53,7 +53,7 @@ describe('the roots of a state', () => {
     expect(await roots.reach()).toBe(reach);
   });
 
-  it('that are placed are looked for no more', async () => {
+  it('are not searched any more once they are placed', async () => {
     const state = stateOf({ a: 40_000, b: 30_000, c: 20_000 });
     const roots = await Roots.of(state);
     expect(await roots.reach()).toBe(80_000);
@@ -68,7 +68,7 @@ describe('the roots of a state', () => {
     ]);
   });
 
-  it('are loaded in groups, however many there are, and the last group counts as the first', async () => {
+  it('are loaded in groups, however many there are, and the last group counts too', async () => {
     const cells = Object.fromEntries(
       Array.from({ length: 600 }, (_, n) => [`k${String(n).padStart(3, '0')}`, n === 599 ? 70_000 : 1]),
     );

@@ -33,8 +33,8 @@ async function withFirst(plan: Plan, record: (slot: Slot) => JobRecord): Promise
   return store;
 }
 
-describe('the task that a row comes from', () => {
-  it('is that of its parent, before its own job is begun', async () => {
+describe('the parent task of a row', () => {
+  it('is that of its parent job before its own job is begun', async () => {
     const plan = await planOf(grid);
     const store = await withFirst(plan, (slot) => doneRecord(slot, { taskId: 'T1' }));
     const rows = await rowsOf(plan, store);
@@ -45,7 +45,7 @@ describe('the task that a row comes from', () => {
     expect(rows[0]).not.toHaveProperty('parentTaskId');
   });
 
-  it('is the one that it was made from, once it is begun', async () => {
+  it('is the one in its own record once its job is begun', async () => {
     const plan = await planOf(grid);
     const store = memoryStore();
     await finish(plan, store, {
@@ -59,7 +59,7 @@ describe('the task that a row comes from', () => {
     expect(second?.parentTaskId).toBe('T0');
   });
 
-  it('is unknown of a parent without a task', async () => {
+  it('is unknown if the parent has no task', async () => {
     const plan = await planOf(grid);
     const store = await withFirst(plan, (slot) => {
       const { taskId: _, ...record } = doneRecord(slot);
@@ -69,7 +69,7 @@ describe('the task that a row comes from', () => {
   });
 });
 
-describe('a row of a job that is made again', () => {
+describe('a row of a job that is being remade', () => {
   const redone = (slot: Slot): JobRecord => ({
     ...doneRecord(slot, { taskId: 'T2', status: 'running', submittedAt: epoch + 5 }),
     result: { imageUrl: 'https://images.test/new.png', buttons: [] },
@@ -82,7 +82,7 @@ describe('a row of a job that is made again', () => {
     },
   });
 
-  it('shows the result that stands, and its state as it is', async () => {
+  it('shows the previous result, and the current state', async () => {
     const plan = await planOf(grid);
     const store = await withFirst(plan, redone);
     const [first] = await rowsOf(plan, store);
@@ -96,7 +96,7 @@ describe('a row of a job that is made again', () => {
     expect(first?.artifact?.output).toBe(1);
   });
 
-  it('is what rows of jobs that were not begun come from', async () => {
+  it('gives its task to rows of jobs that were not begun', async () => {
     const plan = await planOf(grid);
     const store = await withFirst(plan, redone);
     const second = (await rowsOf(plan, store))[1];
@@ -106,7 +106,7 @@ describe('a row of a job that is made again', () => {
 });
 
 describe('the rows of a slot', () => {
-  it('are one for each file, the first of which shows what the job took', async () => {
+  it('are one per file; the first one shows the job’s cost and tokens', async () => {
     const plan = await planOf('{ steps: { grid: { imagine: a fox } } }');
     const store = await withFirst(plan, (slot) => {
       const record = doneRecord(slot);
@@ -125,7 +125,7 @@ describe('the rows of a slot', () => {
     ]);
   });
 
-  it('without a file are one, without an artifact, which shows what the job took', async () => {
+  it('are a single row without an artifact if there is no file, with the job’s cost and tokens', async () => {
     const plan = await planOf('{ steps: { grid: { imagine: a fox } } }');
     const store = await withFirst(plan, (slot) => doneRecord(slot, { artifacts: [] }));
     const rows = await rowsOf(plan, store);
@@ -134,7 +134,7 @@ describe('the rows of a slot', () => {
     expect(rows[0]).not.toHaveProperty('artifact');
   });
 
-  it('show what a job took once, however many cells ask for it', async () => {
+  it('show a job’s cost and tokens once, however many cells use it', async () => {
     const plan = await planOf('{ matrix: { n: [1, 2, 3] }, steps: { grid: { imagine: a fox } } }');
     const store = await withFirst(plan, (slot) => doneRecord(slot));
     const rows = await rowsOf(plan, store);
@@ -164,7 +164,7 @@ describe('the rows of a slot', () => {
   });
 });
 
-it('a selection of steps that are not there is a mistake of the caller', async () => {
+it('a selection of unknown steps is a mistake of the caller', async () => {
   const plan = await planOf(grid);
   await expect(rowsOf(plan, memoryStore(), { only: ['missing'] })).rejects.toThrow(/^Internal error: /);
 });

@@ -82,7 +82,7 @@ async function both(plan: Plan, rows: SettledRows, { reader }: MemoryStore) {
 }
 
 describe('rows of settled cells', () => {
-  it('are made when the cells are admitted, and those of the other cells at the end', async () => {
+  it('are made when the cells are admitted; rows of the other cells are made at the end', async () => {
     const { plan, looks } = await countingPlan();
     const store = memoryStore();
     await finish(plan, store, {
@@ -101,7 +101,7 @@ describe('rows of settled cells', () => {
     expect(readFileSync(file(), 'utf8')).toBe(text);
   });
 
-  it('are made beside cells in which a job is to be made anew', async () => {
+  it('are made beside cells with a job to remake', async () => {
     const { plan, looks } = await countingPlan();
     const store = memoryStore();
     await finish(plan, store, { record: done });
@@ -122,7 +122,7 @@ describe('rows of settled cells', () => {
     expect(readFileSync(file(), 'utf8')).toBe(text);
   });
 
-  it('are those of the state at the end, whatever a run does', async () => {
+  it('match the state at the end, whatever a run does', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -182,7 +182,7 @@ describe('rows of settled cells', () => {
     );
   });
 
-  it('are made again when a job of their cell changes, or an earlier cell gets the same job', async () => {
+  it('are made again if a job of their cell changes, or an earlier cell gets the same job', async () => {
     for (const turn of ['change', 'earlier'] as const) {
       const { plan, looks } = await countingPlan();
       const store = memoryStore();
@@ -205,7 +205,7 @@ describe('rows of settled cells', () => {
     }
   });
 
-  it('are made anew where they are given up before any was written', async () => {
+  it('are made again if they are discarded before any was written', async () => {
     const { plan } = await countingPlan(`
       matrix: { word: [fox, owl], tone: [warm, dry] }
       steps:
@@ -222,7 +222,7 @@ describe('rows of settled cells', () => {
     expect(mine).toEqual(whole);
   });
 
-  it('leave no file behind, and are given up where none can be made', async () => {
+  it('leave no file behind, and are discarded if they cannot be written', async () => {
     const { plan } = await countingPlan();
     const store = memoryStore();
     await finish(plan, store);

@@ -15,7 +15,7 @@ const inText = (field: string): string => inColumn('text', field);
 
 describe('a field of the copy for spreadsheets', () => {
   it.each(['=1+1', '+1 fox', '-a', '@x', '\tx', '\rx', '\nx', ' =1', '\u200b=1', '＝1', '＋a', '－a', '＠x'])(
-    'is text where it would be a formula: %j',
+    'is text if it would be a formula: %j',
     (field) => {
       expect(inText(field)).toBe(`'${field}`);
       expect(inColumn('task_id', field)).toBe(`'${field}`);
@@ -62,7 +62,7 @@ describe('a field of the copy for spreadsheets', () => {
   });
 
   it.each(['0', '12', '-1', '0.25', '-0.5', '123456789012345', '1.23456789012345'])(
-    'stays a number to count with where none of it is lost: %j',
+    'stays a number if none of its digits is lost: %j',
     (field) => {
       expect(inText(field)).toBe(field);
       expect(inColumn('cost', field)).toBe(field);
@@ -70,7 +70,7 @@ describe('a field of the copy for spreadsheets', () => {
   );
 
   it.each(['task_id', 'parent_task_id', 'custom_id', 'request_id', 'sha256', 'job'])(
-    'is text in the column of ids %s, also where it has few digits',
+    'is text in the id column %s, even with few digits',
     (column) => {
       expect(inColumn(column, '12')).toBe("'12");
       expect(inColumn(column, '1763849999123456')).toBe("'1763849999123456");
@@ -93,11 +93,11 @@ describe('a field of the copy for spreadsheets', () => {
     expect(inText(field)).toBe(field);
   });
 
-  it('is a time of the manifest as it was', () => {
+  it('keeps a time of the manifest unchanged', () => {
     expect(inColumn('submitted_at', '2026-11-22T21:36:00.123Z')).toBe('2026-11-22T21:36:00.123Z');
   });
 
-  it('is cut to what a cell holds, and says so', () => {
+  it('is cut to the limit of a cell, with a note', () => {
     const fits = 'a'.repeat(sheetBounds.characters);
     expect(inText(fits)).toBe(fits);
     const cut = inText('🦊'.repeat(20_000));
@@ -106,7 +106,7 @@ describe('a field of the copy for spreadsheets', () => {
     expect(inText(`=${fits}`)).toHaveLength(sheetBounds.characters);
   });
 
-  it('is itself again without one leading apostrophe, whatever it holds', () => {
+  it('can be restored by removing one leading apostrophe, whatever it contains', () => {
     const field = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.stringMatching(/^[\s0-9'=+\-@.,:/e%$]*$/),
@@ -148,7 +148,7 @@ it('the copy has a byte order mark and the manifest none; columns and rows are t
   }
 });
 
-it('a secret that the cut goes through is not in the copy', async () => {
+it('a secret at the cut is not in the copy', async () => {
   const secret = 'sk-0123456789abcdef';
   const plan = await planOf('steps: { grid: { imagine: fox } }');
   const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));

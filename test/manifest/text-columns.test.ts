@@ -28,7 +28,7 @@ describe('the text columns', () => {
     text: { model: 'm-2', candidates: [candidate('first', 'STOP'), candidate('second', 'LENGTH')] },
   });
 
-  it('of a file show its own candidate', () => {
+  it('of a file show the candidate of that file', () => {
     expect(fieldsOf(two, file('text/plain', 1))).toEqual({
       text: 'first',
       model: 'm-2',
@@ -55,14 +55,14 @@ describe('the text columns', () => {
     expect(fieldsOf(two, file('image/png', 1))).toEqual({ model: 'm-2', finishReason: 'STOP' });
   });
 
-  it('show why nothing was said, and no empty text', () => {
+  it('show why there is no text, and no empty text', () => {
     const blocked = textRecord({ text: { candidates: [], blockReason: 'SAFETY' } });
     expect(fieldsOf(blocked)).toEqual({ model: 'text-pro', blockReason: 'SAFETY' });
     const silent = textRecord({ text: { candidates: [candidate('', 'STOP')] } });
     expect(fieldsOf(silent)).toEqual({ model: 'text-pro', finishReason: 'STOP' });
   });
 
-  it('before a reply show the model that is asked, where it is known', () => {
+  it('show the requested model before a reply, if it is known', () => {
     expect(fieldsOf(textRecord())).toEqual({ model: 'text-pro' });
     const request = { kind: 'generate', fields: { model: 7 } } as unknown as JobRecord['request'];
     expect(fieldsOf(textRecord({ request }))).toEqual({});
@@ -71,7 +71,7 @@ describe('the text columns', () => {
     });
   });
 
-  it('of image jobs are empty, but for what an image was described by', () => {
+  it('of image jobs are empty, except for the model that described an image', () => {
     expect(fieldsOf(imagineRecord())).toEqual({});
     expect(fieldsOf(undefined)).toEqual({});
     const described = (prompts?: readonly string[]): JobRecord =>
@@ -88,7 +88,7 @@ describe('the text columns', () => {
   });
 });
 
-describe('what a job has an account of', () => {
+describe('the account of a job', () => {
   it.each<[string, Partial<JobRecord>, boolean]>([
     ['nothing', {}, false],
     ['a cost of 0', { cost: 0 }, true],
@@ -100,7 +100,7 @@ describe('what a job has an account of', () => {
   });
 });
 
-it('every count of tokens has a column of its name, in the order of the manifest', () => {
+it('the manifest has a column for every count of tokens, in order', () => {
   const usage = { prompt: 1, cached: 2, candidates: 3, thoughts: 4, tool: 5, other: 6, total: 7 };
   expect(Object.entries(tokenFields(usage))).toEqual(
     Object.entries(usage).map(([count, value]) => [`${count}_tokens`, value]),

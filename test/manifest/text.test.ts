@@ -68,7 +68,7 @@ const stored = async (plan: Plan, changes: (slot: Slot) => Partial<JobRecord>): 
 const generate = '{ generate: { model: text-pro, prompt: Say something. } }';
 
 describe('the rows of a text job', () => {
-  it('show each candidate’s text on the row of its file, and what was counted on the first', async () => {
+  it('show each candidate’s text on the row of its file, and the counts on the first one', async () => {
     const plan = await one(generate);
     const store = await stored(plan, () => ({
       text: {
@@ -108,7 +108,7 @@ describe('the rows of a text job', () => {
     });
   });
 
-  it('show the text in the only row where no file was kept', async () => {
+  it('show the text in the only row if no file was kept', async () => {
     const plan = await one('{ generate: { model: text-pro, prompt: Say something. }, keep: false }');
     const store = await stored(plan, () => ({ text: { candidates: [candidate('a fox')] } }));
     const { rows } = await written(plan, store);
@@ -116,7 +116,7 @@ describe('the rows of a text job', () => {
     expect(rows[0]).toMatchObject({ text: 'a fox', file_name: '', status: 'done', model: 'text-pro' });
   });
 
-  it('show the content of a failed reply, and why it was not accepted', async () => {
+  it('show the content of a failed reply, and why it was rejected', async () => {
     const plan = await one(generate);
     const error = { code: 'text.max-tokens', message: 'The answer was cut off.', requestId: 'req-2' };
     const store = await stored(plan, () => ({
@@ -151,7 +151,7 @@ describe('the rows of a text job', () => {
     expect(rows[0]).toMatchObject({ block_reason: 'SAFETY', finish_reason: '', text: '', total_tokens: '3' });
   });
 
-  it('count the assumed tokens of replies without a token count, where the job has no other figure', async () => {
+  it('count the estimated tokens of replies without a token count, if the job has no other figure', async () => {
     const plan = await one(generate);
     const store = await stored(plan, () => ({
       status: 'failed',
@@ -190,7 +190,7 @@ describe('the rows of a text job', () => {
     expect((await written(await one(step), memoryStore())).rows[0]).toMatchObject({ prompt });
   });
 
-  it('are escaped for spreadsheets like any other', async () => {
+  it('are escaped for spreadsheets like all others', async () => {
     const plan = await one(generate);
     const store = await stored(plan, () => ({ text: { candidates: [candidate('=HYPERLINK("x")')] } }));
     expect((await written(plan, store)).rows[0]?.['text']).toBe('=HYPERLINK("x")');
@@ -199,7 +199,7 @@ describe('the rows of a text job', () => {
 });
 
 describe('the token columns', () => {
-  it('add up to what was counted for the jobs, however many slots share one and however many rows it has', async () => {
+  it('add up to the counts of the jobs, however many slots share a job and however many rows it has', async () => {
     // Both words ask for the same where the prompt does not name them.
     const plan = await planOf(`
       matrix:

@@ -8,7 +8,7 @@ import { removeUnfinished } from '../../src/state/files/unfinished.ts';
 import { systemError } from '../rig/replace-fs.ts';
 import { onEachSync } from '../rig/syncs.ts';
 
-it('is on the disk before it has its name, and its name is when it is written', async () => {
+it('writeWhole syncs the text before the rename, and the folder after it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
   try {
     const file = join(folder, 'manifest.csv');
@@ -25,7 +25,7 @@ it('is on the disk before it has its name, and its name is when it is written', 
   }
 });
 
-it('removes what a killed writer left, and nothing else', async () => {
+it('writeWhole removes temporary files of killed writers, and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
   try {
     for (const name of ['manifest.csv', 'manifest.csv.c9fd51cd.part', 'run.json.00000000.part', 'notes.part'])
@@ -50,7 +50,7 @@ describe('a file that is written whole', () => {
     yield* chunks;
   }
 
-  it('has all chunks in their order, in UTF-8, whether or not they have to be waited for', async () => {
+  it('has all chunks in order, in UTF-8, whether they are asynchronous or not', async () => {
     await writeWhole(file, ['a,', 'füchse,', '', '🦊\r\n']);
     expect(readFileSync(file)).toEqual(Buffer.from('a,füchse,🦊\r\n'));
     await writeWhole(file, asChunks('b', 'c'));
@@ -70,7 +70,7 @@ describe('a file that is written whole', () => {
     },
   );
 
-  it('is as it was where its text fails in the middle, and nothing lies beside it', async () => {
+  it('is unchanged if its text fails in the middle, and no temporary file is left', async () => {
     await writeFile(file, 'before');
     const failure = new Error('The state is damaged.');
     const chunks = async function* (): AsyncGenerator<string> {
@@ -82,7 +82,7 @@ describe('a file that is written whole', () => {
     expect([readFileSync(file, 'utf8'), await readdir(folder)]).toEqual(['before', ['manifest.csv']]);
   });
 
-  it('is as it was where the disk fails to sync it, and has its new text where only its folder fails', async () => {
+  it('is unchanged if its sync fails, and has its new text if only the sync of its folder fails', async () => {
     await writeFile(file, 'before');
     let count = 0;
     let fails = 1;
@@ -97,7 +97,7 @@ describe('a file that is written whole', () => {
     expect([readFileSync(file, 'utf8'), await readdir(folder)]).toEqual(['after', ['manifest.csv']]);
   });
 
-  it.skipIf(platform() === 'win32')('takes the place of no link and of no folder', async () => {
+  it.skipIf(platform() === 'win32')('never replaces a link or a folder', async () => {
     const elsewhere = join(folder, 'elsewhere');
     await writeFile(elsewhere, 'kept');
     await symlink(elsewhere, file);
@@ -111,7 +111,7 @@ describe('a file that is written whole', () => {
     ]);
   });
 
-  it('asks for no text before it knows that it can be written', async () => {
+  it('asks for no text before it can be written', async () => {
     let asked = 0;
     const chunks = {
       *[Symbol.iterator]() {
@@ -125,7 +125,7 @@ describe('a file that is written whole', () => {
     expect(asked).toBe(0);
   });
 
-  it('is the text of one writer, whole, where two write at the same time', async () => {
+  it('has the complete text of one writer if two write at the same time', async () => {
     const texts = ['a', 'b'].map((letter) => Array.from({ length: 50 }, () => letter.repeat(1000)));
     await Promise.all(texts.map((chunks) => writeWhole(file, asChunks(...chunks))));
     expect(texts.map((chunks) => chunks.join(''))).toContain(readFileSync(file, 'utf8'));

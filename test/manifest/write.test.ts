@@ -49,7 +49,7 @@ const twoSteps = `
 `;
 
 describe('manifest.csv', () => {
-  it('has its columns in the promised order, then the variables', async () => {
+  it('has its columns in the documented order, then the variables', async () => {
     const { text } = await written(await planOf(twoSteps), memoryStore());
     const promised =
       'file_name, cell, step, branch, output, status, kind, prompt, text, model, image_url, task_id, parent_task_id, button, ' +
@@ -60,7 +60,7 @@ describe('manifest.csv', () => {
     expect(manifestColumns).toHaveLength(38);
   });
 
-  it('has a row for every planned slot before anything ran, and knows nothing then', async () => {
+  it('has a row for every planned slot before any run, with empty results', async () => {
     const { rows, totals } = await written(await planOf(twoSteps), memoryStore());
     expect(rows.map(({ cell, step, branch, status }) => `${cell} ${step} ${branch} ${status}`)).toEqual(
       [1, 2].flatMap((cell) => [
@@ -84,7 +84,7 @@ describe('manifest.csv', () => {
     expect(totals).toMatchObject({ rows: 12, files: 0, slots: { pending: 12, done: 0 }, reasons: [] });
   });
 
-  it('shows what is known of a finished job, the ancestor’s prompt and task, and the button that was pressed', async () => {
+  it('shows the facts of a finished job, its ancestor’s prompt and task, and the pressed button', async () => {
     const plan = await planOf(twoSteps);
     const store = memoryStore();
     await finish(plan, store);
@@ -159,7 +159,7 @@ describe('manifest.csv', () => {
     expect(totals.cost).toBe(store.totals().cost);
   });
 
-  it('sums the money that may be spent as the state does: of lost responses, and of replies without a token count', async () => {
+  it('sums possible cost like the state: of lost responses, and of replies without a token count', async () => {
     const plan = await planOf(twoSteps);
     const store = memoryStore();
     await finish(plan, store);
@@ -176,7 +176,7 @@ describe('manifest.csv', () => {
     expect(store.totals()).toMatchObject({ possibleCost: 1.25, assumedTokens: 600 });
   });
 
-  it('keeps every text as it is: commas, quotes, line breaks of all kinds, other scripts', async () => {
+  it('keeps every text unchanged: commas, quotes, line breaks of all kinds, other scripts', async () => {
     const message = 'said "no", twice,\r\nthen\nagain\r and 不行 🦊';
     const plan = await planOf('{ steps: { grid: { imagine: "a \\"fox\\", red", path: U1 } } }');
     const store = memoryStore();
@@ -235,7 +235,7 @@ describe('manifest.csv', () => {
     );
   });
 
-  it('takes secrets out that a service has repeated', async () => {
+  it('masks secrets that a service has repeated', async () => {
     const plan = await planOf('{ steps: { grid: { imagine: a fox } } }');
     const store = memoryStore();
     await finish(plan, store, {
@@ -250,7 +250,7 @@ describe('manifest.csv', () => {
     expect(written).not.toContain('sk-123456');
   });
 
-  it('takes them out of every row, also where the rows are written in several pieces', async () => {
+  it('masks them in every row, even if the rows are written in several chunks', async () => {
     const rows = 300;
     const plan = await planOf(
       `{ matrix: { n: { from: 1, to: ${rows} } }, steps: { grid: { imagine: "a fox {{ n }}" } } }`,
@@ -292,7 +292,7 @@ describe('a manifest that is stopped while it is written', () => {
 });
 
 describe('a file written whole', () => {
-  it('is left as it was, without leftovers, when writing fails', async () => {
+  it('is unchanged, without temporary files, when writing fails', async () => {
     const file = join(folder, 'manifest.csv');
     await writeFile(file, 'before');
     async function* failing(): AsyncGenerator<string> {
@@ -305,10 +305,10 @@ describe('a file written whole', () => {
   });
 });
 
-describe('a manifest of which each cell takes long', () => {
+describe('a manifest with slow cells', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('ends within a cell where it is aborted, and leaves no file', async () => {
+  it('stops within a cell when it is aborted, and leaves no file', async () => {
     const slow = slowWork();
     const plan = await planOf(twoSteps.replace('[fox, owl]', '{ from: 1, to: 1000 }'));
     const resolve: Plan['resolve'] = (cell, lookup) => {

@@ -8,7 +8,7 @@ const common = (...messages: string[]) => {
 };
 
 describe('messages of one code', () => {
-  it('are shown by the most frequent one, whatever their order', () => {
+  it('are represented by the most frequent one, in any order', () => {
     expect(common('a', 'b', 'b', 'c')).toEqual({ message: 'b', otherMessages: 2 });
     expect(common('c', 'b', 'a', 'b')).toEqual({ message: 'b', otherMessages: 2 });
     expect(common('b', 'a')).toEqual({ message: 'a', otherMessages: 1 });
@@ -24,13 +24,13 @@ describe('messages of one code', () => {
     expect(common()).toEqual({ message: '' });
   });
 
-  it('say how many others there are', () => {
+  it('give the number of other messages', () => {
     expect(messageText(common('a'))).toBe('a');
     expect(messageText(common('a', 'a', 'b'))).toBe('a (and 1 other message)');
     expect(messageText(common('a', 'a', 'b', 'c'))).toBe('a (and 2 other messages)');
   });
 
-  it('are counted within bounds', () => {
+  it('are counted up to a limit', () => {
     const many = Array.from({ length: 3000 }, (_, n) => `message ${n}`);
     expect(common('x', 'x', ...many)).toEqual({ message: 'x', otherMessages: 999 });
     // Those that are counted separately are counted on.

@@ -35,7 +35,7 @@ const failed = (code: string, message: string, slot: Partial<Slot> = {}): Given 
 });
 
 describe('a tally', () => {
-  it('of nothing has a count for each status, and knows no cost', () => {
+  it('has a zero count for each status without rows, and no cost', () => {
     expect(tallyOf()).toStrictEqual({ rows: 0, slots: noSlots, otherSlots: 0, files: 0, reasons: [] });
   });
 
@@ -54,7 +54,7 @@ describe('a tally', () => {
     expect(tally).toMatchObject({ rows: 5, files: 3, otherSlots: 1, slots: { ...noSlots, done: 2 } });
   });
 
-  it('adds up what a job cost, may have cost and took, at its first row alone', () => {
+  it('adds up the cost, the possible cost and the tokens of a job at its first row only', () => {
     const record: Partial<JobRecord> = {
       cost: 0.1,
       usage: { prompt: 1, total: 3 },
@@ -85,14 +85,14 @@ describe('a tally', () => {
       expect(partly).not.toHaveProperty(name);
   });
 
-  it('removes the noise of sums from what may have been spent too', () => {
+  it('removes rounding noise from sums of possible cost too', () => {
     const rows = [0.1, 0.2].map((cost) => ({ record: { doubtful: { count: 1, cost } }, firstOfJob: true }));
     expect(tallyOf(...rows).possibleCost).toBe(0.3);
   });
 });
 
 describe('the reasons of a tally', () => {
-  it('are of failures and doubts of chosen slots, by status and code', () => {
+  it('are those of failed and in-doubt selected slots, by status and code', () => {
     const tally = tallyOf(
       failed('task.failed', 'a'),
       failed('task.failed', 'b', { status: 'in-doubt' }),
@@ -108,7 +108,7 @@ describe('the reasons of a tally', () => {
     ]);
   });
 
-  it('begin with the most frequent, and are in the order of their codes where they are as frequent', () => {
+  it('are in order of frequency, then of their codes', () => {
     const reasonsOf = (codes: string): string =>
       tallyOf(...codes.split('').map((code) => failed(code, 'm')))
         .reasons.map(({ code, count }) => `${code}${count}`)
@@ -127,7 +127,7 @@ describe('the reasons of a tally', () => {
     ]);
   });
 
-  it('say how many have no job that could be tried again', () => {
+  it('give the number of slots without a job that could be retried', () => {
     const { record: _, ...jobless } = failed('template.failed', 'm');
     const [reason] = tallyOf(jobless, failed('template.failed', 'm'), jobless).reasons;
     expect(reason).toStrictEqual({
@@ -139,12 +139,12 @@ describe('the reasons of a tally', () => {
     });
   });
 
-  it('show the most frequent message, and how many others there are', () => {
+  it('show the most frequent message, and the number of others', () => {
     const rows = ['x', 'y', 'y', 'z'].map((message) => failed('task.failed', message));
     expect(tallyOf(...rows).reasons).toMatchObject([{ count: 4, message: 'y', otherMessages: 2 }]);
   });
 
-  it('are a hundred different ones at most, which are counted on', () => {
+  it('are at most a hundred, and further slots of these are still counted', () => {
     const codes = Array.from({ length: 101 }, (_, n) => `code.${String(n).padStart(3, '0')}`);
     const { reasons } = tallyOf(...[...codes, ...codes].map((code) => failed(code, 'm')));
     expect(reasons).toHaveLength(100);

@@ -16,7 +16,7 @@ function countsAfter(
 }
 
 describe('RunLedger', () => {
-  it('counts a job once that a killed run left while it was being submitted', () => {
+  it('counts a job once that a killed run left during its submission', () => {
     const left = [['submitting', 'in-doubt']] as const;
     expect(countsAfter(left)).toEqual({ done: 1, 'in-doubt': 1 });
     // Its task was found.
@@ -28,7 +28,7 @@ describe('RunLedger', () => {
     expect(countsAfter(again, counted)).toEqual({ done: 2 });
   });
 
-  it('counts a task of an edited plan while it is followed, and not among what was planned', () => {
+  it('counts a task of an edited plan while it is followed, but not as planned', () => {
     const followed = new Set(['b']);
     const begun = [
       [undefined, 'running'],

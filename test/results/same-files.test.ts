@@ -18,8 +18,8 @@ const added = (...jobs: readonly ReturnType<typeof job>[]) => {
   return same.result();
 };
 
-describe('files of the same bytes', () => {
-  it('are counted by the job, with the content that most have as an example', () => {
+describe('files with the same bytes', () => {
+  it('are counted by job, with the most common content as an example', () => {
     expect(
       added(job('a', 'x'), job('b', 'y'), job('c', 'x'), job('d', 'z'), job('e', 'z'), job('f', 'x')),
     ).toEqual({
@@ -29,23 +29,23 @@ describe('files of the same bytes', () => {
     });
   });
 
-  it('count a job once though one of its files is a repeat and another the first of its kind', () => {
+  it('count a job once, even if only one of its files is a repeat', () => {
     expect(added(job('a', 'x'), job('b', 'x', 'y'), job('c', 'y'))).toMatchObject({ jobs: 3, contents: 2 });
     expect(added(job('a', 'x', 'y'), job('b', 'x', 'y'))).toMatchObject({ jobs: 2, contents: 2 });
   });
 
-  it('are none within one job, and none where all differ', () => {
+  it('are not found within one job, nor if all differ', () => {
     expect(added(job('a', 'x', 'x', 'x'), job('b', 'y', 'y'))).toBeUndefined();
     expect(added(job('a'), job('b'))).toBeUndefined();
   });
 
-  it('are found among very many, in bounded memory, where they come again and again', () => {
+  it('are found among very many files, in bounded memory, if they come again and again', () => {
     const same = new SameFiles();
     for (let n = 0; n < 100_000; n += 1) same.add(job(`j${n}`, n % 5000 === 0 ? 'removed' : `s${n}`));
     expect(same.result()).toMatchObject({ jobs: 20, contents: 1, example: { jobs: 20, first: 'j0' } });
   });
 
-  it('are those of the last 32,768 contents, counted from where each was seen last', () => {
+  it('are found among the last 32,768 contents, from the last time each was seen', () => {
     const same = new SameFiles();
     let others = 0;
     const add = (count: number): void => {

@@ -10,7 +10,7 @@ import { placesOf, ReplyLines } from '../../src/upkeep/check-replies.ts';
 
 const at = (offset: number): ReplyPlace => ({ segment: 0, offset, length: 1, sha256: 'ab' });
 
-it('finds the replies of a job, of its rounds, and of the result that a redo is to replace', () => {
+it('placesOf finds the replies of a job, of its rounds, and of a result that is being redone', () => {
   const record = {
     rounds: [at(0), at(10)],
     text: { candidates: [], reply: at(20) },
@@ -20,7 +20,7 @@ it('finds the replies of a job, of its rounds, and of the result that a redo is 
   expect([...placesOf({} as unknown as JobRecord)]).toEqual([]);
 });
 
-it('finds a reply whole where its line is there with its end, and nowhere else', async () => {
+it('ReplyLines accepts a reply only as a complete line, and finds complete lines at other positions', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'promptpress-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, segmentPath(0));

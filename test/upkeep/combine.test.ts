@@ -39,7 +39,7 @@ describe('combine', () => {
     },
   );
 
-  it('keeps whatever either of two knows of what was paid and is wanted, and the first of two that came equally far', () => {
+  it('keeps all spending and wishes of both records, and the first of two that came equally far', () => {
     const one = fc.record({
       status: fc.constantFrom(...order),
       attempts: fc.integer({ min: 1, max: 3 }),
@@ -68,13 +68,13 @@ describe('combine', () => {
     );
   });
 
-  it('takes the older of two results, and says that there are two', () => {
+  it('takes the older of two results, and reports that there are two', () => {
     const [a, b] = [known('done', { finishedAt: 20 }), known('done', { finishedAt: 10 })];
     expect(combine(a, b)).toMatchObject({ isSecond: true, isConflict: true, record: { finishedAt: 10 } });
     expect(combine(b, a)).toMatchObject({ isSecond: false, isConflict: true, record: { finishedAt: 10 } });
   });
 
-  it('counts the same submission once, also where one directory has gone on', () => {
+  it('counts the same submission once, even if one directory has continued', () => {
     const before = known('running');
     const after: KnownJob = {
       record: { ...before.record, status: 'done', finishedAt: 99 },
@@ -85,7 +85,7 @@ describe('combine', () => {
     expect(both.record).toMatchObject({ attempts: 1, cost: 0.5, status: 'done' });
   });
 
-  it('adds up tokens, assumed tokens, and doubtful submissions without the wait for them', () => {
+  it('adds up tokens, estimated tokens, and unanswered submissions without the wait for them', () => {
     const a = known('done', { usage: { prompt: 3, total: 3 }, doubtful: { count: 1, cost: 0.25 } });
     const b = known('in-doubt', {
       usage: { prompt: 4, thoughts: 1, total: 5 },

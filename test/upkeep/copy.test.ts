@@ -67,7 +67,7 @@ const copy = (to: ArtifactStore, from: ArtifactStore = source): Promise<Copied> 
   copyArtifacts(from, to, state.reader, new AbortController().signal, () => undefined);
 
 describe('copying the artifacts of a state', () => {
-  it('goes on where it was killed, at whichever call, and never names a file that is not whole', async () => {
+  it('continues after a kill at any call, and never gives a partial file its final name', async () => {
     for (let n = 1, isKilled = true; isKilled; n += 1) {
       const there = new Map<string, Buffer>();
       const target = memoryArtifacts(there);
@@ -85,7 +85,7 @@ describe('copying the artifacts of a state', () => {
     }
   });
 
-  it('replaces what is there and is another file, and takes over none that is not as the state says', async () => {
+  it('replaces different files in the target, and rejects files that differ from the state', async () => {
     const [[changed = '', bytes = Buffer.alloc(0)] = [], [gone = ''] = []] = files;
     const lacking = new Map(files);
     lacking.set(changed, Buffer.from(bytes).reverse());
@@ -99,7 +99,7 @@ describe('copying the artifacts of a state', () => {
   });
 });
 
-it('leaves what is there as the state says, and copies what is not, whether a store notes hashes or not', async () => {
+it('a copy skips files that match the state, whether or not a store records hashes', async () => {
   const [first = '', second = '', third = '', ...others] = files.keys();
   const content = files.get(second) ?? Buffer.alloc(0);
   // One that is whole, one of another length, one with other bytes of the same length; all others are not there.

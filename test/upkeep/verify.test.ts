@@ -3,7 +3,7 @@ import type { JobRecord } from '../../src/plan/job.ts';
 import { isRepairable } from '../../src/upkeep/verify.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 
-it('files can be had again of a finished task that nothing is to replace, and of no other job', () => {
+it('only files of a finished task that is not being replaced can be downloaded again', () => {
   const result = { buttons: [], imageUrl: 'https://x.test/1.png' };
   const done = imagineRecord({ status: 'done', taskId: 'T1', result });
   expect(isRepairable(done)).toBe(true);

@@ -21,7 +21,7 @@ export const machineFiles = (root: string): FilePort => ({
   },
   read: async function* (file) {
     const realPath = await realpath(file);
-    if (placeOf(root, realPath) !== 'inside') throw new Error(`${file} is not a file that a pipeline may read.`);
+    if (placeOf(root, realPath) !== 'inside') throw new Error(`A pipeline may not read ${file}.`);
     yield* createReadStream(realPath) as AsyncIterable<Uint8Array>;
   },
 });

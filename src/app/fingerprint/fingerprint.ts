@@ -207,7 +207,6 @@ async function listingHash({ file }: InputTable, files: FilePort): Promise<strin
 /** Largest number of files in a fingerprint: checking more would take as long as the work that it saves. */
 const mostFiles = 10_000;
 
-/** A run whose fingerprint is stored. */
 interface NotedRun {
   readonly directory: string;
   readonly state: StateStore;

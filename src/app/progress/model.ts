@@ -7,7 +7,6 @@ import type { StepStart } from './step-start.ts';
 import { type RoomLimits, TimeLeft } from './time-left.ts';
 import { type Room, Work } from './work.ts';
 
-/** Tokens and money spent. */
 interface Spent {
   /** 0: nothing was spent, or no prices are known. */
   readonly cost: number;

@@ -1,6 +1,6 @@
 import type { Load, Outlook, Room } from './work.ts';
 
-/** Largest number of jobs of each kind that the pipeline allows at the same time. */
+/** Largest number of jobs that the pipeline allows at the same time, for image tasks and for text calls. */
 export type RoomLimits = Readonly<Record<Room, number>>;
 
 /** The shown time approaches a changed estimate within this time, ms, or within a share of the time left if that is longer. */
@@ -9,7 +9,7 @@ const followShare = 1 / 12;
 /** Number of jobs after which durations are known well. */
 const manyJobs = 60;
 
-/** Mean number of jobs of one kind that are worked on at once, learned while more jobs wait than the limit allows. */
+/** Mean number of jobs that are worked on at once, for tasks or for texts, learned while more jobs wait than the limit allows. */
 class Parallel {
   readonly #limit: number;
   #mean: number | undefined;

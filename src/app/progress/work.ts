@@ -59,7 +59,7 @@ class Durations {
   }
 }
 
-/** The kind of limit that a job counts against while it is worked on. */
+/** The kind of service capacity that a job uses: image tasks or text calls. */
 export type Room = 'task' | 'text';
 
 /** One kind of work and its jobs. */
@@ -93,12 +93,12 @@ interface Job {
   workedMs: number;
 }
 
-/** The work left in one kind of limit, as total duration of its jobs. */
+/** The work left for one kind of capacity, as total duration of its jobs. */
 export interface Load {
   readonly ms: number;
   /** Number of jobs that are worked on. */
   readonly active: number;
-  /** Number of jobs that wait for a free slot. */
+  /** Number of jobs that wait for free capacity. */
   readonly queued: number;
   /** Number of expected jobs that are not started. */
   readonly open: number;
@@ -166,7 +166,7 @@ export class Work {
     return this.#count(({ kind, status }) => kind.room === room && active(status));
   }
 
-  /** Returns the number of jobs of this kind of limit that have settled in this run. */
+  /** Returns how many jobs that use this capacity have settled in this run. */
   learned(room: Room): number {
     let count = 0;
     for (const kind of this.#kinds.values()) if (kind.room === room) count += kind.durations.count;
@@ -336,7 +336,7 @@ function begin(kind: Kind, from: JobStatus | undefined, to: JobStatus): Job {
   return { kind, adopted: from === undefined && to !== 'pending', status, workedMs: 0 };
 }
 
-/** Returns the mean duration of the known kinds that share a limit. */
+/** Returns the mean duration of the known kinds of work that use the same capacity. */
 function meanIn(known: ReadonlyMap<Kind, number>, room: Room): number | undefined {
   const means = [...known].flatMap(([kind, mean]) => (kind.room === room ? [mean] : []));
   return means.length === 0 ? undefined : means.reduce((sum, one) => sum + one, 0) / means.length;

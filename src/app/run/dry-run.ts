@@ -140,7 +140,6 @@ export async function estimateWith(
 
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** The run directory of a plan. */
 interface OpenPlace {
   readonly state: StateReader | undefined;
   readonly service: RunService;

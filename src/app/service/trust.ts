@@ -55,7 +55,6 @@ export async function admit(
   return service as AdmittedService;
 }
 
-/** How permission may be obtained. */
 interface Asking {
   readonly mayAsk: boolean;
   /** True: also ask if no key is sent, because files are sent to the address. Default: false. */

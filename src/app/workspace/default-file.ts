@@ -28,7 +28,7 @@ export function fileOrDefault(given: string | undefined, command: string, { cwd 
     `Name the pipeline file: promptpress ${command} FILE. ${
       first === undefined
         ? 'promptpress init writes a first one.'
-        : `There is ${[first, ...others].slice(0, mostNamed).join(', ')}.`
+        : `Found: ${[first, ...others].slice(0, mostNamed).join(', ')}.`
     }`,
     first === undefined
       ? undefined

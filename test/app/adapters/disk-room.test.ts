@@ -11,14 +11,14 @@ import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 
 useQuickSandbox();
 
-describe('what is free in a folder', () => {
-  it('is what those who are not root may still write', () => {
+describe('the free space in a folder', () => {
+  it('is the space that users other than root may still fill', () => {
     const facts = { bsize: 4096, blocks: 1000, bfree: 90, bavail: 50 };
     expect(freeBytesIn('/d', () => facts)).toBe(204_800);
     expect(freeBytesIn('/d', () => ({ ...facts, bavail: 0 }))).toBe(0);
   });
 
-  it('is not known where the system fails, or knows of no blocks', () => {
+  it('is unknown if the system fails or reports no blocks', () => {
     expect(freeBytesIn('/d', () => ({ bsize: 4096, blocks: 0, bavail: 0 }))).toBeUndefined();
     const fails = () => {
       throw new Error('ENOSYS');
@@ -34,7 +34,7 @@ describe('what is free in a folder', () => {
 });
 
 describe('the disk of a run directory', () => {
-  it('comes with the jobs that are left, and with the files of at most 256 of those that are done', async () => {
+  it('is described by the remaining jobs, and by the files of at most 256 finished ones', async () => {
     const state = memoryStore();
     const artifact = { output: 1, file: 'images/a.png', bytes: 100, sha256: '00', mime: 'image/png' };
     const done = Array.from({ length: 300 }, (_, n) =>
@@ -56,7 +56,7 @@ describe('the disk of a run directory', () => {
 });
 
 describe('promptpress run', () => {
-  it('says once that little space is left, on standard error and in the log', async () => {
+  it('warns once of little space, on standard error and in the log', async () => {
     await using folder = await temporaryFolder();
     const cwd = join(folder.path, 'set');
     await mkdir(cwd);

@@ -13,7 +13,7 @@ async function listed(root: string, glob: string): Promise<string> {
 }
 
 describe('files of this machine as rows', () => {
-  it('are listed in one order, with links that lead to files inside', async () => {
+  it('are listed in a fixed order, with links to files inside the root', async () => {
     await using place = await temporaryFolder();
     const root = await realpath(place.path);
     for (const folder of ['p/in/b/c', 'p/in/.git', 'shared'])
@@ -41,7 +41,7 @@ describe('files of this machine as rows', () => {
     expect(await listed(root, 'in/z.png/*')).toBe('');
   });
 
-  it('do not lie in a folder of git, and neither does a table', async () => {
+  it('exclude files in a folder of git, and a table there', async () => {
     await using place = await temporaryFolder();
     const root = await realpath(place.path);
     await mkdir(join(root, 'p'));
@@ -58,7 +58,7 @@ describe('files of this machine as rows', () => {
     }
   });
 
-  it('do not lead out of the root', async () => {
+  it('exclude files outside of the root', async () => {
     await using place = await temporaryFolder();
     const root = join(await realpath(place.path), 'root');
     await mkdir(join(root, 'p'), { recursive: true });

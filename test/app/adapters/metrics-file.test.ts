@@ -28,7 +28,7 @@ function timer() {
 }
 
 describe('metricsFile', () => {
-  it('writes at once, whenever its time has come, and at the end; nothing is left beside it', async () => {
+  it('writes at once, at each interval, and at the end; leaves no temporary file', async () => {
     const file = join(folder, 'a.prom');
     const { io, tick, count } = timer();
     let asked = 0;
@@ -49,7 +49,7 @@ describe('metricsFile', () => {
     expect(await readdir(folder)).toEqual(['a.prom']);
   });
 
-  it('says once that the disk fails, and goes on trying', async () => {
+  it('reports a failing disk once, and keeps trying', async () => {
     const place = join(folder, 'later');
     const file = join(place, 'a.prom');
     const { io, tick } = timer();
@@ -71,7 +71,7 @@ describe('metricsFile', () => {
     expect(await readFile(file, 'utf8')).toBe('3');
   });
 
-  it('replaces a link rather than what it leads to', async () => {
+  it('replaces a link, not its target', async () => {
     const other = join(folder, 'other.txt');
     await writeFile(other, 'kept');
     await symlink(other, join(folder, 'a.prom'));
@@ -90,14 +90,14 @@ describe('metricsFile', () => {
 });
 
 describe('checkMetricsFile', () => {
-  it('refuses a file of something else, and a folder', async () => {
+  it('refuses another file, and a folder', async () => {
     const file = join(folder, 'manifest.csv');
     await writeFile(file, 'file_name,cell\r\n');
     for (const path of [file, folder])
       await expect(checkMetricsFile(path, '--metrics-file')).rejects.toBeInstanceOf(CliError);
   });
 
-  it('accepts metrics of ours, an empty file, and none', async () => {
+  it('accepts metrics of promptpress, an empty file, and a missing one', async () => {
     const ours = join(folder, 'a.prom');
     const empty = join(folder, 'b.prom');
     await writeFile(ours, '# HELP promptpress_build_info Version.\n');

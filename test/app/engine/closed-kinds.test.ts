@@ -16,7 +16,7 @@ steps:
 const chat = '{ chat: { model: text-pro, prompt: "Say {{ n }}" } }';
 const forbidden = { status: 403, body: { error: { message: 'not for you' } } };
 
-describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () => {
+describe.runIf(hasPostgres)('a closed kind of request on an engine', () => {
   let rig: EngineRig;
   let engine: readonly string[];
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
     60_000,
   );
 
-  it('has left its rows to the next run, which does them once they are served', async () => {
+  it('leaves its rows to the next run, which makes them once the service offers the kind', async () => {
     await rig.write('later.yaml', pipeline('later', 60, chat));
     const refusal = rig.service.fault('chat', forbidden);
     const first = await rig.pp('run', 'later.yaml', ...engine);
@@ -116,7 +116,7 @@ describe.runIf(hasPostgres)('a kind of request that is closed on an engine', () 
     expect(await statusesOf('later', 'other')).toEqual({ done: 60 });
   }, 60_000);
 
-  it('leaves the rows of a few refusals too, where a worker was served none', async () => {
+  it('leaves the rows of a few refusals too if no request of the worker was accepted', async () => {
     await rig.write('few.yaml', pipeline('few', 6, chat));
     const refusal = rig.service.fault('chat', forbidden);
     const run = await rig.pp('run', 'few.yaml', ...engine);

@@ -16,7 +16,7 @@ steps:
   look: { from: grid, generate: { model: any-model, prompt: What is it?, images: [parent] } }
 `;
 
-describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () => {
+describe.runIf(hasPostgres)('an engine whose rows were written by a stranger', () => {
   let rig: EngineRig;
   let evil: Greeter;
   let key: string;
@@ -89,7 +89,7 @@ describe.runIf(hasPostgres)('an engine whose rows a stranger has written', () =>
     ]);
   });
 
-  it('is said to be damaged where its version is gone', async () => {
+  it('is reported as damaged if its version is missing', async () => {
     const lead = ['run', 'foxes.yaml', '--queue', 'lease', '--engine', 'ENGINE'];
     const { code, err } = await said('DELETE FROM promptpress.schema_version', [], lead);
     expect([code, err]).toEqual([74, expect.stringContaining('holds what promptpress does not write')]);

@@ -123,8 +123,8 @@ async function through(
 /** No submission leaves whose intent is not durable. */
 const wentOn = { meanwhile: 1 + tasks, code: 0, isSaid: true, isBack: true, ...whole };
 
-describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on it', () => {
-  it('is away for a while: it is waited for', async () => {
+describe.runIf(hasOwnPostgres)('an engine with a fault during a run', () => {
+  it('is waited for while it is unavailable', async () => {
     await using outage = await Outage.begin();
     const worker = outage.worker();
     const begin = async (): Promise<void> => {
@@ -140,7 +140,7 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
     expect(await worker.done, worker.err()).toBe(0);
   }, 120_000);
 
-  it('is put back in an older state: nothing more is sent, the run ends, and goes on with the tasks of the gateway', async () => {
+  it('ends the run if it was restored from an older copy; the next run continues with the tasks of the gateway', async () => {
     await using outage = await Outage.begin();
     const { rig } = outage;
     const counted = (): number =>
@@ -185,8 +185,8 @@ describe.runIf(hasOwnPostgres)('an engine in trouble, while a run is at work on 
   }, 120_000);
 });
 
-describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
-  it('has no space left: it is waited for', async () => {
+describe.runIf(hasOwnPostgres).concurrent('a database with a fault', () => {
+  it('is waited for while it has no space left', async () => {
     await using outage = await Outage.begin();
     const change = (statement: string) => () => asked(server.url(outage.name), statement);
     const full = await through(
@@ -203,7 +203,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     expect(full, full.err).toMatchObject(wentOn);
   }, 120_000);
 
-  it('can only be read, for longer than two leases: it is waited for, and nothing counts as paid that never left', async () => {
+  it('is waited for while it is read-only for longer than two leases, and no unsent work counts as paid', async () => {
     await using outage = await Outage.begin();
     const { name } = outage;
     const worker = outage.worker();
@@ -222,7 +222,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     expect(await worker.done, worker.err()).toBe(0);
   }, 120_000);
 
-  it('refuses the password: run and worker end, and the same command goes on', async () => {
+  it('ends run and worker if it refuses the password; the same command continues', async () => {
     await using outage = await Outage.begin();
     const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();
@@ -245,7 +245,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database in trouble', () => {
     expect(await outage.end()).toEqual(whole);
   }, 120_000);
 
-  it('was changed by another release: run and worker end, and the same command goes on', async () => {
+  it('ends run and worker if another release has changed it; the same command continues', async () => {
     await using outage = await Outage.begin();
     const held = outage.rig.service.fault('imagine', { hang: 'after' }, afterFirst);
     const worker = outage.worker();

@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     expect(said.code, said.err).toBe(0);
   };
 
-  it('is no folder without its mark, also where it lies at the same path of the same machine', async () => {
+  it('does not include a folder without its mark, even at the same path on the same machine', async () => {
     await begun('again');
     await rm(rig.at('again-first'), { recursive: true });
     await mkdir(rig.at('again-first'));
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
   });
 
   describe('with --move-out', () => {
-    it('is another folder once all is there, and what it has left is refused from then on', async () => {
+    it('moves to another folder once all files are there; the old folder is refused from then on', async () => {
       await begun('moved');
       const submits = rig.service.count('imagine');
       const before = await markOf('moved-first');
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       expect(rig.service.count('imagine')).toBe(submits);
     });
 
-    it('stays where it is while a file is not whole there, and goes on with what is left', async () => {
+    it('stays the same while a file is damaged, and continues with the remaining files later', async () => {
       await begun('torn');
       const before = await markOf('torn-first');
       const [lost = '', changed = ''] = await filesIn('torn-first');
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       expect(await contents('torn-second')).toEqual(await contents('torn-first'));
     });
 
-    it('is a bucket, another one, and a folder again', async () => {
+    it('moves to a bucket, to another one, and back to a folder', async () => {
       await using fake = await startFakeS3();
       const env = { ...rig.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
       const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: rig.at(), env });
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       expect(rig.service.count('imagine')).toBe(submits);
     });
 
-    it('is left as it was where it was killed before the last step, or is another folder', async () => {
+    it('is unchanged or moved, but never mixed, whenever a move is killed', async () => {
       await using fake = await startFakeS3();
       const env = { ...rig.env, ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
       const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd: rig.at(), env });
@@ -189,7 +189,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       expect((await markOf('runs/killed')).place).toBe(place);
     });
 
-    it('is not moved while workers are at work, and its run is left to them', async () => {
+    it('does not move while workers are running, and their run continues', async () => {
       await begun('busy');
       await rig.write('busy.yaml', pipeline('busy').replace('hare', 'hare, crow'));
       expect((await run('busy', '--out', 'busy-first', '--detach')).code).toBe(0);
@@ -206,7 +206,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
       expect([said.code, said.err]).toEqual([0, expect.stringContaining('Copied 4 files')]);
     });
 
-    it('is for runs on an engine, and says what to do with a run directory', async () => {
+    it('cannot move for a run of one machine, and the message says what to do', async () => {
       const said = await rig.pp('run', 'moved.yaml', '--out', 'x', '--move-out');
       expect([said.code, said.err]).toEqual([2, expect.stringContaining('mv runs/foxes')]);
       const nowhere = await rig.pp('run', 'moved.yaml', ...rig.lease, '--move-out');
@@ -217,7 +217,7 @@ describe.skipIf(!hasPostgres)('the place of a run on an engine', () => {
     });
   });
 
-  it('is known by its mark to a worker that has it under another path', async () => {
+  it('is recognised by a worker with another path, by its mark', async () => {
     await rig.write('shared.yaml', pipeline('shared'));
     expect((await run('shared', '--out', 'here', '--detach')).code).toBe(0);
     await rename(rig.at('here'), rig.at('mounted'));

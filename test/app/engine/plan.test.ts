@@ -32,7 +32,7 @@ describe.skipIf(!hasPostgres)('the plan of a run on an engine', () => {
   const plan = (...args: readonly string[]): Promise<Said> =>
     rig.pp('plan', 'foxes.yaml', ...engine, ...args);
 
-  it('is of all where nothing of it is there yet, be it the tables', async () => {
+  it('contains everything if the engine has neither the run nor its tables', async () => {
     await rig.write('foxes.yaml', foxes('fox, owl'));
     const { code, out, err } = await plan('--json');
     expect([code, err]).toEqual([0, `promptpress: There is no run ${shown} yet: nothing of it is done.\n`]);
@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('the plan of a run on an engine', () => {
     expect(JSON.parse(out)).not.toHaveProperty('state');
   });
 
-  it('knows what is done there, by the file as by the name of the run', async () => {
+  it('contains the finished work, whether the file or the name of the run is given', async () => {
     const ran = await rig.pp('run', 'foxes.yaml', '--queue', 'lease', ...engine);
     expect(ran.code, ran.err).toBe(0);
     const done = await plan();
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('the plan of a run on an engine', () => {
     expect(cells.out).toBe('{"cell":1,"vars":{"animal":"fox"}}\n{"cell":2,"vars":{"animal":"owl"}}\n');
   });
 
-  it('is what a run with these flags would do, and what budget.ask asks about', async () => {
+  it('matches the run with the same flags, and the question of budget.ask', async () => {
     await rig.write('foxes.yaml', foxes('fox, owl, hare', 0.6));
     expect(JSON.parse((await plan('--json')).out)).toMatchObject({
       total: { submits: 1, done: 2, cost: 0.5, why: { new: 1 } },
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('the plan of a run on an engine', () => {
     expect(JSON.parse(byName.out)).toMatchObject({ total: { submits: 0, done: 3 } });
   });
 
-  it('takes no flags of a file by the name of the run, and says what to do for another service', async () => {
+  it('accepts no flags of a file if the run is named, and says what to do for another service', async () => {
     const own = await rig.pp('plan', `${rig.database.url}#foxes`, '--set', 'animal=lynx');
     expect([own.code, own.err]).toEqual([
       2,

@@ -31,7 +31,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     expect(said.code, said.err).toBe(0);
   };
 
-  it('downloads missing and changed files again, submits nothing, and leaves the run as it was', async () => {
+  it('downloads missing and changed files again, submits nothing, and does not change the run', async () => {
     await begun('mended');
     const submits = rig.service.count('imagine');
     const [missing = '', changed = ''] = await imagesOf('mended');
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     expect([await chosen(), rig.service.count('imagine')]).toEqual([before, submits]);
   });
 
-  it('does so in a bucket, and writes the manifest there', async () => {
+  it('repairs a run in a bucket too, and writes the manifest there', async () => {
     await using fake = await startFakeS3();
     const env = { ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: `s3://${fake.bucket}` };
     await rig.write('far.yaml', pipeline('far'));
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     expect([...fake.objects.keys()].toSorted()).toEqual(keys);
   });
 
-  it('is refused while the run is on, or is led elsewhere, and takes the pipeline from the user alone', async () => {
+  it('is refused while the run is on or another process leads it, and reads only the pipeline that the user names', async () => {
     await begun('busy');
     const [missing = ''] = await imagesOf('busy');
     await unlink(rig.at(missing));

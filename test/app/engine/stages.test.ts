@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     return [found?.state, found?.workers, stage?.state, stage?.workers, words];
   }
 
-  it('keeps its results in one folder, known by its mark and not by its path', async () => {
+  it('keeps its results in one folder, which is recognised by its mark and not by its path', async () => {
     await rig.write('placed.yaml', pipeline('placed'));
     const { code } = await rig.pp('run', 'placed.yaml', ...rig.lease, '--out', 'first');
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect((await rig.pp('run', 'placed.yaml', ...rig.lease, '--out', 'moved')).code).toBe(0);
   });
 
-  it('is registered, running, then complete, and says what to do', async () => {
+  it('is registered, running, then complete, and its messages say what to do', async () => {
     await rig.write('staged.yaml', pipeline('staged'));
     const registered = await rig.pp('run', 'staged.yaml', ...rig.lease, '--detach', '--json');
     expect(registered.code).toBe(0);
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect((await stageOf('staged')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
   });
 
-  it('waits for workers where its last one has gone', async () => {
+  it('waits for workers after its last one has gone', async () => {
     await rig.write('left.yaml', pipeline('left'));
     await rig.pp('run', 'left.yaml', ...rig.lease, '--detach');
     const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     ]);
   });
 
-  it('that is complete is led without workers to its end at once', async () => {
+  it('ends at once without workers if it is complete', async () => {
     await rig.write('over.yaml', pipeline('over'));
     expect((await rig.pp('run', 'over.yaml', ...rig.lease)).code).toBe(0);
     const submits = rig.service.count('imagine');
@@ -128,7 +128,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect((await stageOf('over')).slice(0, 3)).toEqual(['complete', undefined, 'complete']);
   });
 
-  it('is made anew in its folder once it was removed', async () => {
+  it('starts again in its folder after it was removed', async () => {
     await rig.write('gone.yaml', pipeline('gone'));
     expect((await rig.pp('run', 'gone.yaml', ...rig.lease)).code).toBe(0);
     const place = `${rig.database.url}#gone`;
@@ -145,7 +145,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect((await rig.pp('run', 'gone.yaml', ...rig.lease)).code).toBe(0);
   });
 
-  it('is missed aloud by a worker that is not to wait for one', async () => {
+  it('is reported as missing by a worker that does not wait for runs', async () => {
     await using fresh = await startEngine();
     const words = ['worker', '--once', '--name', 'one', '--engine', fresh.database.url];
     const empty = await fresh.pp(...words);
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect([over.code, over.err]).toEqual([0, expect.stringContaining('one: no run is open on the engine')]);
   });
 
-  it('is not what a rehearsal is, though the environment names an engine', async () => {
+  it('is separate from a rehearsal, even if the environment names an engine', async () => {
     await rig.write('staged.yaml', pipeline('staged'));
     const env = { ...rig.env, PROMPTPRESS_ENGINE: rig.database.url };
     const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: rig.at(), env });

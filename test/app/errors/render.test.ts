@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isOfConnection, shownErrorOf } from '../../../src/app/errors/render.ts';
 
-test('memory that cannot be had is shown with its limit, and is no bug', () => {
+test('a failed memory allocation is reported with its limit, not as a bug', () => {
   const error = new RangeError(
     'WebAssembly.instantiate(): Out of memory: Cannot allocate Wasm memory for new instance',
   );
@@ -13,7 +13,7 @@ test('memory that cannot be had is shown with its limit, and is no bug', () => {
   expect(shownErrorOf(new RangeError('Invalid array length')).text).toContain('Internal error');
 });
 
-test('an error that undici threw and nobody caught is of one connection, a few times', () => {
+test('a few uncaught errors of undici about a single connection are ignored', () => {
   const thrown = (frame: string): Error =>
     Object.assign(new TypeError('x'), {
       stack: `TypeError: x\n    at Socket.emit (node:events:1:1)\n    at ${frame}`,

@@ -57,7 +57,7 @@ async function writtenAnew(): Promise<string> {
 }
 
 describe('the manifest of a run after an edit of the matrix', () => {
-  it('is what the command writes for the same state', async () => {
+  it('equals the one that the command writes for the same state', async () => {
     await run(first);
     for (const words of [
       ['fox', 'elk', 'hare', '"a, b"'],
@@ -69,7 +69,7 @@ describe('the manifest of a run after an edit of the matrix', () => {
     }
   });
 
-  it('is the same after a stopped run with failed jobs, and after these are tried again', async () => {
+  it('is the same after a stopped run with failed jobs, and after these were retried', async () => {
     await run(first, '--max-submits', '15');
     const rest = await run(first, '--fault', 'text:400:at 2');
     expect(rest.totals.slots).toMatchObject({ failed: 1 });
@@ -79,13 +79,13 @@ describe('the manifest of a run after an edit of the matrix', () => {
     expect(again.manifest).toBe(await writtenAnew());
   });
 
-  it('takes no row from an old manifest that somebody has edited', async () => {
+  it('contains no row of an old manifest that somebody has edited', async () => {
     await run(first);
     writeFileSync(file('manifest.csv'), readFileSync(file('manifest.csv'), 'utf8').replace('hare', 'hart'));
     expect((await run({ ...first, words: ['fox', 'elk', 'hare'] })).manifest).not.toContain('hart');
   });
 
-  it('is the one of a new directory after any row of edits', async () => {
+  it('equals that of a new directory after any sequence of edits', async () => {
     const word = fc.constantFrom(
       'fox',
       'owl',

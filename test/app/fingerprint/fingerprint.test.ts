@@ -172,7 +172,7 @@ const changes: Readonly<Record<string, Change>> = {
 };
 
 describe('a run with nothing to do', () => {
-  it('is recognised again and again, and says what a run says that goes through its plan', async () => {
+  it('is recognised every time, and reports the same as a run that reads its plan', async () => {
     const works = await run();
     expect([works.code, works.err]).toEqual([0, expect.stringContaining('4 done')]);
     rmSync(manifest());
@@ -192,7 +192,7 @@ describe('a run with nothing to do', () => {
     expect(record).toMatchObject({ cells: 4, rows: 4, imageCount: 1, exitCode: 0 });
   });
 
-  it.each(Object.entries(changes))('goes through its plan after a change: %s', async (_name, change) => {
+  it.each(Object.entries(changes))('reads its plan after a change: %s', async (_name, change) => {
     await run();
     expect(await isRecognised()).toBe(true);
     change.apply();
@@ -202,7 +202,7 @@ describe('a run with nothing to do', () => {
     expect(code === 2 || inode() !== before).toBe(true);
   });
 
-  it('never misses one change, in whatever order changes come', async () => {
+  it('is never recognised after a change, in any order of changes', async () => {
     await run();
     const names = fc.constantFrom(...Object.keys(changes).filter((name) => !name.includes('link')));
     await fc.assert(
@@ -231,7 +231,7 @@ describe('a run with nothing to do', () => {
     expect(await isRecognised('--accept-older-state')).toBe(false);
   });
 
-  it('is not recognised while a job has failed in it, only once a whole run has changed nothing', async () => {
+  it('is not recognised after a failed job until a complete run has changed nothing', async () => {
     const { code } = await run('--fault', 'text:400:at 1');
     expect(code).toBe(1);
     expect(await isRecognised()).toBe(false);
@@ -240,7 +240,7 @@ describe('a run with nothing to do', () => {
   });
 });
 
-it('a run with nothing to do ends as every run does for whoever has interrupted it', async () => {
+it('a run with nothing to do ends like any other run when it is interrupted', async () => {
   await run();
   const test = testIo({ cwd });
   test.interrupt('SIGTERM');
@@ -250,7 +250,7 @@ it('a run with nothing to do ends as every run does for whoever has interrupted 
   expect(inode()).toBe(before);
 });
 
-it('a run is not recognised while an order of jobs to be made anew is open', async () => {
+it('a run is not recognised while an order to remake jobs is open', async () => {
   await run();
   const { job: last = '' } = (await readManifest(manifest())).at(-1) ?? {};
   expect((await run('--limit', '1', '--redo', last)).code).toBe(0);
@@ -259,7 +259,7 @@ it('a run is not recognised while an order of jobs to be made anew is open', asy
   expect(await isRecognised('--limit', '1')).toBe(true);
 });
 
-describe('a manifest that is current', () => {
+describe('an up-to-date manifest', () => {
   const write = async (...flags: readonly string[]): Promise<boolean> => {
     const before = inode();
     const { code } = await promptpress(['manifest', state(), ...flags], { cwd });
@@ -267,7 +267,7 @@ describe('a manifest that is current', () => {
     return before !== undefined && inode() === before;
   };
 
-  it('stays as it lies, and its totals are said', async () => {
+  it('is kept, and its totals are reported', async () => {
     await run();
     const said = await promptpress(['manifest', state()], { cwd });
     expect(said.out).toMatch(/^runs\/notes\.sandbox\/manifest\.csv: 4 rows, \d with a file\n$/);
@@ -275,7 +275,7 @@ describe('a manifest that is current', () => {
     expect(await write('--all')).toBe(true);
   });
 
-  it('is written again where it is not what was written, or another form is wanted', async () => {
+  it('is written again if its bytes or the wanted form differ', async () => {
     await run();
     expect(await write('--escape-formulas')).toBe(false);
     await run();

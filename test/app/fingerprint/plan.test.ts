@@ -71,7 +71,7 @@ function damageRecords(): void {
 }
 
 describe('a plan with nothing to do', () => {
-  it('says without a look at any slot what a plan says that looks at each', async () => {
+  it('shows the same without reading slots as a plan that reads each slot', async () => {
     await run();
     const whole = await plannedInFull();
     expect(whole).toMatchObject({
@@ -87,7 +87,7 @@ describe('a plan with nothing to do', () => {
     expect([code, JSON.parse(out)]).toEqual([0, whole]);
   });
 
-  it('looks at its slots where flags ask for more than a whole plan, or for work that was done', async () => {
+  it('reads its slots if flags ask for more than a complete plan, or for finished work', async () => {
     await run();
     damageRecords();
     for (const flags of [
@@ -113,14 +113,14 @@ describe('a plan with nothing to do', () => {
     },
   };
 
-  it.each(Object.entries(changes))('misses no change: %s', async (_name, change) => {
+  it.each(Object.entries(changes))('detects every change: %s', async (_name, change) => {
     await run();
     change();
     const found = await planned();
     expect(found).toEqual(await plannedInFull());
   });
 
-  it('counts what failed as a plan does that looks at each slot', async () => {
+  it('counts failures like a plan that reads each slot', async () => {
     await run('--fault', 'text:400:at 1');
     await run();
     const found = await planned();

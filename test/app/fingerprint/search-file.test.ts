@@ -18,7 +18,7 @@ function holdsNoneOf(text: string, texts: readonly string[]): boolean {
 }
 
 describe('a search for texts in a file', () => {
-  it('finds what a plain search finds, wherever it stands', () => {
+  it('finds the same texts as a plain search, at any position', () => {
     // Few letters, so that parts of a text stand in many places.
     const letters = (least: number, most: number): fc.Arbitrary<string> =>
       fc
@@ -39,7 +39,7 @@ describe('a search for texts in a file', () => {
     );
   });
 
-  it('finds a text over the end of each piece that is read', () => {
+  it('finds a text that spans two chunks', () => {
     const key = 'sk-0123456789abcdef';
     for (let before = 1_048_576 - key.length - 1; before <= 1_048_577; before += 1)
       expect(
@@ -47,7 +47,7 @@ describe('a search for texts in a file', () => {
       ).toBe(false);
   });
 
-  it('knows nothing of a file that is not there', () => {
+  it('returns false for a missing file', () => {
     expect(holdsNone(join(folder, 'nothing'), ['sk-0123456789abcdef'])).toBe(false);
     expect(holdsNoneOf('a text', [])).toBe(true);
   });

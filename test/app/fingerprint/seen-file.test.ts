@@ -18,7 +18,7 @@ function fileOf(content: string): { readonly path: string; readonly changedMs: n
   return { path, changedMs: Math.floor(statSync(path).ctimeMs) };
 }
 
-it('reads a file again that was changed within the grain of its time, and no older one', () => {
+it('only files that changed within the time resolution are read again', () => {
   const { path, changedMs } = fileOf('new');
   const at = (now: number): SeenFile | undefined => seenFile(path, sha256('new'), now, now);
   // The same size and times as when it was read, and other bytes: a second change within the grain.
@@ -36,7 +36,7 @@ it('reads a file again that was changed within the grain of its time, and no old
   }
 });
 
-it('takes no bytes for those of a file that changed within the grain before it was read', () => {
+it('seenFile returns undefined for a recently changed file whose bytes are not those that were read', () => {
   const { path, changedMs } = fileOf('new');
   const seen = (readSince: number, text: string): unknown =>
     seenFile(path, sha256(text), readSince, changedMs + 60_000)?.sha256;
@@ -48,7 +48,7 @@ it('takes no bytes for those of a file that changed within the grain before it w
   expect(seen(changedMs + grainMs, 'new')).toBe(sha256('new'));
 });
 
-it('lets a file be old once it was read again behind the grain', () => {
+it('a file is no longer young once it was read again later than the time resolution', () => {
   const { path, changedMs } = fileOf('new');
   const young = seenFile(path, sha256('new'), changedMs, changedMs) as SeenFile;
   expect(young.young).toBe(true);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { jsonLine } from '../../../src/app/output/json-line.ts';
 
-it('is the same value for who reads JSON, on one line without anything that a terminal obeys', () => {
+it('jsonLine returns one line without terminal control characters that parses to the same value', () => {
   const text = fc.string({
     unit: fc.oneof(
       fc.constantFrom(

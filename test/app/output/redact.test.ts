@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Redactor } from '../../../src/app/output/redact.ts';
 
 describe('Redactor', () => {
-  it('finds a secret as it is, in JSON, in an address and in CSV', () => {
+  it('finds a secret in plain form, in JSON, in an address and in CSV', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', minLength: 8, maxLength: 40 }),
@@ -27,7 +27,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('finds a secret in hex and in base64, by itself or inside of something longer', () => {
+  it('finds a secret in hex and in base64, alone or inside a longer text', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 16, maxLength: 60, unit: 'grapheme-ascii' }),
@@ -52,14 +52,14 @@ describe('Redactor', () => {
     );
   });
 
-  it('masks a secret that holds another one as a whole', () => {
+  it('masks a secret that contains another one as a whole', () => {
     const redactor = new Redactor();
     redactor.add('abcdefgh');
     redactor.add('abcdefgh-ij');
     expect(redactor.apply('x abcdefgh-ij y abcdefgh z')).toBe('x [secret] y [secret] z');
   });
 
-  it('leaves the key of a sandbox that was given none: its help shows it', () => {
+  it('does not mask the default key of a sandbox, which its help shows', () => {
     const redactor = new Redactor();
     redactor.add('sandbox');
     redactor.add('sandbox-5f2c');
@@ -68,7 +68,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('leaves everything alone without secrets', () => {
+  it('changes nothing without secrets', () => {
     expect(new Redactor().apply('text')).toBe('text');
   });
 });

@@ -63,8 +63,8 @@ async function printed(said: string, colors: boolean, redactor = new Redactor())
   return [out, test.out().slice(out.length), test.err(), ...questions];
 }
 
-describe('what a process prints', () => {
-  it('holds nothing that a terminal obeys, whatever a command says', async () => {
+describe('the output of a process', () => {
+  it('contains no terminal control characters, whatever a command prints', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
         const ways = await printed(said, false);
@@ -78,7 +78,7 @@ describe('what a process prints', () => {
     );
   });
 
-  it('holds of escape sequences only the colours of diagnostics, where colours are wanted', async () => {
+  it('contains only the colour sequences of diagnostics, where colours are wanted', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
         for (const way of await printed(said, true)) expect(way.replaceAll(color, '')).not.toMatch(obeyed);
@@ -96,7 +96,7 @@ describe('what a process prints', () => {
     }
   });
 
-  it('is a text as it is where nothing in it is obeyed, and JSON of one line always', async () => {
+  it('is unchanged if it has no control characters, and always for JSON of one line', async () => {
     const plain = 'a\tb\n  ü 狐 👩‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 | " \\\n';
     expect(await printed(plain, false)).toEqual([plain, plain, plain, plain]);
     await fc.assert(
@@ -116,20 +116,20 @@ describe('a secret', () => {
   redactor.addCredential(key);
   redactor.add(team);
 
-  it('stands in no words and no question; of data, credentials are taken out', async () => {
+  it('is masked in words and questions; in data, only credentials are', async () => {
     const [out, data, err, question] = await printed(`${key} of ${team}`, false, redactor);
     expect([out, err, question]).toEqual(Array(3).fill('[secret] of [secret]'));
     expect(data).toBe('[secret] of red foxes');
   });
 
-  it('stands in no frame of a view, whose cursor movements stay', () => {
+  it('is masked in every frame of a view, and cursor movements are kept', () => {
     const terminal = { columns: () => 80, rows: () => 24, unicode: true };
     const test = testIo({ cwd: '/', terminal });
     safeIo(test.io, redactor).terminal?.draw(`\u001b[1A\r${key} ${team}\u001b[K\n`);
     expect(test.err()).toBe('\u001b[1A\r[secret] [secret]\u001b[K\n');
   });
 
-  it('is taken out where the command learns of it after its output was made', async () => {
+  it('is masked even if the command learns it after its output was made', async () => {
     const late = new Redactor();
     const test = testIo({ cwd: '/' });
     const io = safeIo(test.io, late);
@@ -164,7 +164,7 @@ steps:
     ['unknown'],
   ] as const;
 
-  it('reach no terminal as they are, in any command, nor the log', async () => {
+  it('are escaped on the terminal by every command, and in the log', async () => {
     await using root = await temporaryFolder();
     const cwd = join(root.path, `d${steering}`);
     await mkdir(cwd);

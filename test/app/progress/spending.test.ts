@@ -26,8 +26,8 @@ function watch() {
   return { update, progress: () => model.progress(1000) };
 }
 
-describe('what an invocation spends', () => {
-  it('grows by each reply of a job, usable or not', () => {
+describe('the spending of an invocation', () => {
+  it('grows with each reply of a job, usable or not', () => {
     const { update, progress } = watch();
     update('a', 'submitting');
     // It could not be used, and is asked again.
@@ -40,7 +40,7 @@ describe('what an invocation spends', () => {
     expect(progress().cost).toBeCloseTo(0.25, 9);
   });
 
-  it('is not what an earlier invocation paid for the same text', () => {
+  it('does not include earlier payments for the same text', () => {
     const { update, progress } = watch();
     update('a', 'submitting', { prompt: 100, total: 100 }, 1);
     expect(progress()).not.toHaveProperty('tokens');
@@ -49,7 +49,7 @@ describe('what an invocation spends', () => {
     expect(progress().cost).toBeCloseTo(0.1, 9);
   });
 
-  it('is the cost of each task that is submitted, whatever becomes of it, and not of one that is not accepted', () => {
+  it('includes the cost of each accepted task, whatever its result, and of no rejected one', () => {
     const { update, progress } = watch();
     update('a', 'pending');
     update('a', 'running', undefined, 0.04);
@@ -65,7 +65,7 @@ describe('what an invocation spends', () => {
     expect(progress()).not.toHaveProperty('tokens');
   });
 
-  it('is not what an earlier invocation paid for a task that this one follows, or tries again', () => {
+  it('does not include earlier payments for a task that this invocation follows or retries', () => {
     const { update, progress } = watch();
     update('a', 'running', undefined, 0.04);
     update('a', 'done', undefined, 0.04);
@@ -76,7 +76,7 @@ describe('what an invocation spends', () => {
     expect(progress().tokens).toEqual({ prompt: 10, total: 10 });
   });
 
-  it('stands in the line that is shown', () => {
+  it('is shown in the progress line', () => {
     const { update, progress } = watch();
     update('a', 'submitting');
     update('a', 'done', { prompt: 1200, tool: 34, candidates: 5, thoughts: 6000, total: 7239 }, 0.5);

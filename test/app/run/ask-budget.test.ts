@@ -61,35 +61,35 @@ describe('a run that is estimated above budget.ask', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it.each(['', 'n', 'yeah'])('leaves everything alone after %j', async (answer) => {
+  it.each(['', 'n', 'yeah'])('is not started after the answer %j', async (answer) => {
     const { code, err } = await run(1, answer);
     expect(code).toBe(2);
     expect(err).toContain('nothing was submitted');
     expect(await untouched()).toBe(true);
   });
 
-  it('is refused where there is no terminal, with the way on', async () => {
+  it('is refused without a terminal, and the message says how to continue', async () => {
     const { code, err } = await run(1, undefined);
     expect(code).toBe(2);
     expect(err).toContain('--yes');
     expect(await untouched()).toBe(true);
   });
 
-  it('runs with --yes, at a terminal and without one', async () => {
+  it('runs with --yes, with or without a terminal', async () => {
     expect((await run(1, undefined, '--yes', '--limit', '1')).code).toBe(0);
     expect((await run(0.1, 'n', '--yes')).code).toBe(0);
     expect(asked).toEqual([]);
   });
 });
 
-it('says with --quiet all that it says without, where it is refused', async () => {
+it('a refusal is the same with --quiet as without', async () => {
   const flags = ['--base-url', `${service.url}/v1`];
   const said = await run(1, undefined, ...flags);
   expect([said.code, said.err]).toEqual([2, expect.stringContaining('The base address ends in /v1')]);
   expect(await run(1, undefined, '--quiet', ...flags)).toEqual(said);
 });
 
-it('asks nothing at the bound itself, of a part that costs less, or of a rehearsal', async () => {
+it('nothing is asked at the exact limit, for a cheaper part, or in a rehearsal', async () => {
   expect((await run(0.74, 'n', '--sandbox', '--limit', '1')).code).toBe(0);
   expect((await run(0.75, 'n', '--limit', '1')).code).toBe(0);
   expect(asked).toEqual([]);

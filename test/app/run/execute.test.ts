@@ -21,7 +21,7 @@ const endless = (signal: AbortSignal): Promise<never> =>
   });
 
 describe('the manifest at the end of a run', () => {
-  it('is waited for without an end as long as no signal has come', async () => {
+  it('is waited for without a limit before any signal', async () => {
     const drain = new AbortController();
     const leave = new AbortController();
     const clock = alarmClock();
@@ -41,7 +41,7 @@ describe('the manifest at the end of a run', () => {
     expect(said.join('')).toContain('promptpress manifest runs/x');
   });
 
-  it('is waited for 10 s at most where the signal came before it was begun', async () => {
+  it('is waited for up to 10 s if the signal came before it was begun', async () => {
     const control = { drain: AbortSignal.abort(), leave: new AbortController().signal };
     const clock = alarmClock();
     const said: string[] = [];
@@ -51,7 +51,7 @@ describe('the manifest at the end of a run', () => {
     expect([await listing, said.length]).toEqual([undefined, 1]);
   });
 
-  it('is left at once at the second signal, without a word', async () => {
+  it('is given up at once at the second signal, without a message', async () => {
     const drain = AbortSignal.abort();
     const leave = new AbortController();
     const clock = alarmClock();
@@ -66,7 +66,7 @@ describe('the manifest at the end of a run', () => {
     expect([await listing, clock.alarms.size]).toEqual([undefined, 0]);
   });
 
-  it('is listed, and fails, as the work itself', async () => {
+  it('passes on the result or the error of its writer', async () => {
     const never = new AbortController().signal;
     const control = { drain: AbortSignal.abort(), leave: never };
     const clock = alarmClock();

@@ -64,13 +64,13 @@ describe('the exit code of a failure', () => {
     expect(shownErrorOf(error).exitCode).toBe(74);
   });
 
-  it('what is reported already is not said again', () => {
+  it('a failure that was reported already is not printed again', () => {
     const reported = shownErrorOf(new ReportedError(2, []));
     expect([reported.exitCode, reported.text]).toEqual([2, undefined]);
     expect(shownErrorOf(new CliError(2, 'x'))).toMatchObject({ exitCode: 2, text: 'promptpress: x\n' });
   });
 
-  it('anything else is a bug: 70, with its causes and the request to report it', () => {
+  it('any other error is a bug: 70, with its causes and the request to report it', () => {
     const error = new TypeError('x is not a function', { cause: new Error('the first cause') });
     const { exitCode, text } = shownErrorOf(error);
     expect(exitCode).toBe(70);

@@ -24,7 +24,7 @@ function logged(...events: readonly RunEvent[]): readonly unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-it('has an end that the user did not want as an error, and no other', () => {
+it('the log reports an unwanted end of a run as an error, and no other end', () => {
   const because = { code: 'x.y', message: 'because' };
   const ends: readonly (readonly [RunEnd, string])[] = [
     [{ kind: 'complete' }, 'info'],
@@ -40,7 +40,7 @@ it('has an end that the user did not want as an error, and no other', () => {
   );
 });
 
-it('says in words which rule of pace holds', () => {
+it('the log names the rule of pace that applies', () => {
   expect(logged({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 })).toEqual([
     expect.objectContaining({
       level: 'info',
@@ -52,7 +52,7 @@ it('says in words which rule of pace holds', () => {
   ]);
 });
 
-it('shows no part of a secret that lies across the cut of a long text', async () => {
+it('the log shows no part of a secret at the cut of a long text', async () => {
   const secret = 'S3cret-0123456789-abcdefghij';
   const redactor = new Redactor();
   redactor.addCredential(secret);

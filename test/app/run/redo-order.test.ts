@@ -21,7 +21,7 @@ const stateWith = (now: {
     },
   }) as unknown as StateReader;
 
-it('a plan makes anew what is open, and nothing of what it cancels', async () => {
+it('a plan remakes the jobs of open orders, except cancelled ones', async () => {
   await fc.assert(
     fc.asyncProperty(counts, fc.boolean(), async (now, cancels) => {
       const { keys, redo } = await plannedRedos({ requests: [], cancels }, stateWith(now));
@@ -31,7 +31,7 @@ it('a plan makes anew what is open, and nothing of what it cancels', async () =>
   );
 });
 
-it('a run says of every open order how much of it is left, and of no other', async () => {
+it('a run reports how much is left of every open order, and of no other', async () => {
   await fc.assert(
     fc.asyncProperty(counts, async (now) => {
       const orders = { add: () => ({ made: 0, added: 0 }) as never, cancel: () => 0, close: () => 0 };

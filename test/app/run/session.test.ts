@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { beginRun } from '../../../src/app/run/session.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 
-it('keeps the copies of the tables before until the run is on record, and removes no file of others', async () => {
+it('a run keeps the earlier copies of tables until it is recorded, and removes no other files', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'promptpress-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const [before, now] = ['a'.repeat(64), 'b'.repeat(64)];

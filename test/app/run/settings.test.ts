@@ -33,7 +33,7 @@ async function refusal(code: string, ...codes: readonly string[]): Promise<CliEr
   }
 }
 
-it.each(['relearn', 'new-service'] as const)('--%s forgets what was learned of the service', async (name) => {
+it.each(['relearn', 'new-service'] as const)('--%s forgets measured rates of the service', async (name) => {
   const pipeline = await pipelineOf('name: foxes\nsteps: { grid: { imagine: a fox } }\n');
   const { reader } = stateWith();
   const relearns = async (given: Partial<RunFlags>): Promise<boolean> =>
@@ -42,7 +42,7 @@ it.each(['relearn', 'new-service'] as const)('--%s forgets what was learned of t
 });
 
 describe('--retry-failed --code', () => {
-  it('names the code that no failure has, and those that there are', async () => {
+  it('rejects a code that no failure has, and lists the existing ones', async () => {
     const error = await refusal('task.faild', 'task.failed', 'task.failed', 'task.timeout');
     expect(error?.exitCode).toBe(2);
     const words = JSON.stringify([error?.message, error?.hint]);
@@ -51,7 +51,7 @@ describe('--retry-failed --code', () => {
     expect(words).not.toContain('--retry-failed');
   });
 
-  it('names no code of jobs that have not failed, or not any more', async () => {
+  it('does not list codes of jobs that have not failed, or no longer fail', async () => {
     const store = stateWith('task.timeout', 'task.failed');
     const error = { code: 'connection.lost', message: 'no' };
     const records = [
@@ -65,7 +65,7 @@ describe('--retry-failed --code', () => {
     expect((refused as CliError).hint).toBe('Failed jobs by code: task.failed (1)');
   });
 
-  it('takes a code that a failure has, and any where nothing has failed', async () => {
+  it('accepts a code that a failure has, and any code if nothing has failed', async () => {
     expect(await refusal('task.failed', 'task.failed', 'task.timeout')).toBeUndefined();
     expect(await refusal('task.failed')).toBeUndefined();
   });

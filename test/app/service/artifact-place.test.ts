@@ -58,7 +58,7 @@ async function checkBucket({ fake, place }: S3Place, rows: number): Promise<void
   expect(fake.uploads).toEqual([]);
 }
 
-it('puts files, manifest and record into a bucket, and shows models the images from there', async () => {
+it('a run puts files, manifest and record into a bucket, and sends models the images from there', async () => {
   const opened = await open();
   const { place, fake, say } = opened;
   const { code, err } = await say('run', 'killed.yaml', '--out', out);
@@ -88,7 +88,7 @@ it('puts files, manifest and record into a bucket, and shows models the images f
   expect((fake.counts.get('PUT object') ?? 0) - puts).toBe(4);
 }, 120_000);
 
-it('reads, checks, repairs, cleans, exports and lists what lies in the bucket', async () => {
+it('commands read, check, repair, clean, export and list the files in the bucket', async () => {
   const opened = await open();
   const { place, fake, say } = opened;
   expect((await say('run', 'killed.yaml', '--out', out)).code).toBe(0);
@@ -178,7 +178,7 @@ it.each([
   120_000,
 );
 
-it('says of a run that was refused before it began that there is nothing to verify', async () => {
+it('verify reports that there is nothing to verify for a run that was refused before it began', async () => {
   const { say } = await open({ bucket: 'other' });
   expect((await say('run', 'killed.yaml', '--out', out)).code).toBe(2);
   const said = await say('verify', 'runs/killed');
@@ -214,7 +214,7 @@ it.each([
   expect(place.service.submits.all).toEqual([]);
 });
 
-it('keeps the files of a run in one place, and two runs apart', async () => {
+it('a run keeps all its files in one place, and two runs stay apart', async () => {
   const { place, say } = await open();
   expect((await say('run', 'killed.yaml', '--out', out)).code).toBe(0);
   const moved = await say('run', 'killed.yaml', '--out', 's3://pictures/other');
@@ -248,7 +248,7 @@ it('keeps the files of a run in one place, and two runs apart', async () => {
   expect([late.code, late.err]).toEqual([2, expect.stringContaining('another place')]);
 }, 120_000);
 
-it('ends with 74 where all is done and the bucket does not take the manifest; the next run brings it', async () => {
+it('a run ends with 74 if all is done and the bucket rejects the manifest; the next run uploads it', async () => {
   const opened = await open();
   const { place, fake, say } = opened;
   fake.fault = ({ method, key }) =>
@@ -262,7 +262,7 @@ it('ends with 74 where all is done and the bucket does not take the manifest; th
   await checkBucket(opened, 6);
 }, 120_000);
 
-it('stops where the store takes no more, and goes on from there', async () => {
+it('a run stops when the store accepts no more, and continues from there later', async () => {
   const opened = await open();
   const { place, fake, say } = opened;
   let isTaken = true;

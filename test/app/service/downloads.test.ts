@@ -28,7 +28,7 @@ function noting(): {
   return { writer, links, closed: () => closed };
 }
 
-it('a download may take ten minutes, and as long as a request where that may take more', () => {
+it('a download may take ten minutes, or as long as a request if that may take longer', () => {
   const totalOf = (requestMs: number): unknown => {
     const mask = String;
     const to = { baseUrl: 'https://x.test', requestMs, mask, dataMask: mask, clock: wallClock };

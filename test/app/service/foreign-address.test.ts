@@ -78,7 +78,7 @@ describe('an engine that a file of variables names', () => {
     expect(engine.connections()).toBe(0);
   });
 
-  it('gets it where the user says so: at the terminal, beforehand, or by a variable', async () => {
+  it('gets the password if the user allows it: at the terminal, beforehand, or by a variable', async () => {
     await writeEnv({ PROMPTPRESS_ENGINE: address });
     const env = { PGPASSWORD: ambient.PGPASSWORD };
     expect((await pp(['status', 'set.yaml'], env, 'n')).code).toBe(2);
@@ -106,7 +106,7 @@ describe('an engine that a file of variables names', () => {
     expect(engine.passwords).toEqual(['of-the-file-0815']);
   });
 
-  it('gets none of the password file but where the user says so', async () => {
+  it('gets no password of the password file unless the user allows it', async () => {
     const file = join(cwd, 'passwords');
     await writeFile(file, '*:*:*:*:of-the-password-file\n');
     await chmod(file, 0o600);
@@ -120,7 +120,7 @@ describe('an engine that a file of variables names', () => {
     expect(engine.passwords).toEqual(['', 'of-the-password-file']);
   });
 
-  it('is not asked about where the environment or the command line names it', async () => {
+  it('needs no permission if the environment or the command line names it', async () => {
     await writeEnv({ OTHER: 'x' });
     const env = { PGPASSWORD: ambient.PGPASSWORD };
     await pp(['status', 'set.yaml'], { ...env, PROMPTPRESS_ENGINE: address });
@@ -151,7 +151,7 @@ describe('a store that a file of variables names', () => {
     },
   );
 
-  it('is asked about for each of the keys: a yes to one says nothing of another', async () => {
+  it('needs permission for each of the keys: a yes to one does not allow another', async () => {
     const { url, seen } = await listener();
     await writeEnv({ ...service, AWS_ENDPOINT_URL_S3: url });
     const asked: string[] = [];
@@ -171,7 +171,7 @@ describe('a store that a file of variables names', () => {
     ]);
   });
 
-  it('gets the keys of its file, and no session token beside them', async () => {
+  it('gets the keys of its file, without a session token of the environment', async () => {
     await using fake = await startFakeS3();
     await writeEnv({ ...service, ...fake.env });
     await pp(run, { AWS_SESSION_TOKEN: keys.AWS_SESSION_TOKEN });
@@ -180,7 +180,7 @@ describe('a store that a file of variables names', () => {
   });
 });
 
-it('tells the end of a run to an address of a file of variables, and none of the keys', async () => {
+it('an address in a file of variables receives the end of a run, and none of the keys', async () => {
   const { url, seen } = await listener();
   await writeEnv({ PROMPTPRESS_NOTIFY: url });
   const run = ['run', 'set.yaml', '--sandbox', '--max-submits', '0'];

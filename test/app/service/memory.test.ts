@@ -3,7 +3,7 @@ import { memoryOf } from '../../../src/app/service/outside.ts';
 import { BodyPool } from '../../../src/service/http/body/budget.ts';
 import { testIo } from '../../cli/test-io.ts';
 
-it('reads the memory of the process, and the part of responses in it', () => {
+it('memoryOf reads the memory of the process, and the part that responses take', () => {
   const { machine } = testIo({ cwd: '/' }).io;
   const bodies = new BodyPool(0);
   const { signal } = new AbortController();

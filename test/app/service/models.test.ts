@@ -5,7 +5,7 @@ import { planOf } from '../../rig/pipeline-builder.ts';
 const listed = (...ids: string[]) => ids.map((id) => ({ id, endpoints: [] }));
 
 describe('the models of a pipeline', () => {
-  it('are those that are written out, and those that templates name in its first cells', async () => {
+  it('are those written out, and those that templates name in its first cells', async () => {
     const plan = await planOf(`
       matrix:
         model: [text-pro, text-flash]
@@ -30,7 +30,7 @@ describe('the models of a pipeline', () => {
     expect([asksModels(plan, {}), asksModels(plan, { only: ['grid'] })]).toEqual([true, false]);
   });
 
-  it('are searched in a bounded part of a large matrix', async () => {
+  it('are searched in a limited part of a large matrix', async () => {
     const plan = await planOf(`
       matrix: { n: { from: 1, to: 1000000 } }
       steps: { say: { generate: { model: "m{{ n }}", prompt: x } } }
@@ -40,7 +40,7 @@ describe('the models of a pipeline', () => {
 });
 
 describe('a model that is not listed', () => {
-  it('is named with the one that was probably meant, if any', () => {
+  it('is reported with the similar listed one, if any', () => {
     const uses = [
       { model: 'text-por', step: 'say', place: 'test.yaml:1', line: 1 },
       { model: 'text-pro', step: 'say', place: 'test.yaml:1', line: 1 },
@@ -53,11 +53,11 @@ describe('a model that is not listed', () => {
     expect(warnings[1]).toMatch(/^test\.yaml:1 model\.unlisted /);
   });
 
-  it('is no matter where the list is empty', () => {
+  it('is not reported if the list is empty', () => {
     expect(unlistedModels([{ model: 'm', step: 's', place: 'test.yaml:1', line: 1 }], [])).toEqual([]);
   });
 
-  it('cannot act on a terminal by its name', () => {
+  it('cannot affect a terminal by its name', () => {
     const [warning] = unlistedModels(
       [{ model: 'x\u001b[2J', step: 's', place: 'test.yaml:1', line: 1 }],
       listed('y'),

@@ -95,7 +95,7 @@ describe('notify', () => {
     expect(seen[0]?.url).toBe('/');
   });
 
-  it.each([[500], [429], [408]])('tries again after %i, with longer waits', async (status) => {
+  it.each([[500], [429], [408]])('tries again after %i, with increasing waits', async (status) => {
     const { seen, origin } = await receiver(status, status, 200);
     const { failure, waits } = await told(origin, {});
     expect([failure, seen.length, waits]).toEqual([undefined, 3, [1000, 3000]]);
@@ -115,7 +115,7 @@ describe('notify', () => {
     expect([seen.length, failure]).toEqual([1, expect.stringContaining(String(status))]);
   });
 
-  it('tries no more where the wait for it would end behind half a minute', async () => {
+  it('does not try again if the wait would end after half a minute', async () => {
     const { seen, origin } = await receiver(503);
     let now = 0;
     // Each try takes twelve seconds.
@@ -131,13 +131,13 @@ describe('notify', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('tries again where nobody listens, and gives up', async () => {
+  it('tries again if nobody listens, and gives up', async () => {
     const { failure, waits } = await told('http://127.0.0.1:9/hook', {});
     expect(waits).toEqual([1000, 3000, 6000]);
     expect(failure).toContain('http://127.0.0.1:9');
   });
 
-  it('goes through a proxy of the environment, and asks one that refuses once', async () => {
+  it('goes through a proxy of the environment, and asks a refusing proxy once', async () => {
     const { seen, origin } = await receiver(204);
     await using open = await startProxy();
     expect((await told(origin, {}, { env: { http_proxy: open.url } })).failure).toBeUndefined();
@@ -147,7 +147,7 @@ describe('notify', () => {
     expect([closed.asked.length, waits, failure]).toEqual([1, [], expect.stringContaining('USER:PASSWORD')]);
   });
 
-  it('sends nothing once everybody wants to leave', async () => {
+  it('sends nothing after the second signal', async () => {
     const { seen, origin } = await receiver(200);
     const { failure } = await told(origin, {}, { leave: AbortSignal.abort() });
     expect([failure, seen.length]).toEqual([undefined, 0]);
@@ -155,7 +155,7 @@ describe('notify', () => {
 });
 
 describe('notifyTarget', () => {
-  it('takes the flag before the variable', () => {
+  it('prefers the flag to the variable', () => {
     const env = { PROMPTPRESS_NOTIFY: 'https://b.example/' };
     expect(notifyTarget('https://a.example/', env, new Redactor())?.url).toBe('https://a.example/');
     expect(notifyTarget(undefined, env, new Redactor())?.url).toBe('https://b.example/');
@@ -176,7 +176,7 @@ describe('notifyTarget', () => {
     },
   );
 
-  it('masks all of the address that may be a token', () => {
+  it('masks every part of the address that may be a token', () => {
     const redactor = new Redactor();
     notifyTarget('https://me:password1@a.example/hook/T01234567?key=K01234567', {}, redactor);
     const said = redactor.apply(

@@ -23,7 +23,7 @@ async function settle(service: string, more: Readonly<Record<string, string>> = 
 }
 
 describe('values of variables in the service block', () => {
-  it('make up an identity that does not hold them, the same for run and plan', async () => {
+  it('give an identity that does not contain them, the same for run and plan', async () => {
     const block = `baseUrl: "https://x.test", ${key}, id: "eu-\${PROMPTPRESS_VAR_ID}"`;
     const { settings, redactor, pipeline } = await settle(block);
     expect(settings.id).toMatch(/^eu-\$\{PROMPTPRESS_VAR_ID\}#[0-9a-f]{16}$/);
@@ -36,7 +36,7 @@ describe('values of variables in the service block', () => {
     expect(settings.secrets).toEqual(expect.arrayContaining([env.MY_KEY, env.PROMPTPRESS_VAR_ID]));
   });
 
-  it('in the path of an address are secrets; its scheme and host are not', async () => {
+  it('are secrets in the path of an address, but not as its scheme and host', async () => {
     const { redactor } = await settle(
       `baseUrl: "https://\${PROMPTPRESS_VAR_HOST}/\${PROMPTPRESS_VAR_TOKEN}", ${key}`,
     );
@@ -46,7 +46,7 @@ describe('values of variables in the service block', () => {
       );
   });
 
-  it('that every response repeats are no secrets', async () => {
+  it('are not secrets if every response repeats them', async () => {
     const names = 'names: { customId: "${PROMPTPRESS_VAR_WORD}", botType: "${PROMPTPRESS_VAR_ID}" }';
     const { redactor } = await settle(`baseUrl: "https://x.test", ${key}, ${names}`);
     expect(redactor.apply(`${env.PROMPTPRESS_VAR_WORD}::JOB ${env.PROMPTPRESS_VAR_ID}`)).toBe(
@@ -63,7 +63,7 @@ describe('data', () => {
     PROMPTPRESS_VAR_SHORT: 'the-tower',
   };
 
-  it('keeps the words that an identity, a name or a short token is made of', async () => {
+  it('keeps words that are part of an identity, a name or a short token', async () => {
     const { redactor, settings } = await settle(block, { ...words, MY_KEY: 'sk-0123456789abc' });
     const said = `${Object.values(words).join(' ')} sk-0123456789abc`;
     expect(redactor.applyToData(said)).toBe(`${Object.values(words).join(' ')} [secret]`);
@@ -71,7 +71,7 @@ describe('data', () => {
     expect(settings.credentials).toEqual(['the-tower', 'sk-0123456789abc']);
   });
 
-  it('keeps a key that is too short to be masked, and a warning says so', async () => {
+  it('keeps a key that is too short to be masked, with a warning', async () => {
     const { redactor } = await settle(block, { ...words, MY_KEY: 'sk-0123456789ab' });
     expect(redactor.applyToData('sk-0123456789ab')).toBe('sk-0123456789ab');
     expect(redactor.apply('sk-0123456789ab')).toBe('[secret]');
@@ -81,8 +81,8 @@ describe('data', () => {
   });
 });
 
-describe('where the key came from', () => {
-  it('is the variable of the file, or the one that beats it', async () => {
+describe('the source of the key', () => {
+  it('is the variable of the file, or the one that overrides it', async () => {
     const block = `baseUrl: "https://x.test", ${key}`;
     expect((await settle(block)).settings.keySource).toContain('MY_KEY');
     const beaten = (await settle(block, { PROMPTPRESS_API_KEY: 'sk-another-key' })).settings.keySource;

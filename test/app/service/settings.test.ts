@@ -29,8 +29,8 @@ async function refusal(...args: Parameters<typeof settle>): Promise<CliError> {
   throw new Error('nothing was refused');
 }
 
-describe('which service a run talks to', () => {
-  it('flags beat the environment, which beats the file', async () => {
+describe('the service of a run', () => {
+  it('comes from flags, then the environment, then the file', async () => {
     const file = 'service: { baseUrl: "https://file.test", apiKey: "${MY_KEY}", speed: fast }\n';
     const env = { MY_KEY: 'of-the-file-key' };
     const everything = { ...env, PROMPTPRESS_BASE_URL: 'https://env.test/', PROMPTPRESS_API_KEY: key };
@@ -46,7 +46,7 @@ describe('which service a run talks to', () => {
     ).toMatchObject({ baseUrl: 'https://flag.test', speed: 'turbo', id: 'https://flag.test' });
   });
 
-  it('is named by service.id where there is one, else by the origin, else by the word sandbox', async () => {
+  it('is named by service.id, else by the origin, else by the word sandbox', async () => {
     const env = { PROMPTPRESS_API_KEY: key, PROMPTPRESS_BASE_URL: 'https://x.test:8443/gateway' };
     expect((await settle('service: { id: mine }\n', env)).id).toBe('mine');
     expect(await settle('', env)).toMatchObject({
@@ -58,7 +58,7 @@ describe('which service a run talks to', () => {
     expect(rehearsal).not.toHaveProperty('baseUrl');
   });
 
-  it('without an address is refused with both ways named', async () => {
+  it('is refused without an address, and the message names both ways to give one', async () => {
     const { message, hint, exitCode } = await refusal('', { PROMPTPRESS_API_KEY: key });
     expect(exitCode).toBe(2);
     expect(message).toContain('no base address');
@@ -66,7 +66,7 @@ describe('which service a run talks to', () => {
     expect(hint).toContain('--sandbox');
   });
 
-  it('names a missing variable and the line that asks for it', async () => {
+  it('lacks a variable: the message names it and the line that needs it', async () => {
     const file = 'service:\n  baseUrl: https://x.test\n  # ${MY_KEY} in a comment\n  apiKey: ${MY_KEY}\n';
     const { message, exitCode } = await refusal(file, { MY_KEY: '' });
     expect(exitCode).toBe(2);
@@ -77,7 +77,7 @@ describe('which service a run talks to', () => {
     );
   });
 
-  it('takes the default of ${VAR:-default} where the variable is not set or empty', async () => {
+  it('uses the default of ${VAR:-default} if the variable is not set or empty', async () => {
     const file = 'service: { baseUrl: "${PROMPTPRESS_VAR_WHERE:-https://default.test}" }\n';
     const env = { PROMPTPRESS_API_KEY: key };
     expect((await settle(file, env)).baseUrl).toBe('https://default.test');
@@ -87,7 +87,7 @@ describe('which service a run talks to', () => {
     );
   });
 
-  it('takes a default up to its brace, dollar signs too', async () => {
+  it('uses a default up to its brace, including dollar signs', async () => {
     const env = { PROMPTPRESS_API_KEY: key };
     const file = (text: string): string => `service: { baseUrl: "${text}" }\n`;
     expect((await settle(file('${PROMPTPRESS_VAR_A:-https://x.test/$a$$}'), env)).baseUrl).toBe(
@@ -95,7 +95,7 @@ describe('which service a run talks to', () => {
     );
   });
 
-  it('knows the key as a secret before anything can go wrong with it', async () => {
+  it('has its key masked before anything can go wrong', async () => {
     expect(
       (await settle('', { PROMPTPRESS_API_KEY: key, PROMPTPRESS_BASE_URL: 'https://x.test' })).redactor.apply(
         key,
@@ -121,18 +121,18 @@ describe('which service a run talks to', () => {
     },
   );
 
-  it('doubts an address that ends in /v1', () => {
+  it('causes a warning if its address ends in /v1', () => {
     expect(addressWarning('https://x.test/v1')).toContain('https://x.test');
     expect(addressWarning('https://x.test/gateway')).toBeUndefined();
   });
 
-  it('refuses two services at once', async () => {
+  it('is refused if two are named', async () => {
     expect((await refusal('', {}, { sandbox: true, 'base-url': 'https://x.test' })).exitCode).toBe(2);
   });
 });
 
-describe('which service a plan is for', () => {
-  it('is known without a key, and without an address it says what is missing', async () => {
+describe('the service of a plan', () => {
+  it('is known without a key; without an address, the plan says what is missing', async () => {
     const plain = await pipelineOf(`name: test\n${steps}`);
     expect(identifyService(plain, none, {})).toEqual({ missing: 'PROMPTPRESS_BASE_URL' });
     const empty = { PROMPTPRESS_BASE_URL: '' };

@@ -71,7 +71,7 @@ steps:
 
 const notSent = (): void => expect(service.requests).toHaveLength(0);
 
-describe('an address that is written in the file, where nobody can be asked', () => {
+describe('an address in the file, without a terminal', () => {
   it.each([[['run', 'set.yaml']], [['models', 'set.yaml']], [['validate', 'set.yaml', '--online']]])(
     'ends %j with exit 2 and both ways to trust it, before anything is sent; each of them is enough',
     async (args) => {
@@ -94,7 +94,7 @@ describe('an address that is written in the file, where nobody can be asked', ()
     },
   );
 
-  it('is refused by the built command line, whose standard input is no terminal', async () => {
+  it('is refused by the built command line if its standard input is not a terminal', async () => {
     await write();
     const { code, stderr } = await cli(['run', 'set.yaml'], { cwd: folder.path, env: env() });
     expect(code, stderr).toBe(2);
@@ -114,7 +114,7 @@ describe('an address that is written in the file, where nobody can be asked', ()
     notSent();
   });
 
-  it('does not matter to validate and plan, which send nothing and never ask', async () => {
+  it('is irrelevant to validate and plan, which send nothing and never ask', async () => {
     await write();
     for (const args of [
       ['validate', 'set.yaml'],
@@ -129,7 +129,7 @@ describe('an address that is written in the file, where nobody can be asked', ()
     notSent();
   });
 
-  it('is not trusted by a word that is no origin', async () => {
+  it('is not trusted by a text that is not an origin', async () => {
     await write();
     for (const words of ['*', '127.0.0.1', `${origin}?x`, 'https://user:password-1@x.example']) {
       const { code, err } = await pp(['run', 'set.yaml'], { env: { PROMPTPRESS_TRUSTED_ORIGINS: words } });
@@ -157,8 +157,8 @@ describe('an address that the user gave', () => {
   });
 });
 
-describe('an address that is written in the file, at a terminal', () => {
-  it('is asked about once: edits of the file and another value of the key do not ask again', async () => {
+describe('an address in the file, at a terminal', () => {
+  it('is asked about once: edits of the file or another value of the key cause no further question', async () => {
     await write();
     const answer = answering(' Yes ');
     expect((await pp(['run', 'set.yaml'], { answer })).code).toBe(0);
@@ -192,7 +192,7 @@ describe('an address that is written in the file, at a terminal', () => {
     },
   );
 
-  it('is asked about for each variable and for each origin', async () => {
+  it('is asked about separately for each variable and each origin', async () => {
     const blocks = [
       `baseUrl: "${origin}"`,
       `baseUrl: "${origin}", apiKey: "\${TEAM_KEY}"`,
@@ -219,7 +219,7 @@ describe('an address that is written in the file, at a terminal', () => {
     expect(err).toContain(`promptpress trust ${origin} --key OTHER_KEY\n`);
   });
 
-  it('continues where the decision cannot be kept, and says so', async () => {
+  it('is used even if the decision cannot be saved, with a warning', async () => {
     await write();
     await mkdir(join(folder.path, 'home'), { recursive: true });
     await writeFile(join(folder.path, 'home/state'), 'no folder');
@@ -256,7 +256,7 @@ describe('the file of trusted services', () => {
     expect(await readFile(place(), 'utf8')).toBe(text());
   });
 
-  it('that others may write, or that is no file, makes nothing trusted', async () => {
+  it('that others may write, or that is not a regular file, makes nothing trusted', async () => {
     await write();
     await store(right());
     expect((await pp(['models', 'set.yaml'])).code).toBe(0);
@@ -268,7 +268,7 @@ describe('the file of trusted services', () => {
     expect((await pp(['models', 'set.yaml'], { env: elsewhere })).err).toContain('is not a file');
   });
 
-  it('lies in the state folder of the user, which a relative path does not name', () => {
+  it('is in the state folder of the user, which must be an absolute path', () => {
     expect(trustFile({ XDG_STATE_HOME: '/s', HOME: '/h' })).toBe('/s/promptpress/trust.json');
     for (const name of ['', 'runs', './x'])
       expect(trustFile({ XDG_STATE_HOME: name, HOME: '/h' })).toBe('/h/.local/state/promptpress/trust.json');
@@ -276,7 +276,7 @@ describe('the file of trusted services', () => {
 });
 
 describe('promptpress trust', () => {
-  it('adds, lists and forgets pairs of a variable and an origin', async () => {
+  it('adds, lists and removes pairs of a variable and an origin', async () => {
     expect((await pp(['trust'])).out).toBe('');
     expect((await pp(['trust', 'https://X.example:443/v1/'])).out).toBe(
       '$PROMPTPRESS_API_KEY may be sent to https://x.example\n',
@@ -306,7 +306,7 @@ describe('promptpress trust', () => {
     await expect(readFile(place(), 'utf8')).rejects.toThrow(/ENOENT/);
   });
 
-  it('shows an origin in its ASCII form: letters that resemble others, plain http', async () => {
+  it('shows an origin in its ASCII form, and warns of letters that look alike and of plain http', async () => {
     expect((await pp(['trust', 'https://gаteway.example'])).out).toBe(
       '$PROMPTPRESS_API_KEY may be sent to https://xn--gteway-3nf.example (xn-- stands for letters that may look like others)\n',
     );
@@ -327,7 +327,7 @@ describe('promptpress trust', () => {
   });
 });
 
-it('two addresses are one origin exactly where requests to them go to one scheme, host and port', () => {
+it('two addresses have the same origin exactly if requests to them have the same scheme, host and port', () => {
   const part = <T>(...values: readonly T[]) => fc.constantFrom(...values);
   const address = fc.tuple(
     part('https://', 'http://', 'HTTPS://'),
@@ -358,7 +358,7 @@ it('two addresses are one origin exactly where requests to them go to one scheme
   );
 });
 
-describe('where requests go', () => {
+describe('the target of requests', () => {
   it('is shown by plan, run and models, as text and as JSON', async () => {
     await write(`baseUrl: "${origin}", id: mine`);
     const at = { env: { PROMPTPRESS_TRUSTED_ORIGINS: origin } };
@@ -385,7 +385,7 @@ describe('where requests go', () => {
     });
   });
 
-  it('is not known to a plan without an address, and is the sandbox in a rehearsal', async () => {
+  it('is unknown to a plan without an address, and is the sandbox in a rehearsal', async () => {
     await write('speed: fast');
     expect(JSON.parse((await pp(['plan', 'set.yaml', '--json'])).out)).not.toHaveProperty('origin');
     expect((await pp(['plan', 'set.yaml', '--sandbox'])).out).toContain('Service: sandbox\n');

@@ -17,7 +17,7 @@ const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cw
 const pipeline = 'name: one\nsteps: { words: { chat: { model: chat-mini, prompt: a fox } } }\n';
 
 describe('without FILE', () => {
-  it('validate, plan and run take pipeline.yaml of the current folder', async () => {
+  it('validate, plan and run use pipeline.yaml of the current folder', async () => {
     await writeFile(join(cwd, 'pipeline.yaml'), pipeline);
     expect((await pp('validate')).out).toBe('pipeline.yaml: OK\n');
     expect((await pp('plan', '--sandbox')).out).toContain('one: 1 cell, 1 slot');
@@ -26,7 +26,7 @@ describe('without FILE', () => {
     expect(await readFile(join(cwd, 'runs/one.sandbox/manifest.csv'), 'utf8')).toContain('a fox');
   }, 120_000);
 
-  it('status and manifest take the run of pipeline.yaml, or the run directory that the current folder is', async () => {
+  it('status and manifest use the run of pipeline.yaml, or the current folder if it is a run directory', async () => {
     await writeFile(join(cwd, 'pipeline.yaml'), pipeline);
     await pp('run', '--sandbox', '--pace', '0');
     expect((await pp('status', '--sandbox')).out).toContain('pipeline.yaml in runs/one.sandbox: not running');
@@ -36,14 +36,14 @@ describe('without FILE', () => {
     expect((await promptpress(['manifest'], inside)).out).toContain('manifest.csv: 1 row');
   });
 
-  it.each(['validate', 'plan', 'run'])('%s says what is missing where there is none', async (name) => {
+  it.each(['validate', 'plan', 'run'])('%s says what is missing without a pipeline.yaml', async (name) => {
     const { code, err } = await pp(name);
     expect(code).toBe(2);
     expect(err).toContain(`promptpress: ${name} needs FILE: there is no pipeline.yaml in this folder.`);
     expect(err).toContain('promptpress init');
   });
 
-  it.each(['status', 'manifest'])('%s says what is missing where there is no run either', async (name) => {
+  it.each(['status', 'manifest'])('%s says what is missing without a pipeline or run', async (name) => {
     const { code, err } = await pp(name);
     expect(code).toBe(2);
     expect(err).toContain(`promptpress: ${name} needs FILE or DIR`);
@@ -51,7 +51,7 @@ describe('without FILE', () => {
 });
 
 describe('a path that begins with a hyphen', () => {
-  it('is named as a path, never as a flag, in every command to copy', async () => {
+  it('is written as a path, not a flag, in every suggested command', async () => {
     await writeFile(join(cwd, '--out=evil.yaml'), pipeline);
     const start = await pp('run');
     expect(start.err).toContain('Write: promptpress run ./--out=evil.yaml\n');

@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       }),
     );
 
-  it('is shown as the same run on one machine is', async () => {
+  it('is shown like the same run on one machine', async () => {
     for (const args of [
       ['show', keys[0] ?? '', 'RUN'],
       ...keys.map((key) => ['show', key, 'RUN', '--json']),
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     }
   });
 
-  it('has the same status, and that of its workers', async () => {
+  it('has the same status, with that of its workers', async () => {
     await pool.query(`UPDATE promptpress.runs SET state = 'ended' WHERE run = $1`, [copied.run]);
     const [people, alsoPeople] = await both('status', 'RUN');
     expect(alsoPeople).toEqual(people);
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect(workers.slices).toEqual({ waiting: 1, held: 0, done: 0, fed: false });
   });
 
-  it('has the same manifest, data set and faults', async () => {
+  it('has the same manifest, data set and faults as on one machine', async () => {
     const [written, alsoWritten] = await both('manifest', 'RUN');
     expect(alsoWritten?.out).toBe(written?.out.replace('RUN', 'elsewhere'));
     const [verified, alsoVerified] = await both('verify', 'RUN', '--json');
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect(await bytes('other/data.jsonl')).toBe(await bytes('one/data.jsonl'));
   });
 
-  it('is found by its pipeline where the environment names the engine, and not for a rehearsal', async () => {
+  it('is found by its pipeline if the environment names the engine, but not for a rehearsal', async () => {
     const env = { PROMPTPRESS_ENGINE: database.url };
     await writeFile(join(place.folder, 'scenes.csv'), 'scene\nat noon\n');
     const byName = await say(['status', shown, '--json']);
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect([folder.code, folder.err]).toEqual([2, expect.stringContaining(`Name it there: ${shown}`)]);
   });
 
-  it('that is not there is refused, with those that are; and no message has the password', async () => {
+  it('is refused if it does not exist, with a list of runs, and no message contains the password', async () => {
     const secret = new URL(database.url).password;
     const other = shown.replace('#killed', '#kiled');
     const wrong = new URL(other);
@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect([mistaken.code, mistaken.err]).toEqual([2, expect.not.stringContaining(secret)]);
   });
 
-  it('has its files elsewhere, where it was begun on another machine', async () => {
+  it('has its files on the other machine where it was begun', async () => {
     const at = (host: string, path: string): Promise<boolean> =>
       writeFact(pool, copied.run, 'run.directory', JSON.stringify({ host, path }));
     const here = join(place.folder, 'elsewhere');

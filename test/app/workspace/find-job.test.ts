@@ -18,7 +18,7 @@ function stateOf(keys: readonly string[]) {
   return store.reader;
 }
 
-it('a word means the job with that key, else the only one whose key begins so with four characters or more', async () => {
+it('a word names the job with exactly that key, else the only job whose key begins with it (four characters or more)', async () => {
   // Few letters, so that many keys begin alike.
   const key = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 3, maxLength: 9 });
   await fc.assert(

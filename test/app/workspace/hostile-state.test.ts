@@ -85,7 +85,7 @@ async function looked(
 }
 
 describe('a run directory whose state names files of this machine', () => {
-  it.each(kinds)('reads none of them (%j)', async ({ listed, name }) => {
+  it.each(kinds)('does not read any of them (%j)', async ({ listed, name }) => {
     const stranger = join(place.folder, 'stranger');
     await rm(stranger, { recursive: true, force: true });
     await cp(place.directory, stranger, { recursive: true });
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
 
   const users = 'what,the,user,has\n';
 
-  it('writes to no folder without its own mark', async () => {
+  it('does not write to a folder without its own mark', async () => {
     const foreign = join(outside, 'foreign');
     await mkdir(foreign);
     await writeFile(join(foreign, 'manifest.csv'), users);
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
     expect((await say('manifest', shown)).code).toBe(0);
   });
 
-  it('replaces no manifest of the user in --out', async () => {
+  it('does not replace a manifest of the user in --out', async () => {
     const mine = join(place.folder, 'mine');
     await mkdir(mine);
     await writeFile(join(mine, 'manifest.csv'), users);
@@ -163,7 +163,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
       expect((await say('manifest', shown, '--out', 'fresh')).code).toBe(0);
   });
 
-  it.each(kinds)('reads none of them (%j)', async ({ listed, name }) => {
+  it.each(kinds)('does not read any of them (%j)', async ({ listed, name }) => {
     const serviceId = 'https://any.example';
     for (const [fact, value] of Object.entries(hostileFacts(join(outside, name), listed, serviceId)))
       await writeFact(pool, copied.run, fact, value);

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { keptSource } from '../../../src/app/workspace/last-pipeline.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 
-it('a state reads files of the project that the user is in, and none of a folder that is all that he has', async () => {
+it('a state may read files of the user’s project, but not of a whole home folder', async () => {
   const project = await realpath(await mkdtemp(join(tmpdir(), 'promptpress-')));
   onTestFinished(() => rm(project, { recursive: true }));
   const directory = join(project, 'runs/foxes');

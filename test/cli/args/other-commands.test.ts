@@ -149,7 +149,7 @@ describe('what is no pipeline file', () => {
     ['run foxes.csv', 'matrix: { rows: foxes.csv }', 'Write: promptpress run foxes.yaml'],
     ['run rows.csv', 'rows.csv is a table', 'For example: promptpress run foxes.yaml'],
     ['run tables/animals.csv', 'Did you mean tables/of-rows.yaml?', 'promptpress run tables/of-rows.yaml'],
-    ['run --sandbox', 'There is foxes.yaml, other.yaml.', 'Write: promptpress run foxes.yaml --sandbox'],
+    ['run --sandbox', 'Found: foxes.yaml, other.yaml.', 'Write: promptpress run foxes.yaml --sandbox'],
     [
       'run foxes.yaml other.yaml --sandbox',
       'a second command for other.yaml: promptpress run other.yaml --sandbox',

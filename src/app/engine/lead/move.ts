@@ -126,7 +126,7 @@ export async function moveOut(
     if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
     const name = interrupts.first();
     if (name === undefined || !interrupts.drain.aborted) throw error;
-    throw new CliError(exitCodes[name], `The move was interrupted: the results of ${shown} are still in ${old}.`, {
+    throw new CliError(exitCodes[name], `The move was interrupted: the results of ${shown} are in ${old}.`, {
       cause: error,
       hint: 'The same command copies what is left.',
     });

@@ -141,7 +141,6 @@ function withoutTables(files: FilePort, tables: readonly SpecTable[], folder: st
 const fileOf = ({ format, declared }: SpecTable, folder: string): string =>
   format === 'files' ? listingName(folder, declared) : resolve(folder, declared);
 
-/** Returns a table of these columns with one row. */
 function stubOf({ format, columns }: SpecTable): string {
   // Built by hand: a JavaScript object would reorder names that are numbers.
   const row = `{${columns.map((name) => `${JSON.stringify(name)}: null`).join(', ')}}`;

@@ -200,7 +200,7 @@ export class WorkerLoop {
     if (report.listenerError !== undefined) this.#bug ??= { error: report.listenerError };
   }
 
-  /** Reports while the place of the files is unavailable, and once per run that files differ here: in the manifest such jobs just fail. */
+  /** Returns a listener that reports an unavailable place of the files and, once per run, files that differ on this machine. */
   #listenerOf(name: string): RunListener {
     let hasSaid = false;
     return (event) => {

@@ -86,7 +86,6 @@ export async function findEngineRun(
   }
 }
 
-/** Runs a function; if it fails, closes what it opened. */
 async function closedOnError<T>(work: (disposables: Disposables) => Promise<T>): Promise<T> {
   const disposables = new Disposables();
   try {
@@ -193,7 +192,7 @@ async function numberOf(
       ? `The address ${address.shown} names no run.`
       : `There is no run ${name} on the engine ${address.shown}.`,
     names.length === 0
-      ? 'There is none at all: promptpress run FILE --engine … starts one.'
+      ? 'The engine has no runs: promptpress run FILE --engine … starts one.'
       : `${near === undefined || name === undefined ? '' : `Did you mean ${near}? `}There ${names.length === 1 ? 'is' : 'are'} ${some}. A run is named behind the address: ${shownRun(address, near ?? names[0] ?? 'name')}`,
     near === undefined || given === undefined ? undefined : naming(given, near),
   );

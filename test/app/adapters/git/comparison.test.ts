@@ -204,7 +204,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   },
 };
 
-describe('no command of a repository is run', () => {
+describe('a comparison runs no command of a repository', () => {
   it.each(Object.keys(attacks))('%s', async (name) => {
     const { prepare, folder, facts: expected } = attacks[name] as Attack;
     prepare();
@@ -237,7 +237,7 @@ describe('no command of a repository is run', () => {
     expect(wasRun()).toBe(false);
   });
 
-  it("when the user's own configuration names a hook or a monitor by a path of the work tree", async () => {
+  it("even if the user's own configuration names a hook or a monitor by a path of the work tree", async () => {
     writeFileSync(
       join(home, '.gitconfig'),
       '[core]\n\thooksPath = hooks\n\tfsmonitor = hooks/post-index-change\n',
@@ -252,7 +252,7 @@ describe('no command of a repository is run', () => {
     expect(wasRun()).toBe(true);
   });
 
-  it.each(['', '.', 'bin', 'node_modules/.bin'])('nor a git of its own, in %j', async (place) => {
+  it.each(['', '.', 'bin', 'node_modules/.bin'])('not even a git program in its folder %j', async (place) => {
     const folder = join(tree, place);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'git'), `#!/bin/sh\n${command()}\n`, { mode: 0o755 });

@@ -24,8 +24,8 @@ function checkOutAgain(): void {
   utimesSync(join(tree, 'data.txt'), 1, 1);
 }
 
-describe('what git says of a work tree', () => {
-  it('is the commit, and whether a tracked file differs from it', async () => {
+describe('the git facts of a work tree', () => {
+  it('are the commit, and whether a tracked file differs from it', async () => {
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
     write('other.txt', 'not tracked');
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
@@ -35,27 +35,27 @@ describe('what git says of a work tree', () => {
     expect(await facts()).toEqual({ commit: commit(), dirty: true });
   });
 
-  it('is the same for a file whose time alone has changed, and leaves the index as it is', async () => {
+  it('are the same for a file whose time alone has changed, and leave the index unchanged', async () => {
     utimesSync(join(tree, 'data.txt'), 1, 1);
     const before = readFileSync(join(tree, '.git', 'index'));
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
     expect(readFileSync(join(tree, '.git', 'index')).equals(before)).toBe(true);
   });
 
-  it('follows the line ends that the repository configures', async () => {
+  it('follow the line ends that the repository configures', async () => {
     configure('[core]\n\tautocrlf = true\n');
     checkOutAgain();
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
   });
 
-  it('follows the attributes of the repository that are not committed', async () => {
+  it('follow the attributes of the repository that are not committed', async () => {
     mkdirSync(join(tree, '.git', 'info'), { recursive: true });
     write('.git/info/attributes', 'data.txt text eol=crlf\n');
     checkOutAgain();
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
   });
 
-  it("uses a filter of the user's own configuration", async () => {
+  it("use a filter of the user's own configuration", async () => {
     writeFileSync(join(home, '.gitconfig'), '[filter "own"]\n\tclean = tr A-Z a-z\n');
     write('.gitattributes', 'data.txt filter=own\n');
     git('add', '.gitattributes');
@@ -64,7 +64,7 @@ describe('what git says of a work tree', () => {
     expect(await facts()).toEqual({ commit: commit(), dirty: false });
   });
 
-  it('recognises a linked work tree, a folder below one, and a repository with SHA-256', async () => {
+  it('recognise a linked work tree, a folder below one, and a repository with SHA-256', async () => {
     git('worktree', 'add', '--quiet', join(home, 'linked'));
     expect(await facts(join(home, 'linked'))).toEqual({ commit: commit(), dirty: false });
     mkdirSync(join(tree, 'below'));
@@ -75,14 +75,14 @@ describe('what git says of a work tree', () => {
     expect(commit()).toHaveLength(64);
   });
 
-  it('is nothing without a commit, a repository or a git', async () => {
+  it('are undefined without a commit, a repository or git', async () => {
     expect(await facts(home)).toBeUndefined();
     expect(await facts(tree, { PATH: '' })).toBeUndefined();
     git('init', '--quiet', join(home, 'empty'));
     expect(await facts(join(home, 'empty'))).toBeUndefined();
   });
 
-  it('is of the folder that is asked about, wherever the environment points', async () => {
+  it('are those of the given folder, whatever the environment says', async () => {
     git('init', '--quiet', join(home, 'elsewhere'));
     expect(await facts(tree, { GIT_DIR: join(home, 'elsewhere', '.git') })).toEqual({
       commit: commit(),
@@ -90,13 +90,13 @@ describe('what git says of a work tree', () => {
     });
   });
 
-  it('is nothing where the work tree of the repository lies elsewhere', async () => {
+  it('are undefined if the work tree of the repository is elsewhere', async () => {
     mkdirSync(join(home, 'elsewhere'));
     configure(`[core]\n\tworktree = ${join(home, 'elsewhere')}\n`);
     expect(await facts()).toBeUndefined();
   });
 
-  it('leaves nothing behind', async () => {
+  it('leave no files behind', async () => {
     const temporary = join(home, 'temporary');
     mkdirSync(temporary);
     const before = process.env['TMPDIR'];
@@ -111,7 +111,7 @@ describe('what git says of a work tree', () => {
   });
 });
 
-it('asks git only where a folder above has a .git, be that a folder or a file', async () => {
+it('git is started only if a parent folder has a .git, whether a folder or a file', async () => {
   const bin = join(home, 'bin');
   const seen = join(home, 'seen');
   const below = join(home, 'plain', 'below');
@@ -124,7 +124,7 @@ it('asks git only where a folder above has a .git, be that a folder or a file', 
   expect(readFileSync(seen, 'utf8')).toBe('asked\n');
 });
 
-it('gives a git process only the environment that git needs', async () => {
+it('a git process receives only the environment that git needs', async () => {
   const bin = join(home, 'bin');
   mkdirSync(bin);
   const seen = join(home, 'seen');

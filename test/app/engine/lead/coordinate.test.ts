@@ -26,7 +26,7 @@ steps:
     generate: { model: text-pro, prompt: "Caption of {{ animal }}", images: [parent] }
 `;
 
-it.runIf(hasPostgres)('a run on an engine leaves the manifest of a run on one machine', async () => {
+it.runIf(hasPostgres)('a run on an engine writes the same manifest as a run on one machine', async () => {
   await rig.write('foxes.yaml', foxes);
   const local = await rig.pp('run', 'foxes.yaml', '--out', 'local');
   expect(local.code, local.err).toBe(0);

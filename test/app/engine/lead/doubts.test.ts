@@ -22,7 +22,7 @@ function ringing() {
   };
 }
 
-it('the tasks of jobs in doubt are searched whenever more are in doubt, and not otherwise', async () => {
+it('the tasks of jobs in doubt are searched only when more jobs are in doubt', async () => {
   const clock = ringing();
   const counts: (number | Error)[] = [2, 2, 5, 5, new Error('away'), 3, 4];
   const searchedAt: number[] = [];

@@ -22,7 +22,7 @@ const sha256 = (content: Buffer): string => createHash('sha256').update(content)
 describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
   const rig = engineOfBlock();
 
-  it('finds the manifest in the bucket that its workers have written to', async () => {
+  it('leaves the manifest in the bucket that its workers have written to', async () => {
     await using fake = await startFakeS3();
     await rig.write('bucket.yaml', pipeline('bucket'));
     const env = { ...rig.env, ...fake.env };
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     expect(fake.uploads).toEqual([]);
   });
 
-  it('has settled the doubts whose tasks were found', async () => {
+  it('comes after jobs in doubt were settled by their found tasks', async () => {
     await rig.write('found.yaml', pipeline('found'));
     rig.service.fault('imagine', { reset: 'after' }, { times: 1 });
     expect((await rig.pp('run', 'found.yaml', ...rig.lease)).code).toBe(5);
@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     expect(rig.service.count('imagine')).toBe(submits);
   });
 
-  it('leaves metrics of the workers and their slices', async () => {
+  it('writes metrics of the workers and their slices', async () => {
     await rig.write('measured.yaml', pipeline('measured', undefined, 'budget: { submits: 50 }\n'));
     const run = await rig.pp('run', 'measured.yaml', ...rig.lease, '--metrics-file', 'm.prom');
     expect(run.code, run.err).toBe(0);
@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     expect(of('last_progress_timestamp_seconds')).toBeGreaterThan(1e9);
   });
 
-  it('is that of its longest duration, for what was not begun by then', async () => {
+  it('comes at its time limit, and leaves out work that was not begun', async () => {
     await rig.write('long.yaml', pipeline('long', undefined, 'limits: { tasks: 1 }\n'));
     const hanging = rig.service.fault('imagine', { hang: 'after' }, { times: 1 });
     const run = rig.start(['run', 'long.yaml', ...rig.lease, '--max-duration', '3s']);
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     );
   });
 
-  it('says how many jobs were not made again, and how many grids were cut', async () => {
+  it('reports the number of jobs that were not remade, and of grids that were cut', async () => {
     const made = await (async () => {
       await rig.write('again.yaml', pipeline('again', '{ imagine: "{{ animal }}", grid: split }'));
       const run = await rig.pp('run', 'again.yaml', ...rig.lease, '--json');
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('the end of a run on an engine', () => {
     expect(redone.err).toContain('1 not made again (--redo)');
   });
 
-  it('leaves nothing half in the bucket where uploads of its workers break', async () => {
+  it('leaves no partial file in the bucket if uploads of its workers break', async () => {
     await using fake = await startFakeS3();
     const animals = ['fox', 'owl', 'lynx', 'hare', 'mole', 'crow', 'newt', 'boar'];
     await rig.write('torn.yaml', pipeline('torn').replace('[fox, owl]', `[${animals.join(', ')}]`));

@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     return copy;
   }
 
-  it('is refused with the figures by its lead, and nothing is submitted', async () => {
+  it('is refused with the numbers by the lead, and nothing is submitted', async () => {
     const before = submits();
     const copy = await halfOf('refused');
     expect(submits() - before).toBe(6);
@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect((await run('refused', rig.database.url)).code).toBe(0);
   });
 
-  it('is refused by a worker that nobody leads', async () => {
+  it('is refused by a worker without a lead', async () => {
     const before = submits();
     const copy = await halfOf('alone');
     await copy.query(`UPDATE promptpress.runs SET state = 'open', ended = NULL WHERE name = 'alone'`);
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect(submits() - before).toBe(6);
   });
 
-  it('goes on with the tasks that the gateway lists', async () => {
+  it('continues with the tasks that the gateway lists', async () => {
     const before = submits();
     const copy = await halfOf('found');
     const found = await run('found', copy.url, '--in-doubt', 'find');
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect((await run('found', copy.url)).code).toBe(0);
   });
 
-  it('goes on without them where the user says so, once', async () => {
+  it('continues without them once if the user says so', async () => {
     const before = submits();
     const copy = await halfOf('accepted');
     const accepted = await run('accepted', copy.url, '--accept-older-state');
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect((await run('accepted', rig.database.url)).code).toBe(74);
   });
 
-  it('is not taken for one where its run was removed and begins anew in the folder', async () => {
+  it('is not reported for a removed run that begins again in its folder', async () => {
     await halfOf('anew');
     expect((await rig.pp('rm', `${rig.database.url}#anew`, '--yes')).code).toBe(0);
     const anew = await run('anew', rig.database.url, '--max-submits', '2');
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)('a database that is older than its run', () => {
     expect(whole.code, whole.err).toBe(0);
   });
 
-  it('is refused where the results lie in a bucket', async () => {
+  it('is refused if the results are in a bucket', async () => {
     await using fake = await startFakeS3();
     const env = { ...rig.env, ...fake.env };
     await rig.write('remote.yaml', pipeline('remote'));

@@ -6,7 +6,7 @@ import { runStart, stepStart } from '../../../cli/terminal/progress/start-rig.ts
 import { noEnginePool } from '../../../rig/engine/no-pool.ts';
 import { parseExposition, valueOf } from '../../../rig/exposition.ts';
 
-it('says once when the first workers join a run that has waited for them', async () => {
+it('the lead reports once when the first workers join a run that has waited for them', async () => {
   let workers = 0;
   const pool = noEnginePool((text) => {
     if (text.includes('"lastedMs"'))
@@ -34,7 +34,7 @@ it('says once when the first workers join a run that has waited for them', async
   expect(await look()).toBe('3 workers have joined: the run continues.');
 });
 
-it('says nothing of workers that were there from the start', async () => {
+it('the lead does not report workers that were there from the start', async () => {
   const pool = noEnginePool((text) =>
     text.includes('"lastedMs"')
       ? [{ state: 'open', invocation: 1, fed: true, waiting: 9, ended: null }]
@@ -47,7 +47,7 @@ it('says nothing of workers that were there from the start', async () => {
   expect(progress.joined()).toBeUndefined();
 });
 
-it('tells tasks, texts and downloads of all workers apart', async () => {
+it('the progress counts tasks, texts and downloads of all workers separately', async () => {
   const rows = [
     ['grid', 'running', 3],
     ['grid', 'saving', 2],

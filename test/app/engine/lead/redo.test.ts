@@ -10,10 +10,10 @@ matrix: { animal: [fox, owl, elk] }
 steps: { grid: { imagine: "{{ animal }}" } }
 `;
 
-describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => {
+describe.skipIf(!hasPostgres)('an order to remake jobs on an engine', () => {
   const rig = engineOfBlock();
 
-  it('is continued by later runs until it is closed, and each of its jobs is paid anew once', async () => {
+  it('is continued by later runs until it is closed, and each of its jobs is paid once more', async () => {
     await rig.write('anew.yaml', pipeline);
     const run = async (...flags: readonly string[]) => {
       const { out, err } = await rig.pp('run', 'anew.yaml', ...rig.lease, '--json', ...flags);
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('an order to make jobs anew, on an engine', () => 
     expect(rig.service.count('imagine')).toBe(9);
   });
 
-  it('is dropped only once no worker can go on with it', async () => {
+  it('is dropped only once no worker can continue it', async () => {
     const { url } = rig.database;
     const anew = (...flags: readonly string[]) =>
       rig.pp('run', 'anew.yaml', '--engine', url, '--queue', 'lease', '--detach', ...flags);

@@ -92,7 +92,7 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     },
   );
 
-  it('are copied into the bucket of the run, where no command takes them for results', async () => {
+  it('are copied into the bucket of the run, where no command treats them as results', async () => {
     await using fake = await startFakeS3();
     const env = { ...fake.env, PROMPTPRESS_TRUSTED_ORIGINS: 's3://pictures' };
     const pp = (...args: readonly string[]): Promise<Said> =>
@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
     expect([verified.code, verified.out.includes('inputs/')]).toEqual([0, false]);
   });
 
-  it('end the run where nobody has them, with the file, its hash and the workers; the next run goes on', async () => {
+  it('end the run if no worker has them, with file, hash and workers; the next run continues', async () => {
     const name = 'nobody';
     onLook = () => undefined;
     shown.length = 0;

@@ -27,7 +27,7 @@ it.runIf(hasPostgres)(
   },
 );
 
-it.runIf(hasPostgres)('what one worker has had accepted, another need not find out again', async () => {
+it.runIf(hasPostgres)('workers of a run share the form of a request that the service accepts', async () => {
   await using rig = await startEngine();
   await rig.write(
     'many.yaml',

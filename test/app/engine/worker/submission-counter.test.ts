@@ -58,8 +58,8 @@ function counting(start = 0) {
   return { counter, known, broken, pass };
 }
 
-describe('the submissions of a worker', () => {
-  it('are counted once a second, however many there are', async () => {
+describe('the submission counter of a worker', () => {
+  it('writes once a second, however many submissions there are', async () => {
     const { counter, known, pass } = counting(40);
     for (let sent = 0; sent < 100; sent += 1) {
       counter.note();
@@ -77,7 +77,7 @@ describe('the submissions of a worker', () => {
     expect(known.raised.at(-1)).toBe(141);
   });
 
-  it('are all counted, also those that leave while others are', async () => {
+  it('counts every submission, also those during a write', async () => {
     const { counter, known, pass } = counting();
     known.onAdd = () => {
       if (known.adds < 4) counter.note();
@@ -87,7 +87,7 @@ describe('the submissions of a worker', () => {
     expect([known.total, known.raised]).toEqual([4, [1, 2, 3, 4]]);
   });
 
-  it('wait for an engine that is away, and are said nowhere else before it has them', async () => {
+  it('waits for an unavailable engine, and writes nothing beside the results before that', async () => {
     const { counter, known, broken, pass } = counting();
     broken.engine = true;
     counter.note();
@@ -98,7 +98,7 @@ describe('the submissions of a worker', () => {
     expect(known.raised).toEqual([1]);
   });
 
-  it('hold back all that is new while their place cannot be written, which is told once', async () => {
+  it('stops new submissions while the place of the results cannot be written, and says so once', async () => {
     const { counter, known, broken, pass } = counting();
     broken.place = true;
     counter.note();
@@ -119,7 +119,7 @@ describe('the submissions of a worker', () => {
     expect(known.said).toHaveLength(3);
   });
 
-  it('are no end of another trouble of their place', async () => {
+  it('does not end another trouble of the place', async () => {
     const { counter, known, broken, pass } = counting();
     broken.place = true;
     counter.note();

@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
     expect(said.code, said.err).toBe(0);
   };
 
-  it('has no more tasks in flight than its slots, in all runs together', async () => {
+  it('never has more tasks in flight than its slots, over all runs', async () => {
     await detached('first');
     await detached('second');
     const worker = await rig.pp(
@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
     expect(log).not.toContain('the-key-of-the-workers');
   });
 
-  it('takes no run on that another release has begun, nor one that is damaged, and says so', async () => {
+  it('refuses a run of another release and a damaged run, and says so', async () => {
     await detached('other');
     const set = (spec: string): Promise<unknown> =>
       asked(rig.database.url, `UPDATE promptpress.runs SET spec = $1 WHERE name = 'other'`, [spec]);
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
     await asked(rig.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);
   });
 
-  it('ends where what is wrong with the engine does not pass', async () => {
+  it('ends on a lasting fault of the engine', async () => {
     await detached('changed');
     const hanging = rig.service.fault('imagine', { hang: 'after' });
     const worker = rig.start(['worker', ...rig.engine]);

@@ -12,7 +12,7 @@ const task = (id: string, tag: string): Task => ({
 });
 
 describe('tasks of submissions that an older state does not know', () => {
-  it('are kept by their tag, whatever the service has tagged others with', async () => {
+  it('are kept by their tag, even if the service lists other tags', async () => {
     const store = memoryStore();
     const tags = ['constructor', 'toString', '__proto__', 'aa11', 'aa11'];
     const value = tags.map((tag, index) => task(`T${index}`, tag));
@@ -33,7 +33,7 @@ describe('tasks of submissions that an older state does not know', () => {
     ]);
   });
 
-  it('are those that came since the last run that it knows, by clocks that differ by five minutes at most', async () => {
+  it('are those since the last run that the state knows, for clocks that differ by five minutes at most', async () => {
     const store = memoryStore();
     const since = 1_700_000_000_000;
     const moments = [-300_001, -300_000, -1, 0, 1, 86_400_000];
@@ -50,7 +50,7 @@ describe('tasks of submissions that an older state does not know', () => {
     );
   });
 
-  it('are kept beside those that an earlier search has found', async () => {
+  it('are kept beside those of an earlier search', async () => {
     const store = memoryStore();
     const { signal } = new AbortController();
     for (const key of ['aa11', 'bb22']) {
@@ -62,7 +62,7 @@ describe('tasks of submissions that an older state does not know', () => {
     expect(Object.keys(found)).toEqual(['aa11', 'bb22']);
   });
 
-  it('are answered without a request; what is requested says when it leaves, as the service itself does', async () => {
+  it('are returned without a request; real requests report when they are sent, like the service itself', async () => {
     const store = memoryStore();
     store.setFact('state.found', JSON.stringify({ aa11: [{ id: 'T3', state: 'success' }] }));
     const asked: string[] = [];

@@ -49,7 +49,7 @@ const doubtful = (changes: Partial<JobRecord> = {}): JobRecord =>
 const listed = (...tasks: readonly Task[]): ServiceResult<readonly Task[]> => ({ ok: true, value: tasks });
 
 describe('tasks of jobs in doubt', () => {
-  it.each(['in-doubt', 'submitting'] as const)('are taken on by their tag: %s', async (status) => {
+  it.each(['in-doubt', 'submitting'] as const)('are adopted by their tag: %s', async (status) => {
     const { store, found } = await find([doubtful({ status })], listed(task('T0'), task('T7', 'aa11')));
     expect(found).toEqual({ doubtful: 1, adopted: 1, unused: [] });
     expect(store.get('aa11')).toMatchObject({ status: 'running', taskId: 'T7', attempts: 1, cost: 0.04 });
@@ -61,14 +61,14 @@ describe('tasks of jobs in doubt', () => {
     ]);
   });
 
-  it('are not those of its earlier submissions', async () => {
+  it('are not those of the job’s earlier submissions', async () => {
     const tasks = listed(task('T1', 'aa11'), task('T7', 'aa11'));
     const { store, found } = await find([doubtful()], tasks, ['T1']);
     expect(found.adopted).toBe(1);
     expect(store.get('aa11')?.taskId).toBe('T7');
   });
 
-  it('are left alone where there is none', async () => {
+  it('stay in doubt if no task is listed', async () => {
     const none = await find([doubtful()], listed(task('T7', 'another'), task('T8')));
     expect(none.found).toMatchObject({ doubtful: 1, adopted: 0, unused: [] });
     expect(none.store.get('aa11')).toEqual(doubtful());
@@ -88,7 +88,7 @@ describe('tasks of jobs in doubt', () => {
     expect(findingsText(found)).toContain(words);
   });
 
-  it('are one for each try: the one that came furthest is taken on, the others are named', async () => {
+  it('may be several, one for each try: the most advanced one is adopted, the others are named', async () => {
     const tries = doubtful({ attempts: 3, doubtful: { count: 3, cost: 0.12, since: 5 } });
     const { store, found } = await find(
       [tries],
@@ -106,7 +106,7 @@ describe('tasks of jobs in doubt', () => {
     expect(findingsText(found)).toContain('T8, T6');
   });
 
-  it('are named ten at a time, however many the service lists; the history has all', async () => {
+  it('are named ten at a time, however many are listed; the history has all of them', async () => {
     const many = Array.from({ length: 10_000 }, (_, at) => task(`T${10_000 + at}`, 'aa11'));
     const { store, found } = await find([doubtful()], listed(...many));
     const text = findingsText(found);
@@ -116,7 +116,7 @@ describe('tasks of jobs in doubt', () => {
     expect(store.attempts('aa11')).toHaveLength(10_000);
   });
 
-  it('are not those of another run directory: what was submitted before the job was', async () => {
+  it('are not those of another run directory, which are older than the job’s submission', async () => {
     const at = 1_700_000_000_000;
     const other = { ...task('T1', 'aa11'), submittedAt: at - 300_001 };
     const own = { ...task('T7', 'aa11'), submittedAt: at - 300_000 };
@@ -152,7 +152,7 @@ describe('tasks of jobs in doubt', () => {
     expect(store.get('aa11')).toEqual(answered());
   });
 
-  it('are not searched where nothing is in doubt, or only a text', async () => {
+  it('are not searched if no job is in doubt, or only a text call', async () => {
     const { found, asked } = await find(
       [imagineRecord({ status: 'done' }), textRecord({ status: 'submitting' })],
       listed(task('T7', 'aa11')),
@@ -161,7 +161,7 @@ describe('tasks of jobs in doubt', () => {
     expect(asked).toBe(0);
   });
 
-  it('stay in doubt where the service lists none, with its reason', async () => {
+  it('stay in doubt if the service lists no tasks, with its reason', async () => {
     const { store, found } = await find([doubtful()], {
       ok: false,
       error: { code: 'service.no-listing', class: 'permanent', message: 'It lists no tasks.' },

@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
   let settled: Readonly<Record<string, string>> = {};
   let doubtful: readonly string[] = [];
 
-  it('is settled by the user, each way', async () => {
+  it('is settled by each decision of the user', async () => {
     await rig.write('settled.yaml', pipeline('settled', 'fox', 'owl', 'hare', 'lynx'));
     rig.service.fault('imagine', { reset: 'after' }, { times: 3 });
     const first = await rig.pp('run', 'settled.yaml', ...engine);
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('is not in doubt, but failed')]);
   });
 
-  it('goes its way with the next run', async () => {
+  it('is continued by the next run after the decision', async () => {
     const [a = '', b = '', c = ''] = doubtful;
     const second = await rig.pp('run', 'settled.yaml', ...engine);
     expect(second.code, second.err).toBe(1);
@@ -112,7 +112,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     });
   });
 
-  it('is polled by a worker that is at work, within the same run', async () => {
+  it('is polled within the same run by a running worker', async () => {
     await rig.write('beside.yaml', pipeline('beside', 'newt', 'toad'));
     const isNewt = ({ body }: { readonly body: Readonly<Record<string, unknown>> | undefined }): boolean =>
       body?.['prompt'] === 'newt';
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect([submitsOf('newt'), submitsOf('toad')]).toEqual([1, 1]);
   });
 
-  it('is waited for by a run that begins soon after its worker was killed, and submitted again where that is wanted', async () => {
+  it('is waited for by a run that begins soon after its worker was killed, and submitted again if the user wants that', async () => {
     await rig.write('soon.yaml', pipeline('soon', 'perch'));
     rig.service.fault('imagine', { reset: 'after' }, { times: 1 });
     expect((await rig.pp('run', 'soon.yaml', ...engine)).code).toBe(5);
@@ -157,7 +157,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect(submitsOf('perch')).toBe(2);
   });
 
-  it('is left alone while a worker may be sending it, and waits for one that was killed', async () => {
+  it('is left unchanged while a worker may be sending it; the command waits for a killed worker', async () => {
     await rig.write('killed.yaml', pipeline('killed', 'eel', 'pike'));
     rig.service.fault('imagine', { reset: 'after' }, { times: 2 });
     expect((await rig.pp('run', 'killed.yaml', ...engine)).code).toBe(5);

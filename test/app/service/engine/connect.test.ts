@@ -27,7 +27,7 @@ async function failure(work: Promise<unknown>): Promise<{ code?: string; message
 describe('the address of an engine', () => {
   const shown = 'postgres://anna@127.0.0.1/promptpress';
 
-  test('is taken from the environment where none is given', async () => {
+  test('comes from the environment if none is given', async () => {
     const given = 'postgres://anna@127.0.0.1/promptpress#foxes';
     const { run } = await readEngineAddress(undefined, context({ PROMPTPRESS_ENGINE: given }));
     expect(run).toBe('foxes');
@@ -36,7 +36,7 @@ describe('the address of an engine', () => {
     expect(none.hint).toContain('PROMPTPRESS_ENGINE');
   });
 
-  test('without a password has that of the environment, of the same user and database alone', async () => {
+  test('without a password uses that of the environment, for the same user and database only', async () => {
     const own = 'postgres://anna:correct-horse@127.0.0.1:5432/promptpress';
     const env = { PROMPTPRESS_ENGINE: own };
     expect((await readEngineAddress(`${shown}#foxes`, context(env))).password).toBe('correct-horse');
@@ -49,7 +49,7 @@ describe('the address of an engine', () => {
     expect(named.redactor.apply('with battery-staple')).toBe('with [secret]');
   });
 
-  test('is shown, and its password is not', async () => {
+  test('is shown without its password', async () => {
     const there = context();
     await readEngineAddress('postgres://anna:p%40ssword@127.0.0.1/promptpress', there);
     expect(there.redactor.apply('p@ssword p%40ssword')).toBe('[secret] [secret]');
@@ -62,7 +62,7 @@ describe('the address of an engine', () => {
 describe.runIf(hasPostgres)('an engine', () => {
   let database: TestDatabase;
 
-  test('is opened by a run, then by a worker and by those who read', async () => {
+  test('is opened by a run, then by a worker and by reading commands', async () => {
     database = await testDatabase();
     await using _ = database;
     const none = await failure(openEngine(database.url, reading, disposables, context()));
@@ -80,7 +80,7 @@ describe.runIf(hasPostgres)('an engine', () => {
     await disposables.end();
   });
 
-  test('that is not there is said to be away', async () => {
+  test('is reported as unavailable if it does not exist', async () => {
     const { code, hint } = await failure(
       openEngine('postgres://anna@127.0.0.1:1/promptpress', reading, disposables, context()),
     );

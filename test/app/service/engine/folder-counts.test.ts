@@ -6,7 +6,7 @@ import { countNameOf, countNames } from '../../../../src/artifacts/store/counts.
 import { freshFolder } from '../../../state/places.ts';
 
 describe('the counts of submissions in the folder of a run', () => {
-  it('are of any number of workers, in a bounded number of files, and never fall', async () => {
+  it('work for any number of workers, in a bounded number of files, and never decrease', async () => {
     const directory = freshFolder();
     const counts = folderCounts(directory);
     expect(await counts.highest()).toBe(0);
@@ -21,7 +21,7 @@ describe('the counts of submissions in the folder of a run', () => {
     expect(await counts.highest()).toBe(61);
   });
 
-  it('follow no link, write into no file with another name, and take no other text for a number', async () => {
+  it('follow no link, write into no file with a second name, and read no other text as a number', async () => {
     for (const lay of [symlinkSync, linkSync]) {
       const directory = freshFolder();
       const target = join(freshFolder(), 'own');

@@ -125,7 +125,7 @@ describe('a run directory in which', () => {
     },
   );
 
-  it('an image is a link is not sent to the service, though it came after the run had begun', async () => {
+  it('an image is a link: the link is not sent to the service, even if it was made during the run', async () => {
     const { code } = await pp('run', 'foxes.yaml', '--only', 'grid');
     expect(code).toBe(0);
     const [image = ''] = readdirSync(directory('images'), { recursive: true, encoding: 'utf8' }).filter(
@@ -139,7 +139,7 @@ describe('a run directory in which', () => {
     expect(JSON.stringify(service.requests)).not.toContain(Buffer.from(canary).toString('base64'));
   });
 
-  it('a journal names another file is refused, and that file is still there', async () => {
+  it('a journal names another file: the run is refused, and that file is not deleted', async () => {
     haveRun();
     const victim = outside('file');
     const name = Buffer.from(victim);
@@ -158,7 +158,7 @@ describe('a run directory in which', () => {
     expect(existsSync(victim)).toBe(true);
   });
 
-  it('the state has a trigger of somebody else is refused by every command', async () => {
+  it('the state has a trigger from a stranger: every command refuses it', async () => {
     haveRun();
     const database = openDatabase(directory('state.db'));
     database.exec("CREATE TRIGGER x AFTER INSERT ON attempts BEGIN UPDATE jobs SET status = 'done'; END");
@@ -181,7 +181,7 @@ describe('a link on the way to the run directory', () => {
     });
   };
 
-  it('is followed where the user made it, and refused where git tracks it', async () => {
+  it('is followed if the user made it, and refused if git tracks it', async () => {
     symlinkSync(outside(), work('runs'));
     git('init', '--quiet');
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
@@ -199,7 +199,7 @@ describe('a link on the way to the run directory', () => {
     expect((await pp('run', 'foxes.yaml', '--trust-directory')).code).toBe(0);
   });
 
-  it('is refused where a link of the user leads to another one that git tracks', async () => {
+  it('is refused if a link of the user leads to another one that git tracks', async () => {
     git('init', '--quiet');
     symlinkSync(outside(), work('place'));
     git('add', 'place');
@@ -242,14 +242,14 @@ describe('a link on the way to the run directory', () => {
     },
   );
 
-  it('is followed where the .git above is no repository', async () => {
+  it('is followed if the .git above is not a repository', async () => {
     mkdirSync(work('.git'));
     symlinkSync(outside(), work('runs'));
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
     expect((await pp('run', 'foxes.yaml')).code).toBe(0);
   });
 
-  it('whoever owns the repository: of another user, git says nothing by itself', async () => {
+  it('is checked by git even in a repository that belongs to another user', async () => {
     haveRun();
     git('init', '--quiet');
     git('add', directory('state.db'));
@@ -268,7 +268,7 @@ describe('a link on the way to the run directory', () => {
   });
 
   it.each(['state.db', 'lock', 'run.log', 'inputs'])(
-    'apart: a run directory is refused where git tracks its %s',
+    'apart from links: a run directory is refused if git tracks its %s',
     async (name) => {
       haveRun();
       git('init', '--quiet');
@@ -283,7 +283,7 @@ describe('a link on the way to the run directory', () => {
     },
   );
 
-  it('apart: results that were committed without the state are no obstacle', async () => {
+  it('apart from links: committed results without a state are accepted', async () => {
     haveRun();
     git('init', '--quiet');
     git('add', directory('manifest.csv'), directory('run.json'));
@@ -296,7 +296,7 @@ describe('a link on the way to the run directory', () => {
     expect([code, err]).toEqual([0, expect.not.stringContaining('older')]);
   });
 
-  it('apart: results without the state that were never committed say what may be paid twice', async () => {
+  it('apart from links: uncommitted results without a state cause a warning about double payment', async () => {
     haveRun();
     git('init', '--quiet');
     for (const name of readdirSync(directory()))
@@ -308,7 +308,7 @@ describe('a link on the way to the run directory', () => {
 
 describe('promptpress init', () => {
   it.each(['.gitignore', 'pipeline.yaml', '.promptpress', '.promptpress/pipeline.schema.json'])(
-    'writes nothing where %s is a link',
+    'writes nothing if %s is a link',
     async (name) => {
       mkdirSync(work('new'));
       mkdirSync(dirname(work(join('new', name))), { recursive: true });
@@ -336,7 +336,7 @@ describe('promptpress sandbox --state', () => {
     },
   );
 
-  it('refuses tasks with a trigger of somebody else', async () => {
+  it('refuses tasks with a trigger from a stranger', async () => {
     mkdirSync(work('tasks'));
     const database = openDatabase(work('tasks/sandbox.sqlite'));
     database.exec('CREATE TABLE task (a); CREATE TRIGGER x AFTER INSERT ON task BEGIN DELETE FROM task; END');

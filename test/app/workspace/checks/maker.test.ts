@@ -40,7 +40,7 @@ describe('a run directory that was begun elsewhere', () => {
     await elsewhere();
   });
 
-  it('is refused before anything is sent or changed, by whatever goes on with it', async () => {
+  it('is refused by every command that continues it, before anything is sent or changed', async () => {
     const sent = place.service.requests.length;
     const state = openState(place.directory);
     const [key = ''] = await state.reader.keysWithPrefix('', 1);
@@ -67,7 +67,7 @@ describe('a run directory that was begun elsewhere', () => {
     await expect(stat(keyFile())).rejects.toThrow('ENOENT');
   });
 
-  it('is looked at as ever', async () => {
+  it('can be read as usual', async () => {
     for (const args of [
       ['status', 'killed.yaml'],
       ['manifest', 'runs/killed'],
@@ -82,14 +82,14 @@ describe('a run directory that was begun elsewhere', () => {
     }
   });
 
-  it('is the user’s own once he has said so', async () => {
+  it('belongs to the user once he has said so', async () => {
     expect((await run('--trust-directory', '--max-submits', '0')).code).toBe(4);
     const { code, err } = await run();
     expect(code, err).toBe(0);
     expect((await stat(keyFile())).mode & 0o777).toBe(0o600);
   });
 
-  it('is not known by a key that others may read, nor by the mark of another', async () => {
+  it('is not accepted with a key that others can read, nor with another user’s mark', async () => {
     expect((await run('--trust-directory', '--max-submits', '0')).code).toBe(4);
     await chmod(keyFile(), 0o640);
     expect((await run()).code).toBe(2);
@@ -103,7 +103,7 @@ describe('a run directory that was begun elsewhere', () => {
 });
 
 describe('a run directory of the user', () => {
-  it('is known again where it was moved or copied to', async () => {
+  it('is recognised after it was moved or copied', async () => {
     expect((await run('--max-submits', '1')).code).toBe(4);
     await cp(place.directory, join(place.folder, 'copied'), { recursive: true });
     await rename(place.directory, join(place.folder, 'moved'));
@@ -113,7 +113,7 @@ describe('a run directory of the user', () => {
     }
   });
 
-  it('is known again after a crash that came before its mark', async () => {
+  it('is recognised after a crash before it had its mark', async () => {
     await mkdir(place.directory, { recursive: true });
     openState(place.directory).close();
     await writeFile(join(place.directory, 'lock'), '');
@@ -121,7 +121,7 @@ describe('a run directory of the user', () => {
     expect(code, err).toBe(0);
   });
 
-  it('is made where nothing can be kept, with a word on what that means', async () => {
+  it('is made without a mark, with a warning, if nothing can be kept', async () => {
     await writeFile(join(place.folder, 'file'), '');
     const env = { XDG_STATE_HOME: join(place.folder, 'file') };
     const { code, err } = await pp(['run', 'killed.yaml'], env);
@@ -133,7 +133,7 @@ describe('a run directory of the user', () => {
     expect([trusted.code, trusted.err]).toEqual([0, expect.not.stringContaining('your mark')]);
   });
 
-  it('has the mark of whoever merges it', async () => {
+  it('has the mark of the user who merges it', async () => {
     expect((await run('--shard', '1/2', '--out', 'one')).code).toBe(0);
     expect((await run('--shard', '2/2', '--out', 'two')).code).toBe(0);
     await elsewhere();
@@ -145,7 +145,7 @@ describe('a run directory of the user', () => {
 });
 
 describe('a bucket that a state names', () => {
-  it('gets the keys of this machine where the user has named it here, or trusts it', async () => {
+  it('receives the keys of this machine if the user has named it here, or trusts it', async () => {
     await using fake = await startFakeS3();
     const at = { ...fake.env };
     const begun = await pp(['run', 'killed.yaml', '--out', 's3://pictures/killed', '--max-submits', '1'], at);

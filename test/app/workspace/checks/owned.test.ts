@@ -38,13 +38,13 @@ describe('--out', () => {
     },
   );
 
-  it('into the folder of the pipeline itself is refused', async () => {
+  it('refuses the folder of the pipeline itself', async () => {
     const before = everythingIn(work());
     expect((await pp('run', 'foxes.yaml', '--out', '.')).code).toBe(2);
     expect(everythingIn(work())).toEqual(before);
   });
 
-  it('into a folder with the database of another program is refused, and nothing there is touched', async () => {
+  it('refuses a folder with the database of another program, and changes nothing there', async () => {
     mkdirSync(work('out'));
     const database = openDatabase(work('out/state.db'));
     database.exec('CREATE TABLE places (name)');
@@ -54,7 +54,7 @@ describe('--out', () => {
     expect(everythingIn(work('out'))).toEqual(before);
   });
 
-  it('into an empty folder, and into what an earlier run left there, goes ahead', async () => {
+  it('accepts an empty folder, and the files that an earlier run left', async () => {
     mkdirSync(work('out'));
     writeFileSync(work('out/.gitkeep'), '');
     const run = (): Promise<Said> => pp('run', 'foxes.yaml', '--out', 'out');

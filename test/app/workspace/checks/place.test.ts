@@ -44,7 +44,7 @@ async function openProject(): Promise<Project> {
 }
 
 describe('the run directory', () => {
-  it('lies beside the pipeline file, wherever the command is started: nothing is paid twice', async () => {
+  it('is beside the pipeline file, wherever the command is started: nothing is paid twice', async () => {
     await using project = await openProject();
     const { root, service, pp } = project;
     expect((await pp('.', 'run', 'sets/foxes.yaml')).code).toBe(0);
@@ -65,14 +65,14 @@ describe('the run directory', () => {
     expect(['runs', 'sets/data/runs'].some((name) => existsSync(join(root, name)))).toBe(false);
   });
 
-  it('is where --out says, from the current folder', async () => {
+  it('is the folder of --out, relative to the current folder', async () => {
     await using project = await openProject();
     expect((await project.pp('sets/data', 'run', '../foxes.yaml', '--out', 'here')).code).toBe(0);
     expect(existsSync(join(project.root, 'sets/data/here/manifest.csv'))).toBe(true);
     expect(existsSync(join(project.root, 'sets/runs'))).toBe(false);
   });
 
-  it('is found by one of its jobs from the folder above the pipeline', async () => {
+  it('is found from the folder above the pipeline by one of its jobs', async () => {
     await using project = await openProject();
     await project.pp('sets', 'run', 'foxes.yaml');
     const manifest = await readFile(join(project.root, 'sets/runs/foxes/manifest.csv'), 'utf8');

@@ -16,7 +16,7 @@ steps:
 `;
 
 describe('manifest --spreadsheet FILE', () => {
-  it('writes a copy for spreadsheets beside the exact manifest, again and again, and over no other file', async () => {
+  it('writes a copy for spreadsheets beside the exact manifest, repeatedly, and overwrites no other file', async () => {
     const service = await startFakeService();
     await using folder = await temporaryFolder();
     const cwd = folder.path;
@@ -77,7 +77,7 @@ describe('manifest --spreadsheet FILE', () => {
     expect(await readFile(join(cwd, 'scenes.csv'), 'utf8')).toBe('scene\nat dusk\n');
   });
 
-  it('is in the help of the command', async () => {
+  it('appears in the help of the command', async () => {
     const { out } = await promptpress(['help', 'manifest'], { cwd: '.' });
     expect(out).toMatch(/--spreadsheet FILE {2,}also write a copy for spreadsheets/);
   });
