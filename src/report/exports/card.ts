@@ -2,26 +2,26 @@ import { count, counted } from '../text/amounts.ts';
 import type { Column } from './columns.ts';
 import type { Exported } from './exported.ts';
 
-/** What a data set's card says of where it comes from. */
+/** Facts for the card (`README.md`) of a data set: what made it and what form it has. */
 export interface CardFacts {
-  /** The pipeline's. */
+  /** Name of the pipeline. */
   readonly name: string;
   readonly description?: string;
-  /** `promptpress 1.2.3`. */
+  /** Name and version of the program: `promptpress 1.2.3`. */
   readonly madeBy: string;
-  /** The commit that the pipeline file was of when it last ran; absent outside of git. */
+  /** Commit of the pipeline file at its last run; absent outside of git. */
   readonly commit?: string;
-  /** The pipeline file differed from that commit. */
+  /** Whether the pipeline file differed from that commit. */
   readonly isChanged?: boolean;
-  /** A rehearsal: nothing in it was made by a model. */
+  /** Whether the run was a rehearsal in the sandbox, where no model makes anything. */
   readonly sandbox: boolean;
-  /** The form, in words: `images with metadata.csv`. */
+  /** Name of the format in words: `images with metadata.csv`. */
   readonly form: string;
-  /** false: the table alone, and its files are where the run left them. */
+  /** Whether the data set contains the files of its rows. If not, they stay in the run directory. */
   readonly hasFiles: boolean;
 }
 
-/** `README.md` of a data set: what made it, what is in it, what is not, what its columns are. The same for the same data. */
+/** Returns the `README.md` of a data set: its origin, its rows, what was left out, and its columns. Equal arguments give equal text. */
 export function dataSetCard(facts: CardFacts, exported: Exported, columns: readonly Column[]): string {
   const { name, description, madeBy, commit, isChanged, sandbox, form, hasFiles } = facts;
   const from =
@@ -79,14 +79,14 @@ function leftOut({ leftOut: { statuses, uncaptioned, grids }, problems, withoutI
   return uncaptioned === 0 ? left : `${left}\n${counted(uncaptioned, 'row')} have no caption.\n`;
 }
 
-/** @param rows of Markdown */
+/** A Markdown table; the cells are already Markdown. */
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 
-/** Text of a pipeline file in a line of Markdown: no markup, no picture or link that is loaded from elsewhere, no bar of a table. */
+/** Escapes text of a pipeline file for one line of Markdown, so that markup, links, images and bars of tables have no effect. */
 const inLine = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`~|<>[\]]/g, (sign) => `\\${sign}`);
 
-/** The same as code, in which only its own sign and the bar of a table mean anything. */
+/** Formats text as inline code; backticks and bars of tables are replaced. */
 const code = (text: string): string =>
   `\`${text.replaceAll(/\s+/g, ' ').replaceAll('`', "'").replaceAll('|', '\\|')}\``;

@@ -2,14 +2,14 @@ import type { ManifestColumn } from '../../manifest/columns.ts';
 import { manifestColumns } from '../../manifest/columns.ts';
 import type { VariableKind } from './variable-kinds.ts';
 
-/** What kind of values a column of a data set has. */
+/** Type of the values in a column of a data set. */
 export type ColumnKind = 'text' | VariableKind | 'time';
 
-/** A column of a data set: those of the manifest, with the same names, in the same order, and with types. */
+/** A typed column of a data set. Names and order are those of the manifest. */
 export interface Column {
   readonly name: string;
   readonly kind: ColumnKind;
-  /** What it is, for the card of the data set. */
+  /** Description of the column for the card of the data set. */
   readonly about: string;
 }
 
@@ -55,9 +55,9 @@ const about = {
 } as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
 
 /**
- * The columns of a data set of a plan.
+ * Returns the columns of a data set: those of the manifest, then one for each variable.
  *
- * @param variables the matrix's, in its order, each with the kind of its values
+ * @param variables of the matrix, in its order, each with the kind of its values
  */
 export function columnsOf(
   variables: readonly (readonly [string, VariableKind | 'text'])[],
@@ -70,13 +70,13 @@ export function columnsOf(
   ];
 }
 
-/** A value of a data set; what is unknown is null, never 0. Times are Unix ms. */
+/** A value in a data set. Unknown values are null, never 0; times are Unix ms. */
 export type Datum = string | number | boolean | null | { readonly json: string };
 
 /**
- * The value that a field of the manifest stands for.
+ * Converts a field of the manifest into a typed value.
  *
- * @param field as the manifest has it
+ * @param field text of the field in the manifest
  */
 export function datumOf(field: string, kind: ColumnKind): Datum {
   if (field === '') return null;

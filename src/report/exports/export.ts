@@ -17,7 +17,7 @@ import { webdataset } from './formats/webdataset.ts';
 import { type Choice, LeftOut, type Sample, samples } from './samples.ts';
 import { variableKinds } from './variable-kinds.ts';
 
-/** Every form of a data set, with what it is in words. */
+/** All formats of data sets, each with its name in words. */
 export const formats = {
   imagefolder: [imagefolder, 'images with their metadata.csv'],
   jsonl: [jsonl, 'one JSON object a line in data.jsonl'],
@@ -27,23 +27,23 @@ export const formats = {
 
 export type FormatName = keyof typeof formats;
 
-/** Files that are read ahead of the row that is written. */
+/** Number of files that are opened ahead of the row being written. */
 const readAhead = 8;
 
 export interface ExportOptions {
   readonly plan: Plan;
   readonly choice: Choice;
   readonly reader: Pick<StateReader, 'many' | 'rootKeys'>;
-  /** The files of the run. */
+  /** Files of the run. */
   readonly artifacts: Pick<ArtifactStore, 'open'>;
-  /** Where the data set goes: a folder that is not there, or an empty one. Absolute. */
+  /** Absolute path of the folder for the data set. It must not exist or must be empty. */
   readonly to: string;
   readonly format: FormatName;
-  /** false: the table alone; its files stay in the run directory. */
+  /** Whether files are copied into the data set. If not, only the table is written. */
   readonly copyFiles: boolean;
   readonly captionFiles: boolean;
   readonly card: Omit<CardFacts, 'form'>;
-  /** Applied to every text: takes out secrets that a service repeated. */
+  /** Removes from a text secrets that a service repeated; applied to every text. */
   readonly redact: (text: string) => string;
   readonly onRow?: (rows: number) => void;
   readonly signal: AbortSignal;
@@ -51,12 +51,12 @@ export interface ExportOptions {
 
 const mostExamples = 5;
 
-/** A folder that something lies in: an export does not mix with what is there. */
+/** Thrown when the folder for an export is not empty. */
 export class NotEmptyError extends Error {}
 
 /**
- * Writes a data set whole or not at all: in a folder beside the one that it gets, which is renamed at the end. Rows are in plan order; the
- * bytes follow from the plan, the state, the files and the options alone. A few rows and files are in memory at a time.
+ * Writes a complete data set or nothing: files go to a temporary folder, which is renamed at the end. Rows are in plan order; the bytes
+ * depend only on the plan, the state, the files and the options. Only a few rows and files are in memory at a time.
  *
  * @throws NotEmptyError; the error of the file system; StateError, TableError; the signal's reason
  */
@@ -134,7 +134,7 @@ async function writeParts(
         continue;
       }
       const file = opened(sample);
-      // Heard where the row is written.
+      // `write` reports the error when it reaches the row.
       file.catch(() => undefined);
       ahead.push({ sample, file });
       if (ahead.length > readAhead) await write(ahead.shift() as Ahead);
@@ -169,7 +169,7 @@ interface Part {
   rows: number;
 }
 
-/** A folder for each part, also for one that gets no row; without parts the data set's own. */
+/** Opens a folder for each part, even for a part without rows. Without parts it opens the folder of the data set. */
 async function openParts(
   { choice, card: { madeBy }, captionFiles }: ExportOptions,
   format: Format,

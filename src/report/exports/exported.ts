@@ -1,20 +1,20 @@
 import type { FileProblem } from './files.ts';
 import type { LeftOut } from './samples.ts';
 
-/** What a data set has, and what it has not. */
+/** Counts of what an export wrote and what it left out. */
 export interface Exported {
   readonly rows: number;
-  /** Files that lie in the data set; rows may share one. */
+  /** Number of files in the data set; several rows may share one. */
   readonly files: number;
-  /** Rows by step, in the order of the plan. */
+  /** Number of rows of each step, in plan order. */
   readonly steps: ReadonlyMap<string, number>;
   readonly parts: readonly { readonly part: string; readonly rows: number }[];
   readonly leftOut: LeftOut;
-  /** Rows that are no image, in a form that takes images alone. */
+  /** Number of rows left out because the format takes only images. */
   readonly withoutImage: number;
-  /** Rows that are left out because their file is not what the run recorded. */
+  /** Number of rows left out because their file is missing or changed. */
   readonly problems: Readonly<Record<FileProblem, number>> & {
-    /** Names of some of them. */
+    /** Names of some of these files. */
     readonly examples: readonly string[];
   };
 }

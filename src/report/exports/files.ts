@@ -4,24 +4,24 @@ import { dirname, join } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import type { RowOutput } from '../../manifest/row.ts';
 
-/** Files up to this size are read whole, larger ones piece by piece, twice: once for their hash. */
+/** Files up to this size are read at once. Larger ones are read in chunks, twice: the first time for their hash. */
 const wholeBytes = 16 * 1024 * 1024;
 
-/** A file of the run that is what the run recorded. */
+/** A file of the run whose bytes match the record of the run. */
 export interface WholeFile {
   readonly bytes: number;
-  /** Its content, in pieces. Read once. */
+  /** Content of the file in chunks; can be read once. */
   pieces(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** Why a row has no file: it is gone, or no longer what the run recorded. */
+/** Why a row has no file: the file is missing, or its bytes differ from the record of the run. */
 export type FileProblem = 'missing' | 'changed';
 
 /**
- * Opens a file of a run and compares it with what the run recorded: a data set has what its table says, or nothing. The caller closes it.
+ * Opens a file of a run after comparing it with the run's record. The caller closes it.
  *
- * @throws SaveError, where the store fails
+ * @throws SaveError when the store fails
  */
 export async function openWhole(
   artifacts: Pick<ArtifactStore, 'open'>,
@@ -56,17 +56,17 @@ async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
-/** Copies files into a data set, each once, whatever the number of rows that name it. */
+/** Copies files into a data set, each file once even if several rows name it. */
 export class Copies {
   readonly #folder: string;
   readonly #folders = new Set<string>();
 
-  /** @param folder a new folder that nobody else writes to */
+  /** @param folder a new folder that nothing else writes to */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** @param name relative, with `/` @returns false where another row has brought it @throws the error of the file system */
+  /** Returns false if the file was copied before. @param name relative path, with `/` @throws the error of the file system */
   async copy(name: string, content: WholeFile): Promise<boolean> {
     const path = join(this.#folder, name);
     const folder = dirname(path);
@@ -78,7 +78,6 @@ export class Copies {
     try {
       handle = await open(path, 'wx');
     } catch (error) {
-      // Another row of the same job.
       if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
       throw error;
     }
@@ -90,7 +89,7 @@ export class Copies {
     return true;
   }
 
-  /** Writes a small text beside a file. */
+  /** Writes a small text file into the data set. */
   async text(name: string, text: string): Promise<void> {
     const handle = await open(join(this.#folder, name), 'w');
     try {

@@ -13,42 +13,42 @@ import type { StateReader } from '../../state/reader.ts';
 /** One row of a data set. */
 export interface Sample {
   readonly cell: Cell;
-  /** As the manifest has them, `text` being the caption where one was asked for. */
+  /** Fields as in the manifest. The `text` of an image is its caption if captions were requested. */
   readonly fields: readonly string[];
-  /** The part of the data set that it belongs to; empty where that has no parts. */
+  /** Name of the part that the row belongs to; empty in a data set without parts. */
   readonly part: string;
-  /** What the row stands for; absent where there is no result. */
+  /** Result of the row; absent if there is none. */
   readonly output?: RowOutput;
-  /** Key of the job; absent while the request is not known. */
+  /** Key of the job; absent while the request is unknown. */
   readonly job?: string;
-  /** What a caption says, or the prompt; the text of a text. */
+  /** Caption of an image, or else its prompt; of a text the text itself. */
   readonly caption: string;
 }
 
-/** What is taken of a run. */
+/** Which rows of a run a data set takes. */
 export interface Choice {
   readonly selection: Selection;
-  /** Leaves out results of cells that the selection did not choose. */
+  /** Whether results of cells outside the selection are left out. */
   readonly onlySelected: boolean;
-  /** Rows of these statuses. */
+  /** Statuses of the rows to take. */
   readonly statuses: ReadonlySet<SlotStatus>;
-  /** Rows of these steps; absent: of every step. */
+  /** Steps of the rows to take; absent: all steps. */
   readonly steps?: ReadonlySet<string>;
-  /** Rows of these jobs, by key; absent: of every job. */
+  /** Keys of the jobs whose rows are taken; absent: all jobs. */
   readonly jobs?: Pick<ReadonlySet<string>, 'has'>;
-  /** The step whose texts describe images: no rows, but the `text` of the images that it was shown. */
+  /** Name of the step whose texts describe images. Its rows are left out; its texts become the `text` of the images. */
   readonly captionStep?: string;
-  /** Leaves out grids that were cut: their frames are there. */
+  /** Whether grids are left out when their frames are in the run. */
   readonly withoutGrids?: boolean;
   readonly parts: readonly SplitPart[];
 }
 
-/** Rows that are not in a data set, and why: rows by the reason. */
+/** Counts of rows left out of a data set, by reason. */
 export class LeftOut {
   readonly statuses = new Map<SlotStatus, number>();
-  /** Images that the step of captions says nothing about; they are there, without a text. */
+  /** Number of images for which the caption step has no text. They are in the data set. */
   uncaptioned = 0;
-  /** Grids whose frames are there in their stead. */
+  /** Number of grids left out because their frames are in the data set. */
   grids = 0;
 
   add(status: SlotStatus): void {
@@ -58,7 +58,7 @@ export class LeftOut {
 
 const textColumn = manifestColumns.indexOf('text');
 
-/** The rows of a data set in plan order, the cells of a group in memory at a time. Applies `redact` to every field. */
+/** Yields the rows of a data set in plan order, with the rows of one group of cells in memory. Every field passes through `redact`. */
 export async function* samples(
   plan: Plan,
   choice: Choice,
@@ -97,7 +97,7 @@ export async function* samples(
         part: choice.parts.length === 0 ? '' : partOf(cell, choice.parts),
         ...(artifact === undefined ? {} : { output: artifact }),
         ...(slot.job === undefined ? {} : { job: slot.job.key }),
-        // A caption that is missing leaves the prompt, which says what was asked for.
+        // Without a caption the prompt says what was requested.
         caption: said === '' && isFile ? withoutParameters(redact(slot.prompt ?? '')) : said,
       };
     }
@@ -105,8 +105,8 @@ export async function* samples(
 }
 
 /**
- * A prompt without what says nothing of what is to be seen: the parameters at its end (`--ar 3:2 --v 6.1`, also with the dash that text
- * programs make of two hyphens, or with a blank between them), links of images, `/imagine prompt:`, and models of other programs.
+ * Removes from a prompt what does not describe the picture: parameters at the end (`--ar 3:2 --v 6.1`, also with a dash or `- -` for the
+ * two hyphens), links of images, `/imagine prompt:`, and model tags of other programs.
  */
 export function withoutParameters(prompt: string): string {
   const [words = ''] = prompt.split(/(?<!\S)(?:--|—|–|-\s-)[a-z]/i);
@@ -118,7 +118,7 @@ export function withoutParameters(prompt: string): string {
     .trim();
 }
 
-/** Rows of one cell come one after another; the slots of a cell are bounded. */
+/** Groups rows by cell. Rows of a cell are adjacent, and a cell has a bounded number of slots. */
 async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
   let held: ManifestRow[] = [];
   for await (const row of rows) {
@@ -131,16 +131,15 @@ async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<rea
   if (held.length > 0) yield held;
 }
 
-/** A part of a data set, such as `train`, and how much of it. */
 interface SplitPart {
   readonly name: string;
-  /** Between 0 and 1; the shares of all parts add up to 1. */
+  /** Between 0 and 1; the shares of all parts have the sum 1. */
   readonly share: number;
 }
 
 /**
- * The part that a cell belongs to. It follows from the cell's variables alone: an edit of the matrix moves no other cell, and the
- * repeats of a combination stay together, so that none of them is tested on what another one was trained with.
+ * Returns the part of a cell. It depends only on the variables of the cell: an edit of the matrix moves no other cell, and repeats of a
+ * combination stay in one part, so that no test row repeats a training row.
  */
 function partOf({ vars }: Pick<Cell, 'vars'>, parts: readonly SplitPart[]): string {
   const hash = createHash('sha256').update('split ').update(canonicalJson(vars)).digest();
@@ -149,16 +148,16 @@ function partOf({ vars }: Pick<Cell, 'vars'>, parts: readonly SplitPart[]): stri
     if (left < share) return name;
     left -= share;
   }
-  // Shares such as 0.1 do not add up exactly.
+  // Rounding may leave a rest, for example with shares of 0.1.
   return parts.at(-1)?.name ?? '';
 }
 
 /**
- * What a step says about the images of a cell: the first text of the call that was made from an image is its caption. A call that
- * was made from none of them describes them all, where the cell has no other one.
+ * Finds the captions of the images of a cell. The caption of an image is the first text from a call that used it. If the cell has a
+ * single text, from a call that used no image, this text describes all images.
  *
  * @param rows of one cell
- * @param step the one that describes; absent: none does
+ * @param step that describes images; absent: no captions
  */
 function captionsOf(
   rows: readonly ManifestRow[],

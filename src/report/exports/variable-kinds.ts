@@ -2,12 +2,12 @@ import { type Value, WrittenNumber } from '../../pipeline/values/value.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
 
-/** What all values of a variable are; texts, and variables of several kinds, are text. */
+/** Type of all values of a variable. Texts and mixed values have the kind `text` instead. */
 export type VariableKind = 'integer' | 'number' | 'boolean' | 'json';
 
 /**
- * The kind of each variable, from all cells that are chosen: a table's columns are texts, an axis of numbers is a column of numbers. Reads
- * the matrix once and keeps nothing of it.
+ * Returns the kind of each variable from the values in all selected cells. Table columns are texts; an axis of numbers is numeric. Reads
+ * the matrix once without keeping it.
  *
  * @throws TableError
  */
@@ -32,7 +32,7 @@ export async function variableKinds(
 function kindOf(value: Exclude<Value, null>): VariableKind | 'text' {
   if (typeof value === 'boolean') return 'boolean';
   if (typeof value === 'number') return numberKind(value);
-  // Digits that a number does not hold would be rounded.
+  // A number would round these digits.
   if (value instanceof WrittenNumber) return value.isLongInteger ? 'text' : numberKind(value.value);
   return typeof value === 'object' ? 'json' : 'text';
 }

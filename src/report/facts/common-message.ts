@@ -3,10 +3,10 @@ import { type CommonMessage, Messages } from '../../results/messages.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { first } from './in-doubt.ts';
 
-/** A status is asked for again and again: of many jobs with one code only the first by key are read. */
+/** Number of jobs whose messages are read for one code, first by key: status is read often. */
 const mostRead = 10_000;
 
-/** The most frequent message of the jobs with an error code, but of those that count as skipped. */
+/** Returns the most frequent message of jobs with an error code. Jobs that count as skipped are ignored. */
 export async function commonMessage(
   code: string,
   state: StateReader,

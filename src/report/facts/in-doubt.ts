@@ -1,4 +1,4 @@
-/** The first of what is found one after another, at most `most`. */
+/** Collects the first items of an iterable, at most `most`. */
 export async function first<T>(most: number, items: AsyncIterable<T>): Promise<readonly T[]> {
   const found: T[] = [];
   for await (const item of items) {
@@ -8,15 +8,15 @@ export async function first<T>(most: number, items: AsyncIterable<T>): Promise<r
   return found;
 }
 
-/** What `--in-doubt find` does, beside its command. */
+/** What a run with `--in-doubt find` does, in words. */
 export const finding =
   'searches the tasks of all jobs in doubt by their tag, where the gateway lists its tasks: pays nothing';
 
 /**
- * The ways out of doubt: a command each, first the one that can pay nothing twice.
+ * Returns the commands that settle a job in doubt; those that cannot cause a second payment come first.
  *
  * @param resolve the beginning of a command that names the job
- * @param find the last run with `--in-doubt find`; undefined where its submissions carried no tag
+ * @param find last run with `--in-doubt find`; undefined if its submissions had no tag
  */
 export const waysOut = (
   resolve: string,

@@ -2,11 +2,11 @@ import type { StateReader } from '../../state/reader.ts';
 import { stateErrorOf } from '../../state/state-error.ts';
 
 /**
- * Reads a fact of a state that is kept as JSON. promptpress writes each in one transaction; one that is not as it was written shows that
- * the file is damaged, or that somebody has edited it.
+ * Reads a fact that the state stores as JSON. promptpress writes each fact in one transaction, so a malformed one shows that the file is
+ * damaged or was edited.
  *
- * @param isWhole whether a value has all that its readers rely on
- * @returns undefined where the state has no such fact, or an empty one
+ * @param isWhole checks that the value has everything that its readers use
+ * @returns undefined if the state has no such fact or an empty one
  * @throws StateError `state.corrupt`
  */
 export async function jsonFact<T>(
@@ -33,6 +33,6 @@ const damaged = (state: Pick<StateReader, 'file'>, name: string, cause?: unknown
     new Error(`what it keeps as "${name}" is not as promptpress writes it`, { cause }),
   );
 
-/** A moment in Unix ms that a `Date` can show. */
+/** Whether a value is a time in Unix ms that a `Date` can hold. */
 export const isMoment = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= 8.64e15;

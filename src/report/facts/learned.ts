@@ -3,15 +3,15 @@ import { type LearnedLimits, lanesOf, readLimits } from '../../run/limits/learne
 import { type KindDuration, learnedDurations } from '../../run/limits/poll/learned-polls.ts';
 import type { StateReader } from '../../state/reader.ts';
 
-/** What the runs of a directory have learned about their service. `run --relearn` forgets it. */
+/** What earlier runs of a directory learned about their service. `run --relearn` deletes it. */
 export interface LearnedFacts {
-  /** How long its tasks take, by kind, the kind with most tasks first. */
+  /** Durations of tasks by kind, the kind with most tasks first. */
   readonly durations: readonly KindDuration[];
-  /** What it accepts, where it has refused more; absent: it refused nothing. */
+  /** Limits of the service; absent if it has never refused a request. */
   readonly limits?: LearnedLimits;
 }
 
-/** @returns undefined where nothing was learned, or what is kept cannot be read */
+/** Reads what earlier runs learned. @returns undefined if nothing was learned or it cannot be read */
 export async function readLearned(state: Pick<StateReader, 'fact'>): Promise<LearnedFacts | undefined> {
   const durations = learnedDurations(await state.fact(learnedFact('poll')));
   const limits = readLimits(await state.fact(learnedFact('limits')));

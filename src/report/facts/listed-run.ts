@@ -8,7 +8,7 @@ import { type RunPlace, type StageFacts, seenFrom } from './place.ts';
 import { readHowFar } from './planned.ts';
 import { type RunFacts, readRunFacts } from './run.ts';
 
-/** Reads what `ls` says of a run; a few short reads. @throws StateError where the state is damaged */
+/** Reads the entry of a run in the list of `ls`, in a few short reads. @throws StateError if the state is damaged */
 export async function readListedRun(
   place: RunPlace,
   state: StateReader,
@@ -49,7 +49,7 @@ export async function readListedRun(
   };
 }
 
-/** A run on an engine ends whether or not somebody was there who could note how. */
+/** Returns how a run on an engine ended, even if no process recorded its end. */
 function stateOf({ state, end }: StageFacts, facts: RunFacts | undefined): ListedRun['state'] {
   if (state === 'unled') return 'killed';
   if (state !== 'complete' && state !== 'stopped') return state;
@@ -66,6 +66,6 @@ function lastState(facts: RunFacts | undefined): ListedRun['state'] {
 
 const endState = ({ kind }: RunEnd): ListedRun['state'] => (kind === 'fail-fast' ? 'failures' : kind);
 
-/** Of a pipeline's text, which was valid when it ran: names hold nothing that YAML would quote. */
+/** Finds the pipeline's name without a YAML parser: the text was valid when it ran, and names need no quoting. */
 const nameIn = (text: string): string | undefined =>
   /^(?:\{\s*)?["']?name["']?:\s*["']?([\p{L}\p{N}][\p{L}\p{N}._-]{0,99})/mu.exec(text)?.[1];

@@ -3,27 +3,27 @@ import type { RunEnd } from '../../run/events.ts';
 import { lockOwner } from '../../state/lock/lock.ts';
 import type { JsonOutputs } from './json-outputs.generated.ts';
 
-/** Where a run on an engine stands (schemas/status.schema.json). */
+/** Stage of a run on an engine (schemas/status.schema.json). */
 export type StageFacts = NonNullable<JsonOutputs['status']['stage']> & { readonly end?: RunEnd };
 
-/** Where a run lies, as those see it who only look at it. */
+/** Location of a run, for commands that only read it. */
 export interface RunPlace {
-  /** As a command line names it from the current folder: the run directory, or `postgres://…#name`. */
+  /** Name for command lines in the current folder: the run directory, or `postgres://…#name`. */
   readonly name: string;
-  /** The run directory; absolute. Of a run on an engine it may be another machine's. */
+  /** Absolute run directory. Of a run on an engine it may be on another machine. */
   readonly directory: string;
-  /** The address of its engine with its name there, without a password; absent: the state lies in the directory. */
+  /** Address and run name of the engine, without a password; absent if the state lies in the directory. */
   readonly engine?: string;
-  /** Where a run on an engine stands; absent: the state lies in the directory. Undefined: nothing of it has begun. */
+  /** Reads the stage of a run on an engine; absent if the state lies in the directory. Resolves to undefined if the run does not exist. */
   stage?(): Promise<StageFacts | undefined>;
-  /** Who carries the run out; undefined: nobody does. `pid` 0: it cannot be read. */
+  /** Finds the process that runs it; undefined if there is none. `pid` is 0 if it cannot be read. */
   owner(wait?: {
     readonly waitMs?: number;
   }): Promise<{ readonly pid: number; readonly host: string } | undefined>;
 }
 
 /**
- * A path as a command line names it from the current folder: one that begins with a hyphen would be read as a flag, `--out=x`.
+ * Returns a path relative to the current folder. `./` is put before a leading hyphen, which would look like a flag.
  *
  * @param cwd the current folder
  */
@@ -32,7 +32,7 @@ export function seenFrom(cwd: string, path: string): string {
   return seen.startsWith('-') ? `./${seen}` : seen;
 }
 
-/** A run directory whose state lies in it. @param cwd the current folder */
+/** Returns the place of a run whose state lies in its directory. @param cwd the current folder */
 export const placeOfDirectory = (directory: string, cwd: string): RunPlace => ({
   name: seenFrom(cwd, directory),
   directory,

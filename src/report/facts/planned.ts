@@ -6,24 +6,24 @@ import { isMoment, jsonFact } from './json.ts';
 import type { HowFar } from './json-outputs.generated.ts';
 import type { RunFacts } from './run.ts';
 
-/** What a run has before it when nothing is submitted: slots. */
+/** Slots that a run has to settle, counted before its first submission. */
 export interface Planned {
   readonly total: number;
-  /** There may be fewer. */
+  /** Whether `total` is an upper bound. */
   readonly atMost?: boolean;
-  /** How many of them earlier runs have settled; where slots share jobs, of so many jobs on average: a fraction. */
+  /** Slots that earlier runs settled. If slots share jobs it is computed from an average and may be a fraction. */
   readonly settled: number;
-  /** How many slots a job settles on average. */
+  /** Average number of slots that one job settles. */
   readonly slotsPerJob: number;
-  /** Settled jobs of the directory, of this plan or not. */
+  /** Settled jobs in the directory, including those of other plans. */
   readonly jobs: number;
-  /** Some of those are tried again, or made anew. */
+  /** Whether some of those jobs are retried or made again. */
   readonly again?: boolean;
 }
 
 const factName = 'run.planned';
 
-/** Keeps what a run has before it, for those who ask while it is on or after it was killed. @throws StateError */
+/** Stores the planned slots of a run, so that its progress can be read during the run or after a crash. @throws StateError */
 export async function writePlanned(
   state: Pick<FactKeeper, 'setFact'>,
   startedAt: number,
@@ -38,10 +38,10 @@ const isPlanned = aMapping(
 ) as (value: unknown) => value is Planned & { readonly startedAt: number };
 
 /**
- * Says how far the last run is, without planning again.
+ * Reads the progress of the last run without planning again.
  *
- * @param now Unix ms where a run is on; undefined: none is
- * @returns undefined where nothing ran, or its plan is not ready
+ * @param now Unix ms during a run; undefined if no run is active
+ * @returns undefined if nothing ran, or the plan is not ready
  * @throws StateError
  */
 export async function readHowFar(
@@ -62,11 +62,11 @@ export async function readHowFar(
   const { total, settled, slotsPerJob, jobs, atMost, again = false } = planned;
   const more = settledJobs(sums) - jobs;
   const { submitting, running, modal, saving } = sums.jobs;
-  // A job that is made again was settled before: how many of them have ended, only their submissions say.
+  // Jobs that are made again were settled before, so only their submissions show how many have ended.
   const sent = sums.attempts - atStart.attempts;
   const made = again ? Math.max(more, sent - submitting - running - modal - saving) : more;
   const slots = settled + made * slotsPerJob;
-  // A sum of fractions may miss a whole number by a hair.
+  // Rounding errors may leave a sum of fractions just below a whole number.
   const far = howFar(total, Math.min(total, Math.max(0, Math.floor(slots + 1e-6))));
   return {
     ...far,

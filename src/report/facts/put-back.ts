@@ -8,16 +8,16 @@ import {
 } from '../../run/scheduler/routes/kind-names.ts';
 import type { StateReader } from '../../state/reader.ts';
 
-/** Jobs of one kind of request that were refused for one reason: nothing was paid for them, and a later run tries them again. */
+/** A group of jobs with one kind of request that were refused for one reason. They were not paid for; a later run retries them. */
 export interface PutBack extends CommonMessage {
-  /** `imagine`, `pan`, `model (chat)`; of a button that was not read yet, its slot: `grid/U1`. */
+  /** Kind of request: `imagine`, `pan`, `model (chat)`. For a button that was not read yet its slot: `grid/U1`. */
   readonly kind: string;
-  /** Code of the refusal. */
+  /** Error code of the refusal. */
   readonly code: string;
   readonly count: number;
 }
 
-/** Counts the jobs that were put back to pending after a refusal, most frequent first. Reads all pending jobs that ever began, page by page. */
+/** Groups the jobs that went back to pending after a refusal, most frequent first. Reads all pending jobs that ever began, page by page. */
 export async function readPutBack(state: Pick<StateReader, 'withStatus'>): Promise<readonly PutBack[]> {
   const groups = new Map<string, { kind: string; code: string; count: number; messages: Messages }>();
   for await (const record of state.withStatus('pending')) {
@@ -35,7 +35,7 @@ export async function readPutBack(state: Pick<StateReader, 'withStatus'>): Promi
     .sort((a, b) => b.count - a.count);
 }
 
-/** Beyond so many different ones, those of one kind and code count as one reason. */
+/** Number of groups from which on messages no longer separate groups. */
 const mostReasons = 200;
 
 const kindOf = ({ request, pressed, origin }: JobRecord): string => {

@@ -10,23 +10,23 @@ import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
 
-/** What a run leaves in the state for the commands that have only the directory. */
+/** Facts about the last run of a directory, stored in its state for commands that read only the directory. */
 export interface RunFacts {
-  /** Real path of the folder that the pipeline's files must lie in. */
+  /** Real path of the folder that must contain the pipeline's files. */
   readonly filesRoot: string;
   readonly tables: readonly InputTable[];
   readonly serviceId: string;
-  /** Where the service was; absent in a rehearsal. */
+  /** Origin of the service's address; absent in a rehearsal. */
   readonly origin?: string;
-  /** Axes of the matrix that every run of the directory replaces (`--set`); absent: none. */
+  /** Axes of the matrix that every run of the directory replaces (`--set`); absent if there are none. */
   readonly set?: readonly AxisSetting[];
-  /** What the flags of the last run chose. */
+  /** Selection by the flags of the last run. */
   readonly selection: Selection;
-  /** Unix ms. */
+  /** Start of the run, Unix ms. */
   readonly startedAt: number;
-  /** The directory's totals when the run began: what a rate, and what the run has spent, is reckoned from. */
+  /** Totals of the directory at the start of the run, from which its rate and spending are computed. */
   readonly atStart: { readonly settled: number; readonly attempts: number } & SpentAtStart;
-  /** Absent: it is on, or it was killed. */
+  /** Outcome of the run; absent during the run and after a crash. */
   readonly outcome?: OutcomeFacts;
 }
 
@@ -34,17 +34,17 @@ export interface OutcomeFacts {
   readonly finishedAt: number;
   readonly end: RunEnd;
   readonly exitCode: number;
-  /** The slots that the flags chose, by status; absent when the run left before they could be counted. */
+  /** Slots of the selection by status; absent if the run ended before they were counted. */
   readonly slots?: ManifestTotals['slots'];
-  /** Tasks that timed out at the gateway and were submitted again; absent: none. */
+  /** Number of tasks that timed out at the gateway and were submitted again; absent if there are none. */
   readonly timedOutAgain?: number;
-  /** Different jobs whose files have the same bytes; absent: none. */
+  /** Files of different jobs with the same bytes; absent if there are none. */
   readonly sameFiles?: SameFilesFound;
-  /** Why slots failed before anything was asked: they have no job, and no record. */
+  /** Reasons of slots that failed before their job existed, with their number. */
   readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
 }
 
-/** The part of a run's outcome that only its end knows. */
+/** Returns the outcome of a run for its facts. */
 export function outcomeFacts(outcome: {
   readonly finishedAt: number;
   readonly end: RunEnd;
@@ -65,12 +65,12 @@ export function outcomeFacts(outcome: {
 
 const factName = 'run.last';
 
-/** @throws StateError */
+/** Stores the facts of a run. @throws StateError */
 export async function writeRunFacts(state: Pick<FactKeeper, 'setFact'>, facts: RunFacts): Promise<void> {
   await state.setFact(factName, JSON.stringify(facts));
 }
 
-/** Undefined: nothing has ever run here. @throws StateError `state.corrupt` */
+/** Reads the facts of the last run; undefined if nothing has run here. @throws StateError `state.corrupt` */
 export const readRunFacts = async (
   state: Pick<StateReader, 'file' | 'fact'>,
 ): Promise<RunFacts | undefined> => await jsonFact(state, factName, isRunFacts);
@@ -115,10 +115,10 @@ const isRunFacts = aMapping(
 
 /** A table that a run was planned from. */
 export interface InputTable {
-  /** Absolute; of files as rows, the name of the listing. */
+  /** Absolute path of the table. For a table of files the name of its listing. */
   readonly file: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** A copy lies in the run directory's `inputs/`; larger tables have none. */
+  /** Whether a copy lies in `inputs/` of the run directory; large tables have no copy. */
   readonly copied: boolean;
 }

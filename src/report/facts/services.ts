@@ -6,31 +6,30 @@ import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper, StateStore } from '../../state/store.ts';
 import { jsonFact } from './json.ts';
 
-/** The service that runs of a directory have talked to. It is part of every job key: the jobs of one are strangers to another. */
+/** A service that runs of a directory have used. Its id is part of every job key, so services share no jobs. */
 export interface RunService {
   readonly id: string;
-  /** Where it was; absent in a rehearsal, whose port changes. */
+  /** Origin of its address; absent in a rehearsal, where the port changes. */
   readonly origin?: string;
 }
 
-/** The jobs whose numbers are above `after`, up to those of the next one, were made for this service. */
+/** A service and its range of job numbers: above `after`, up to the `after` of the next span. */
 interface ServiceSpan extends RunService {
   readonly after: number;
 }
 
-/** The work of a directory that belongs to another service. */
+/** The jobs of a directory that were made for another service. */
 export interface OtherService extends RunService {
   readonly jobs: number;
-  /** Those jobs that are in doubt: no run against this service settles them. */
+  /** Number of these jobs in doubt. No run against this service settles them. */
   readonly doubts: number;
 }
 
 const factName = 'services';
 
-/** Jobs whose owners are asked for together. */
 const askedAtOnce = 256;
 
-/** Which services a directory's runs have talked to, and which jobs are whose, as the state has it at one moment. */
+/** The services that runs of a directory have used, and the jobs of each. It is a snapshot of the state. */
 export class StateServices {
   readonly #state: StateReader;
   readonly #spans: readonly ServiceSpan[];
@@ -46,7 +45,7 @@ export class StateServices {
     return new StateServices(state, await readSpans(state), await state.lastNumber());
   }
 
-  /** The service of the jobs that came last; undefined where there are none, or none was ever tried. */
+  /** Returns the service of the newest jobs; undefined if there are no jobs or none was submitted. */
   async last(): Promise<RunService | undefined> {
     const { jobs, attempts } = await this.#state.totals();
     const isTried =
@@ -55,7 +54,7 @@ export class StateServices {
     return span && serviceOf(span);
   }
 
-  /** The jobs with the identity of the service that each was made for; undefined: nobody knows. In their order. */
+  /** Yields the jobs in their order, each with the id of the service that it was made for; undefined if unknown. */
   async *withOwners<Job extends Pick<JobRecord, 'key'>>(
     jobs: Iterable<Job> | AsyncIterable<Job>,
   ): AsyncGenerator<{ readonly job: Job; readonly owner: string | undefined }> {
@@ -68,12 +67,12 @@ export class StateServices {
     }
   }
 
-  /** True where all jobs were made for this service. */
+  /** Whether all jobs were made for this service. */
   areAllOf(id: string): boolean {
     return this.#made.every((span) => span.id === id);
   }
 
-  /** What belongs to services other than this one, in the order in which they came. */
+  /** Returns the other services with jobs in this directory, oldest first. */
   async others(id: string, running = false): Promise<readonly OtherService[]> {
     if (this.areAllOf(id)) return [];
     const doubts = new Map<string, number>();
@@ -91,7 +90,7 @@ export class StateServices {
     return [...found.values()];
   }
 
-  /** Those that any jobs were made for. */
+  /** Spans that contain jobs. */
   get #made(): readonly ServiceSpan[] {
     return this.#spans.filter(
       ({ after }, index) => (this.#spans[index + 1]?.after ?? this.#lastNumber) > after,
@@ -99,7 +98,7 @@ export class StateServices {
   }
 }
 
-/** From now on jobs are made for this service. Nothing is written where they were before. */
+/** Records that new jobs are made for this service. Writes nothing if the service has not changed. */
 export async function enterService(state: FactKeeper, service: RunService): Promise<void> {
   const after = await state.reader.lastNumber();
   const spans = await readSpans(state.reader);
@@ -110,9 +109,8 @@ export async function enterService(state: FactKeeper, service: RunService): Prom
 }
 
 /**
- * The state as a run against one service sees it. The active and doubtful jobs of other services are left out: this run
- * would search for their tasks at the wrong service. It is made before the run begins and is right for this run, because the
- * active jobs of other services do not change during it.
+ * Returns a view of the state without the active and doubtful jobs of other services, whose tasks a run would look for at the wrong
+ * service. It is made before the run and stays right, because a run does not change jobs of other services.
  */
 export async function stateOfService(state: StateStore, id: string): Promise<StateStore> {
   const services = await StateServices.of(state.reader);
@@ -152,5 +150,5 @@ const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
 const readSpans = async (state: StateReader): Promise<readonly ServiceSpan[]> =>
   (await jsonFact(state, factName, areSpans)) ?? [];
 
-/** The identity of everything that ran in a sandbox: its port changes, its images do not. */
+/** Id of the sandbox as a service. It is constant, although its port changes. */
 export const sandboxId = 'sandbox';

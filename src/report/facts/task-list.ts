@@ -1,17 +1,17 @@
 import type { JobRecord } from '../../plan/job.ts';
 
-/** What a list of tasks shows of its own completeness. Times are Unix ms. */
+/** Facts that show whether a service's list of tasks is complete. Times are Unix ms. */
 export interface ListFacts {
   readonly tasks: number;
-  /** Tasks that show a tag. */
+  /** Number of tasks with a tag. */
   readonly tagged: number;
-  /** When its oldest task was submitted; absent: it gives no times. */
+  /** Submission time of the oldest task; absent if the list has no times. */
   readonly oldest?: number;
-  /** When the first submission of the jobs that stay in doubt was sent. */
+  /** Time of the first submission of the jobs that stay in doubt. */
   readonly sent?: number;
 }
 
-/** @param held the jobs without a task */
+/** Collects the facts of a list of tasks. @param held jobs without a task */
 export function listFacts(
   tasks: readonly { readonly tag?: string; readonly submittedAt?: number }[],
   held: readonly Pick<JobRecord, 'doubtful' | 'submittedAt'>[],
@@ -26,7 +26,7 @@ export function listFacts(
   };
 }
 
-/** Services say 0, or nothing, of a time that they do not know, and anything else by mistake. */
+/** Returns the earliest known time. Services send 0 or nothing for unknown times. */
 const earliest = (times: readonly (number | undefined)[]): number | undefined =>
   times
     .filter((time) => time !== undefined && time > 0 && time <= latestDate)
@@ -34,7 +34,7 @@ const earliest = (times: readonly (number | undefined)[]): number | undefined =>
 
 const latestDate = 8.64e15;
 
-/** A service may keep its list short, or keep no tags: how much it means that no task was found. */
+/** Explains whether a task may exist although the list does not show it: a service may cut its list short or drop tags. */
 export function listWords({ tasks, tagged, oldest, sent }: ListFacts): string {
   if (tasks === 0) return 'The list of the service is empty: that does not show that no task was made.';
   const shown = `The list of the service has ${tasks} task${tasks === 1 ? '' : 's'}`;

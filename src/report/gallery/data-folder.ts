@@ -8,26 +8,26 @@ import { packResults } from '../results/pack.ts';
 import type { PageDetail, PageResult, PageSummary } from '../results/wire.ts';
 import { callEnd, callOf, callStart, scriptJson } from './script.ts';
 
-/** Results and details in one file. */
+/** Number of results in one file of results or details. */
 export const resultsPerFile = 2000;
 export const detailsPerFile = 500;
 
-/** A name in the folder of data. */
+/** Pattern of file names in the data folder. */
 export const dataFile = /^(?:summary|(?:results|details)-\d{5,})\.js$/;
 
 export const summaryFile = 'summary.js';
 
-/** What `summary.js` begins with: the folder is a report of ours. */
+/** Beginning of `summary.js`, by which a folder is recognised as a report. */
 export const summaryStart = callStart('summary');
 
-/** Characters of details that are in memory before they are written. */
+/** Number of characters of details that are buffered before a write. */
 const mostHeld = 256 * 1024;
 
 const numbered = (name: string, index: number): string => `${name}-${String(index).padStart(5, '0')}.js`;
 
 /**
- * The data of a report while they are written: in a folder of their own, which takes the place of the one before when all are there. In memory
- * are the results of one file and a piece of the details.
+ * Writer of a report's data. Files go to a temporary folder, which replaces the old data folder when they are complete. The results of
+ * one file and a buffer of details are in memory.
  */
 export class DataFolder {
   readonly #report: string;
@@ -45,21 +45,21 @@ export class DataFolder {
     this.#steps = steps;
   }
 
-  /** @param report the folder of the report, which is there @param steps names of all steps, in the order of the summary */
+  /** Creates the temporary folder. @param report its existing parent @param steps names of all steps, in the order of the summary */
   static async begin(report: string, steps: readonly string[]): Promise<DataFolder> {
     const folder = unfinishedName(join(report, reportFiles.data));
     await mkdir(folder);
     return new DataFolder(report, folder, steps);
   }
 
-  /** Results come in their order, without gaps. */
+  /** Adds a result. Results come in order, without gaps. */
   async add(result: PageResult, detail: PageDetail): Promise<void> {
     this.#results.push(result);
     if (this.#results.length === resultsPerFile) await this.#writeResults();
     await this.#addDetail(detail);
   }
 
-  /** Writes the rest, and puts the data in the place of those before. */
+  /** Writes the remaining files and replaces the old data folder. */
   async finish(summary: PageSummary): Promise<void> {
     if (this.#results.length > 0) await this.#writeResults();
     await this.#endDetails();
@@ -78,12 +78,12 @@ export class DataFolder {
     if (isReplaced) await removeData(before);
   }
 
-  /** Another writer has removed what was written so far. */
+  /** Whether another writer has removed the temporary folder. */
   get isGone(): boolean {
     return kindAt(this.#folder) === 'nothing';
   }
 
-  /** Gives the data up: what was there before stays. */
+  /** Removes the temporary folder; the old data stays. */
   async discard(): Promise<void> {
     await this.#detailsFile?.close();
     this.#detailsFile = undefined;
@@ -133,7 +133,7 @@ export class DataFolder {
   }
 }
 
-/** @returns false where there was nothing */
+/** Moves a folder. @returns false if there is none */
 async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -144,7 +144,7 @@ async function moved(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes a folder of data, but nothing in it that is none of ours. */
+/** Removes the data files of a report from a folder, and the folder if nothing else is in it. */
 export async function removeData(folder: string): Promise<void> {
   for (const name of await namesIn(folder))
     if (dataFile.test(name)) await rm(join(folder, name), { force: true });

@@ -2,30 +2,30 @@ import { inMemory } from '../../artifacts/formats/format.ts';
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import { imageFormats } from '../../artifacts/media.ts';
 
-/** Width and height of a thumbnail, at most. */
+/** Largest width and height of a thumbnail, in pixels. */
 export const thumbnailSize = 256;
 
-/** Bytes of a file that a thumbnail is made of, at most. */
+/** Largest file, in bytes, from which a thumbnail is made. */
 export const mostBytes = 64 * 1024 * 1024;
 
-/** Width times height of such an image: twice what the largest upscale has; some hundred megabytes while it is decoded. */
+/** Largest number of pixels of an image that is decoded: twice the largest upscale, some hundred megabytes of memory. */
 export const mostPixels = 100_000_000;
 
-/** Why an image has no thumbnail. */
+/** Reason why an image has no thumbnail. */
 export type WithoutThumbnail =
-  /** Its file is gone, or may not be read. */
+  /** The file is missing or cannot be read. */
   | 'missing'
-  /** Its file is not what was downloaded. */
+  /** The file differs from the downloaded one. */
   | 'changed'
-  /** It is no whole image of a format that we know. */
+  /** The file is not a complete image of a known format. */
   | 'broken'
   | 'too-large'
-  /** What decodes images is not installed. */
+  /** The image library is not installed. */
   | 'no-library';
 
 /**
- * Draws an image small, as WebP. Its header is read first, so that an image of a few bytes and many pixels is not decoded; of one that
- * moves it is the first picture.
+ * Scales an image down to a WebP thumbnail; of an animation it takes the first frame. The header is read first, so that a small file
+ * with too many pixels is not decoded.
  */
 export async function drawSmall(image: Buffer): Promise<Buffer | WithoutThumbnail> {
   const format = imageFormats.find((each) => each.matches(image.subarray(0, 64)));
@@ -39,7 +39,6 @@ export async function drawSmall(image: Buffer): Promise<Buffer | WithoutThumbnai
       .webp({ quality: 75, effort: 2 })
       .toBuffer();
   } catch {
-    // The header is right, and what follows is not.
     return 'broken';
   }
 }

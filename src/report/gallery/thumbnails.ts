@@ -14,11 +14,11 @@ import { checkFolder } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
 import { drawSmall, mostBytes, type WithoutThumbnail } from './thumbnail.ts';
 
-/** A thumbnail, or one that is being written. */
+/** Name of a thumbnail; one being written ends in `.part`. */
 const thumbnailFile = /^[0-9a-f]{64}\.webp(?:\.[0-9a-f]{8}\.part)?$/;
 const thumbnailFolder = /^[0-9a-f]{2}$/;
 
-/** Relative to the folder of thumbnails. */
+/** Path relative to the folder of thumbnails. */
 type ThumbnailName = `${string}.webp`;
 
 const isName = (made: ThumbnailName | WithoutThumbnail): made is ThumbnailName => made.endsWith('.webp');
@@ -26,27 +26,27 @@ const isName = (made: ThumbnailName | WithoutThumbnail): made is ThumbnailName =
 export interface ThumbnailCounts {
   readonly made: number;
   readonly reused: number;
-  /** Images without a thumbnail. */
+  /** Number of images without a thumbnail, by reason. */
   readonly without: Readonly<Partial<Record<WithoutThumbnail, number>>>;
 }
 
 /**
- * The thumbnails of a report: `<first 2 characters>/<SHA-256 of the image>.webp`. Equal images share one, and one that is there is
- * not made again: a report that is stopped goes on where it was. As many are made at the same time as there are processors.
+ * The thumbnails of a report, in files `<first 2 characters>/<SHA-256 of the image>.webp`. Equal images share one; existing files are
+ * reused, so an interrupted report continues where it stopped. Each processor makes one at a time.
  */
 export class Thumbnails {
   readonly #folder: string;
   readonly #artifacts: Pick<ArtifactStore, 'get'>;
   readonly #limit: LimitFunction;
   readonly #used = new KeySet();
-  /** By SHA-256: those that are being made. */
+  /** Thumbnails in progress, by SHA-256 of the image. */
   readonly #making = new Map<string, Promise<ThumbnailName | WithoutThumbnail>>();
   readonly #folders = new Set<string>();
   readonly #without: Partial<Record<WithoutThumbnail, number>> = {};
   #made = 0;
   #reused = 0;
 
-  /** @param folder that they lie in; its parent is there */
+  /** @param folder of the thumbnails; its parent exists */
   constructor(folder: string, artifacts: Pick<ArtifactStore, 'get'>) {
     this.#folder = folder;
     this.#artifacts = artifacts;
@@ -59,8 +59,8 @@ export class Thumbnails {
   }
 
   /**
-   * The thumbnail of an image, relative to the folder of thumbnails; undefined where it has none.
-   * @throws the error of the file system where it cannot be written
+   * Returns the path of an image's thumbnail, relative to the folder of thumbnails; undefined if it has none.
+   * @throws the error of the file system if it cannot be written
    */
   async of({ file, mime, sha256 }: RowOutput): Promise<string | undefined> {
     if (file === undefined || !mime.startsWith('image/') || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
@@ -71,14 +71,14 @@ export class Thumbnails {
     return undefined;
   }
 
-  /** Begins no more of them, and ends when none is being made. */
+  /** Starts no more thumbnails and waits for those in progress. */
   async stop(): Promise<void> {
     const making = [...this.#making.values()];
     this.#limit.clearQueue();
     await Promise.allSettled(making);
   }
 
-  /** Removes all thumbnails that were not asked for, and what killed writers left. */
+  /** Removes all thumbnails that were not requested, and unfinished files of killed processes. */
   async sweep(): Promise<void> {
     for (const name of await entriesOf(this.#folder)) {
       const folder = join(this.#folder, name);
@@ -100,7 +100,7 @@ export class Thumbnails {
     const name: ThumbnailName = `${sha256.slice(0, 2)}/${sha256}.webp`;
     const isNew = this.#used.add(sha256);
     const found = lstatSync(join(this.#folder, name), { throwIfNoEntry: false });
-    // After a power cut a file may be there without its content.
+    // A power failure may leave a file without content.
     if (found?.isFile() === true && found.size > 0) {
       if (isNew) this.#reused += 1;
       return Promise.resolve(name);
@@ -139,7 +139,7 @@ export class Thumbnails {
       if (found.ok) return found.bytes;
       return found.why === 'too-large' ? 'too-large' : 'missing';
     } catch (error) {
-      // The error of the file system says which file it was.
+      // Prefers the cause, which names the file.
       throw error instanceof SaveError ? (error.failure.cause ?? error) : error;
     }
   }
@@ -148,18 +148,18 @@ export class Thumbnails {
     if (this.#folders.has(name)) return;
     const folder = join(this.#folder, name);
     await mkdir(folder, { recursive: true });
-    // A link would have files written elsewhere.
+    // A link would redirect the writes elsewhere.
     checkFolder(this.#folder);
     checkFolder(folder);
     this.#folders.add(name);
   }
 }
 
-/** Whether there is what draws, made ready for many small images. */
+/** Whether the image library is installed; sets it up for many small images. */
 function canDraw(): boolean {
   try {
     const library = imageLibrary();
-    // Each image on a thread of its own: several threads for one small image only wait for each other.
+    // One thread per image: several threads for one small image only wait for each other.
     library.concurrency(1);
     library.cache(false);
     return true;

@@ -35,20 +35,20 @@ export interface ReportOptions extends Advisor, SummaryFacts {
   readonly plan: Plan;
   readonly selection: Selection;
   readonly reader: StateReader;
-  /** Absolute: where the files of the run lie. */
+  /** Absolute path of the files of the run. */
   readonly directory: string;
-  /** Absolute: the folder of the report. It is made where there is none. */
+  /** Absolute path of the report's folder; created if it does not exist. */
   readonly folder: string;
-  /** Absolute: the folder of the built page, which is copied. */
+  /** Absolute path of the built page, which is copied. */
   readonly page: string;
-  /** Absent: no thumbnails. */
+  /** Store of the images; absent if no thumbnails are wanted. */
   readonly artifacts?: Pick<ArtifactStore, 'get'>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ReportProgress) => void;
 }
 
 export interface ReportProgress {
-  /** The cell that is being written. */
+  /** Number of the cell being written. */
   readonly cell: number;
   readonly results: number;
   readonly thumbnails: ThumbnailCounts;
@@ -59,16 +59,16 @@ export interface ReportTotals {
   readonly thumbnails: ThumbnailCounts;
 }
 
-/** Results whose thumbnails are awaited, at most: so many files are named in memory, never read. */
+/** Number of results whose thumbnails may be in progress. Only their names are in memory, not their files. */
 const mostAwaited = 256;
 
 /**
- * Writes the report of a run: a folder with a page that opens from the disk. While it is written, a report that is there stays as it is; of
- * one that is not finished only thumbnails are left, for the next one. The images stay in the run directory.
+ * Writes the report of a run: a folder with a page that opens from the disk. An older report stays intact until this one is complete; an
+ * unfinished one leaves only thumbnails. The images stay in the run directory.
  *
- * The bytes of all files are a function of the plan, the selection, the state, the page and {@link SummaryFacts}.
+ * The bytes of all files depend only on the plan, the selection, the state, the page and {@link SummaryFacts}.
  *
- * @throws StateError where the folder is refused, `state.locked` where another writer has taken it over; the error of the file system; the signal's reason
+ * @throws StateError for a refused folder, `state.locked` when another writer took it over; a file system error; the signal's reason
  */
 export async function writeReport(options: ReportOptions): Promise<ReportTotals> {
   const { plan, selection, reader, folder, page, artifacts, signal } = options;
@@ -121,7 +121,7 @@ const noArtifacts: Pick<ArtifactStore, 'get'> = {
   get: () => Promise.resolve({ ok: false, why: 'missing' }),
 };
 
-/** Results that wait for their thumbnails; they are written in their order. */
+/** Results that wait for their thumbnails, and are written in order. */
 class Awaited {
   readonly #data: DataFolder;
   readonly #queue: {
@@ -134,7 +134,7 @@ class Awaited {
   }
 
   async add(each: CellResult, thumbnail: Promise<string | undefined> | undefined): Promise<void> {
-    // It is awaited later, and fails the report then.
+    // `write` awaits it later and reports the error.
     thumbnail?.catch(() => {});
     this.#queue.push({ each, thumbnail });
     if (this.#queue.length > mostAwaited) await this.#next();
@@ -153,11 +153,11 @@ class Awaited {
   }
 }
 
-/** What the page has where the summary is to be loaded; see `PageFiles`. */
+/** Mark in the built page that becomes the script element of the summary; see `PageFiles`. */
 const summaryMark = '<!-- promptpress:summary -->';
 const summaryScript = `<script src="${reportFiles.data}/${summaryFile}"></script>`;
 
-/** The page itself comes last: it is opened when everything it loads is there. */
+/** Copies the built page, `index.html` last, so that everything it loads exists when it is opened. */
 async function copyPage(page: string, files: readonly string[], folder: string): Promise<void> {
   const others = files.filter((name) => name !== reportFiles.page);
   for (const name of [...others, reportFiles.page]) {
@@ -167,7 +167,7 @@ async function copyPage(page: string, files: readonly string[], folder: string):
   }
 }
 
-/** A folder as an address relative to the page in another one: `../`. */
+/** Returns the address of a folder relative to the page: `../`. */
 function addressOf(directory: string, from: string): string {
   const way = relative(from, directory)
     .split(sep)
@@ -177,11 +177,11 @@ function addressOf(directory: string, from: string): string {
 }
 
 /**
- * Makes the folder of a report, or takes one that is there: empty, or a report of ours, which is written again. What killed writers left
- * in it is removed. Of two writers at the same time the one that came later goes on.
+ * Creates the folder of a report, or takes over an empty folder or an older report. Removes files of killed writers. Of two writers the
+ * later one continues.
  *
  * @param pageFiles names of the files of the page
- * @throws StateError `directory.foreign` where it holds something else, `directory.link` | `directory.kind`; the error of the file system
+ * @throws StateError `directory.foreign` if the folder has other files, `directory.link` | `directory.kind`; a file system error
  */
 async function takeFolder(folder: string, pageFiles: readonly string[]): Promise<void> {
   makeFolders(folder);
@@ -195,7 +195,7 @@ async function takeFolder(folder: string, pageFiles: readonly string[]): Promise
   }
 }
 
-/** Nothing is changed where a folder is refused. */
+/** Checks the folder of a report without changing it. */
 async function checkPlace(folder: string, pageFiles: readonly string[]): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const data = join(folder, reportFiles.data);

@@ -1,12 +1,12 @@
-/** One value of a metric. */
+/** One value of a metric, with its labels. */
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
-  /** Behind the metric's name; empty but for parts of a summary. */
+  /** Suffix of the metric's name, for the parts of a summary. */
   readonly suffix?: '_sum' | '_count';
   readonly value: number;
 }
 
-/** Samples that share a name, a meaning and a type. */
+/** A metric: its name, meaning, type and samples. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -23,16 +23,16 @@ const metricOf =
     samples,
   });
 
-/** A metric that goes up and down; its name without `promptpress_`. */
+/** Makes a metric whose value rises and falls; its name has no `promptpress_`. */
 export const gauge = metricOf('gauge');
 
-/** A metric that only grows; its name without `promptpress_`. */
+/** Makes a metric whose value only grows; its name has no `promptpress_`. */
 export const counter = metricOf('counter');
 
 /**
- * Metrics in Prometheus' text format (version 0.0.4). One without a sample is left out.
+ * Formats metrics in Prometheus' text format (version 0.0.4). Metrics without samples are left out.
  *
- * @param labels of every sample, before its own
+ * @param labels put before the labels of every sample
  */
 export const exposition = (metrics: readonly Metric[], labels: Readonly<Record<string, string>>): string =>
   metrics

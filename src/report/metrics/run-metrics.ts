@@ -12,27 +12,27 @@ import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
 import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
-/** What is known of a run before its first event. Times are Unix milliseconds. */
+/** Facts about a run before its first event. Times are Unix ms. */
 export interface MetricsStart {
   readonly pipeline: string;
   readonly version: string;
   readonly startedAt: number;
 }
 
-/** How a run ended. */
+/** Facts about the end of a run. */
 export interface MetricsEnd {
   readonly at: number;
   readonly exitCode: number;
-  /** Absent where it ended with an error before, or behind, its work. */
+  /** How the work ended; absent if an error before or after the work ended the run. */
   readonly kind?: RunEnd['kind'];
 }
 
-/** Sums over all jobs of the run directory. */
+/** Sums over all jobs of a run directory. */
 export type DirectoryTotals = Pick<DirectorySums, 'doubts' | 'attempts' | 'cost' | 'possibleCost'>;
 
 type RequestEnd = Extract<RunEvent, { type: 'request:end' }>;
 
-/** Listens to a run, and says at any time what a monitoring system wants to know of it: plain data, no clock, no file. */
+/** Collects metrics of a run from its events. It uses no clock and no files. */
 export class RunMetrics {
   readonly #start: MetricsStart;
   #ledger = new RunLedger({ steps: [] });
@@ -47,12 +47,12 @@ export class RunMetrics {
     this.#start = start;
   }
 
-  /** The run is about to begin. */
+  /** Records what is known before the run begins. */
   begin(before: RunBefore): void {
     this.#ledger = new RunLedger(before);
   }
 
-  /** @param now Unix ms */
+  /** Records an event. @param now Unix ms */
   take(event: RunEvent, now: number): void {
     switch (event.type) {
       case 'job:status':
@@ -74,21 +74,21 @@ export class RunMetrics {
     }
   }
 
-  /** The run is over. */
+  /** Records the end of the run. */
   end(end: MetricsEnd): void {
     this.#end = end;
   }
 
-  /** Jobs have changed, of which no event told. @param now Unix ms */
+  /** Records that jobs changed without an event. @param now Unix ms */
   progress(now: number): void {
     this.#progressAt = now;
   }
 
   /**
-   * All of it in Prometheus' text format.
+   * Returns all metrics in Prometheus' text format.
    *
-   * @param totals of the run directory, where they can be had
-   * @param workersStatus the workers of a run on an engine
+   * @param totals of the run directory, if known
+   * @param workersStatus of a run on an engine
    */
   text(totals: DirectoryTotals | undefined, workersStatus?: WorkersStatus): string {
     const { pipeline } = this.#start;
@@ -199,7 +199,7 @@ export class RunMetrics {
   }
 }
 
-/** One for each status; `pending` where it is known how many jobs there will be. */
+/** Returns a sample for each status; `pending` only if the number of jobs is known. */
 function samplesOf({ name: step, counts, total }: StepNow): readonly Sample[] {
   const sum = countedStatuses.reduce((all, status) => all + counts[status], 0);
   const pending = total === undefined ? [] : [['pending', Math.max(0, total - sum)] as const];
@@ -208,7 +208,7 @@ function samplesOf({ name: step, counts, total }: StepNow): readonly Sample[] {
   );
 }
 
-/** The class of an answer: of its status, with 429 by itself. */
+/** Returns the class of a response's status (`5xx`); 429 is a class of its own. */
 function classOf({ outcome, status, message }: RequestEnd): string {
   if (status === 429) return '429';
   if (status !== undefined) return `${Math.floor(status / 100)}xx`;

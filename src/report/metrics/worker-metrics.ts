@@ -1,7 +1,7 @@
 import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
 import { counter, gauge, type Metric } from './exposition.ts';
 
-/** What is measured of the workers of a run on an engine; nothing for a run of one machine. */
+/** Returns metrics about the workers of a run on an engine; none for a run on one machine. */
 export function workerMetrics(workersStatus: WorkersStatus | undefined): readonly Metric[] {
   if (workersStatus === undefined) return [];
   const { workers, slices, takeovers, tasks, rates, spending } = workersStatus;

@@ -8,7 +8,7 @@ import { Failures } from './views/failures/failures.tsx';
 import { ResultDialog } from './views/result/dialog.tsx';
 import { Results } from './views/results/results.tsx';
 
-/** The whole page. */
+/** The root component of the page. */
 export function Page(): JSX.Element {
   const { source, address } = useApp();
   useRedraw(source.subscribe);

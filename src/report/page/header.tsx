@@ -6,7 +6,7 @@ import { count, counted, duration, money, size, time } from './text/format.ts';
 
 const names: Readonly<Record<Tab, string>> = { results: 'Results', charts: 'Charts', failures: 'Failures' };
 
-/** What the run is, and the three ways of looking at it. */
+/** The header: name and progress of the run, and the tabs. */
 export function Header({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { planned, statuses, totals, workersStatus } = summary;
   const open = (['pending', 'submitting', 'running', 'modal', 'saving'] as const).reduce(

@@ -1,2 +1,2 @@
-/** Styles are joined by the build into a file of their own. */
+/** The build joins all styles into one file. */
 declare module '*.css';

@@ -5,10 +5,10 @@ import type { Commands } from '../text/next-commands.ts';
 import { quoted } from '../text/printable.ts';
 import type { FailureGroup, PageDetail } from './wire.ts';
 
-/** What advice about a failure is made of. */
+/** Facts from which advice about failures is made. */
 export interface Advisor {
   readonly commands: Commands;
-  /** A run is on. */
+  /** Whether a run is active. */
   readonly running: boolean;
   readonly mask: (text: string) => string;
 }
@@ -24,7 +24,7 @@ const wordsFor = (status: Slot['status'], error: JobError, slot: Slot): string =
     : (adviceFor(error.code, { kind: slot.kind, attempts: slot.record?.attempts ?? 0 }) ??
       (slot.record === undefined || !mayHelp(error.code) ? editAdvice : retryAdvice));
 
-/** What the user can do about a slot that failed or is in doubt; nothing of any other. */
+/** Returns advice for a slot that failed or is in doubt; undefined for other slots. */
 export function adviceOn(
   slot: Slot,
   { commands, running, mask }: Advisor,
@@ -38,7 +38,7 @@ export function adviceOn(
   };
 }
 
-/** The same for all that failed for one reason. @param first one of them */
+/** Returns common advice for failures with one reason. @param first one of the failed slots */
 export function groupAdvice(
   first: Slot & { readonly error: JobError },
   hasJobs: boolean,

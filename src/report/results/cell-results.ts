@@ -5,22 +5,22 @@ import { CellLineage, type PlacedSlot } from './lineage.ts';
 import { type Shown, shownRow } from './result.ts';
 import type { PageDetail, PageResult } from './wire.ts';
 
-/** One row of the manifest with all that the page is told of it. */
+/** A row of the manifest with its result and detail for the page. */
 export interface CellResult {
   readonly row: ManifestRow;
   readonly result: PageResult;
   readonly detail: PageDetail;
 }
 
-/** How results of a plan are made of rows. */
+/** Settings for making results from rows. */
 export interface ResultContext extends Shown, Advisor {
   readonly plan: Pick<Plan, 'slotGraph'>;
 }
 
 /**
- * All rows of one cell, in the manifest's order, as results.
+ * Converts all rows of one cell into results, in manifest order.
  *
- * @param first the place of the first of them among all results
+ * @param first index of the first of them among all results
  */
 export function cellResults(
   rows: readonly ManifestRow[],
@@ -41,7 +41,7 @@ export function cellResults(
     const slot = slotOf[index] as PlacedSlot;
     const { frame } = row;
     const { lineage: ofSlot, inputs, children } = lineage.of(slot);
-    // What follows is made from the grid; a frame is made from it too.
+    // Results made from a frame also descend from its grid.
     const way = frame === undefined ? ofSlot : [...ofSlot, { label: frameLabel(row), at: first + index }];
     const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
       stops.map(({ label, at }) => ({ label: context.mask(label), at }));
@@ -51,7 +51,7 @@ export function cellResults(
       detail: {
         ...detail,
         ...adviceOn(row.slot, context),
-        // It ends with this very row, whichever output of its job that is.
+        // The lineage ends with this row, even if its job has several outputs.
         lineage: shown(
           way.map((stop, at) => (at === way.length - 1 ? { ...stop, at: first + index } : stop)),
         ),
@@ -62,11 +62,11 @@ export function cellResults(
   });
 }
 
-/** What its card and the manifest call it, and which of the four buttons of the grid it is. */
+/** Returns the label of a frame: its output number in the manifest and the number of its button on the grid. */
 const frameLabel = ({ artifact, frame }: Pick<ManifestRow, 'artifact' | 'frame'> = {}): string =>
   `output ${artifact?.output} (frame ${frame})`;
 
-/** The frames of a grid have the rows behind its own. */
+/** Returns the frames of a grid. Their rows follow the row of the grid. */
 function framesBehind(rows: readonly ManifestRow[], grid: number, first: number): PageDetail['children'] {
   const frames: { label: string; at: number }[] = [];
   for (let at = grid + 1; rows[at]?.frame !== undefined; at += 1)
@@ -74,7 +74,7 @@ function framesBehind(rows: readonly ManifestRow[], grid: number, first: number)
   return frames;
 }
 
-/** The rows of a manifest, cell by cell: a cell has at most some thousand slots. */
+/** Groups the rows of a manifest by cell. A cell has at most some thousand slots. */
 export async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
   let cell: ManifestRow[] = [];
   for await (const row of rows) {

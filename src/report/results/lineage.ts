@@ -4,17 +4,17 @@ import { sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { LineageStop, PageDetail } from './wire.ts';
 
-/** A slot that has results, and the place of the first of them. */
+/** A slot with results, and the index of its first result. */
 export interface PlacedSlot {
   readonly slot: Slot;
   readonly at: number;
 }
 
 /**
- * What the slots of one cell come from and lead to. Whatever a job is made of, its cell asks for too: so no other cell has to be
- * known, however many there are.
+ * Finds what the slots of one cell were made from and what was made from them. All ancestors of a slot are in its own cell, so no other
+ * cell is needed.
  *
- * Slots that have no result are passed over.
+ * Slots without results are skipped.
  */
 export class CellLineage {
   readonly #templates: readonly SlotTemplate[];
@@ -23,7 +23,7 @@ export class CellLineage {
   readonly #parents = new Map<PlacedSlot, PlacedSlot | undefined>();
   readonly #children = new Map<PlacedSlot, PlacedSlot[]>();
 
-  /** @param templates of the plan, each at its index */
+  /** @param templates of the plan, by their index */
   constructor(templates: readonly SlotTemplate[], slots: readonly PlacedSlot[]) {
     this.#templates = templates;
     for (const placed of slots) {
@@ -39,7 +39,7 @@ export class CellLineage {
     }
   }
 
-  /** Of one of the slots. */
+  /** Returns the ancestors, inputs and children of a slot. */
   of(placed: PlacedSlot): Pick<PageDetail, 'lineage' | 'inputs' | 'children'> {
     return {
       lineage: this.#wayTo(placed).map((each) => this.#stop(each)),
@@ -69,7 +69,7 @@ export class CellLineage {
     return same.find(isAbove) ?? same[0];
   }
 
-  /** What its job was made of beside its parent. */
+  /** Returns the results that the job used besides its parent. */
   #inputs(placed: PlacedSlot): readonly PlacedSlot[] {
     const { job } = placed.slot;
     if (job === undefined) return [];
@@ -77,7 +77,7 @@ export class CellLineage {
     return keys.flatMap((key) => this.#byKey.get(key)?.find((other) => other !== placed) ?? []);
   }
 
-  /** From the root to the slot itself. */
+  /** Returns the path from the root to the slot. */
   #wayTo(placed: PlacedSlot): readonly PlacedSlot[] {
     const { job } = placed.slot;
     if (job?.inputs !== undefined) {
@@ -108,7 +108,7 @@ function append<Key>(map: Map<Key, PlacedSlot[]>, key: Key, placed: PlacedSlot):
   else there.push(placed);
 }
 
-/** Where several ways part: what all of them begin with. */
+/** Returns the common beginning of several paths. */
 function common([first = [], ...others]: readonly (readonly PlacedSlot[])[]): readonly PlacedSlot[] {
   const end = first.findIndex((stop, index) => others.some((way) => way[index] !== stop));
   return end === -1 ? first : first.slice(0, end);

@@ -1,6 +1,6 @@
 import type { PackedResults, PageResult, PageStatus } from './wire.ts';
 
-/** Values that are written once, in the order in which they first came. */
+/** Distinct values in the order of their first occurrence. */
 class Listed<Value, Name = Value> {
   readonly values: Value[] = [];
   readonly #places = new Map<Name, number>();
@@ -14,9 +14,9 @@ class Listed<Value, Name = Value> {
 }
 
 /**
- * Results in columns.
+ * Packs results into columns.
  *
- * @param results in their order, without gaps
+ * @param results in order, without gaps
  * @param steps names of all steps, in the order of the summary
  */
 export function packResults(results: readonly PageResult[], steps: readonly string[]): PackedResults {

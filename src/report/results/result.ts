@@ -5,31 +5,31 @@ import { roundMoney } from '../../plan/estimate/price.ts';
 import { knownCost } from '../../plan/job.ts';
 import type { PageDetail, PageResult } from './wire.ts';
 
-/** How results are shown. */
+/** Settings that decide how results are shown. */
 export interface Shown {
-  /** Of the plan's matrix, in its order. */
+  /** Names of the matrix variables, in order. */
   readonly variables: readonly string[];
-  /** Takes secrets out that a service repeated; applied to each text by itself, before any is cut. */
+  /** Removes secrets that a service repeated. It is applied to each text before the text is cut. */
   readonly mask: (text: string) => string;
 }
 
-/** What is known of a row by itself: without what it comes from and leads to, and what to do about it. */
+/** The part of a result that follows from its row alone, without lineage and advice. */
 export interface ShownRow {
   readonly result: PageResult;
   readonly detail: Omit<PageDetail, 'lineage' | 'inputs' | 'children' | 'advice' | 'commands'>;
 }
 
-/** Characters of a text that stand in the list of results. */
+/** Number of characters of a text in the list of results. */
 const listedText = 240;
 
-/** Characters of a prompt and of a variable in that list. */
+/** Number of characters of a prompt or a variable in the list of results. */
 const listedPrompt = 10_000;
 
-/** Characters of a text that a detail has: a model may answer with more than a page can show. */
+/** Number of characters of a text in a detail; a model may reply with more than a page can show. */
 const mostText = 1_000_000;
 const cutMark = ' … (cut here)';
 
-/** A row of the manifest as the page shows it, with the values of the manifest's columns. @param at its place, from 0 */
+/** Converts a row of the manifest into the shape of the page. @param at index of the row, from 0 */
 export function shownRow(row: ManifestRow, at: number, { variables, mask }: Shown): ShownRow {
   const values = rowValues(row);
   const { record } = row.slot;
@@ -50,7 +50,7 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       kind: row.slot.kind,
       job: row.slot.job?.key,
       media: mediaOf(row.artifact?.mime, text),
-      // The state may have come with a repository: the page leads to artifacts alone.
+      // The state may come from a stranger's repository, so the page links only to artifacts.
       file: file !== undefined && isArtifactName(file) ? file : undefined,
       width: row.artifact?.width,
       height: row.artifact?.height,
@@ -90,13 +90,13 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
   };
 }
 
-/** Whole seconds, or parts of them where there are few, between the submission and the end; undefined where one of them is not known. */
+/** Returns the seconds between submission and end, rounded to tenths; undefined if one time is unknown. */
 export function secondsOf(
   times: { readonly submittedAt?: number; readonly finishedAt?: number } | undefined,
 ): number | undefined {
   if (times?.submittedAt === undefined || times.finishedAt === undefined) return undefined;
   const seconds = (times.finishedAt - times.submittedAt) / 1000;
-  // A clock that was set back tells nothing.
+  // The clock was set back.
   return seconds < 0 ? undefined : Math.round(seconds * 10) / 10;
 }
 
@@ -111,14 +111,14 @@ function mediaOf(mime: string | undefined, text: string | undefined): PageResult
 const numberOf = (value: RowValues[keyof RowValues]): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
-/** An object without the members that are undefined. */
+/** Removes the undefined members of an object. */
 function defined<T extends object>(members: { readonly [Name in keyof T]: T[Name] | undefined }): T {
   const result: Partial<Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) result[name] = value;
   return result as T;
 }
 
-/** The beginning of a text, never with half of a character in two code units at its end. @param mark stands where something was cut off */
+/** Cuts a text without splitting a surrogate pair. @param mark put where the text was cut */
 function shortened(text: string, most: number, mark = ''): string {
   if (text.length <= most) return text;
   const kept = text.slice(0, most);

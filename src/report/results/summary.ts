@@ -16,27 +16,27 @@ import { ChartCounter } from './counts/charts.ts';
 import { VariableCounter } from './counts/variables.ts';
 import type { FailureGroup, PageStatus, PageStep, PageSummary } from './wire.ts';
 
-/** Branches of a step that are named; what wildcards find comes from the service. */
+/** Largest number of branches listed for a step, because the service decides how many a wildcard matches. */
 const mostBranches = 1000;
 
-/** What a summary says that no result does. */
+/** Facts of a summary that do not come from results. */
 export interface SummaryFacts {
-  /** Name and version of what makes the page. */
+  /** Name and version of the program. */
   readonly madeBy: string;
-  /** Unix ms. */
+  /** Time of the summary, Unix ms. */
   readonly at: number;
-  /** A run is on. */
+  /** Whether a run is active. */
   readonly live: boolean;
 }
 
 type SumsReader = Pick<StateReader, 'file' | 'fact' | 'totals' | 'unfinished' | 'withStatus'>;
 
-/** What a summary says of the directory as a whole. */
+/** Sums over the whole directory for a summary. */
 export interface PageSums extends Pick<PageSummary, 'planned'> {
   readonly totals: Pick<PageSummary['totals'], 'submissions' | 'cost' | 'possibleCost' | 'tokens'>;
 }
 
-/** @throws StateError */
+/** Reads the sums of a directory. @throws StateError */
 export async function readPageSums(
   state: SumsReader,
   { at, live }: Pick<SummaryFacts, 'at' | 'live'>,
@@ -55,7 +55,7 @@ export async function readPageSums(
   };
 }
 
-/** What is counted of a result. */
+/** The part of a result that is counted. */
 export interface CountedResult {
   readonly row: Pick<CellResult['row'], 'slot' | 'firstOfSlot'>;
   readonly result: Pick<CellResult['result'], 'at' | 'status' | 'step' | 'branch' | 'vars'>;
@@ -63,8 +63,8 @@ export interface CountedResult {
 }
 
 /**
- * Adds results up to what the page needs before it has seen one. Takes 8 to 32 bytes for each job, some megabytes for each variable of very
- * many values, and nothing else that grows with the results.
+ * Counts results for the summary of the page. It uses 8 to 32 bytes for each job, and some megabytes for each variable with very many
+ * values.
  */
 export class SummaryCounter {
   readonly #plan: Plan;
@@ -89,7 +89,7 @@ export class SummaryCounter {
     return this.#results;
   }
 
-  /** Results are told in their order, each once. */
+  /** Adds a result. Results come in order, each once. */
   add({ row, result, detail }: CountedResult): void {
     const { slot, firstOfSlot } = row;
     this.#results += 1;
@@ -104,7 +104,7 @@ export class SummaryCounter {
     this.#charts.add(slot, detail.model);
   }
 
-  /** @param place of its slot in the plan */
+  /** @param place of the result's slot in the plan */
   #count({ step, branch }: CountedResult['result'], place: number): void {
     const found = this.#steps.get(step) ?? { branches: new Map<string, number>(), results: 0 };
     this.#steps.set(step, found);
@@ -112,7 +112,7 @@ export class SummaryCounter {
     if (!found.branches.has(branch) && found.branches.size < mostBranches) found.branches.set(branch, place);
   }
 
-  /** In file order. */
+  /** Returns the steps in file order. */
   #stepsFound(): readonly PageStep[] {
     return [...this.#plan.slotGraph.steps].map(([name, { step }]) => {
       const { branches = [], results = 0 } = this.#steps.get(name) ?? {};
@@ -121,7 +121,7 @@ export class SummaryCounter {
     });
   }
 
-  /** Of what was added so far. */
+  /** Returns the summary of the results added so far. */
   async summary(state: SumsReader, { madeBy, at, live }: SummaryFacts): Promise<PageSummary> {
     const { pipeline, serviceId } = this.#plan;
     const { mask } = this.#advisor;

@@ -1,18 +1,18 @@
-/** What the page is told for its charts; a part of `wire.ts`. */
+/** Data of the charts; a part of `wire.ts`. */
 export interface PageCharts {
-  /** Seconds that one point of the time charts stands for. */
+  /** Length of a point in the time charts, in seconds. */
   readonly secondsPerPoint: number;
-  /** Start of the first point, Unix ms; absent where nothing has been submitted. */
+  /** Start of the first point, Unix ms; absent if nothing was submitted. */
   readonly from?: number;
-  /** Jobs that ended in each point, failed ones too. */
+  /** Number of jobs that ended in each point, including failed ones. */
   readonly finished: readonly number[];
-  /** Jobs that failed in each point. */
+  /** Number of jobs that failed in each point. */
   readonly failed: readonly number[];
-  /** Jobs under way at the end of each point. */
+  /** Number of jobs in flight at the end of each point. */
   readonly inFlight: readonly number[];
-  /** Cost so far at the end of each point; empty where no price is known. */
+  /** Total cost at the end of each point; empty if no price is known. */
   readonly cost: readonly number[];
-  /** Seconds from submission to end. */
+  /** Seconds from submission to end, by step. */
   readonly durations: readonly DurationRow[];
   readonly tokens: readonly {
     readonly model: string;
@@ -21,7 +21,7 @@ export interface PageCharts {
     readonly thoughts: number;
     readonly total: number;
   }[];
-  /** How often a job was submitted again, and refused, by step. */
+  /** Number of resubmissions and refusals, by step. */
   readonly attempts: readonly {
     readonly step: string;
     readonly jobs: number;
@@ -32,7 +32,7 @@ export interface PageCharts {
 
 export interface DurationRow {
   readonly step: string;
-  /** Empty for texts. */
+  /** Speed of the service; empty for texts. */
   readonly speed: string;
   readonly jobs: number;
   readonly p10: number;

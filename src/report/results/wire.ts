@@ -2,87 +2,87 @@ import type { HowFar } from '../facts/json-outputs.generated.ts';
 import type { PageCharts } from './wire-charts.ts';
 
 /**
- * What the page is told, by the files that `report` writes and by what `serve` answers. Both send the same shapes, so that the page
- * shows a finished run and a live one alike. All of it is JSON: the page imports nothing but these types.
+ * The data that the page reads, as JSON. The files of `report` and the responses of `serve` have the same shapes, so that the page shows
+ * finished and active runs alike. The page imports only these types.
  */
 
 export type { DurationRow, PageCharts } from './wire-charts.ts';
 
-/** Version of these shapes. A page refuses data of another one. */
+/** Version of these shapes. The page refuses data of another version. */
 export type WireVersion = 1;
 
-/** All of a run that the page needs before it has seen a result. */
+/** Facts about a run that the page needs before it loads results. */
 export interface PageSummary {
   readonly version: WireVersion;
-  /** The pipeline's. */
+  /** Name of the pipeline. */
   readonly name: string;
   readonly description?: string;
-  /** A rehearsal in the sandbox. */
+  /** Whether the run is a rehearsal in the sandbox. */
   readonly sandbox: boolean;
-  /** `promptpress 1.2.3`. */
+  /** Name and version of the program: `promptpress 1.2.3`. */
   readonly madeBy: string;
-  /** When these facts were gathered, Unix ms. */
+  /** Time of this summary, Unix ms. */
   readonly at: number;
-  /** A run is on now. */
+  /** Whether a run is active. */
   readonly live: boolean;
-  /** How far the run that is on is, or the last one came, in slots; absent: its plan is not ready. */
+  /** Progress of the active or last run, in slots; absent while its plan is not ready. */
   readonly planned?: HowFar;
-  /** Of a run on an engine, under `serve`: how its workers are doing. */
+  /** Status of the workers of a run on an engine; only under `serve`. */
   readonly workersStatus?: PageWorkers;
-  /** Results, which are the rows of the manifest, in its order. */
+  /** Number of results, which are the rows of the manifest in its order. */
   readonly results: number;
-  /** How many of {@link results} can be asked for so far; fewer while an index is being built. */
+  /** Number of results that can be requested; smaller than {@link results} while an index is being built. */
   readonly indexed: number;
-  /** In file order. */
+  /** Steps in file order. */
   readonly steps: readonly PageStep[];
-  /** Results by status; a status that none has is absent. */
+  /** Number of results by status; statuses without results are absent. */
   readonly statuses: Readonly<Partial<Record<PageStatus, number>>>;
-  /** In the order of the manifest's columns. */
+  /** Variables in the order of the manifest's columns. */
   readonly variables: readonly PageVariable[];
   readonly totals: PageTotals;
-  /** Most frequent first. */
+  /** Failures by reason, most frequent first. */
   readonly failures: readonly FailureGroup[];
   readonly charts: PageCharts;
-  /** Of `report`: how its data files are cut. Absent under `serve`. */
+  /** How `report` splits its data into files; absent under `serve`. */
   readonly files?: PageFiles;
 }
 
-/** The workers of a run on an engine. */
+/** Status of the workers of a run on an engine. */
 export interface PageWorkers {
-  /** Those that are alive. */
+  /** Number of workers alive. */
   readonly workers: number;
   readonly slices: { readonly waiting: number; readonly held: number; readonly done: number };
-  /** Slices that were taken from a worker that had not let go of them. */
+  /** Number of slices taken over from workers that had not released them. */
   readonly takeovers: number;
-  /** Image tasks of all runs of the service: how many may be in flight, and are. */
+  /** Image tasks of all runs of the service: the largest number in flight, and the number now. */
   readonly tasks: { readonly granted: number; readonly used: number };
   /** Requests a minute to the service, by route. */
   readonly rates: readonly (readonly [route: string, perMinute: number])[];
-  /** What may be spent, and is. */
+  /** Budgets of the run, and how much of each is spent. */
   readonly spending: readonly { readonly kind: string; readonly most: number; readonly used: number }[];
 }
 
 export interface PageStep {
   readonly name: string;
-  /** `imagine`, `click`, `generate`, …; a step with a path has results of the kind `click` too. */
+  /** Kind of the step: `imagine`, `click`, `generate`, …. A step with a path also has results of the kind `click`. */
   readonly kind: string;
-  /** As the manifest's column `branch` has them, in the order of the plan; of a wildcard those that were found. */
+  /** Branches as in the manifest's column `branch`, in plan order; for a wildcard the ones found. */
   readonly branches: readonly string[];
   readonly results: number;
 }
 
 export interface PageVariable {
   readonly name: string;
-  /** How many values it has in all cells that have results; counted as far as {@link countedValues}. */
+  /** Number of distinct values in all cells with results, counted up to {@link countedValues}. */
   readonly distinct: number;
-  /** Its values as the manifest shows them, in the order in which they first come, with the number of results of each; the first {@link listedValues}. */
+  /** The first {@link listedValues} values as the manifest shows them, in order of occurrence, each with its number of results. */
   readonly values: readonly (readonly [value: string, results: number])[];
 }
 
-/** A variable with more values than this is filtered by finding a value. */
+/** Largest number of values listed for a variable; a variable with more is filtered by searching for a value. */
 export const listedValues = 200;
 
-/** Different values of a variable are counted up to here: one that has more says this. */
+/** Distinct values of a variable are counted up to this number. */
 export const countedValues = 100_000;
 
 export type PageStatus =
@@ -99,77 +99,77 @@ export type PageStatus =
 
 export interface PageTotals {
   readonly submissions: number;
-  /** In the currency of the pipeline's prices; absent where no price is known. */
+  /** Cost in the currency of the pipeline's prices; absent if no price is known. */
   readonly cost?: number;
-  /** Of submissions and calls whose answer never came, in addition. */
+  /** Additional cost of submissions and calls without a response. */
   readonly possibleCost?: number;
   readonly budget?: { readonly cost?: number; readonly submits?: number; readonly tokens?: number };
   readonly tokens: number;
-  /** Bytes of all files. */
+  /** Size of all files, in bytes. */
   readonly bytes: number;
-  /** Files of different jobs that have the same bytes: a sentence. Absent: none. */
+  /** A sentence about files of different jobs with equal bytes; absent if there are none. */
   readonly sameFiles?: string;
 }
 
-/** Failures of one reason. */
+/** Failures with the same reason. */
 export interface FailureGroup {
   readonly code: string;
-  /** What their messages have in common. */
+  /** Common part of the error messages. */
   readonly message: string;
-  /** What the user can do. */
+  /** What the user can do about them. */
   readonly advice: string;
   /** Commands to copy; often none. */
   readonly commands: readonly string[];
   readonly results: number;
-  /** Places of the first of them, see {@link PageResult.at}. */
+  /** Indices of the first of these results, see {@link PageResult.at}. */
   readonly examples: readonly number[];
-  /** By step. */
+  /** Number of failures by step. */
   readonly steps: Readonly<Record<string, number>>;
 }
 
-/** One result as the grid shows and filters it. */
+/** A result as shown and filtered in the grid. */
 export interface PageResult {
-  /** Its place among all results, from 0: its row in the manifest without the header. */
+  /** Index among all results, from 0: the row of the manifest, without the header. */
   readonly at: number;
   readonly cell: number;
   readonly step: string;
-  /** Empty for the step's own result. */
+  /** Buttons that led to the result; empty for the result of the step itself. */
   readonly branch: string;
-  /** From 1; absent where the slot has none. */
+  /** Number of the output, from 1; absent if the slot has no outputs. */
   readonly output?: number;
   readonly status: PageStatus;
   readonly kind: string;
-  /** Key of its job; absent while the request is not known. */
+  /** Key of the job; absent while the request is unknown. */
   readonly job?: string;
   readonly media?: 'image' | 'video' | 'text' | 'json' | 'other';
-  /** Relative to the run directory. */
+  /** Path of the file, relative to the run directory. */
   readonly file?: string;
-  /** Relative to the folder of thumbnails; absent where there is none. */
+  /** Path of the thumbnail, relative to the folder of thumbnails; absent if there is none. */
   readonly thumbnail?: string;
   readonly width?: number;
   readonly height?: number;
-  /** The first 10,000 characters of it. */
+  /** The first 10,000 characters of the prompt. */
   readonly prompt?: string;
-  /** The first 240 characters of its text. */
+  /** The first 240 characters of the text. */
   readonly text?: string;
   readonly errorCode?: string;
   readonly errorMessage?: string;
-  /** Values of the variables, in the order of {@link PageSummary.variables}, as the manifest shows them, 10,000 characters of each at most. */
+  /** Values of the variables as in the manifest, in the order of {@link PageSummary.variables}, each cut at 10,000 characters. */
   readonly vars: readonly string[];
-  /** Of its job, on the first row of the job only. */
+  /** Cost of the job, only on the first row of the job. */
   readonly cost?: number;
-  /** Unix ms. */
+  /** End of the job, Unix ms. */
   readonly finishedAt?: number;
-  /** Between the submission and the end, where both are known. */
+  /** Seconds between submission and end, if both are known. */
   readonly seconds?: number;
 }
 
-/** Everything else that is known of a result; asked for when it is opened. */
+/** All other facts about a result; requested when the result is opened. */
 export interface PageDetail {
   readonly at: number;
-  /** The whole prompt, where the result has only its beginning; a million characters at most. */
+  /** The full prompt if {@link PageResult} has only its beginning; at most a million characters. */
   readonly prompt?: string;
-  /** The whole text; a million characters at most. */
+  /** The full text; at most a million characters. */
   readonly text?: string;
   readonly model?: string;
   readonly mime?: string;
@@ -184,77 +184,77 @@ export interface PageDetail {
   readonly finishReason?: string;
   readonly blockReason?: string;
   readonly attempts?: number;
-  /** Of its job, whichever row it stands on. */
+  /** Cost of the job, on every row of the job. */
   readonly cost?: number;
-  /** Counts of tokens by name, in the order in which they are shown. */
+  /** Numbers of tokens by name, in display order. */
   readonly tokens?: Readonly<Record<string, number>>;
-  /** Unix ms. */
+  /** Time of the submission, Unix ms. */
   readonly submittedAt?: number;
-  /** What to do about its error. */
+  /** What the user can do about the error. */
   readonly advice?: string;
   readonly commands?: readonly string[];
-  /** Jobs that it came from, the root first, itself last: the way to it. A judge of several has their common ancestors only. */
+  /** The path from the root to this result. For a text that judges several results only their common ancestors. */
   readonly lineage: readonly LineageStop[];
-  /** Jobs that it was made of beside its parent: gathered or continued ones, images of other steps, replies that its templates name. */
+  /** Other results that the job used: gathered or continued ones, images of other steps, replies named in templates. */
   readonly inputs: readonly LineageStop[];
-  /** Jobs that were made from it. */
+  /** Results made from this one. */
   readonly children: readonly LineageStop[];
 }
 
 /**
- * A result that another one comes from or leads to. Both are of one cell: a job that several cells share has a result in each, and
- * each of them leads to what that cell made of it.
+ * A link to another result of the same cell. If several cells share a job, each has its own result of the job and links to the results
+ * of that cell.
  */
 export interface LineageStop {
-  /** `grid`, `U2`, `Vary (Strong)`, or the name of a step. */
+  /** Name of the link: `grid`, `U2`, `Vary (Strong)`, or the name of a step. */
   readonly label: string;
-  /** Where it is among all results; of a job with several outputs, the first of them. */
+  /** Index of the result; of a job with several outputs the first one. */
   readonly at: number;
 }
 
-/** What a filter of results asks for. */
+/** A query for results. */
 export interface PageQuery {
-  /** Words that must all be in the prompt, the text or the error, in any order; case and accents aside. */
+  /** Words that must all occur in the prompt, the text or the error, in any order; case and accents are ignored. */
   readonly search?: string;
   readonly steps?: readonly string[];
   readonly statuses?: readonly PageStatus[];
   readonly errorCode?: string;
-  /** By variable: one of these values. */
+  /** Accepted values, by variable. */
   readonly vars?: Readonly<Record<string, readonly string[]>>;
   readonly sort?: PageSort;
 }
 
-/** `plan`: in the manifest's order. The others have the largest or the newest first, then the plan's order. */
+/** Order of results. `plan` is the order of the manifest; the others put the largest or newest first, then use plan order. */
 export type PageSort = 'plan' | 'newest' | 'cost' | 'duration';
 
-/** Answer of `serve` to a query. */
+/** Response of `serve` to a query. */
 export interface PageFound {
-  /** Results that match. */
+  /** Number of results that match. */
   readonly total: number;
   readonly results: readonly PageResult[];
-  /** These are of before the last change; in so many milliseconds there are later ones. Absent: they are the latest. */
+  /** Milliseconds until newer results are available; absent if these are the latest. */
   readonly again?: number;
 }
 
 /**
- * How `report` cuts its data. Chunk n of results holds the results from n × resultsPerFile on, and so on; each file is a script that calls
- * `promptpress.summary(summary)`, `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named `data/summary.js`,
- * `data/results-00000.js` and `data/details-00000.js`; thumbnails lie in `thumbnails/`.
+ * Files of a report. Chunk n of the results starts at result n × resultsPerFile, and so on. Each file is a script that calls
+ * `promptpress.summary(summary)`, `promptpress.results(n, packed)` or `promptpress.details(n, details)`. Files are named
+ * `data/summary.js`, `data/results-00000.js` and `data/details-00000.js`; thumbnails are in `thumbnails/`.
  *
- * The other files of the built page are copied as they are. In `index.html`, `<!-- promptpress:summary -->` becomes the script element of `data/summary.js`
- * (`serve` takes the mark away, and makes `data-source="disk"` of the body `data-source="live"`); the page's own script stands before it and has made
- * `promptpress`.
+ * The other files of the built page are copied unchanged. In `index.html` the mark `<!-- promptpress:summary -->` becomes the script
+ * element of `data/summary.js`. `serve` removes the mark and changes `data-source="disk"` of the body to `data-source="live"`. The
+ * script of the page comes before the mark and defines `promptpress`.
  */
 export interface PageFiles {
   readonly resultsPerFile: number;
   readonly detailsPerFile: number;
-  /** Where the files of the run lie, seen from the page: `../`. */
+  /** Address of the run directory relative to the page: `../`. */
   readonly runDirectory: string;
 }
 
-/** Some results in columns: a fifth of the bytes of a list of objects, and quick to filter. What has few values is an index into its list. */
+/** Results in columns, a fifth of the bytes of a list of objects and fast to filter. Repeated values are indices into a list. */
 export interface PackedResults {
-  /** Place of the first. */
+  /** Index of the first result. */
   readonly from: number;
   readonly count: number;
   readonly cell: readonly number[];
@@ -266,32 +266,32 @@ export interface PackedResults {
   readonly status: readonly number[];
   readonly kinds: readonly string[];
   readonly kind: readonly number[];
-  /** 0 for none. */
+  /** Number of the output; 0 if there is none. */
   readonly output: readonly number[];
-  /** Empty for none. */
+  /** Key of the job; empty if there is none. */
   readonly job: readonly string[];
-  /** Empty for none. */
+  /** Kind of media; empty if there is none. */
   readonly media: readonly string[];
-  /** Empty for none. */
+  /** Path of the file; empty if there is none. */
   readonly file: readonly string[];
-  /** Empty for none. */
+  /** Path of the thumbnail; empty if there is none. */
   readonly thumbnail: readonly string[];
-  /** 0 for none. */
+  /** Width in pixels; 0 if unknown. */
   readonly width: readonly number[];
   readonly height: readonly number[];
   readonly prompts: readonly string[];
-  /** −1 for none. */
+  /** Index of the prompt; −1 if there is none. */
   readonly prompt: readonly number[];
   readonly text: readonly string[];
   readonly errors: readonly (readonly [code: string, message: string])[];
-  /** −1 for none. */
+  /** Index of the error; −1 if there is none. */
   readonly error: readonly number[];
-  /** By variable: its values here, and the index of each result's. */
+  /** By variable: its distinct values here, and for each result the index of its value. */
   readonly vars: readonly { readonly values: readonly string[]; readonly value: readonly number[] }[];
-  /** −1 for none. */
+  /** Cost; −1 if unknown. */
   readonly cost: readonly number[];
-  /** 0 for none. */
+  /** Unix ms; 0 if unknown. */
   readonly finishedAt: readonly number[];
-  /** Seconds; 0 for none. */
+  /** Seconds from submission to end; 0 if unknown. */
   readonly seconds: readonly number[];
 }

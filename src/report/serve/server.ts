@@ -18,40 +18,40 @@ import { IndexClosed, type PlacedResult } from './index/result-index.ts';
 import { RunWatch, type WatchOptions } from './watch.ts';
 
 export interface ServeOptions extends WatchOptions {
-  /** Absolute: the run directory. */
+  /** Absolute path of the run directory. */
   readonly directory: string;
-  /** Absolute: the folder of the built page. */
+  /** Absolute path of the built page. */
   readonly page: string;
   readonly artifacts: Pick<ArtifactStore, 'get' | 'open'>;
-  /** On 127.0.0.1; 0: any free one. Undefined: any free one, on an address of this machine's own that nobody can guess, where it has more than one. */
+  /** Port on 127.0.0.1; 0: any free port. Undefined: any free port on a random loopback address, if the system has more than one. */
   readonly port: number | undefined;
-  /** The address let a browser in; the next one is let in by this. */
+  /** Called when a browser has used the address, with the address for the next browser. */
   readonly onEntered: (address: string) => void;
-  /** Calls back about every so many ms until its result is called. */
+  /** Calls back about every `ms` milliseconds. Returns a function that stops it. */
   readonly every: (ms: number, call: () => void) => () => void;
 }
 
-/** A run that is being shown. */
+/** A running server. */
 export interface Serving {
-  /** Where to open it; with the first token. */
+  /** Address for the browser, with the first token. */
   readonly address: string;
-  /** Ends when all results can be asked for. */
+  /** Resolves when all results are indexed. */
   readonly filled: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Time between two looks at the state, and between two events of a viewer. */
+/** Milliseconds between two reads of the state, and between two events to a viewer. */
 const lookMs = 500;
 
-/** A request may ask for results by the keys of some thousand jobs. */
+/** Large enough for the keys of some thousand jobs in a request. */
 const mostHeaderBytes = 512 * 1024;
 
 const mostConnections = 512;
 
 /**
- * Shows a run on this machine, also while it is on. It only reads; one index and one look at the state serve all viewers.
+ * Starts a server that shows a run, even while it is active. It only reads; all viewers share one index.
  *
- * @throws what the plan and the state throw; the system's error where the port cannot be had
+ * @throws what the plan and the state throw; the system's error if the port cannot be opened
  */
 export async function startServing(options: ServeOptions): Promise<Serving> {
   const page = await readPage(options.page);
@@ -95,7 +95,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
     if (await watch.look()) news = true;
   };
   const stop = options.every(lookMs, () => {
-    // Sent at the next tick: two events have the time between them, however long a look takes.
+    // Sent at the next tick, so that two events are never closer, however long a read takes.
     viewers.tick(news ? watch.summary : undefined);
     news = false;
     void look();
@@ -110,8 +110,8 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
 }
 
 /**
- * All of 127.0.0.0/8 is this machine on Linux, and cookies go to one address of it; elsewhere there is 127.0.0.1 alone, and in WSL the browser
- * of Windows reaches no other.
+ * Listens on a random address of 127.0.0.0/8 on Linux, because cookies belong to one address. Other systems have only 127.0.0.1, and
+ * from WSL the Windows browser reaches no other address.
  */
 async function listeningOn(server: Server, port: number | undefined): Promise<void> {
   if (port === undefined && !release().toLowerCase().includes('microsoft')) {
@@ -141,7 +141,7 @@ const closing = (server: Server): Promise<void> =>
   });
 
 interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem' | 'onEntered'> {
-  /** Where the next browser is let in. */
+  /** Returns the address for the next browser. */
   readonly address: () => URL;
   readonly page: ReadonlyMap<string, PageFile>;
   readonly watch: RunWatch;
@@ -151,7 +151,7 @@ interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem' | 'onEn
   readonly viewers: Viewers;
 }
 
-/** Never rejects. */
+/** Responds to a request; never rejects. */
 async function answer(request: IncomingMessage, response: ServerResponse, context: Answering): Promise<void> {
   try {
     await route(request, response, context);
@@ -253,7 +253,7 @@ async function answerApi(
   return sendText(response, 404, 'There is nothing at this address.');
 }
 
-/** A result as the page is told it. */
+/** Returns a result in the shape of the page. */
 function shown(placed: PlacedResult): unknown {
   const thumbnail = thumbnailName(placed);
   return { at: placed.at, ...placed.result, ...(thumbnail === undefined ? {} : { thumbnail }) };
@@ -269,7 +269,7 @@ async function sendThumbnail(
   const small =
     result?.sha256 === asked?.sha256 && result !== undefined ? await thumbnails.of(result) : undefined;
   if (small === undefined) return sendText(response, 404, 'There is no such thumbnail.');
-  // Its address names its content.
+  // The hash in the address identifies the content.
   send(response, 200, 'image/webp', small, { 'cache-control': 'private, max-age=86400, immutable' });
 }
 
@@ -281,7 +281,7 @@ interface AskedResults {
   readonly limit: number;
 }
 
-/** Reads the parameters `q`, `offset` and `limit`; undefined where they are not as the wire has them. */
+/** Parses the parameters `q`, `offset` and `limit`; undefined if they are invalid. */
 function askedResults(parameters: URLSearchParams): AskedResults | undefined {
   const offset = wholeNumber(parameters.get('offset') ?? '0');
   const limit = wholeNumber(parameters.get('limit') ?? '100');
@@ -315,7 +315,7 @@ function isQuery(value: unknown): value is IndexQuery {
   );
 }
 
-/** Without what the wire does not name: equal questions are equal texts. */
+/** Removes unknown members, so that equal queries have equal texts. */
 function known(query: IndexQuery): IndexQuery {
   const names = ['search', 'steps', 'statuses', 'errorCode', 'vars', 'sort', 'jobs'] as const;
   return Object.fromEntries(names.flatMap((name) => (name in query ? [[name, query[name]]] : [])));
@@ -333,7 +333,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The files of the built page by name, the page itself by the empty one. It is told that it is live; see `PageFiles` of the wire. */
+/** Reads the files of the built page by name; `index.html` has the empty name and is marked as live, see `PageFiles`. */
 async function readPage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
   const files = new Map<string, PageFile>();
   for (const name of await readdir(folder)) {

@@ -8,7 +8,7 @@ import { readPageSums } from '../results/summary.ts';
 import type { PageSummary, PageWorkers } from '../results/wire.ts';
 import { IndexClosed, ResultIndex } from './index/result-index.ts';
 
-/** What the last run of a directory was of. */
+/** The plan and selection of a directory's last run. */
 export interface WatchedPlan {
   readonly plan: Plan;
   readonly selection: Selection;
@@ -17,31 +17,28 @@ export interface WatchedPlan {
 
 export interface WatchOptions {
   readonly reader: StateReader & StateChanges;
-  /** The plan of the last run; asked again when another run has begun. */
+  /** Reads the plan of the last run; called again after another run has begun. */
   readonly plan: () => Promise<WatchedPlan>;
-  /** Another text wherever {@link plan} gives another plan. */
+  /** Returns a text that changes whenever {@link plan} changes. */
   readonly identity: () => Promise<string>;
-  /** A run is on; answered at once. */
+  /** Whether a run is active; responds at once. */
   readonly isRunning: () => Promise<boolean>;
-  /** The workers of a run on an engine; absent: it is none. */
+  /** Reads the status of the workers; absent for a run without an engine. */
   readonly workersStatus?: () => Promise<PageWorkers | undefined>;
-  /** Name and version of this program. */
+  /** Name and version of the program. */
   readonly madeBy: string;
   /** Unix ms. */
   readonly now: () => number;
-  /** How long work takes is measured with it, ms; default: the system's. */
+  /** Clock for measuring durations, ms; default: the system's. */
   readonly elapsed?: () => number;
-  /** A look failed: what is shown stays as it was. */
+  /** Called when an update fails; the last summary stays. */
   readonly onProblem: (error: unknown) => void;
 }
 
-/** What takes long is done again when so many times as long has passed as that takes: at most a twentieth of the time goes into it. */
+/** Slow work is repeated only after this many times its duration, so that it takes at most a twentieth of the time. */
 const rests = 20;
 
-/**
- * Follows the state of a run directory for all viewers together. Each look asks whether anything was committed since the one before; only the cells
- * of jobs that changed are read.
- */
+/** Watches the state of a run directory for all viewers. Each update checks for new commits and reads only the cells of changed jobs. */
 export class RunWatch {
   readonly #options: WatchOptions;
   readonly #elapsed: () => number;
@@ -49,22 +46,22 @@ export class RunWatch {
   #identity: string;
   #index: ResultIndex;
   #mark: ChangeMark;
-  /** Jobs that were not done when {@link #openMark} was taken: status and code by key. */
+  /** Jobs that were not done at {@link #openMark}: status and code by key. */
   #open: OpenJobs;
-  /** How far the state had come when the open jobs were last read. */
+  /** Mark of the state when the open jobs were last read. */
   #openMark: ChangeMark;
-  /** Jobs that had work under way at the last look: what becomes of them is in no list of the next. */
+  /** Jobs in flight at the last update. If they have ended since, no list of the next update contains them. */
   #underWay: ReadonlySet<string>;
   #openTook = 0;
   #openAt = 0;
   #live: boolean;
   #workersStatus: PageWorkers | undefined;
   #counted: PageSummary;
-  /** What {@link #counted} and {@link text} are of. */
+  /** Version of the index that {@link #counted} and {@link text} show. */
   #countedVersion = -1;
   #countedAt = 0;
   #countTook = 0;
-  /** When everything is to be read again, by {@link #elapsed}; absent: not at all. */
+  /** Time of {@link #elapsed} to read everything again; absent if not needed. */
   #startsOverAt: number | undefined;
   #text = '';
   #told = '';
@@ -87,7 +84,7 @@ export class RunWatch {
     this.#filling = this.#fill(begin.index);
   }
 
-  /** Opens at once; the index is filled from then on. @throws what the plan and the state throw */
+  /** Opens a watch and starts to fill its index. @throws what the plan and the state throw */
   static async open(options: WatchOptions): Promise<RunWatch> {
     const identity = await options.identity();
     const watched = await options.plan();
@@ -104,12 +101,12 @@ export class RunWatch {
     return this.#live;
   }
 
-  /** The summary as JSON. */
+  /** The current summary as JSON. */
   get summary(): string {
     return this.#text;
   }
 
-  /** Ends when the index holds all results. */
+  /** Resolves when the index contains all results. */
   get filled(): Promise<void> {
     return this.#filling;
   }
@@ -121,9 +118,9 @@ export class RunWatch {
   }
 
   /**
-   * Looks at the state, unless the look before is still going on.
+   * Updates the index and the summary, unless an update is already running.
    *
-   * @returns whether the summary is another one
+   * @returns whether the summary changed
    */
   async look(): Promise<boolean> {
     if (this.#work !== undefined || this.#isClosed) return false;
@@ -132,7 +129,7 @@ export class RunWatch {
       await this.#work;
     } catch (error) {
       if (!(error instanceof IndexClosed)) this.#options.onProblem(error);
-      // The summary does not have what is news by now: the next look that succeeds tells it.
+      // The news stays unsent; the next successful update sends it.
       return false;
     } finally {
       this.#work = undefined;
@@ -142,21 +139,21 @@ export class RunWatch {
     return isOther;
   }
 
-  /** What makes a summary worth telling: its time alone does not. */
+  /** Text that changes when viewers need a new summary; its time alone is not enough. */
   #news(): string {
     return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#workersStatus)}`;
   }
 
   async #look(): Promise<void> {
     const live = await this.#options.isRunning();
-    // Results of cells that the flags did not choose may have come by jobs that cells share.
+    // Shared jobs may have added results of cells outside of the selection.
     if (this.#live && !live && isNarrowed(this.#watched.selection)) this.#startsOverAt = this.#elapsed();
     this.#live = live;
     if (this.#startsOverAt !== undefined && this.#elapsed() >= this.#startsOverAt) await this.#startOver();
     if (this.#index.isFilled) {
       const mark = await this.#options.reader.changeMark();
       const isOpenDue = this.#isOpenDue();
-      // What a look has left out for want of the open jobs is owed, also where nothing is committed any more.
+      // An update without the open jobs may have missed changes, so it is repeated even without new commits.
       if (isOther(mark, this.#mark) || (isOpenDue && isOther(mark, this.#openMark)))
         await this.#follow(mark, isOpenDue);
     }
@@ -164,14 +161,14 @@ export class RunWatch {
     await this.#summarise();
   }
 
-  /** Open jobs are read again when many times as long has passed as that takes. */
+  /** Whether the open jobs may be read again, given how long that takes. */
   #isOpenDue(): boolean {
     return this.#openTook < 10 || this.#elapsed() - this.#openAt > rests * this.#openTook;
   }
 
   /**
-   * A look with the open jobs finds every change since the last such look. One without them finds those of new jobs, of those with new
-   * entries in the history, and of those that have or had work under way: a look with them is still due for the others.
+   * Updates the changed cells. With the open jobs it finds every change since the last such update. Without them it finds only new jobs,
+   * jobs with new history entries, and jobs in flight now or before.
    */
   async #follow(mark: ChangeMark, withOpen: boolean): Promise<void> {
     const { reader, identity } = this.#options;
@@ -200,7 +197,7 @@ export class RunWatch {
       this.#openTook = this.#openAt - began;
     }
     await this.#index.refresh(jobs, cells);
-    // Only now: a look that fails is made again from where this one began.
+    // Set last, so that a failed update starts from the same mark again.
     this.#mark = mark;
     this.#underWay = unfinished;
     if (!withOpen) return;
@@ -208,7 +205,7 @@ export class RunWatch {
     this.#openMark = mark;
   }
 
-  /** Another plan, or other cells of it: everything is read again. */
+  /** Reads everything again, for another plan or selection. */
   async #startOver(): Promise<void> {
     const watched = await this.#options.plan();
     const { index, mark, open } = await begin(this.#options, watched);
@@ -229,7 +226,7 @@ export class RunWatch {
     before.close();
   }
 
-  /** Where it fails, everything is read again later: a page would wait for the rest of the results for ever. */
+  /** Fills an index. After an error everything is read again later; otherwise the page would wait forever. */
   async #fill(index: ResultIndex): Promise<void> {
     const began = this.#elapsed();
     try {
@@ -278,7 +275,7 @@ interface Beginning {
   readonly counted: PageSummary;
 }
 
-/** What changes while the index is filled is found by the first look after that. */
+/** Creates an empty index. The first update after filling finds the changes made in the meantime. */
 async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Beginning> {
   const { reader, isRunning, madeBy, now } = options;
   const mark = await reader.changeMark();
@@ -300,7 +297,7 @@ async function openJobs(reader: StateChanges): Promise<OpenJobs> {
 
 const inFlight = /^(?:submitting|running|modal|saving) /;
 
-/** Keys of those that have work under way. */
+/** Returns the keys of jobs in flight. */
 const underWay = (open: OpenJobs): ReadonlySet<string> =>
   new Set([...open].flatMap(([key, status]) => (inFlight.test(status) ? [key] : [])));
 

@@ -10,21 +10,21 @@ import { readRunFacts } from '../facts/run.ts';
 import { sandboxId } from '../facts/services.ts';
 import { quoted, shownLine } from './printable.ts';
 
-/** Commandlines to copy, about one run directory and its jobs. */
+/** Command lines to copy, for a run directory and its jobs. */
 export interface Commands {
-  /** The last run once more: the same pipeline, place and part of the plan. Undefined where nothing has run. */
+  /** Repeats the last run: same pipeline, directory and selection. Undefined if nothing has run. */
   readonly run: string | undefined;
-  /** The same with `--in-doubt find`. Undefined where its submissions carried no tag (`service.tag`). */
+  /** Like {@link run}, with `--in-doubt find`. Undefined if submissions have no tag (`service.tag`). */
   readonly find: string | undefined;
   readonly status: string;
   readonly manifest: string;
   readonly report: string;
   show(key: string): string;
-  /** Followed by `--task ID`, `--drop` or `--retry`. */
+  /** Settles a job; `--task ID`, `--drop` or `--retry` must follow. */
   resolve(key: string): string;
 }
 
-/** The commands that name a job of a directory; the directory as seen from the current folder. */
+/** Returns the commands that name a job. @param directory relative to the current folder */
 export const jobCommands = (
   directory: string,
 ): Pick<Commands, 'status' | 'manifest' | 'report' | 'show' | 'resolve'> => ({
@@ -36,10 +36,10 @@ export const jobCommands = (
 });
 
 /**
- * The commands for a run, from what the last one of it left.
+ * Returns the commands for the last run of a directory.
  *
- * @param pipeline its name decides whether a run would choose this directory; absent: it is named, and its
- *   submissions are taken to be tagged
+ * @param pipeline its name decides whether a run uses this directory by default; absent: the directory is named and submissions have
+ *   tags
  */
 export async function commandsOf(
   place: RunPlace,
@@ -70,9 +70,9 @@ async function lastRun(
     sandbox,
     engine,
     out: isDefault ? undefined : engine === undefined ? name : await outOf(directory, state, cwd),
-    // Where its files lie, the directory knows.
+    // The run directory knows the place of its files.
     'run-directory': undefined,
-    // Left out: the user gives this flag each time.
+    // Left out: the user must give this flag each time.
     'trust-directory': false,
     'base-url': undefined,
     'files-root': undefined,
@@ -85,15 +85,15 @@ async function lastRun(
   });
 }
 
-/** Where the files of a run on an engine lie, as its `--out` says it. */
+/** Returns the place of a run's files, as in its `--out`. */
 const outOf = async (directory: string, state: StateReader, cwd: string): Promise<string> =>
   (await state.fact(artifactPlaceFact)) ?? seenFrom(cwd, directory);
 
-/** What flags said which run is meant: its place, and the part of the plan. */
+/** Flags that select the directory of a run and a part of its plan. */
 interface PlaceAndPart {
   readonly engine?: string | undefined;
   readonly sandbox: boolean;
-  /** Of the sandbox. Its faults are left out: the next run is to succeed. */
+  /** Pace of the sandbox. Its faults are left out, so that the next run succeeds. */
   readonly pace?: number | undefined;
   readonly out: string | undefined;
   readonly 'run-directory': string | undefined;
@@ -108,7 +108,7 @@ interface PlaceAndPart {
   readonly only: NonNullable<Selection['only']>;
 }
 
-/** The command that continues a run: the same pipeline, directory and part of the plan; a command line to copy. */
+/** Returns the command that continues a run with the same pipeline, directory and selection. */
 export function runAgain(file: string, flags: PlaceAndPart): string {
   const { limit, shard } = flags;
   const words = [
@@ -132,7 +132,7 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
   return words.join(' ');
 }
 
-/** `--set animal=lynx --set seed=7`, as a shell takes it. */
+/** Formats axis settings as flags for a shell: `--set animal=lynx --set seed=7`. */
 export const setWords = (set: readonly AxisSetting[]): string =>
   set.flatMap(({ axis, value }) => flag('set', `${axis}=${value}`)).join(' ');
 
@@ -145,9 +145,9 @@ interface Place {
 }
 
 /**
- * Commands to copy, for all jobs in doubt and for the first of them.
+ * Returns commands for all jobs in doubt and for the first of them.
  *
- * @param status `engine` of a run there: its jobs are settled beside its workers
+ * @param engine present for a run on an engine, whose jobs can be settled beside its workers
  */
 export function inDoubtAdvice(
   {
@@ -174,7 +174,7 @@ export function inDoubtAdvice(
   ];
 }
 
-/** A run that was killed, or left at once, has left no manifest, or that of an earlier run. */
+/** Advice for a run that was killed or aborted, so that its manifest is missing or old. */
 export const manifestAdvice = ({
   directory,
   running,
@@ -189,7 +189,7 @@ export const manifestAdvice = ({
         `  ${shownLine(jobCommands(directory).manifest)}`,
       ];
 
-/** What to do about a run on an engine in this state, in one sentence; undefined: nothing. @param name `postgres://…#name` */
+/** Returns one sentence of advice for a run on an engine in a state; undefined if there is none. @param name `postgres://…#name` */
 export function stageAdvice(state: string, name: string): string | undefined {
   const engine = quoted(name.split('#', 1)[0] ?? '');
   switch (state) {

@@ -5,26 +5,26 @@ import { count, counted } from './amounts.ts';
 import { serviceWords } from './plan-text.ts';
 import { quoted } from './printable.ts';
 
-/** That a directory's jobs were made for another service, in words. */
+/** A note that a directory's jobs were made for another service. */
 export interface OtherServiceNote {
   readonly message: string;
-  /** The ways on. */
+  /** What the user can do. */
   readonly hint: string;
 }
 
 /**
- * What is to be said where a directory's jobs were made for another service than a run would talk to: another address, another
- * spelling of the same one, another `service.id`. Their keys have the service in them, so all that they made would be paid
- * for again. Undefined where they were made for this one, or nothing was ever tried.
+ * Returns a note if the jobs of a directory were made for another service than the run would use: another address, another spelling of
+ * it, or another `service.id`. The service is part of job keys, so everything would be paid again. Undefined for the same service, and
+ * before the first submission.
  *
- * @param place the directory, and the pipeline's file, as the user sees them
+ * @param place the directory and the pipeline file, as the user names them
  */
 export async function noteOnOtherService(
   state: StateReader,
   now: RunService,
   place: {
     readonly directory: string;
-    /** Of a run on an engine. */
+    /** Name of a run on an engine. */
     readonly name?: string;
     readonly file: string;
     readonly cwd: string;
@@ -34,7 +34,7 @@ export async function noteOnOtherService(
   const last = await services.last();
   if (last === undefined || last.id === now.id) return undefined;
   const others = await services.others(now.id);
-  // A run on an engine is of one service, and numbers its jobs with gaps.
+  // A run on an engine has one service, and gaps in its job numbers.
   const jobs =
     place.name === undefined
       ? others.reduce((sum, other) => sum + other.jobs, 0)
@@ -61,8 +61,8 @@ export async function noteOnOtherService(
 }
 
 /**
- * What status says of other services: their jobs are in all counts, and a run against another service does not continue
- * them.
+ * Returns the lines of `status` about jobs of other services. Counts include these jobs, but a run against another service does not
+ * continue them.
  */
 export function otherServiceLines(
   others: readonly {
@@ -86,7 +86,7 @@ export function otherServiceLines(
 const wordsFor = ({ id, origin }: RunService): string =>
   id === sandboxId ? 'the sandbox' : serviceWords(id, origin);
 
-/** A rehearsal is never the same as the real thing, and an identity that holds variables is known by a hash of them. */
+/** Whether the hint may name the last service's id: not with the sandbox, and not if the id has variables and is stored as a hash. */
 const isNameable = (last: RunService, now: RunService): boolean =>
   last.id !== sandboxId && now.id !== sandboxId && !last.id.includes('${');
 

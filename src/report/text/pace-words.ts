@@ -10,14 +10,14 @@ const requests = {
   download: 'downloads',
 } as const satisfies Record<Route, string>;
 
-/** `submissions`, `text calls of text-pro`. */
+/** Names a lane: `submissions`, `text calls of text-pro`. */
 export const laneWords = ({ route, kind }: Pick<LanePace, 'route' | 'kind'>): string =>
   kind === undefined ? requests[route] : `${requests[route]} of ${shownLine(kind)}`;
 
-/** The least part of requests refused by chance that is spoken of. */
+/** Smallest share of random refusals that is reported. */
 const leastShare = 0.05;
 
-/** What a service was found to do with one kind of request: `2 at a time fit at text-pro`. */
+/** Describes the limits found for a lane: `2 at a time fit at text-pro`. */
 export function paceWords(pace: LanePace): string {
   const { atOnce, perMinute, byChance = 0 } = pace;
   const what = laneWords(pace);
@@ -38,7 +38,7 @@ function atOnceWords({ route, kind }: LanePace, atOnce: number): string {
   return `${counted(atOnce, noun[route])} at a time ${fit}`;
 }
 
-/** Two digits say enough. */
+/** Rounds to two digits. */
 const aboutWords = (value: number): string => {
   const rounded = Number(value.toPrecision(2));
   return rounded < 10 ? String(rounded) : count(rounded);

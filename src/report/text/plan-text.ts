@@ -8,14 +8,14 @@ import { tableLines } from './table.ts';
 const promptWidth = 100;
 const nameWidth = 40;
 
-/** The identity of a service, and where its requests go unless that says it already. */
+/** Formats a service: its id, and its address if the id does not contain it. */
 export const serviceWords = (id: string, origin: string | undefined): string =>
   shownLine(origin === undefined || origin === id ? id : `${id} at ${origin}`);
 
 /**
- * A plan as a table and the reasons behind it, for people.
+ * Formats a plan for users, as a table with reasons.
  *
- * @param origin of the service, where it is known
+ * @param origin of the service, if known
  */
 export function planText(report: PlanReport, origin?: string): string {
   const { pipeline, cells, exact, total, steps, warnings, examples } = report;
@@ -60,7 +60,7 @@ export function planText(report: PlanReport, origin?: string): string {
 
 const kindWords = ({ kind, path }: StepReport): string => (path && !isPress(kind) ? `${kind}, clicks` : kind);
 
-/** A `+` marks what may grow in the run: a wildcard finds as many buttons as there are. */
+/** One row of the table. `+` marks counts that may grow in the run, because a wildcard matches any number of buttons. */
 const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
   shownLine(name),
   kind,
@@ -94,7 +94,7 @@ const listed = (amounts: readonly (readonly [number, string])[]): string =>
     .map(([amount, word]) => `${count(amount)} ${word}`)
     .join(', ');
 
-/** Where slots were only multiplied, the reasons are unknown. */
+/** Reasons for the submissions; unknown if the slots were only multiplied. */
 function whyText({ total, exact }: PlanReport): string {
   const { why, submits } = total;
   if (submits === 0) return idleText(total);
@@ -110,7 +110,7 @@ function whyText({ total, exact }: PlanReport): string {
   return `, ${submits === 1 ? '' : 'all '}${only[1]}`;
 }
 
-/** Why there is nothing to submit, and which jobs wait for the user. */
+/** Explains why there is nothing to submit, and which jobs wait for the user. */
 function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }: PlanCounts): string {
   if (waiting > 0) return '';
   const below = held === 0 ? '' : ` and ${count(held)} below ${inDoubt === 1 ? 'it' : 'them'}`;
@@ -132,7 +132,7 @@ function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }:
   return `: ${open.length === 0 ? 'nothing is left to do' : open.join('; ')}`;
 }
 
-/** A guess: what the replies take is known when they are there. */
+/** An estimate; the replies decide the real number. */
 const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
   input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
 
@@ -152,7 +152,7 @@ function costText(report: PlanReport): string {
   return `. ${toComeWords(report)}, without ${unpriced === 1 ? '1 submission that has' : `the ${count(unpriced)} that have`} no price${which}`;
 }
 
-/** The whole sum that is still to come. What waits for results may need fewer jobs. */
+/** The total still to come. Slots that wait for results may need fewer jobs. */
 const toComeWords = ({ total: { cost, later }, atMost, exact }: PlanReport): string =>
   later.cost === 0
     ? `Still to come: cost ${money(cost)}${exact ? '' : ' at most'}`
@@ -169,7 +169,7 @@ function soFarText({ state }: PlanReport): readonly string[] {
   return [`T${soFarWords(spent).slice(1)}`];
 }
 
-/** What of that waits, as far as is known before the results are there. */
+/** The part of the total that waits for results, as far as it is known. */
 function laterText({ waiting, later }: PlanCounts): readonly string[] {
   if (waiting === 0) return [];
   const { tokens, cost, unpriced } = later;
@@ -183,7 +183,7 @@ function laterText({ waiting, later }: PlanCounts): readonly string[] {
   ];
 }
 
-/** What is left of orders to make jobs anew; a run of a part makes those of that part. */
+/** Remaining orders to make jobs again. A run of a part of the plan makes only those in that part. */
 const redoText = ({ redo }: PlanReport): readonly string[] =>
   redo === undefined
     ? []
@@ -195,7 +195,7 @@ const redoText = ({ redo }: PlanReport): readonly string[] =>
         ])}; --redo-cancel drops what is left`,
       ];
 
-/** Of a grid its buttons say that it is one, once it is there. */
+/** Only the buttons of a result show whether it is a grid. */
 const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>
   cuts === 0
     ? []
@@ -205,5 +205,5 @@ const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>
 
 const columnNames = ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'];
 
-/** slots, jobs, to submit, tokens, cost */
+/** Columns: slots, jobs, to submit, tokens, cost. */
 const isNumber = (column: number): boolean => column >= 2 && column <= 6;

@@ -1,19 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
 import { printable as visible } from '../../pipeline/diagnostics/terminal-text.ts';
 
-/**
- * Text from a file or a service as one line that is safe to show: what a service says must not move the cursor, fake a
- * line or turn the direction of writing.
- */
+/** Makes a text of a file or service safe to print on one line: it cannot move the cursor, fake a line or change the writing direction. */
 export const shownLine = (text: string): string =>
   visible(stripVTControlCharacters(text).replaceAll(/\s+/gu, ' '));
 
-/** The same as a sentence that another one may follow: what a service says often ends without a full stop. */
+/** Like {@link shownLine}, with a full stop at the end if it is missing. */
 export function sentence(text: string): string {
   const line = shownLine(text).trim();
   return /[.!?…。．｡！？]["'”’»›)\]）」』】]*$/u.test(line) ? line : `${line}.`;
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

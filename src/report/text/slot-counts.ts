@@ -3,21 +3,21 @@ import { count } from './amounts.ts';
 
 type Slots = Readonly<Record<SlotStatus, number>>;
 
-/** Slots that are still to be worked on. */
+/** Returns the number of slots that are not settled or in doubt. */
 export const unsettled = ({ pending, submitting, running, modal, saving }: Slots): number =>
   pending + submitting + running + modal + saving;
 
-/** No slot is still to be worked on, in doubt, or waiting below a job in doubt. */
+/** Whether no slot is unsettled, in doubt, or waiting below a job in doubt. */
 const isWhole = (slots: Slots): boolean => unsettled(slots) + slots['in-doubt'] === 0;
 
-/** How a run ended that had nothing more to do; "complete" is said only where no slot failed or is left. */
+/** Describes how a run ended that had nothing more to do. "complete" requires that no slot failed or is left. */
 export function endingWord(slots: Slots | undefined): 'complete' | 'ended with failures' | 'ended' {
   if (slots === undefined) return 'complete';
   if (slots.failed + slots.blocked > 0) return 'ended with failures';
   return isWhole(slots) ? 'complete' : 'ended';
 }
 
-/** The number of slots of each status that is not 0, the most interesting first. */
+/** Formats the numbers of slots by status, most interesting first; zeros are left out. */
 export function slotNumbers(slots: Slots): readonly string[] {
   const open = slots.submitting + slots.running + slots.modal + slots.saving;
   const numbers: readonly (readonly [number, string])[] = [

@@ -27,7 +27,7 @@ import { quoted, shownLine } from './printable.ts';
 import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
 import { padEnd, tableLines, widest } from './table.ts';
 
-/** The summary of a run: what `run --json` prints, and what the last lines say in words. Paths are relative to the current folder. */
+/** The summary of a run, printed by `run --json` and at the end of a run. Paths are relative to the current folder. */
 export interface RunSummary extends Omit<JsonOutputs['run'], 'exitCode'> {
   readonly exitCode: number;
 }
@@ -37,9 +37,9 @@ type Reason = RunSummary['reasons'][number];
 const mostReasons = 10;
 
 /**
- * The last words of a run, for people: where everything is, what failed and why, and what to do next.
+ * Formats the end of a run for users: where the results are, what failed and why, and what to do next.
  *
- * @param mayFind tasks of jobs in doubt may be found by their tag, and this run has not looked for them
+ * @param mayFind whether `--in-doubt find` may find tasks of jobs in doubt; false if this run has tried
  */
 export function endingText(summary: RunSummary, again: string, mayFind = false): string {
   const next = advice(summary, again, mayFind);
@@ -51,7 +51,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
     ...(summary.replies === undefined ? [] : [`  replies   ${summary.replies}`]),
     ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
     ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
-    // A run that was left at once has not looked at what is there.
+    // An aborted run has not checked which files exist.
     ...(summary.manifest === undefined ? [] : [`  gallery   ${galleryCommand(summary)}`]),
     `  log       ${summary.log}`,
     ...lanesOf(summary.limits ?? noLimits).map(
@@ -70,7 +70,7 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
   ].join('\n');
 }
 
-/** A report shows the images that lie in the run directory. */
+/** The command that writes a report, which needs images in the run directory. */
 const galleryCommand = ({ directory, manifest = '' }: RunSummary): string => {
   const { report } = jobCommands(directory);
   return isS3Address(manifest) ? `promptpress serve ${quoted(directory)}` : report;
@@ -94,7 +94,7 @@ function headline(summary: RunSummary): string {
     finishedAt,
   } = summary;
   const took = span(Date.parse(finishedAt) - Date.parse(startedAt));
-  // The manifest tells the kinds of tokens apart, but knows no job that an edit has left behind.
+  // Only the manifest separates kinds of tokens, but it lacks jobs that an edit has removed from the plan.
   const tokens =
     allTokens === undefined || allTokens === summary.tokens?.total
       ? tokenWords(summary.tokens)
@@ -139,7 +139,7 @@ function endWords(end: RunEnd, slots: RunSummary['slots']): string {
     case 'interrupted':
       return 'interrupted';
     case 'fail-fast':
-      // What failed is listed below.
+      // Failures are listed below.
       return end.code === maxFailuresCode
         ? 'stopped after too many failures (--max-failures)'
         : 'stopped at the first failure (--fail-fast)';
@@ -177,7 +177,7 @@ function inDoubtLines({ inDoubt }: RunSummary): readonly string[] {
   ];
 }
 
-/** A budget counts over the life of the directory: the same command alone would stop at once. */
+/** A budget covers the life of the directory, so the same command alone would stop at once. */
 const goingOn = (end: RunEnd): string =>
   end.kind === 'budget' && end.code !== 'budget.max-submits'
     ? `continues here, once ${end.code} of the pipeline is raised`
@@ -188,13 +188,13 @@ const mostRetries = 3;
 const retryWords = (failed: number): string =>
   `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again`;
 
-/** Jobs that may succeed when tried again; the others need an edit. */
+/** Commands that retry jobs which may succeed without an edit. */
 function retries(
   reasons: readonly Reason[],
   again: string,
   hasLate: boolean,
 ): readonly (readonly [string, string])[] {
-  // What failed before it was asked for has no job: only an edited pipeline, or --redo, helps it.
+  // Slots that failed before their submission have no job; only an edit or --redo helps.
   const asked = reasons.flatMap(({ status, code, count: all, unasked = 0 }) =>
     status === 'failed' && all > unasked ? [{ code, count: all - unasked }] : [],
   );
@@ -224,7 +224,7 @@ function retries(
 
 const byMessage = 'mend what the message above says; an edit runs only what it changes';
 
-/** What no further try mends: the pipeline's file, and what to change in it. */
+/** Edits of the pipeline file for failures that a retry cannot fix. */
 function edits(reasons: readonly Reason[], file: string): readonly (readonly [string, string])[] {
   const said = reasons.flatMap(({ status, code, count: all, unasked }) =>
     status !== 'failed' || code === droppedCode
@@ -234,7 +234,7 @@ function edits(reasons: readonly Reason[], file: string): readonly (readonly [st
   return [...new Set(said)].slice(0, mostRetries).map((change) => [`edit ${file}`, change]);
 }
 
-/** Commands to copy, and what to do where no command helps. */
+/** Commands to copy, and edits where no command helps. */
 function advice(
   { end, slots, reasons, inDoubt, directory, file, redo }: RunSummary,
   again: string,

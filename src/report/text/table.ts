@@ -1,20 +1,20 @@
 import { columnsOf } from '../../pipeline/diagnostics/columns.ts';
 
-/** Text filled up with blanks to a width in columns of a terminal. */
+/** Pads a text with blanks to a width in terminal columns. */
 export const padEnd = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - columnsOf(text)));
 
 const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - columnsOf(text))) + text;
 
-/** The width of the widest text, in columns of a terminal; 0 where there is none. */
+/** Returns the width of the widest text in terminal columns; 0 for no texts. */
 export const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
 
 /**
- * Rows as lines, with columns as wide as their widest entry. A column in which no row has anything is left out.
+ * Formats rows as aligned lines. Columns without any text are left out.
  *
- * @param head names of the columns: the first line; none where there are no rows
- * @param isNumber whether the entries of a column stand to the right
+ * @param head names of the columns, the first line; omitted if there are no rows
+ * @param isNumber whether a column is aligned right
  */
 export function tableLines(
   rows: readonly (readonly string[])[],

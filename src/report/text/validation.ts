@@ -3,13 +3,13 @@ import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { JsonOutputs, ShownDiagnostic } from '../facts/json-outputs.generated.ts';
 import { count } from './amounts.ts';
 
-/** What `validate --json` prints. */
+/** The output of `validate --json`. */
 export type Validation = JsonOutputs['validate'];
 
-/** A pipeline file, and every mistake that was found in it and in its tables. */
+/** A checked pipeline file with all mistakes found in it and its tables. */
 export type CheckedFile = Validation['files'][number];
 
-/** A diagnostic as JSON has it. */
+/** Converts a diagnostic for JSON output. */
 export const shownDiagnostic = ({
   severity,
   code,
@@ -30,13 +30,13 @@ export const shownDiagnostic = ({
   length,
 });
 
-/** A flag has no line in a file: its mistake is shown at the beginning of the pipeline. */
+/** Whether a mistake is in a flag. It has no line in a file, so it is shown at the beginning of the pipeline. */
 const isFlag = ({ file }: ShownDiagnostic): boolean => file.startsWith('--set ');
 
-/** What a service said of a pipeline: of the models that it asks, and of its image tasks. */
+/** What a service says about the models and image tasks of a pipeline. */
 export type ModelCheck = NonNullable<CheckedFile['online']>;
 
-/** What `validate` found in one file. @param isValid a pipeline could be planned from it */
+/** Returns the result of `validate` for one file. @param isValid whether the pipeline can be planned */
 export function checkedFile(
   file: string,
   diagnostics: readonly Diagnostic[],
@@ -55,9 +55,9 @@ export function checkedFile(
 }
 
 /**
- * The diagnostics as workflow commands of GitHub Actions, which shows each beside its line: one command a line.
+ * Formats diagnostics as workflow commands of GitHub Actions, one per line, which it shows beside the source line.
  *
- * @param places the current folder, and the folder of the checkout (`GITHUB_WORKSPACE`), which annotations name files from
+ * @param places the current folder, and the folder of the checkout (`GITHUB_WORKSPACE`), to which annotations are relative
  */
 export function githubCommands(
   { files }: Validation,
@@ -100,8 +100,8 @@ export function githubCommands(
 }
 
 /**
- * `::error file=a.yaml,line=4,col=9::message`. Whatever stands in a value ends neither it nor the command, as the toolkit of
- * GitHub Actions escapes it (`packages/core/src/command.ts` of actions/toolkit).
+ * Formats a workflow command: `::error file=a.yaml,line=4,col=9::message`. Values are escaped as in the toolkit of GitHub Actions
+ * (`packages/core/src/command.ts` of actions/toolkit).
  */
 function workflowCommand(
   name: 'error' | 'warning',
@@ -118,7 +118,7 @@ function workflowCommand(
 const escapedData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** `1 of 2 pipelines is not valid.` */
+/** Summarises a validation: `1 of 2 pipelines is not valid.` */
 export function validationWords({ files }: Validation): string {
   const invalid = files.filter(({ valid }) => !valid).length;
   if (invalid === 0)

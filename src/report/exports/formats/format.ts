@@ -2,29 +2,29 @@ import type { Column } from '../columns.ts';
 import type { WholeFile } from '../files.ts';
 import type { Sample } from '../samples.ts';
 
-/** What a format of data sets does with its rows. */
+/** How a data set format stores its rows. */
 export interface Format {
-  /** What a row must be to be in it. */
+  /** Which rows the format accepts. */
   readonly takes: 'everything' | 'images';
-  /** Files of rows are copied beside the table, under the names that it has. Otherwise the format holds them itself. */
+  /** Whether files are copied beside the table. If not, the format stores them itself. */
   readonly copiesFiles: boolean;
-  /** Opens a part of a data set: a folder that is there and empty. */
+  /** Opens a writer for one part of a data set. The folder exists and is empty. */
   open(folder: string, columns: readonly Column[], setting: FormatSetting): Promise<PartWriter>;
 }
 
 export interface FormatSetting {
-  /** `promptpress 1.2.3`, where a format names its maker. */
+  /** Name and version of the program, for formats that record it: `promptpress 1.2.3`. */
   readonly madeBy: string;
-  /** A text beside each image, with what it shows. */
+  /** Whether each image gets a text file with its caption. */
   readonly captionFiles: boolean;
 }
 
 /** Writes one part of a data set. */
 export interface PartWriter {
-  /** @param file the row's own, where the format holds files itself */
+  /** Adds a row. @param file of the row, if the format stores files itself */
   add(sample: Sample, file: WholeFile | undefined): Promise<void>;
-  /** Durable when it returns. */
+  /** Finishes the part; its files are durable when this returns. */
   finish(): Promise<void>;
-  /** Closes what is open; what was written stays. */
+  /** Closes open files without finishing the part; written bytes stay. */
   abandon(): Promise<void>;
 }

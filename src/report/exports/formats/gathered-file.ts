@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Bytes that are gathered before they are written: a row or a member alone is too small for a call of its own. */
+/** Bytes collected in memory before one write, because single rows and archive members are small. */
 const gathered = 256 * 1024;
 
-/** A new file that is written in many small pieces, one after another. */
+/** A new file that buffers small writes. */
 export class GatheredFile {
   readonly #handle: FileHandle;
   readonly #held = Buffer.allocUnsafeSlow(gathered);
@@ -13,12 +13,12 @@ export class GatheredFile {
     this.#handle = handle;
   }
 
-  /** @throws the error of the file system; a file of the name must not be there */
+  /** Creates the file. @throws the error of the file system, also when the file exists */
   static async create(path: string): Promise<GatheredFile> {
     return new GatheredFile(await open(path, 'wx'));
   }
 
-  /** Text is written as UTF-8. */
+  /** Appends bytes, or text as UTF-8. */
   async write(piece: string | Uint8Array): Promise<void> {
     let bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     while (bytes.length > 0) {
@@ -30,7 +30,7 @@ export class GatheredFile {
     }
   }
 
-  /** Durable when it returns. */
+  /** Writes the buffered bytes and closes the file; it is durable when this returns. */
   async finish(): Promise<void> {
     try {
       await this.#flush();
@@ -40,7 +40,7 @@ export class GatheredFile {
     }
   }
 
-  /** Leaves the file as far as it was written. */
+  /** Closes the file without writing the buffered bytes. */
   close(): Promise<void> {
     return this.#handle.close();
   }

@@ -4,7 +4,7 @@ import { csvText } from '../../../manifest/row-text.ts';
 import type { Format } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 
-/** A folder of images with `metadata.csv`, as the loaders for folders of images read it. */
+/** Format: a folder of images with `metadata.csv`, as loaders of image folders expect. */
 export const imagefolder: Format = {
   takes: 'images',
   copiesFiles: true,

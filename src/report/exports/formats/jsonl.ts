@@ -4,7 +4,7 @@ import type { Sample } from '../samples.ts';
 import type { Format } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 
-/** One object a line in `data.jsonl`, each with all columns; what is unknown is null. */
+/** Format: `data.jsonl` with one JSON object per line. Each object has all columns; unknown values are null. */
 export const jsonl: Format = {
   takes: 'everything',
   copiesFiles: true,
@@ -18,7 +18,7 @@ export const jsonl: Format = {
   },
 };
 
-/** A row as JSON, members in the order of the columns. Times are as in the manifest. */
+/** Returns a row as a JSON object with members in column order. Times are written as in the manifest. */
 export function jsonOf({ fields }: Pick<Sample, 'fields'>, columns: readonly Column[]): string {
   const members = columns.map(({ name, kind }, at) => {
     const field = fields[at] ?? '';

@@ -11,14 +11,14 @@ import type { Sample } from '../samples.ts';
 import type { Format, PartWriter } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 
-/** A group of rows is in memory until it is written: so many at most, and so many characters. */
+/** Bounds of a row group, which is in memory until it is written: rows and characters. */
 const groupRows = 5_000;
 const groupCharacters = 4 * 1024 * 1024;
 
-/** A file is ended after the group that passes this size. */
+/** File size in bytes; the row group that exceeds it is the last of its file. */
 const fileBytes = 512 * 1024 * 1024;
 
-/** Typed columns in `data-00000.parquet` and so on, compressed with Snappy. Objects and lists are texts of JSON. */
+/** Format: Parquet files `data-00000.parquet` and so on with typed columns and Snappy compression. Objects and lists are JSON texts. */
 export const parquet: Format = {
   takes: 'everything',
   copiesFiles: true,
@@ -31,7 +31,7 @@ const types = {
   number: 'DOUBLE',
   boolean: 'BOOLEAN',
   time: 'TIMESTAMP',
-  // As a text: whoever parses it may have numbers with more digits than JavaScript's.
+  // As text, because numbers in JSON may have more digits than JavaScript keeps.
   json: 'STRING',
 } as const satisfies Record<ColumnKind, BasicType>;
 
@@ -59,7 +59,7 @@ class ParquetPart implements PartWriter {
   }
 
   async finish(): Promise<void> {
-    // A data set without a row has its columns all the same.
+    // A data set without rows still gets a file with its columns.
     if (this.#rows.length > 0 || this.#files === 0) await this.#writeGroup();
     await this.#file?.finish();
     this.#file = undefined;
@@ -103,7 +103,7 @@ function cellOf(field: string, kind: ColumnKind): Cell {
   return kind === 'time' ? new Date(datum as number) : datum;
 }
 
-/** One file, written group by group. */
+/** One Parquet file, written one row group at a time. */
 class ParquetFile {
   readonly #file: GatheredFile;
   readonly #bytes = new ByteWriter();
@@ -128,7 +128,7 @@ class ParquetFile {
     await this.#flush();
   }
 
-  /** Durable when it returns. */
+  /** Finishes the file; it is durable when this returns. */
   async finish(): Promise<void> {
     await this.#writer.finish();
     await this.#flush();

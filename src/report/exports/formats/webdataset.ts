@@ -9,11 +9,11 @@ import type { Format, PartWriter } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 import { jsonOf } from './jsonl.ts';
 
-/** An archive is ended after the sample that passes either. */
+/** Bounds of an archive; the sample that exceeds one of them is its last. */
 const archiveSamples = 10_000;
 const archiveBytes = 1024 * 1024 * 1024;
 
-/** Archives `000000.tar` and so on, in which the members of a sample come one after another: its file, `.txt`, `.json`. */
+/** Format: archives `000000.tar` and so on. The members of a sample follow each other: its file, `.txt`, `.json`. */
 export const webdataset: Format = {
   takes: 'everything',
   copiesFiles: false,
@@ -44,7 +44,7 @@ class WebdatasetPart implements PartWriter {
     if (sample.caption !== '') await archive.text(`${key}.txt`, sample.caption);
     await archive.text(`${key}.json`, jsonOf(sample, this.#columns));
     archive.samples += 1;
-    // What is packed waits in a queue that is slow to read from where it is long: the file takes it first.
+    // Lets the file take packed bytes first: a long queue of the packer is slow to read.
     await setImmediate();
     if (archive.samples < archiveSamples && archive.bytes < archiveBytes) return;
     await archive.finish();
@@ -62,7 +62,7 @@ class WebdatasetPart implements PartWriter {
     this.#archive = undefined;
   }
 
-  /** Cells that share a job have a sample each, and a key must not come twice. What is before the first dot is the key. */
+  /** Returns a unique key: readers cut it at the first dot. Cells that share a job have a sample each, so later ones add the cell. */
   #keyOf({ job, output, cell, fields }: Sample): string {
     const slot = [cell.number, fields[2], fields[3]]
       .filter((part) => part !== undefined && part !== '')
@@ -80,7 +80,7 @@ class WebdatasetPart implements PartWriter {
   }
 }
 
-/** The same members have the same bytes, whenever they are written. */
+/** Fixed attributes of members, so that equal members have equal bytes. */
 const always = { mtime: new Date(0), mode: 0o644, uid: 0, gid: 0, uname: '', gname: '' } as const;
 
 class Archive {
@@ -88,7 +88,7 @@ class Archive {
   bytes = 0;
   readonly #file: GatheredFile;
   readonly #controller: TarPackController;
-  /** Ends with the archive, or with the error that a write to the disk met. */
+  /** Resolves when the archive is complete; rejects with the error of a failed write. */
   readonly #written: Promise<void>;
 
   constructor(file: GatheredFile) {
@@ -96,7 +96,7 @@ class Archive {
     const { readable, controller } = createTarPacker();
     this.#controller = controller;
     this.#written = this.#write(readable);
-    // Who writes the next member hears of it.
+    // The next `add` reports the error.
     this.#written.catch(() => undefined);
   }
 
@@ -118,7 +118,7 @@ class Archive {
     await this.add(name, content.length, once(content));
   }
 
-  /** Durable when it returns. */
+  /** Finishes the archive; it is durable when this returns. */
   async finish(): Promise<void> {
     this.#controller.finalize();
     await this.#written;

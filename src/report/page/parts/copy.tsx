@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-/** Puts a text on the clipboard. `of` says what it is: `prompt`. */
+/** A button that copies a text to the clipboard. `of` names the text: `prompt`. */
 export function Copy({ text, of }: { readonly text: string; readonly of: string }): JSX.Element {
   const [said, say] = useState('');
   useEffect(() => {
@@ -28,7 +28,7 @@ export function Copy({ text, of }: { readonly text: string; readonly of: string 
   );
 }
 
-/** The clipboard of the browser is there on `https:` and 127.0.0.1; from the disk, a selection is copied. */
+/** Copies a text. The clipboard API exists only on `https:` and 127.0.0.1; from the disk a selection is copied. */
 async function copied(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -47,7 +47,7 @@ async function copied(text: string): Promise<void> {
   }
 }
 
-/** A command to be copied. */
+/** A command line with a button that copies it. */
 export const Command = ({ line }: { readonly line: string }): JSX.Element => (
   <div class="command">
     <code>{line}</code>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { piecesOf } from '../text/fold.ts';
 
-/** A text with the words that were searched for. */
+/** A text in which the words of the search are highlighted. */
 export function Highlighted({
   text,
   words,

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Lines on a square of 16 units. */
+/** Paths of the icons, drawn on a square of 16 units. */
 const paths = {
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14',
   close: 'M3.5 3.5l9 9m0-9l-9 9',
@@ -21,7 +21,7 @@ const paths = {
   download: 'M8 2v8m-3.5-3L8 10.5 11.5 7M2.5 13.5h11',
 } as const;
 
-/** A drawing beside words; on its own it says nothing. */
+/** An icon beside a label. Screen readers skip it. */
 export const Icon = ({ of }: { readonly of: keyof typeof paths }): JSX.Element => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path d={paths[of]} />

@@ -9,13 +9,13 @@ interface ModalProps {
   readonly children: ComponentChildren;
 }
 
-/** A dialog above the page: the browser keeps the focus in it, closes it with Escape and gives the focus back. */
+/** A modal dialog. The browser keeps the focus in it, closes it with Escape and then restores the focus. */
 export function Modal({ name, kind, onClose, onKeyDown, children }: ModalProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    // Not its first button, which would look chosen, and be what a blank presses.
+    // Focuses the dialog and not its first button, which would look selected and react to the space bar.
     shown?.focus();
     return () => shown?.close();
   }, []);
@@ -33,7 +33,7 @@ export function Modal({ name, kind, onClose, onKeyDown, children }: ModalProps):
         if (event.target === dialog.current) onClose();
       }}
       onKeyDown={(event) => {
-        // Escape also where a browser sends no `cancel` the second time.
+        // Some browsers send no `cancel` event for a second Escape.
         if (event.key === 'Escape') {
           event.preventDefault();
           event.stopPropagation();

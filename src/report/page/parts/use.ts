@@ -8,11 +8,11 @@ export function useApp(): App {
   return app;
 }
 
-/** Draws again whenever something calls back. */
+/** Redraws a component whenever its subscription calls back. */
 export function useRedraw(subscribe: (changed: () => void) => () => void): void {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
-    // What changed before the part stood is drawn too.
+    // Also draws changes that came before the subscription.
     redraw(0);
     return subscribe(() => redraw(0));
   }, [subscribe]);
@@ -24,8 +24,8 @@ export function useStore<T>(store: Store<T>): T {
 }
 
 /**
- * What is loaded of a subject, a result for example. Another version of it is loaded again; what was there before stays until then,
- * so that a page that is told of changes twice a second does not blink.
+ * Loads the data of a subject, for example a result, and loads it again when its version changes. The old data stays until the new data
+ * is there, so that frequent updates do not make the page flicker.
  */
 export function useLoaded<T>(subject: number, version: number, load: () => Promise<T>): T | undefined {
   const loaded = useRef<{ readonly subject: number; readonly value: T | undefined } | undefined>(undefined);

@@ -3,7 +3,7 @@ import { type DiskPorts, DiskSource } from './disk.ts';
 import { type LivePorts, LiveSource } from './live.ts';
 import type { ResultSource } from './source.ts';
 
-/** Lets the browser draw and listen: a message comes behind what waits, and without the delay that timers have. */
+/** Lets the browser draw and handle events. A message has no delay of its own, unlike a timer. */
 function pause(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -16,7 +16,7 @@ function pause(): Promise<void> {
   });
 }
 
-/** Files are read as scripts, because a page that was opened from the disk may read them in no other way. */
+/** Loads a file of the report as a script: a page opened from the disk cannot read files in another way. */
 function load(address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
@@ -55,14 +55,14 @@ const live: LivePorts = {
     events.addEventListener('open', on.open);
     events.addEventListener('error', () => {
       on.lost();
-      // Closed for good, after a refusal for example: begun anew, as the server may have been started again.
+      // The browser gives up after a refusal. The page connects again, because the server may have been restarted.
       if (events.readyState === EventSource.CLOSED) setTimeout(() => live.events(address, on), 5000);
     });
     events.addEventListener('changed', ({ data }) => on.changed(JSON.parse(String(data)) as PageSummary));
   },
 };
 
-/** The source that the document names: `<body data-source="disk">` or `live`. */
+/** Opens the source that the document names: `<body data-source="disk">` or `live`. */
 export function openSource(): ResultSource {
   if (document.body.dataset['source'] === 'live') {
     const source = new LiveSource(live);

@@ -1,7 +1,7 @@
 import type { PackedResults, PageResult, PageStatus, PageSummary } from '../../results/wire.ts';
 import { fold } from '../text/fold.ts';
 
-/** Texts by number, each once. */
+/** Distinct texts with their numbers. */
 export class Dictionary {
   readonly values: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -19,11 +19,11 @@ export class Dictionary {
 }
 
 /**
- * All results that were read so far, in columns: what has few values is a number in a typed array, so that a filter over 100,000
- * results is one walk through some bytes. Texts that nothing filters by stay in the chunks they came in.
+ * Loaded results, stored in columns. Columns with few distinct values are typed arrays, which makes filtering 100,000 results fast.
+ * Texts without a filter stay in their chunks.
  */
 export class Columns {
-  /** Results from 0 to here are there. */
+  /** Number of loaded results, from the first on. */
   count = 0;
   readonly cell: Uint32Array;
   readonly step: Uint16Array;
@@ -33,9 +33,9 @@ export class Columns {
   readonly cost: Float64Array;
   readonly finishedAt: Float64Array;
   readonly seconds: Float64Array;
-  /** Number of the prompt from 1; 0 for none. */
+  /** Number of the prompt, from 1; 0 if there is none. */
   readonly prompt: Uint32Array;
-  /** Number of the error from 1; 0 for none. */
+  /** Number of the error, from 1; 0 if there is none. */
   readonly error: Uint32Array;
   readonly vars: readonly Uint32Array[];
 
@@ -50,7 +50,7 @@ export class Columns {
   readonly #steps: readonly string[];
   readonly #chunks: PackedResults[] = [];
   readonly #errorNumbers = new Map<string, number>();
-  /** By chunk: the beginnings of its texts, folded. */
+  /** Beginnings of the texts, folded, by chunk. */
   readonly #foldedTexts: (readonly string[])[] = [];
   readonly #perChunk: number;
 
@@ -72,7 +72,7 @@ export class Columns {
     this.values = variables.map(() => new Dictionary());
   }
 
-  /** Takes the next chunk. Chunks come in order; one out of order, or beyond the results of the summary, is refused. */
+  /** Adds the next chunk. @returns false for a chunk out of order or beyond the results of the summary */
   add(chunk: PackedResults): boolean {
     const { from, count } = chunk;
     if (from !== this.count || from + count > this.cell.length) return false;
@@ -135,19 +135,19 @@ export class Columns {
     return number;
   }
 
-  /** The chunk of a result, and the result's place in it. */
+  /** Returns the chunk of a result and the position of the result in it. */
   #placeOf(at: number): readonly [chunk: PackedResults | undefined, place: number] {
     const number = Math.floor(at / this.#perChunk);
     return [this.#chunks[number], at - number * this.#perChunk];
   }
 
-  /** The beginning of a result's text, folded. */
+  /** Returns the beginning of a result's text, folded for searching. */
   foldedText(at: number): string {
     const number = Math.floor(at / this.#perChunk);
     return this.#foldedTexts[number]?.[at - number * this.#perChunk] ?? '';
   }
 
-  /** The beginning of a result's text. */
+  /** Returns the beginning of a result's text. */
   textOf(at: number): string {
     const [chunk, place] = this.#placeOf(at);
     return chunk?.text[place] ?? '';
@@ -158,7 +158,7 @@ export class Columns {
     return chunk?.job[place] ?? '';
   }
 
-  /** Where the first result of a job is. */
+  /** Finds the first result of a job by its key. */
   findJob(job: string): number | undefined {
     for (const { from, job: jobs } of this.#chunks) {
       const place = jobs.indexOf(job);
@@ -167,7 +167,7 @@ export class Columns {
     return undefined;
   }
 
-  /** A result as the page shows it. */
+  /** Returns a result in the shape that the page shows. */
   result(at: number): PageResult | undefined {
     const [chunk, place] = this.#placeOf(at);
     if (!chunk || at >= this.count) return undefined;

@@ -6,26 +6,26 @@ import { Listeners } from './listeners.ts';
 import { Matcher } from './match.ts';
 import type { Found, Progress, Query, ResultSource } from './source.ts';
 
-/** What a source on the disk needs of the browser. */
+/** The browser functions that {@link DiskSource} uses. */
 export interface DiskPorts {
-  /** Runs a script of the report, which calls `promptpress.…` before this ends. */
+  /** Runs a script of the report. The script calls `promptpress.…` before the promise resolves. */
   readonly load: (address: string) => Promise<void>;
-  /** Waits until all of the page was read. */
+  /** Waits until the browser has parsed the page. */
   readonly parsed: () => Promise<void>;
-  /** Lets the browser draw and listen. */
+  /** Lets the browser draw and handle events. */
   readonly pause: () => Promise<void>;
   /** Milliseconds of any clock. */
   readonly now: () => number;
 }
 
-/** Milliseconds of work after which the browser is let in again. */
+/** Milliseconds of work between two pauses. */
 const slice = 12;
-/** Results between two looks at the clock. */
+/** Number of results between two readings of the clock. */
 const step = 1024;
-/** Results that a search for nothing goes over. */
+/** Number of results in the warm-up search. */
 const practised = 20_000;
 
-/** Reads the files that `promptpress report` has written, and filters them in memory. */
+/** A source that reads the files of `promptpress report` and filters results in memory. */
 export class DiskSource implements ResultSource {
   summary: PageSummary | undefined;
   found: Found | undefined;
@@ -38,7 +38,7 @@ export class DiskSource implements ResultSource {
   #columns: Columns | undefined;
   #details: Details | undefined;
   #query: Query = {};
-  /** Grows with each question, so that an older walk over the results ends. */
+  /** Number of the current query; older walks over the results stop when it changes. */
   #asked = 0;
   #loaded: Promise<void> | undefined;
 
@@ -46,7 +46,7 @@ export class DiskSource implements ResultSource {
     this.#ports = ports;
   }
 
-  /** What scripts of the report call as `promptpress`. */
+  /** Functions that the scripts of the report call as `promptpress.…`. */
   readonly callbacks = {
     summary: (summary: PageSummary): void => {
       this.summary = summary;
@@ -59,7 +59,7 @@ export class DiskSource implements ResultSource {
     },
   };
 
-  /** Reads all results, and says so each time some more are there. */
+  /** Reads all results and notifies subscribers after each file. */
   open(): Promise<void> {
     this.#loaded ??= this.#open();
     return this.#loaded;
@@ -68,7 +68,7 @@ export class DiskSource implements ResultSource {
   async #open(): Promise<void> {
     const { load, pause } = this.#ports;
     try {
-      // The page may bring the summary itself, behind this script.
+      // The summary may be in the page, behind this script.
       await this.#ports.parsed();
       if (!this.summary) await load('data/summary.js');
     } catch {
@@ -92,7 +92,7 @@ export class DiskSource implements ResultSource {
       try {
         await load(dataFile('results', chunk));
       } catch {
-        // Told below, with a file that is there and brings nothing.
+        // The check below reports this error too, together with a file that contains no results.
       }
       if (columns.count === before) {
         this.#fail(
@@ -101,7 +101,7 @@ export class DiskSource implements ResultSource {
         break;
       }
       this.progress = { what: 'results', done: columns.count, of: results };
-      // Walked again for the first ones and, as others come, only twice as many each time.
+      // Runs the query on the first chunk, and then whenever the number of results has doubled.
       if (chunk === 0 || columns.count >= 2 * this.#walked) this.ask(this.#query);
       this.#listeners.call();
       await pause();
@@ -111,7 +111,7 @@ export class DiskSource implements ResultSource {
     await this.#practise(columns, summary);
   }
 
-  /** Searches some results for nothing: engines run what they have run before several times as fast, and somebody waits for the first search. */
+  /** Searches some results for nothing, so that the JavaScript engine has optimised the code before the user's first search. */
   async #practise(columns: Columns, summary: PageSummary): Promise<void> {
     const matcher = matcherOf(columns, { search: '\u0001 \u0002' }, summary);
     for (let at = 0; at < Math.min(columns.count, practised); at += 1) {
@@ -163,7 +163,7 @@ export class DiskSource implements ResultSource {
     this.#listeners.call();
   }
 
-  /** Looks into the texts that are longer than their beginnings, a file of details at a time. */
+  /** Searches the full texts of candidates whose beginnings do not decide, one file of details at a time. */
   async #walkTexts(
     asked: number,
     columns: Columns,
@@ -234,10 +234,10 @@ const matcherOf = (columns: Columns, query: Query, { steps, variables }: PageSum
 const dataFile = (kind: 'results' | 'details', chunk: number): string =>
   `data/${kind}-${String(chunk).padStart(5, '0')}.js`;
 
-/** Chunks of details that are kept: going to and fro reads no file twice, and texts of any number do not fill the memory. */
+/** Number of detail chunks in the cache. */
 const kept = 6;
 
-/** The details of results, a chunk of them at a time, read when one of them is asked for. */
+/** A cache of the details of results. It loads a chunk when one of its results is opened. */
 class Details {
   readonly #load: (chunk: number) => Promise<void>;
   readonly #perChunk: number;
@@ -253,7 +253,7 @@ class Details {
     return Math.floor(at / this.#perChunk);
   }
 
-  /** What the script of a chunk brings. */
+  /** Stores the details from a chunk's script in the cache. */
   take(chunk: number, details: readonly PageDetail[]): void {
     this.#chunks.delete(chunk);
     this.#chunks.set(chunk, details);
@@ -263,7 +263,7 @@ class Details {
     }
   }
 
-  /** The details of a chunk; empty where its file cannot be read. */
+  /** Returns the details of a chunk; empty if the file cannot be read. */
   async chunk(chunk: number): Promise<readonly PageDetail[]> {
     const known = this.#chunks.get(chunk);
     if (known) {
@@ -286,7 +286,7 @@ class Details {
   }
 }
 
-/** Matches among results that are all in memory. */
+/** Returns matches among results in memory. */
 function diskFound(columns: Columns, ats: Uint32Array): Found {
   return {
     total: ats.length,
@@ -300,7 +300,7 @@ function diskFound(columns: Columns, ats: Uint32Array): Found {
   };
 }
 
-/** Puts matches, which are in the plan's order, into another one: the largest first, those without a figure last. */
+/** Sorts matches, which come in plan order: largest first, those without a figure last. */
 export function inOrder(ats: Uint32Array, sort: PageSort, columns: Columns): Uint32Array {
   if (sort === 'plan') return ats;
   const figures = { newest: columns.finishedAt, cost: columns.cost, duration: columns.seconds }[sort];
@@ -308,8 +308,8 @@ export function inOrder(ats: Uint32Array, sort: PageSort, columns: Columns): Uin
 }
 
 /**
- * A radix sort by the bits of the figures, which for numbers from 0 on are in the order of the numbers: 100,000 of them take a few
- * milliseconds, where comparing them one by one takes longer than a screen may stand still. Equal ones keep their order.
+ * Radix sort by the bits of the figures, whose order is that of numbers from 0 on. It sorts 100,000 figures in a few milliseconds, much
+ * faster than by comparison. The sort is stable.
  */
 function descending(ats: Uint32Array, figures: Float64Array): Uint32Array {
   const { length } = ats;

@@ -1,4 +1,4 @@
-/** Those who want to hear of changes. */
+/** A set of callbacks for changes. */
 export class Listeners {
   readonly #all = new Set<() => void>();
 

@@ -3,13 +3,13 @@ import { escapePath } from '../text/names.ts';
 import { Listeners } from './listeners.ts';
 import type { Found, Progress, Query, ResultSource } from './source.ts';
 
-/** What a live source needs of the browser. */
+/** The browser functions that {@link LiveSource} uses. */
 export interface LivePorts {
-  /** The JSON at an address of `serve`; rejects where it cannot be had. */
+  /** Fetches the JSON at an address of `serve`; rejects on failure. */
   readonly json: (address: string) => Promise<unknown>;
-  /** Listens to events; connects again by itself. */
+  /** Listens to server-sent events; reconnects by itself. */
   readonly events: (address: string, on: LiveEvents) => void;
-  /** Calls back in some milliseconds. */
+  /** Calls back after some milliseconds. */
   readonly later: (milliseconds: number, call: () => void) => void;
 }
 
@@ -19,18 +19,18 @@ export interface LiveEvents {
   readonly lost: () => void;
 }
 
-/** Results that one request brings. */
+/** Number of results in one request. */
 const page = 120;
-/** Milliseconds after which what has failed is asked for again. */
+/** Milliseconds before a failed request is sent again. */
 const again = 2000;
-/** Milliseconds between an answer and the question that is asked again for it, at least. */
+/** Shortest time in milliseconds between a response and the same request again. */
 const soonest = 500;
-/** Jobs that a question names at most: it travels in an address, which servers bound at 16 kB. */
+/** Largest number of jobs in a query. Queries are part of an address, which servers limit to 16 kB. */
 export const mostJobs = 300;
-/** Pages that are kept. */
+/** Number of pages in the cache. */
 const kept = 24;
 
-/** Asks `promptpress serve`, which asks the state of the run, for what is looked at. */
+/** A source that requests the visible results from `promptpress serve`. */
 export class LiveSource implements ResultSource {
   summary: PageSummary | undefined;
   found: Found | undefined;
@@ -41,9 +41,9 @@ export class LiveSource implements ResultSource {
   readonly subscribe = this.#listeners.subscribe;
   #query: Query = {};
   #asked = 0;
-  /** By number of the page, the one used last at the end. */
+  /** Cached results by page number; the page used last is at the end. */
   #pages = new Map<number, readonly PageResult[]>();
-  /** Pages that the run has moved on from; shown until they are read again. */
+  /** Pages that changed on the server; they are shown until they are loaded again. */
   #stale = new Set<number>();
   readonly #loading = new Set<number>();
   #wanted: readonly [first: number, last: number] = [0, 0];
@@ -52,7 +52,7 @@ export class LiveSource implements ResultSource {
     this.#ports = ports;
   }
 
-  /** While the server still reads its results. */
+  /** Progress of the server while it reads its results. */
   get progress(): Progress | undefined {
     const { indexed = 0, results = 0 } = this.summary ?? {};
     return indexed < results ? { what: 'results', done: indexed, of: results } : undefined;
@@ -65,7 +65,7 @@ export class LiveSource implements ResultSource {
       changed: (summary) => {
         this.summary = summary;
         this.problem = undefined;
-        // Also those on their way: what comes may have been read before the change.
+        // Includes pages being loaded, because the server may have read them before the change.
         this.#stale = new Set([...this.#pages.keys(), ...this.#loading]);
         this.#fetchWanted();
         this.#listeners.call();
@@ -84,7 +84,7 @@ export class LiveSource implements ResultSource {
   async #readSummary(): Promise<void> {
     try {
       const summary = (await this.#ports.json('api/summary')) as PageSummary;
-      // An event may have brought a later one meanwhile.
+      // An event may have brought a newer summary.
       this.summary ??= summary;
       this.problem = undefined;
     } catch {
@@ -150,7 +150,7 @@ export class LiveSource implements ResultSource {
     }
   }
 
-  /** Reads a page again in some milliseconds, if it is wanted then. */
+  /** Loads a page again after some milliseconds, if it is still visible. */
   #fetchLater(number: number, milliseconds: number): void {
     const asked = this.#asked;
     this.#ports.later(milliseconds, () => {

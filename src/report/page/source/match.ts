@@ -2,16 +2,16 @@ import { wordsOf } from '../text/fold.ts';
 import type { Columns } from './columns.ts';
 import type { Query } from './source.ts';
 
-/** Whether a result matches a query, as far as is known without the whole of its text. */
+/** Whether a result matches a query. `perhaps`: only its full text can decide. */
 export type Match = 'yes' | 'no' | 'perhaps';
 
-/** Says that a prompt or an error has not been searched; there are fewer than 32 words, so no bits are this number. */
+/** Marks a prompt or an error that was not searched yet. At most 30 words are searched, so no set of bits is −1. */
 const unknown = -1;
 
-/** The beginnings of texts that a summary of a result holds have this many characters; a shorter one is the whole text. */
+/** Number of characters of a text in the results; a shorter text is complete. */
 const wholeBelow = 240;
 
-/** A query made ready for a walk over the columns. Values that come with later chunks need it made anew. */
+/** A query prepared for a walk over the columns. It must be prepared again when new chunks bring new values. */
 export class Matcher {
   readonly words: readonly string[];
   readonly #columns: Columns;
@@ -20,7 +20,7 @@ export class Matcher {
   readonly #errors: Uint8Array | undefined;
   readonly #vars: readonly (readonly [column: Uint32Array, wanted: Uint8Array])[];
   readonly #jobs: ReadonlySet<string> | undefined;
-  /** By prompt, then by error: the words that are in it, as bits. Prompts that many results share are searched once. */
+  /** Found words as bits, by prompt and then by error, so that a prompt shared by many results is searched once. */
   readonly #wordsOfPrompt: Int32Array;
   readonly #wordsOfError: Int32Array;
 
@@ -61,12 +61,12 @@ export class Matcher {
     return columns.textOf(at).length < wholeBelow ? 'no' : 'perhaps';
   }
 
-  /** Whether a result that may match does, given the whole of its text, folded. */
+  /** Whether a result matches, given its full text, folded. */
   matchText(at: number, folded: string): boolean {
     return (this.#missing(at) & ~this.#bitsOf(folded)) === 0;
   }
 
-  /** The words that are neither in the prompt nor in the error, as bits. */
+  /** Returns as bits the words that are neither in the prompt nor in the error. */
   #missing(at: number): number {
     const columns = this.#columns;
     let missing = 2 ** this.words.length - 1;

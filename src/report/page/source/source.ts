@@ -1,51 +1,51 @@
 import type { PageDetail, PageQuery, PageResult, PageSummary } from '../../results/wire.ts';
 
-/** What the page asks of results: the filters of the wire, and those that only this browser knows. */
+/** A query for results: the filters of the wire, and those that only this browser knows. */
 export interface Query extends PageQuery {
-  /** Only results of these jobs: those that were marked here. */
+  /** Keys of jobs; only their results match. They are jobs marked in this browser. */
   readonly jobs?: ReadonlySet<string>;
 }
 
-/** Results that match a query, by their position among the matches. */
+/** The results that match a query, by position among the matches. */
 export interface Found {
   readonly total: number;
-  /** The result at a position; absent while it is not known yet. */
+  /** Returns the result at a position; undefined until it is loaded. */
   readonly result: (position: number) => PageResult | undefined;
-  /** Says which positions are looked at, so that they are fetched. */
+  /** Reports which positions are visible, so that they are loaded. */
   readonly want: (first: number, last: number) => void;
-  /** Where a result is among the matches; −1 where it is not, or where that is not known. */
+  /** Returns the position of a result among the matches; −1 if it does not match or is unknown. */
   readonly positionOf: (at: number) => number;
-  /** The cell of each match, where all of them are known. */
+  /** Returns the cell of a match; absent unless all matches are known. */
   readonly cellOf?: (position: number) => number;
 }
 
-/** Work that goes on behind what is shown. */
+/** Progress of work in the background. */
 export interface Progress {
   readonly what: 'results' | 'texts';
   readonly done: number;
   readonly of: number;
 }
 
-/** Where the page gets its results from: files on the disk, or a run that is being watched. */
+/** A source of results for the page: files on the disk or a running server. */
 export interface ResultSource {
-  /** Absent until it was read. */
+  /** Absent until it is loaded. */
   readonly summary: PageSummary | undefined;
-  /** Absent until the first results are there. */
+  /** Absent until the first results are loaded. */
   readonly found: Found | undefined;
   readonly progress: Progress | undefined;
-  /** What went wrong, in a sentence for the reader. */
+  /** Description of the last error, in a sentence for the user. */
   readonly problem: string | undefined;
   /** Whether a live source has lost its connection. */
   readonly lost: boolean;
   readonly ask: (query: Query) => void;
   readonly result: (at: number) => Promise<PageResult | undefined>;
   readonly detail: (at: number) => Promise<PageDetail | undefined>;
-  /** Where the first result of a job is. */
+  /** Finds the first result of a job. */
   readonly placeOfJob: (job: string) => Promise<number | undefined>;
-  /** All values of a variable that are known here, or none where only the summary knows some. */
+  /** Returns all values of a variable; undefined if the source knows only those of the summary. */
   readonly valuesOf: (variable: number) => readonly string[] | undefined;
   readonly fileAddress: (file: string) => string;
   readonly thumbnailAddress: (thumbnail: string) => string;
-  /** Calls back after each change of what is above; returns what ends that. */
+  /** Calls back after each change of this source. Returns a function that ends the subscription. */
   readonly subscribe: (changed: () => void) => () => void;
 }

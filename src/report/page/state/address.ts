@@ -5,29 +5,29 @@ export type Tab = (typeof tabs)[number];
 
 export const sorts = ['plan', 'newest', 'cost', 'duration'] as const satisfies readonly PageSort[];
 
-/** What the reader thinks of a result. */
+/** The user's mark on a result. */
 export type Mark = 'keep' | 'reject';
 
-/** What the page shows, as its address says it, so that an address can be handed on. */
+/** What the page shows: the contents of its address, which can be shared. */
 export interface Address {
   readonly tab: Tab;
   readonly query: PageQuery;
-  /** Only results with this mark; `none`: only those without one. */
+  /** Shows only results with this mark; `none`: only results without a mark. */
   readonly mark?: Mark;
-  /** Each cell begins a row. */
+  /** Starts a new row for each cell. */
   readonly rows?: 'cells';
-  /** The result that is open. */
+  /** The open result. */
   readonly open?: number;
-  /** The results that are compared. */
+  /** Results in the comparison. */
   readonly compare?: readonly number[];
 }
 
 export const start: Address = { tab: 'results', query: {} };
 
-/** How many results can be compared. */
+/** Largest number of results in a comparison. */
 export const mostCompared = 4;
 
-/** Reads the part of an address behind `#`. What it does not understand it leaves out. */
+/** Reads the part of an address behind `#`. Unknown parts are ignored. */
 export function readAddress(hash: string): Address {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const one = (name: string): string | undefined => fields.get(name) || undefined;
@@ -67,7 +67,7 @@ export function readAddress(hash: string): Address {
   };
 }
 
-/** The part of an address behind `#`, without it. Empty for the page as it opens. */
+/** Writes the part of an address behind `#`, without it. It is empty for the initial view. */
 export function writeAddress({ tab, query, mark, rows, open, compare }: Address): string {
   const fields = new URLSearchParams();
   if (tab !== 'results') fields.set('tab', tab);
@@ -90,7 +90,7 @@ function place(text: string | undefined): number | undefined {
   return Number.isSafeInteger(at) && at >= 0 ? at : undefined;
 }
 
-/** Selects a result, or takes it back. Of more than can be compared, the first ones go. */
+/** Adds a result to a selection, or removes it. Beyond {@link mostCompared} the oldest ones are removed. */
 export function select(selected: readonly number[], at: number): readonly number[] {
   return selected.includes(at)
     ? selected.filter((each) => each !== at)

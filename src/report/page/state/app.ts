@@ -4,15 +4,15 @@ import type { Address, Mark } from './address.ts';
 import type { Marks } from './marks.ts';
 import type { Store } from './store.ts';
 
-/** What all parts of the page share. */
+/** State shared by all components of the page. */
 export interface App {
   readonly source: ResultSource;
   readonly address: Store<Address>;
-  /** Shows something else. `push`: the browser's Back returns from there. */
+  /** Changes the address. With `push` the browser's Back button returns to the previous one. */
   readonly go: (change: (address: Address) => Address, how: 'push' | 'replace') => void;
   readonly marks: Store<Marks>;
   readonly flip: (job: string, mark: Mark) => void;
-  /** Results that are to be compared, in the order in which they were selected. */
+  /** Results selected for a comparison, in order of selection. */
   readonly selected: Store<readonly number[]>;
 }
 

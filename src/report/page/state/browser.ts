@@ -4,7 +4,7 @@ import type { App } from './app.ts';
 import { flipMark, type Marks, readMarks, writeMarks } from './marks.ts';
 import { Store } from './store.ts';
 
-/** The state of the page, kept in the address and, for marks, in the browser. */
+/** Creates the state of the page. It is stored in the address; marks are stored in the browser. */
 export function openApp(source: ResultSource): App {
   const address = new Store<Address>(readAddress(location.hash));
   const marks = new Store<Marks>(new Map());
@@ -26,7 +26,7 @@ export function openApp(source: ResultSource): App {
     go: (change, how) => {
       const next = change(address.value);
       const hash = writeAddress(next);
-      // Always with `#`: an address without it would be the page itself, and read it again.
+      // Always with `#`: an address without it would load the page again.
       if (how === 'push') history.pushState(null, '', `#${hash}`);
       else history.replaceState(null, '', `#${hash}`);
       address.set(next);
@@ -40,7 +40,7 @@ export function openApp(source: ResultSource): App {
   };
 }
 
-/** Storage may be switched off, or full: marks then last as long as the page is open. */
+/** Reads from the browser's storage. It may be switched off or full; then marks last until the page is closed. */
 function stored(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -53,6 +53,6 @@ function store(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // See above.
+    // Storage is switched off or full.
   }
 }

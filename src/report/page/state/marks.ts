@@ -1,9 +1,9 @@
 import type { Mark } from './address.ts';
 
-/** What the reader thinks of results, by job. */
+/** Marks of results, by the key of the job. */
 export type Marks = ReadonlyMap<string, Mark>;
 
-/** Marks as they are kept between visits. What cannot be read is as if it were not there. */
+/** Reads stored marks. Unreadable marks are ignored. */
 export function readMarks(text: string | null): Marks {
   try {
     const entries = Object.entries(JSON.parse(text ?? '{}') as Record<string, unknown>);
@@ -17,7 +17,7 @@ export const writeMarks = (marks: Marks): string => JSON.stringify(Object.fromEn
 
 const isMark = (value: unknown): value is Mark => value === 'keep' || value === 'reject';
 
-/** Sets a mark, or takes it away where it is set. */
+/** Sets a mark on a job, or removes it if it is set. */
 export function flipMark(marks: Marks, job: string, mark: Mark): Marks {
   const next = new Map(marks);
   if (next.get(job) === mark) next.delete(job);
@@ -25,11 +25,11 @@ export function flipMark(marks: Marks, job: string, mark: Mark): Marks {
   return next;
 }
 
-/** The jobs that have a mark. */
+/** Returns the jobs with a mark. */
 export const jobsWith = (marks: Marks, mark: Mark): ReadonlySet<string> =>
   new Set([...marks].flatMap(([job, each]) => (each === mark ? [job] : [])));
 
-/** The table that `export --jobs` and `run --redo-jobs` read. */
+/** Writes the table for `export --jobs` and `run --redo-jobs`. */
 export function marksTable(marks: Marks): string {
   const rows = [...marks].map(([job, mark]) => `${field(job)},${mark},`);
   return ['job,mark,note', ...rows, ''].join('\r\n');

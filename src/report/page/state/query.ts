@@ -1,11 +1,11 @@
 import type { PageQuery } from '../../results/wire.ts';
 
-/** One value that results are filtered by. */
+/** One active filter: a value that results must have. */
 export type Filter =
   | { readonly by: 'step' | 'status' | 'error' | 'search'; readonly value: string }
   | { readonly by: 'variable'; readonly name: string; readonly value: string };
 
-/** All values that a query filters by, in the order of the side panel. */
+/** Returns the active filters of a query, in the order of the side panel. */
 export function filtersOf(query: PageQuery): readonly Filter[] {
   return [
     ...(query.search ? [{ by: 'search', value: query.search } as const] : []),
@@ -18,7 +18,7 @@ export function filtersOf(query: PageQuery): readonly Filter[] {
   ];
 }
 
-/** A query that filters by one value more, or by one less. */
+/** Adds a filter to a query, or removes it if it is active. */
 export function toggled(query: PageQuery, filter: Filter): PageQuery {
   const { search, steps, statuses, errorCode, vars = {}, sort } = query;
   const lists = { search, steps, statuses, errorCode, vars };
@@ -38,14 +38,14 @@ export function toggled(query: PageQuery, filter: Filter): PageQuery {
   }
 }
 
-/** A query that searches for these words. */
+/** Sets the search words of a query. */
 export const searching = (query: PageQuery, search: string): PageQuery =>
   made({ ...query, search: search === '' ? undefined : search }, query.sort);
 
-/** A query in another order. */
+/** Sets the order of a query. */
 export const sorted = (query: PageQuery, sort: PageQuery['sort']): PageQuery => made(query, sort);
 
-/** The same order without any filter. */
+/** Removes all filters from a query and keeps its order. */
 export const unfiltered = (query: PageQuery): PageQuery => made({}, query.sort);
 
 function flipped(values: readonly string[] = [], value: string): readonly string[] | undefined {
@@ -56,7 +56,7 @@ function flipped(values: readonly string[] = [], value: string): readonly string
 
 type Parts = { readonly [Name in Exclude<keyof PageQuery, 'sort'>]?: PageQuery[Name] | undefined };
 
-/** Only what filters is named, so that equal queries have equal addresses. */
+/** Leaves out empty members, so that equal queries have equal addresses. */
 function made(parts: Parts, sort: PageQuery['sort']): PageQuery {
   const { search, steps, statuses, errorCode, vars = {} } = parts;
   const used = Object.entries(vars).filter(([, values]) => values.length > 0);

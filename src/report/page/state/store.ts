@@ -1,6 +1,6 @@
 import { Listeners } from '../source/listeners.ts';
 
-/** A value that parts of the page follow. */
+/** A value that components subscribe to. */
 export class Store<T> {
   readonly #listeners = new Listeners();
   readonly subscribe = this.#listeners.subscribe;

@@ -1,4 +1,4 @@
-/** A text as searches compare it: case and accents aside. */
+/** Removes case and accents from a text for searching. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return beyondAscii.test(lower) ? lower.normalize('NFD').replace(marks, '') : lower;
@@ -7,7 +7,7 @@ export function fold(text: string): string {
 const beyondAscii = /[\u0080-\uffff]/;
 const marks = /\p{M}/gu;
 
-/** The words of a search, folded; each must be found. At most {@link mostWords}. */
+/** Splits a search into folded words, all of which must match; at most {@link mostWords}. */
 export function wordsOf(search: string): readonly string[] {
   const words = fold(search)
     .split(/\s/)
@@ -15,16 +15,16 @@ export function wordsOf(search: string): readonly string[] {
   return [...new Set(words)].slice(0, mostWords);
 }
 
-/** More words than anybody types; a pasted prompt has more, and its first ones find it. */
+/** Nobody types this many words; the first words of a pasted prompt suffice to find it. */
 const mostWords = 30;
 
-/** A piece of a text, and whether it is a word that was searched for. */
+/** A piece of a text, and whether it matches a search word. */
 export interface Piece {
   readonly text: string;
   readonly hit: boolean;
 }
 
-/** Cuts a text where the folded words of a search are. */
+/** Splits a text at the matches of folded search words. */
 export function piecesOf(text: string, words: readonly string[]): readonly Piece[] {
   if (words.length === 0 || text === '') return [{ text, hit: false }];
   const { folded, places } = foldWithPlaces(text);
@@ -43,7 +43,7 @@ export function piecesOf(text: string, words: readonly string[]): readonly Piece
   return pieces;
 }
 
-/** The folded text, and for each of its units the place in the text that it comes from. */
+/** Folds a text and records for each unit of the result its place in the text. */
 function foldWithPlaces(text: string): { readonly folded: string; readonly places: readonly number[] } {
   const places: number[] = [];
   let folded = '';

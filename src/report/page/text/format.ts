@@ -2,21 +2,21 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 });
 const rough = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 
-/** `3,264` */
+/** Formats a count: `3,264`. */
 export const count = (value: number): string => whole.format(value);
 
-/** `1 result`, `3,264 results` */
+/** Formats a count with its noun: `1 result`, `3,264 results`. */
 export const counted = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** A sum of money; the currency is that of the pipeline's prices, which it does not name. */
+/** Formats a sum of money without a currency, because the prices of a pipeline do not name one. */
 export const money = (value: number): string => exact.format(value);
 
-/** Three digits of a number: `0.25`, `12.3`, `1,230`. */
+/** Rounds a number to three digits: `0.25`, `12.3`, `1,230`. */
 export const about = (value: number): string =>
   Math.abs(value) >= 1000 ? whole.format(value) : rough.format(value);
 
-/** `850 ms`, `4.2 s`, `3 min 10 s`, `2 h 5 min` */
+/** Formats a duration: `850 ms`, `4.2 s`, `3 min 10 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 1) return `${whole.format(seconds * 1000)} ms`;
   if (seconds < 60) return `${rough.format(seconds)} s`;
@@ -26,7 +26,7 @@ export function duration(seconds: number): string {
   return `${whole.format(Math.floor(all / 3600))} h${minutes === 0 ? '' : ` ${minutes} min`}`;
 }
 
-/** `512 bytes`, `12.3 kB`, `1.2 GB` */
+/** Formats a size: `512 bytes`, `12.3 kB`, `1.2 GB`. */
 export function size(bytes: number): string {
   if (bytes < 1000) return counted(bytes, 'byte');
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -36,7 +36,7 @@ export function size(bytes: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** `2026-11-23 14:05:09` in the time zone of the reader. */
+/** Formats a time in the user's time zone: `2026-11-23 14:05:09`. */
 export function time(at: number): string {
   const date = new Date(at);
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

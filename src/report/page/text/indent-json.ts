@@ -1,6 +1,6 @@
 /**
- * JSON with a line for each member. It is indented as it is written: parsed, numbers of more than 15 digits would be rounded.
- * A text that is no JSON comes back as it is.
+ * Formats JSON with one member per line. It is not parsed, because numbers of more than 15 digits would be rounded.
+ * Other texts are returned unchanged.
  */
 export function indentJson(json: string): string {
   try {
@@ -36,7 +36,7 @@ export function indentJson(json: string): string {
   return out;
 }
 
-/** Deeper members stand below one another, so that nesting cannot fill the memory with blanks. */
+/** Deeper members are not indented further, so that nesting cannot fill the memory with blanks. */
 const deepest = 40;
 
 const blank = (sign: string | undefined): boolean =>

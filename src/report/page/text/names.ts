@@ -1,24 +1,24 @@
 import type { PageResult } from '../../results/wire.ts';
 import { count } from './format.ts';
 
-/** `grid U2/Vary (Strong)`: what was made. */
+/** Returns the title of a result: `grid U2/Vary (Strong)`. */
 export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): string =>
   branch === '' ? step : `${step} ${branch}`;
 
-/** `cell 3`, or `cell 3, output 2`: which of the results of its name it is. */
+/** Returns which result of a step it is: `cell 3`, or `cell 3, output 2`. */
 export const placeOf = ({ cell, output = 1 }: Pick<PageResult, 'cell' | 'output'>): string =>
   output > 1 ? `cell ${count(cell)}, output ${output}` : `cell ${count(cell)}`;
 
-/** `grid U2, cell 3, done`: the name by which a result is found, by screen readers and tests too. */
+/** Returns the full name of a result for screen readers and tests: `grid U2, cell 3, done`. */
 export function nameOf(result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output'>): string {
   const name = `${titleOf(result)}, cell ${result.cell}, ${result.status}`;
   return (result.output ?? 1) > 1 ? `${name}, output ${result.output}` : name;
 }
 
-/** Parts of an address are escaped, as names may hold `#`, `?` and `%`. */
+/** Escapes the parts of a path for an address, because names may contain `#`, `?` and `%`. */
 export const escapePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** Value of a variable that is an object, as a line: `ink drawing, 50`. Other values are lines already. */
+/** Returns the value of a variable on one line. An object becomes a list: `ink drawing, 50`. */
 export function lineOf(value: string): string {
   if (!value.startsWith('{')) return value;
   try {

@@ -5,19 +5,19 @@ import type { DurationRow, PageCharts } from '../wire.ts';
 import { Sample } from './sample.ts';
 import { Timeline } from './timeline.ts';
 
-/** Steps with speeds, and models: more than anybody uses, so that names from outside cannot fill the memory. */
+/** Largest number of steps with speeds, and of models. It bounds the memory that names from outside can take. */
 const mostRows = 1000;
 
 type TokenRow = PageCharts['tokens'][number];
 
-/** What the charts show. Each job is told once. */
+/** Collects the data of the charts. Each job is added once. */
 export class ChartCounter {
   readonly #timeline = new Timeline();
   readonly #durations = new Map<string, { readonly step: string; readonly speed: string; sample: Sample }>();
   readonly #tokens = new Map<string, { -readonly [Name in keyof TokenRow]: TokenRow[Name] }>();
   readonly #attempts = new Map<string, { step: string; jobs: number; submissions: number; failed: number }>();
 
-  /** @param model that answered, as it is shown */
+  /** Adds a job. @param model name of the model that replied, as shown */
   add({ step, status, record }: Pick<Slot, 'step' | 'status' | 'record'>, model: string | undefined): void {
     if (record === undefined) return;
     const { submittedAt, finishedAt, usage, speed, attempts } = record;

@@ -1,9 +1,9 @@
-/** Numbers that are kept, at most. */
+/** Largest number of values kept. */
 const mostKept = 4096;
 
 /**
- * The distribution of any number of numbers. Up to some thousand it is exact; of more, every second, fourth, eighth … is kept, so
- * that the same numbers in the same order always give the same.
+ * A distribution of numbers. With few numbers it is exact; of more it keeps every second, fourth, eighth … Equal numbers in equal order
+ * give equal results.
  */
 export class Sample {
   #kept: number[] = [];
@@ -15,7 +15,7 @@ export class Sample {
     return this.#count;
   }
 
-  /** The largest of all. */
+  /** The largest number. */
   get most(): number {
     return this.#most;
   }
@@ -32,7 +32,7 @@ export class Sample {
     this.#most = Math.max(this.#most, value);
   }
 
-  /** The smallest numbers that as many are not larger than, for each of these parts of all (0 to 1); NaN where there is none. */
+  /** Returns the quantiles for shares between 0 and 1; NaN if there are no numbers. */
   quantiles(parts: readonly number[]): readonly number[] {
     const sorted = [...this.#kept].sort((a, b) => a - b);
     return parts.map((part) => sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN);

@@ -1,20 +1,20 @@
 import type { PageCharts } from '../wire.ts';
 
-/** Points of a time chart, at most. */
+/** Largest number of points in a time chart. */
 const mostPoints = 600;
 
-/** Seconds that a point may stand for; each is a multiple of the one before, so that points can be joined. */
+/** Possible lengths of a point in seconds. Each is a multiple of the one before, so that points can be joined. */
 const widths = [1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800, 2_419_200] as const;
 
 interface Point {
   finished: number;
   failed: number;
-  /** Begun less ended. */
+  /** Started jobs minus ended jobs. */
   change: number;
   cost: number;
 }
 
-/** What happened when, in so few points that a chart of any run is small: they are joined as the time between first and last grows. */
+/** A timeline of events with a bounded number of points; points are joined as the run gets longer. */
 export class Timeline {
   #points = new Map<number, Point>();
   #width = 0;
@@ -22,12 +22,12 @@ export class Timeline {
   #last = Number.NEGATIVE_INFINITY;
   #isPriced = false;
 
-  /** A job was submitted, and is under way until it ends. */
+  /** Records that a job was submitted. */
   begin(at: number): void {
     this.#at(at).change += 1;
   }
 
-  /** A job that was under way is no more. */
+  /** Records that a submitted job ended. */
   leave(at: number): void {
     this.#at(at).change -= 1;
   }
@@ -77,7 +77,7 @@ export class Timeline {
       const last = Math.max(this.#last, index);
       if (last - first < mostPoints || this.#width === widths.length - 1) {
         this.#first = first;
-        // Times that no clock shows in earnest would make a chart without end.
+        // An absurd time would need endless points.
         this.#last = Math.min(last, first + mostPoints - 1);
         return this.#point(Math.min(index, this.#last));
       }

@@ -1,7 +1,7 @@
 import { KeySet } from '../../../manifest/key-set.ts';
 import { countedValues, listedValues, type PageVariable } from '../wire.ts';
 
-/** Counts the values of one variable, in bounded memory however many there are. */
+/** Counts the values of one variable in bounded memory. */
 export class VariableCounter {
   readonly #name: string;
   readonly #listed = new Map<string, number>();
@@ -11,7 +11,7 @@ export class VariableCounter {
     this.#name = name;
   }
 
-  /** The value of one result, as it is shown. */
+  /** Adds the value of one result, as shown on the page. */
   add(value: string): void {
     const before = this.#listed.get(value);
     if (before !== undefined || this.#listed.size < listedValues) this.#listed.set(value, (before ?? 0) + 1);

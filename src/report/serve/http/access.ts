@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-/** Connections at the same time, at most, on which nobody has shown the token yet: a browser shows it at once. */
+/** Largest number of open connections without a token. A browser sends the token at once. */
 export const mostStrangers = 64;
 
-/** Connections on which nobody has shown the token. Beyond the bound the oldest is ended: another user of the machine shuts nobody out. */
+/** Connections without a token so far. Beyond the bound the oldest is closed, so that other local users cannot block the server. */
 export class Strangers {
   readonly #sockets = new Set<Socket>();
 
@@ -15,18 +15,18 @@ export class Strangers {
     if (this.#sockets.size > mostStrangers) oldest?.destroy();
   }
 
-  /** Somebody has shown the token on it. */
+  /** Accepts a connection that has sent the token. */
   admit(socket: Socket): void {
     this.#sockets.delete(socket);
   }
 }
 
 /**
- * Who may ask a server: a browser that opened the address with the token, by a name of this machine. The token lets one browser in, as it
- * stays in the history of that browser; then another token counts. The browser keeps a cookie.
+ * Access control of the server. A browser must send the token once, to a host name of this machine; then it gets a cookie. Each token
+ * lets one browser in and is then replaced, because it stays in the browser's history.
  */
 export class Access {
-  /** All addresses begin with it. A browser sends a cookie to every port of a host, where another user may listen, but to no other path. */
+  /** Prefix of all paths. Browsers send cookies to every port of a host, where other users may listen, but only below this path. */
   readonly path = `/${randomBytes(16).toString('base64url')}/`;
   #token = randomToken();
   readonly #cookie = `promptpress-${randomBytes(6).toString('hex')}`;
@@ -37,8 +37,7 @@ export class Access {
   }
 
   /**
-   * Whether a request names this machine. A page of another origin can make a browser ask any address under its own name (DNS rebinding); what
-   * `ssh -L` forwards comes with another port.
+   * Whether a `Host` header names this machine, which prevents DNS rebinding. The port may differ because of `ssh -L`.
    *
    * @param own the address that the server listens on
    */
@@ -48,21 +47,21 @@ export class Access {
   }
 
   /**
-   * Whether a browser asks for the user or for the page itself, and not for another page. One of another port of this machine counts as of the
-   * same site for `SameSite`. Programs that are no browsers do not say.
+   * Whether a `Sec-Fetch-Site` header shows a request of the user or of this page. `SameSite` cookies alone do not separate ports of one
+   * machine. Programs other than browsers send no such header.
    */
   static isOwnPage(site: string | undefined): boolean {
     return site === undefined || site === 'same-origin' || site === 'none';
   }
 
-  /** Whether a text is the token, which is another one from then on. */
+  /** Whether a text is the token. If it is, a new token replaces it. */
   enter(text: string): boolean {
     if (!isSame(text, this.#token)) return false;
     this.#token = randomToken();
     return true;
   }
 
-  /** Whether a header of cookies has the one that {@link setCookie} gave. */
+  /** Whether a `Cookie` header contains the cookie of {@link setCookie}. */
   isGranted(cookies: string | undefined): boolean {
     return (cookies ?? '').split(';').some((cookie) => {
       const [name, value = ''] = cookie.trim().split('=', 2);
@@ -70,7 +69,7 @@ export class Access {
     });
   }
 
-  /** The header that lets a browser in from then on: no script sees it, and no other site makes the browser send it. */
+  /** The `Set-Cookie` header that lets a browser in. Scripts cannot read the cookie, and other sites cannot send it. */
   get setCookie(): string {
     return `${this.#cookie}=${this.#secret}; Path=${this.path}; HttpOnly; SameSite=Strict`;
   }
@@ -78,8 +77,8 @@ export class Access {
 
 const randomToken = (): string => randomBytes(32).toString('base64url');
 
-/** Takes as long for any text. */
+/** Compares in constant time. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
-/** All of one length, as the comparison wants it. */
+/** Digests have equal length, which `timingSafeEqual` requires. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

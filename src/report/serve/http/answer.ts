@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-/** As in the page itself, and no frame of another page around it. */
+/** The policy of the built page; in addition, other pages cannot embed it. */
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Of every answer, refusals too. */
+/** Headers of every response, including refusals. */
 const always: Readonly<Record<string, string>> = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
@@ -29,12 +29,12 @@ export function sendText(
   send(response, status, 'text/plain; charset=utf-8', `${text}\n`, more);
 }
 
-/** @param json a text of JSON */
+/** Sends a JSON response. @param json a text of JSON */
 export function sendJson(response: ServerResponse, json: string): void {
   send(response, 200, 'application/json; charset=utf-8', json);
 }
 
-/** A request for the head alone gets no body. */
+/** Sends a response; a HEAD request gets no body. */
 export function send(
   response: ServerResponse,
   status: number,

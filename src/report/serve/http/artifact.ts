@@ -5,16 +5,13 @@ import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import type { ResultIndex } from '../index/result-index.ts';
 import { type AnswerHeaders, sendText, writeHead } from './answer.ts';
 
-/** What a browser may show by itself; anything else is saved. */
+/** Media types that a browser may display; it downloads all others. */
 const shown = /^(?:image\/(?:png|jpeg|webp|gif|avif)|video\/(?:mp4|webm))$/;
 
-/** The key of the job in the name of an artifact. */
+/** Finds the job key in the name of an artifact. */
 const named = /\/([^/]+)-\d+\.[A-Za-z0-9]+$/;
 
-/**
- * Answers with an artifact. The address only chooses among the files of results: what is opened is the name that a result has, by the checks of the
- * store.
- */
+/** Sends an artifact. The address only selects a file of a result; the store checks the name before it opens the file. */
 export async function sendArtifact(
   request: IncomingMessage,
   response: ServerResponse,
@@ -29,7 +26,7 @@ export async function sendArtifact(
   if (!opened.ok) return sendText(response, 404, 'The file is not there.');
   const { bytes } = opened;
   try {
-    // A job that is made again has another file of the same name.
+    // A job that is made again reuses the file name, so the tag contains the hash.
     const tag = listed?.sha256 === undefined ? undefined : `"${listed.sha256}-${bytes}"`;
     const headers = headersOf(listed?.mime ?? '', tag);
     if (tag !== undefined && request.headers['if-none-match'] === tag) {
@@ -69,15 +66,15 @@ function headersOf(mime: string, tag: string | undefined): AnswerHeaders {
   };
 }
 
-/** Bytes of a file, the last one included. */
+/** Range of bytes; `to` is included. */
 interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * What a `Range` header asks for (RFC 9110, 14.2). Undefined: the whole file, also where the header is of a kind that is not known or asks
- * for several parts; `none`: nothing that the file has.
+ * Parses a `Range` header (RFC 9110, 14.2). @returns undefined for the whole file, also for unknown units and several ranges; `none` for
+ * a range outside the file
  */
 export function rangeOf(header: string | undefined, bytes: number): ByteRange | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];

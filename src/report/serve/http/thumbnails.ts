@@ -9,30 +9,27 @@ import { drawSmall, mostBytes } from '../../gallery/thumbnail.ts';
 import { Thumbnails } from '../../gallery/thumbnails.ts';
 import type { PlacedResult } from '../index/result-index.ts';
 
-/** Bytes of thumbnails that are kept in memory. */
+/** Bytes of thumbnails kept in memory. */
 const mostKept = 64 * 1024 * 1024;
 
-/** Thumbnails that wait to be made: what is scrolled by is not worth more. */
+/** Largest number of thumbnails in progress; others are refused while the user scrolls by. */
 const mostWaiting = 500;
 
 const isHash = (sha256: string | undefined): sha256 is string => /^[0-9a-f]{64}$/.test(sha256 ?? '');
 
-/** The name under which the page asks for the thumbnail of a result; undefined where it has none. */
+/** Returns the name under which the page requests a thumbnail; undefined if the result has none. */
 export const thumbnailName = ({ id, mime, sha256, result }: PlacedResult): string | undefined =>
   result.file !== undefined && mime?.startsWith('image/') === true && isHash(sha256)
     ? `${id}-${sha256}.webp`
     : undefined;
 
-/** The id and the hash of such a name. */
+/** Parses such a name into its id and hash. */
 export function thumbnailOf(name: string): { readonly id: number; readonly sha256: string } | undefined {
   const [, id, sha256] = /^(\d{1,15})-([0-9a-f]{64})\.webp$/.exec(name) ?? [];
   return id === undefined || sha256 === undefined ? undefined : { id: Number(id), sha256 };
 }
 
-/**
- * Thumbnails that are made when they are asked for. They lie with those of the report where the run has one; else they are kept in memory, those
- * that were asked for last.
- */
+/** Makes thumbnails on request. They are stored in the report of the run if there is one; else the last used ones are kept in memory. */
 export class LiveThumbnails {
   readonly #artifacts: Pick<ArtifactStore, 'get'>;
   readonly #report: { readonly folder: string; readonly thumbnails: Thumbnails } | undefined;
@@ -40,12 +37,12 @@ export class LiveThumbnails {
     concurrency: Math.max(1, availableParallelism() - 1),
     rejectOnClear: true,
   });
-  /** By SHA-256 of the image, the one used last at the end. */
+  /** Thumbnails by SHA-256 of the image; the one used last is at the end. */
   readonly #kept = new Map<string, Buffer>();
   readonly #making = new Map<string, Promise<Buffer | undefined>>();
   #bytes = 0;
 
-  /** @param folder of the thumbnails of the report */
+  /** @param folder of the report's thumbnails */
   constructor(folder: string, artifacts: Pick<ArtifactStore, 'get'>) {
     this.#artifacts = artifacts;
     this.#report = checkFolder(folder)
@@ -53,7 +50,7 @@ export class LiveThumbnails {
       : undefined;
   }
 
-  /** Begins no more of them, and ends when none is being made. */
+  /** Starts no more thumbnails and waits for those in progress. */
   async close(): Promise<void> {
     const making = [...this.#making.values()];
     this.#limit.clearQueue();
@@ -61,7 +58,7 @@ export class LiveThumbnails {
     await Promise.allSettled(making);
   }
 
-  /** The thumbnail of a result; undefined where it has none, and where too many are being made. */
+  /** Returns the thumbnail of a result; undefined if it has none or too many are in progress. */
   async of({ result: { file }, mime = '', sha256 }: PlacedResult): Promise<Buffer | undefined> {
     if (file === undefined || !mime.startsWith('image/') || !isHash(sha256)) return undefined;
     const there = this.#kept.get(sha256);
@@ -73,7 +70,7 @@ export class LiveThumbnails {
     if (making !== undefined) return await making;
     if (this.#making.size >= mostWaiting) return undefined;
     const made = (this.#report === undefined ? this.#draw(file, sha256) : this.#take(file, mime, sha256))
-      // No image of a run is worth more than the page that shows the others.
+      // A broken image must not break the page.
       .catch(() => undefined)
       .finally(() => this.#making.delete(sha256));
     this.#making.set(sha256, made);

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { sendText, writeHead } from './answer.ts';
 
-/** Viewers at the same time, at most. */
+/** Largest number of connected viewers. */
 export const mostViewers = 64;
 
-/** A viewer who has left so many bytes unread is dropped; its page connects again. */
+/** Bytes that a viewer may leave unread before it is disconnected; its page reconnects. */
 const mostUnread = 2 * 1024 * 1024;
 
-/** Ticks between two signs of life, half a second each: shorter than what any proxy waits. */
+/** Ticks (of half a second) between two heartbeats, fewer than the timeouts of proxies. */
 const beatTicks = 30;
 
-/** Those who watch: each is told of changes over server-sent events. */
+/** The connected viewers, which receive changes as server-sent events. */
 export class Viewers {
   readonly #viewers = new Set<ServerResponse>();
   #ticks = 0;
@@ -19,7 +19,7 @@ export class Viewers {
     return this.#viewers.size;
   }
 
-  /** Takes a viewer on, and tells it the summary, as it may have missed some. */
+  /** Adds a viewer and sends it the summary, because it may have missed events. */
   add(response: ServerResponse, summary: string): void {
     if (this.#viewers.size >= mostViewers) {
       sendText(response, 503, `More than ${mostViewers} viewers; close one of them.`, { 'retry-after': 10 });
@@ -39,7 +39,7 @@ export class Viewers {
     response.write(changed(summary));
   }
 
-  /** To be called twice a second. @param summary what changed; absent: nothing */
+  /** Sends changes and heartbeats; call it twice a second. @param summary the changed summary; absent if nothing changed */
   tick(summary: string | undefined): void {
     this.#ticks += 1;
     if (summary !== undefined) this.#write(changed(summary));
@@ -61,5 +61,5 @@ export class Viewers {
   }
 }
 
-/** A text of JSON has no line breaks. */
+/** The event fits on one line, because the JSON has no line breaks. */
 const changed = (summary: string): string => `event: changed\ndata: ${summary}\n\n`;

@@ -4,12 +4,12 @@ import type { PageQuery } from '../../results/wire.ts';
 import type { Places } from './places.ts';
 import { type Figure, idOf, type Tables } from './tables.ts';
 
-/** A filter that may also ask for the results of some jobs alone: those that were marked on the page. */
+/** A query that may also select results by their jobs, for results marked on the page. */
 export interface IndexQuery extends PageQuery {
   readonly jobs?: readonly string[];
 }
 
-/** True where a query asks for all results, in the plan's order. */
+/** Whether a query selects all results in plan order. */
 export const asksForAll = ({ search = '', sort = 'plan', ...rest }: IndexQuery): boolean =>
   wordsOf(search).length === 0 &&
   sort === 'plan' &&
@@ -19,7 +19,7 @@ export const asksForAll = ({ search = '', sort = 'plan', ...rest }: IndexQuery):
   rest.jobs === undefined &&
   Object.keys(rest.vars ?? {}).length === 0;
 
-/** A part of an SQL condition and the values of its marks. */
+/** Part of an SQL condition, with the values of its placeholders. */
 interface Condition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
@@ -30,7 +30,7 @@ const among = (column: string, values: readonly string[]): Condition => ({
   values: [JSON.stringify(values)],
 });
 
-/** What narrows by columns stands before what looks into texts. */
+/** Builds the SQL condition of a query. Conditions on columns come before searches in texts. */
 function conditionOf(query: IndexQuery, variables: readonly string[]): Condition {
   const { steps, statuses, errorCode, vars = {}, jobs, search = '' } = query;
   const parts: Condition[] = [
@@ -61,12 +61,12 @@ const figureOf: Readonly<Record<Exclude<NonNullable<PageQuery['sort']>, 'plan'>,
   duration: 'duration',
 };
 
-/** Aims at steps of this length, in ms. */
+/** Target time of a step, in ms. */
 const stepMs = 6;
 const smallestStep = 64;
 const largestStep = 65_536;
 
-/** As many as a step takes, from how long the one before took. */
+/** Number of cells or rows in a step, adapted to the time of the previous step. */
 class StepSize {
   size = 1024;
   #began = 0;
@@ -86,13 +86,13 @@ interface Walk {
   readonly tables: Tables;
   readonly places: Places;
   readonly variables: readonly string[];
-  /** Asked between two steps; ends the walk where it throws. */
+  /** Called between two steps; an error that it throws ends the walk. */
   readonly check: () => void;
 }
 
 /**
- * The ids of all results that match, in the order that is asked for. It is a walk over all results, in steps of some milliseconds: others
- * have their turn between them.
+ * Returns the ids of all matching results in the order of the query. It walks over the results in steps of some milliseconds, between
+ * which other work can run.
  *
  * @throws what `check` throws
  */
@@ -166,7 +166,7 @@ async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: 
   }
 }
 
-/** Ids one after another: 8 bytes each. */
+/** A growing list of ids, 8 bytes each. */
 class Ids {
   #ids = new Float64Array(1024);
   #length = 0;

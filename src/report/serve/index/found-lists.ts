@@ -1,51 +1,51 @@
-/** The results of a query, by their ids. */
+/** The ids of the results that match a query. */
 interface FoundList {
   readonly ids: Float64Array;
   readonly version: number;
-  /** When it was complete, and how long that took; ms. */
+  /** Time of completion and duration of the search, ms. */
   readonly at: number;
   readonly took: number;
 }
 
 interface Finding {
   readonly list: Promise<FoundList>;
-  /** How many wait for it. */
+  /** Number of requests that wait for it. */
   waiting: number;
 }
 
-/** Lists that are kept: going through the pages of one searches once. Of a million results each takes 8 MB at most. */
+/** Number of lists in the cache. A list of a million results takes at most 8 MB. */
 const kept = 8;
 
-/** A list that took long is used for as many times that long, also where results have changed since: else a run would have it made all the time. */
+/** A list may be used for this many times its search time after results change. Otherwise a run would cause constant searches. */
 const lasts = 10;
 
-/** Thrown within a search that nobody waits for any more. */
+/** Thrown within a search when all its requests have been aborted. */
 export class Abandoned extends Error {}
 
-/** The results of a query as somebody who asks gets them. */
+/** The ids of matching results, as returned to a request. */
 export interface FoundIds {
   readonly ids: Float64Array;
-  /** The list is of before the last change, and lasts for so many ms more; absent: it is the latest. */
+  /** Milliseconds for which this outdated list is still used; absent if the list is current. */
   readonly again?: number;
 }
 
-/** What queries found, each searched for once however many ask for it. */
+/** A cache of search results. Simultaneous requests for one query share a search. */
 export class FoundLists {
   readonly #lists = new Map<string, FoundList>();
   readonly #finding = new Map<string, Finding>();
   readonly #elapsed: () => number;
 
-  /** @param elapsed ms since some moment */
+  /** @param elapsed milliseconds on a clock that only goes forward */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
 
   /**
    * @param name of the query
-   * @param version of the index: what it is now
-   * @param find calls its argument between steps
-   * @param signal aborted where the asker has gone
-   * @throws Abandoned where all askers have gone
+   * @param version returns the current version of the index
+   * @param find searches; it calls its argument between steps
+   * @param signal aborts this request
+   * @throws Abandoned when all requests were aborted
    */
   async of(
     name: string,
@@ -71,7 +71,7 @@ export class FoundLists {
     }
   }
 
-  /** For how many ms more a list is used. */
+  /** Milliseconds for which a list may still be used. */
   #lasts({ at, took }: FoundList): number {
     return at + lasts * took - this.#elapsed();
   }
@@ -93,7 +93,7 @@ export class FoundLists {
     };
     const search = async (): Promise<FoundList> => {
       try {
-        // It begins when those who ask are counted.
+        // Starts after the first request is counted.
         await Promise.resolve();
         const ids = await find(check);
         const at = this.#elapsed();

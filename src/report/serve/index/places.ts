@@ -1,30 +1,30 @@
 /**
- * Where each result is among all: cells in their order, and how many results each of them has. The place of a cell, and the cell at a place,
- * are found in a few steps however many cells there are (a Fenwick tree; https://en.wikipedia.org/wiki/Fenwick_tree); 16 bytes a cell.
+ * Index of each result among all results, from the cells in order and their numbers of results. It finds the index of a cell, and the
+ * cell at an index, in logarithmic time (a Fenwick tree; https://en.wikipedia.org/wiki/Fenwick_tree), with 16 bytes a cell.
  */
 export class Places {
   #cells = new Float64Array(1024);
-  /** Sums by position from 1: that at position n is of as many cells before it, itself included, as its lowest bit says. */
+  /** Sums of the tree, from position 1. The sum at n covers as many cells, up to n, as the lowest set bit of n says. */
   #sums = new Float64Array(1025);
   #length = 0;
   #total = 0;
 
-  /** Results. */
+  /** Number of results. */
   get total(): number {
     return this.#total;
   }
 
-  /** Cells. */
+  /** Number of cells. */
   get length(): number {
     return this.#length;
   }
 
-  /** The number of the cell at a position from 0. */
+  /** Returns the number of the cell at a position, from 0. */
   cellAt(position: number): number {
     return this.#cells[position] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** A cell behind all others. */
+  /** Adds a cell after all others. */
   append(cell: number, results: number): void {
     if (this.#length > 0 && cell <= this.cellAt(this.#length - 1))
       throw new Error(`Internal error: cell ${cell} comes too late.`);
@@ -38,7 +38,7 @@ export class Places {
     this.#total += results;
   }
 
-  /** A cell has more results, or fewer. */
+  /** Changes the number of results of a cell. */
   change(cell: number, by: number): void {
     if (by === 0) return;
     for (let at = this.positionOf(cell) + 1; at <= this.#length; at += at & -at)
@@ -46,7 +46,7 @@ export class Places {
     this.#total += by;
   }
 
-  /** The place of a cell's first result; undefined where the cell is not there. */
+  /** Returns the index of a cell's first result; undefined for an unknown cell. */
   firstOf(cell: number): number | undefined {
     const position = this.positionOf(cell);
     if (this.cellAt(position) !== cell) return undefined;
@@ -55,7 +55,7 @@ export class Places {
     return sum;
   }
 
-  /** The cell that has the result at a place, and which of its results that is, from 0. */
+  /** Finds the cell of the result at an index, and the index of the result in its cell, from 0. */
   find(place: number): { readonly cell: number; readonly index: number } | undefined {
     if (place < 0 || place >= this.#total) return undefined;
     let position = 0;
@@ -69,7 +69,7 @@ export class Places {
     return { cell: this.cellAt(position), index: rest };
   }
 
-  /** The position of a cell from 0, or the one that it would have. */
+  /** Returns the position of a cell, from 0, or the position where it would be inserted. */
   positionOf(cell: number): number {
     let low = 0;
     let high = this.#length;

@@ -20,21 +20,21 @@ export interface IndexOptions {
   readonly selection: Selection;
   readonly reader: StateReader;
   readonly advisor: Omit<Advisor, 'running'>;
-  /** How long work takes is measured with it, ms; default: the system's. */
+  /** Clock for measuring durations, ms; default: the system's. */
   readonly elapsed?: () => number;
 }
 
-/** An indexed result and its place among all. */
+/** An indexed result with its index among all results. */
 export interface PlacedResult extends IndexedResult {
   readonly at: number;
 }
 
-/** Thrown by work that was under way when the index was closed. */
+/** Thrown when the index is closed during a query or an update. */
 export class IndexClosed extends Error {}
 
 /**
- * All results of a run in a form that can be searched: a million of them in bounded memory. It is filled once from the plan and the state, and
- * then follows the state cell by cell. Whatever takes long gives way to others every few milliseconds.
+ * A searchable index of all results of a run, in bounded memory for a million results. It is filled from the plan and the state and then
+ * updated cell by cell. Long work yields every few milliseconds.
  */
 export class ResultIndex {
   readonly #options: IndexOptions;
@@ -51,17 +51,17 @@ export class ResultIndex {
     this.#lists = new FoundLists(options.elapsed ?? (() => performance.now()));
   }
 
-  /** Changes with every change of a result. */
+  /** Version of the index, which grows with every change of a result. */
   get version(): number {
     return this.#version;
   }
 
-  /** Results that can be asked for. */
+  /** Number of indexed results. */
   get size(): number {
     return this.#places.total;
   }
 
-  /** Results that there will be once all are there: a guess from the cells so far. */
+  /** Estimated number of results after filling, from the cells indexed so far. */
   get expected(): number {
     const { total, length } = this.#places;
     const { plan, selection } = this.#options;
@@ -73,7 +73,7 @@ export class ResultIndex {
     return this.#isFilled;
   }
 
-  /** Results by status. */
+  /** Number of results by status. */
   get statuses(): Readonly<Partial<Record<PageStatus, number>>> {
     return Object.fromEntries([...this.#statuses].filter(([, results]) => results > 0));
   }
@@ -85,7 +85,7 @@ export class ResultIndex {
     this.#tables.close();
   }
 
-  /** Takes all results in. @throws IndexClosed; what the state throws */
+  /** Fills the index with all results. @throws IndexClosed; what the state throws */
   async fill(): Promise<void> {
     const { plan, selection, reader } = this.#options;
     const turns = new Turns();
@@ -105,7 +105,7 @@ export class ResultIndex {
   }
 
   /**
-   * Makes the results of these jobs, and of cells, anew from the state. A cell that is not in the index yet is passed over.
+   * Reads the results of jobs and cells again from the state. Cells outside of the index are skipped.
    *
    * @param cells more cells, by number
    */
@@ -117,7 +117,7 @@ export class ResultIndex {
       await turns.next();
       this.#check();
     }
-    // A job that several cells share shows its cost in the first of them: what a cell takes on or gives up is told to the later ones.
+    // A shared job shows its cost only in its first cell, so later cells with the job may change too.
     const queue = [...waiting].sort((a, b) => a - b);
     for (let at = 0; at < queue.length; at += 1) {
       const cell = queue[at] as number;
@@ -134,7 +134,7 @@ export class ResultIndex {
     }
   }
 
-  /** @returns other cells with jobs that this one has got or lost */
+  /** Updates a cell. @returns other cells with jobs that this cell got or lost */
   async #refreshCell(number: number): Promise<readonly number[]> {
     const known = this.#tables.cell(number);
     const rows = await this.#rowsOf(number);
@@ -155,7 +155,7 @@ export class ResultIndex {
     return [...new Set(changed.flatMap((job) => [...this.#tables.cellsOf(job)]))];
   }
 
-  /** The rows of a cell as the state has them now; undefined where the cell is not in the index. */
+  /** Reads the rows of a cell from the state; undefined if the cell is not in the index. */
   async #rowsOf(number: number): Promise<readonly ManifestRow[] | undefined> {
     const { plan, selection, reader } = this.#options;
     const known = this.#tables.cell(number);
@@ -187,7 +187,7 @@ export class ResultIndex {
   }
 
   /**
-   * Results that match, and how many there are; `again` as in `PageFound`. @param signal aborted where the asker has gone
+   * Searches results; `again` is the one of `PageFound`. @param signal aborts the search
    * @throws Abandoned | IndexClosed
    */
   async find(
@@ -221,13 +221,13 @@ export class ResultIndex {
     return { total: ids.length, results: this.#placed(this.#tables.many(wanted)), ...again };
   }
 
-  /** The result with this id. */
+  /** Returns the result with an id. */
   result(id: number): PlacedResult | undefined {
     this.#check();
     return this.#placed(this.#tables.many([id]))[0];
   }
 
-  /** The results of a job. */
+  /** Returns the results of a job. */
   ofJob(job: string): readonly PlacedResult[] {
     this.#check();
     return this.#placed(this.#tables.ofJob(job));
@@ -239,7 +239,7 @@ export class ResultIndex {
 
   #placeOf = (id: number): number => (this.#places.firstOf(cellOf(id)) ?? 0) + indexOf(id);
 
-  /** Everything else about the result at a place, from the state as it is now. @param running a run is on */
+  /** Reads the details of the result at an index from the state. @param running whether a run is active */
   async detail(at: number, running: boolean): Promise<PageDetail | undefined> {
     this.#check();
     const place = this.#places.find(at);
@@ -251,7 +251,7 @@ export class ResultIndex {
     return cellResults(rows, first, context)[place.index]?.detail;
   }
 
-  /** Of what is indexed so far; a walk over all of it. @throws IndexClosed; what the state throws */
+  /** Computes the summary of the indexed results, in one walk over them. @throws IndexClosed; what the state throws */
   async summary(facts: SummaryFacts): Promise<PageSummary> {
     const { plan, advisor, reader } = this.#options;
     const counter = new SummaryCounter(plan, { ...advisor, running: facts.live });

@@ -10,30 +10,30 @@ import type { CellResult } from '../../results/cell-results.ts';
 import type { CountedResult } from '../../results/summary.ts';
 import type { PageResult, PageStatus } from '../../results/wire.ts';
 
-/** Numbers of the results of a cell: no cell has as many, and all cells together fit into a number. */
+/** Number of ids reserved for each cell. It exceeds the results of any cell, and all ids are safe integers. */
 const perCell = 2 ** 20;
 
-/** A result has this number as long as the index lasts, while its place changes as those before it become more. */
+/** Returns the id of a result. The id is constant, while the result's index grows with the results before it. */
 export const idOf = (cell: number, index: number): number => cell * perCell + index;
 export const cellOf = (id: number): number => Math.floor(id / perCell);
 export const indexOf = (id: number): number => id % perCell;
 
-/** What an index knows of a result: what the page is told, and what its file is. */
+/** A result as stored in the index. */
 export interface IndexedResult {
   readonly id: number;
-  /** Without its place. */
+  /** The result without its index. */
   readonly result: Omit<PageResult, 'at'>;
   readonly mime?: string;
   readonly sha256?: string;
 }
 
-/** A cell as the plan takes it, and whether the selection chose it. */
+/** A cell, and whether the selection chose it. */
 export interface IndexedCell {
   readonly cell: Cell;
   readonly isChosen: boolean;
 }
 
-/** Figures by which results are sorted, the largest first: kept as negative numbers, so that equal ones are in the plan's order. */
+/** Columns by which results are sorted, largest first. They are stored negated, so that equal ones are in plan order. */
 export const figures = ['newest', 'cost', 'duration'] as const;
 export type Figure = (typeof figures)[number];
 
@@ -68,8 +68,8 @@ const docs = `SELECT docs.id, docs.doc, docs.mime, docs.sha256, prompts.shown, c
   LEFT JOIN prompts ON prompts.id = rows.prompt JOIN cells ON cells.cell = docs.id / ${perCell}`;
 
 /**
- * The tables of an index, in a database of their own in the system's folder of temporary files. Where the system allows it, the file has no name
- * from the beginning on, so that nothing is left of it however the process ends.
+ * The tables of an index, in a temporary database. If the system allows it, its file is unlinked at once, so that it is removed even
+ * after a crash.
  */
 export class Tables {
   readonly #folder: string;
@@ -81,7 +81,7 @@ export class Tables {
     this.database = openDatabase(join(this.#folder, 'index.db'));
     this.database.exec(schema);
     this.#statements = prepared(this.database);
-    // Windows does not remove what is open; there it goes at the end.
+    // Windows cannot remove an open file; there it is removed at the end.
     this.#remove();
   }
 
@@ -94,18 +94,18 @@ export class Tables {
     try {
       rmSync(this.#folder, { recursive: true, force: true });
     } catch {
-      // In use.
+      // The file is in use.
     }
   }
 
-  /** Puts the results of a cell in place of those that it had. */
+  /** Replaces the results of a cell. */
   put(cell: IndexedCell, results: readonly CellResult[]): void {
     for (const statement of this.#statements.clear)
       statement.run(idOf(cell.cell.number, 0), idOf(cell.cell.number + 1, 0));
     this.add(cell, results);
   }
 
-  /** The results of a cell that has none yet. */
+  /** Adds the results of a new cell. */
   add({ cell, isChosen }: IndexedCell, results: readonly CellResult[]): void {
     const { number, repeat, vars } = cell;
     const state = this.#statements;
@@ -155,37 +155,37 @@ export class Tables {
     return { cell: { number, repeat, vars }, isChosen: row.chosen === 1 };
   }
 
-  /** Of a cell, in their order. */
+  /** Returns the statuses of a cell's results, in order. */
   statusesOf(cell: number): readonly PageStatus[] {
     return this.#statements.statuses.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ status }) => status);
   }
 
-  /** Keys of the jobs that have a result in a cell. */
+  /** Returns the keys of the jobs with a result in a cell. */
   jobsOf(cell: number): ReadonlySet<string> {
     return new Set(this.#statements.jobs.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ job }) => job));
   }
 
-  /** Numbers of the cells in which a job has a result. */
+  /** Returns the numbers of the cells with a result of a job. */
   cellsOf(job: string): ReadonlySet<number> {
     return new Set(this.#statements.ofJob.all(job).map(({ id }) => cellOf(id)));
   }
 
-  /** The results of a job. */
+  /** Returns the results of a job. */
   ofJob(job: string): readonly IndexedResult[] {
     return this.#statements.docsOfJob.all(job).map(indexed);
   }
 
-  /** Results by their ids, in the order of these; one that is no more is left out. */
+  /** Returns results by their ids, in the given order; unknown ids are left out. */
   many(ids: readonly number[]): readonly IndexedResult[] {
     return this.#statements.many.all(JSON.stringify(ids)).map(indexed);
   }
 
-  /** Results in the plan's order from one on. */
+  /** Returns results in plan order, beginning with an id. */
   from(id: number, limit: number): readonly IndexedResult[] {
     return this.#statements.from.all(id, limit).map(indexed);
   }
 
-  /** What is counted of results, in the plan's order, some at a time. */
+  /** Yields the counted facts of results in plan order, in groups. */
   *counted(placeOf: (id: number) => number): Generator<readonly CountedResult[]> {
     for (let after = -1; ; ) {
       const rows = this.#statements.facts.all(after);
@@ -257,7 +257,7 @@ function indexed({ id, doc, mime, sha256, shown, vars }: DocRow): IndexedResult 
   };
 }
 
-/** What counters look at in a result, and nothing else: it is kept for each. */
+/** Returns only the facts that counters use, because they are stored for each result. */
 function countedFact({ row, result, detail }: CellResult): unknown {
   const { slot, firstOfSlot } = row;
   const { step, status, kind, place, error, job, record } = slot;

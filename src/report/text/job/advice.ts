@@ -7,7 +7,7 @@ import type { JsonOutputs } from '../../facts/json-outputs.generated.ts';
 import { type Commands } from '../next-commands.ts';
 import { quoted } from '../printable.ts';
 
-/** A command to copy, and what it does. */
+/** A command to copy, with a description. */
 export type NextStep = JsonOutputs['show']['next'][number];
 
 const byCode: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const byCode: Readonly<Record<string, string>> = {
   'submit.refused': 'The service did not accept the request: its words show whether another try can help.',
 };
 
-/** Codes of failures to which another try comes too: what the pipeline asks for has to be changed, or its parent made again. */
+/** Error codes that a retry reproduces: the pipeline must be edited, or the parent job made again. */
 const needChange: ReadonlySet<string> = new Set([
   droppedCode,
   ...(
@@ -63,10 +63,10 @@ const needChange: ReadonlySet<string> = new Set([
   ).split(' '),
 ]);
 
-/** True where another try of the same may have another result. */
+/** Whether a retry without changes may have another result. */
 export const mayHelp = (code: string): boolean => !needChange.has(code);
 
-/** What the user has to do about a failure that no further try of the same mends; undefined: another try may help. */
+/** Returns what the user must change after a failure; undefined if a retry may help. */
 export const changeFor = (code: string): string | undefined => (mayHelp(code) ? undefined : byCode[code]);
 
 const byKind: Readonly<Record<string, string>> = {
@@ -74,7 +74,7 @@ const byKind: Readonly<Record<string, string>> = {
   service: 'The operator of the service can find the request by its id.',
 };
 
-/** What a failure of a job means for the user, where more can be said than the error does. */
+/** Returns advice about an error code; undefined if the message says everything. */
 export function adviceFor(
   code: string,
   { kind, attempts }: Pick<JobRecord, 'kind' | 'attempts'>,
@@ -86,15 +86,15 @@ export function adviceFor(
   return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
 }
 
-/** The possible next steps for a job; the commands can be copied. */
+/** Returns possible next steps for a job, with commands to copy. */
 export function nextSteps(
   about: {
     readonly record: JobRecord;
-    /** A run is on. */
+    /** Whether a run is active. */
     readonly running: boolean;
-    /** On an engine, where a job in doubt is settled beside the workers. */
+    /** Whether the job belongs to a run on an engine, where a job in doubt is settled beside the workers. */
     readonly shared?: boolean;
-    /** What the job continues. */
+    /** The jobs that this job continues. */
     readonly inputs: readonly { readonly job: string; readonly status?: JobStatus | 'skipped' }[];
   },
   commands: Commands,
@@ -116,7 +116,7 @@ export function nextSteps(
   if (isInDoubt(record, running))
     return [
       ...(shared ? [] : wait),
-      // A gateway that shows a dialog until the work is done reports the result then, to any poll.
+      // After a confirmed dialog, a gateway that hides the task until the work is done reports the result to any later poll.
       ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
         ? [
             {
@@ -142,7 +142,7 @@ export function nextSteps(
               },
             ]
           : []),
-        // An existing image is only downloaded: making it again would pay twice.
+        // The image exists and only needs a download; making it again would pay twice.
         ...(error?.code.startsWith('download.') && !isText ? [] : [redo]),
       ];
     case 'pending': {

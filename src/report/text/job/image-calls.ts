@@ -7,29 +7,29 @@ import { counted } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { referenceTo, slotWords } from './mention.ts';
 
-/** An image that a request shows. */
+/** An image that a request sends. */
 export type ShownImage =
   | ShownFile
-  /** An address as declared; of a data URI only what comes before the data. */
+  /** Address as declared, without the data of a data URI. */
   | { readonly kind: 'address'; readonly url: string }
-  /** All images of a job: their files, relative to the run directory. None: they were not kept. */
+  /** All images of a job. `files` are relative to the run directory; it is empty if they were not kept. */
   | ({ readonly kind: 'job'; readonly files: readonly string[] } & JobReference);
 
-/** Which part of an image is repainted. */
+/** The part of an image that is repainted. */
 export type ShownMask = (
   | ShownFile
-  /** In fractions of the image: `[x, y, width, height]`. */
+  /** Shapes in fractions of the image: `[x, y, width, height]`. */
   | ({ readonly kind: 'shapes' } & Pick<Extract<MaskSource, { shapes: unknown }>, 'shapes'>)
 ) & { readonly invert: boolean };
 
-/** What a job's request shows, and where that lies. */
+/** The images of a job's request, and where they are stored. */
 export interface ImageReport {
-  /** In the order of the request. */
+  /** Images in the order of the request. */
   readonly shows: readonly ShownImage[];
   readonly mask?: ShownMask;
 }
 
-/** @param lookup finds the jobs whose images it shows */
+/** Collects the images of a request. @param lookup finds the jobs whose images it sends */
 export function imageReport({ request, files }: JobRecord, lookup: RecordLookup): ImageReport {
   const images = 'images' in request ? (request.images ?? []) : [];
   const mask = 'mask' in request ? request.mask : undefined;
@@ -59,12 +59,12 @@ function fileReference(sha256: string, files: JobRecord['files']): ShownFile {
   return { kind: 'file', ...(path === undefined ? {} : { path }), sha256 };
 }
 
-/** A data URI is the image itself: megabytes that say nothing to a reader. */
+/** Cuts the data from a data URI, which may be megabytes long. */
 const withoutData = (url: string): string => (/^data:/i.test(url) ? url.replace(/,.*/s, ',…') : url);
 
 const longestAddress = 200;
 
-/** The rows of a story for people: name and text. */
+/** Formats the images as rows of name and text. */
 export const imageRows = ({ shows, mask }: ImageReport): readonly (readonly [string, string])[] => [
   ...shows.map((image) => ['shows', imageWords(image)] as const),
   ...(mask === undefined ? [] : [['mask', maskWords(mask)] as const]),
@@ -96,7 +96,7 @@ function maskWords(mask: ShownMask): string {
 const shapeWords = (shape: Extract<MaskSource, { shapes: unknown }>['shapes'][number]): string =>
   'rectangle' in shape ? `rectangle ${shape.rectangle.join(', ')}` : `ellipse ${shape.ellipse.join(', ')}`;
 
-/** Enough characters of a hash for a reader to distinguish files; `--json` has all of them. */
+/** Characters of a hash shown to users; `--json` has all. */
 const shortHash = 12;
 
 const fileWords = ({ path, sha256 }: ShownFile): string =>

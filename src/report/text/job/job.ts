@@ -27,7 +27,7 @@ import { referenceTo } from './mention.ts';
 
 type Shown = JsonOutputs['show'];
 
-/** Everything a run directory knows of one job: what `show --json` prints. */
+/** All facts about one job, as printed by `show --json`. */
 export interface JobReport extends Omit<Shown, 'request' | 'artifacts' | keyof ImageReport>, ImageReport {
   readonly request: JobRequest;
   readonly artifacts: JobRecord['artifacts'];
@@ -36,8 +36,8 @@ export interface JobReport extends Omit<Shown, 'request' | 'artifacts' | keyof I
 const mostChildren = 100;
 
 /**
- * Collects the facts of a job. Every read is short, so that a running run is not held up; finding the children reads all
- * records, page by page.
+ * Reads the facts of a job. Each read is short, so that an active run is not delayed; finding the children reads all records, page by
+ * page.
  */
 export async function readJobReport(
   place: RunPlace,
@@ -99,7 +99,7 @@ function wholeReport(record: JobRecord): Pick<JobReport, 'whole'> {
   return error === undefined ? {} : { whole: { code: error.code, message: error.message } };
 }
 
-/** What a story says of the jobs that a job comes from. */
+/** Facts about the jobs that a job was made from. */
 interface LineageReport extends Pick<JobReport, 'inputs' | 'prompt' | 'parentTaskId'> {
   readonly images: ImageReport;
   readonly outdated: boolean;
@@ -154,7 +154,7 @@ async function childrenOf(
   return { children, more: false };
 }
 
-/** A submission whose reply never came has left no entry of its own: its time is in the job's record. */
+/** Returns the history of a job. A submission without a response has no entry, so its time comes from the job's record. */
 function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): JobReport['history'] {
   const entries = attempts.map(({ at, outcome, taskId, error }) => ({
     at: iso(at),
@@ -170,13 +170,13 @@ function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): Jo
 
 const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
 
-/** The facts of the calls of a text job. */
+/** Facts about the calls of a text job. */
 type TextReport = Pick<JsonOutputs['show'], 'answer' | 'usage' | 'rounds' | 'unusable'>;
 
-/** The part of a report that only a text job has; empty for an image job. */
+/** Returns the part of a report that only text jobs have; empty for other jobs. */
 function textReport({ text, usage, turns, rounds: places = [], invalid }: JobRecord): TextReport {
   const called = (turns ?? []).map(callsIn).filter((calls) => calls.length > 0);
-  // Where some of them were not kept, nobody knows which.
+  // If some replies were not kept, the others cannot be assigned to their calls.
   const areAllKept = places.length === called.length;
   const rounds = called.map((calls, index) => {
     const place = areAllKept ? places[index] : undefined;
@@ -206,7 +206,7 @@ function replyFactsOf({
   };
 }
 
-/** Names of the functions that a content of the model calls (gateway 6.5); none in the replies to them. */
+/** Names of the functions that the model calls in a content (gateway 6.5); none in replies to them. */
 function callsIn(turn: Value): readonly string[] {
   const parts = memberAt(turn, ['parts']);
   if (!Array.isArray(parts)) return [];

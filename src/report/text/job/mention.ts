@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { JobReference } from '../../facts/json-outputs.generated.ts';
 import { shownLine } from '../printable.ts';
 
-/** @param isOptional default: no button is */
+/** Returns a short reference to a job. @param isOptional default: no button is optional */
 export function referenceTo(
   job: string,
   record: JobRecord | undefined,
@@ -16,6 +16,6 @@ export function referenceTo(
   return { job, cell, step, branch, status, ...(taskId === undefined ? {} : { taskId }) };
 }
 
-/** `grid/U1/Vary (Strong)` */
+/** Formats a slot: `grid/U1/Vary (Strong)`. */
 export const slotWords = ({ step, branch }: { readonly step: string; readonly branch: string }): string =>
   shownLine(branch === '' ? step : `${step}/${branch}`);

@@ -9,7 +9,7 @@ import { imageRows } from './image-calls.ts';
 import type { JobReport } from './job.ts';
 import { slotWords } from './mention.ts';
 
-/** The story of a job for people. All that a file or a service said is made harmless. */
+/** Formats the report of a job for users. Texts of files and services are made safe for a terminal. */
 export function jobReportText(report: JobReport): string {
   return [
     `${report.job} in ${shownLine(report.directory)}: ${statusWords(report)}`,
@@ -112,7 +112,7 @@ function requestRows(report: JobReport): readonly Row[] {
   return [
     ['asks for', request.press === undefined ? request.kind : `a click on ${pressWords(request.press)}`],
     ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
-    // For a click it is the task that the click continues.
+    // The task of a click is the one that it continues.
     ...(prompt === undefined ? [] : [['prompt', shownLine(prompt)] as const]),
     ...imageRows(report),
     ...others.map(([name, value]): Row => ['with', shownLine(`${name}: ${JSON.stringify(value)}`)]),
@@ -182,7 +182,7 @@ const outcomes: Readonly<Record<string, string>> = {
   'user.retry': 'you let it be submitted again',
 };
 
-/** What happened to the confirmation of a modal. */
+/** Describes the outcome of a dialog's confirmation. */
 function outcomeWords(outcome: string): string {
   const [, ofModal] = /^modal\.(.+)$/.exec(outcome) ?? [];
   if (ofModal !== undefined) return `dialog answered: ${outcomes[ofModal] ?? shownLine(ofModal)}`;

@@ -39,15 +39,15 @@ import { endingWord, slotNumbers } from '../slot-counts.ts';
 import { padEnd, widest } from '../table.ts';
 import { readStepCosts, stepCostLines } from './step-costs.ts';
 
-/** The facts of a run directory: what `status --json` prints. */
+/** The facts of a run directory, as printed by `status --json`. */
 export type RunStatus = JsonOutputs['status'];
 
 const mostListed = 20;
 
 /**
- * Reads what a directory's state says now; short reads, so that a run that is on is not held up.
+ * Reads the facts of a run directory from its state. Reads are short, so that an active run is not delayed.
  *
- * @param stepCosts absent: they are read too, which takes long where there are many jobs
+ * @param stepCosts absent: they are read too, which is slow for many jobs
  */
 export async function readStatus(
   place: RunPlace,
@@ -136,13 +136,13 @@ export async function readStatus(
   };
 }
 
-/** Jobs that were tried again can be fewer than before. */
+/** Never negative: retried jobs reduce the number of settled ones. */
 const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
 
-/** The number of jobs of each kind that is not 0, those that are done first. */
+/** Formats the numbers of jobs by status, done ones first; zeros are left out. */
 export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
-  // No process awaits the responses to the submissions of a killed run; text calls among them are repeated.
+  // After a killed run no process waits for responses to its submissions; text calls are repeated.
   const left = doubts - jobs['in-doubt'];
   const numbers: readonly (readonly [number, string])[] = [
     [jobs.done, 'done'],
@@ -161,9 +161,9 @@ const reasonText = (reason: RunStatus['putBack'][number]): string =>
   `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
 
 /**
- * The same for people.
+ * Formats the status for users.
  *
- * @param find the command that searches jobs in doubt by tag, where there is one
+ * @param find command that searches jobs in doubt by tag, if there is one
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
   const { slots, reasons, unasked, putBack, inDoubt, doubts } = status;
@@ -293,7 +293,7 @@ function learnedLines(learned: RunStatus['learned']): readonly string[] {
   ];
 }
 
-/** Files that workers lack: the rest is in the JSON. */
+/** Largest number of missing files listed for workers; the JSON has all. */
 const mostLacks = 20;
 
 function workerLines(workersStatus: WorkersStatus | undefined): readonly string[] {

@@ -7,9 +7,9 @@ import { shownLine } from '../printable.ts';
 import { tableLines } from '../table.ts';
 
 /**
- * Reads every record: seconds for a million jobs. The steps stand in the order in which their first jobs came.
+ * Reads the costs by step from all records; takes seconds for a million jobs. Steps are in the order of their first jobs.
  *
- * @param running a run is on
+ * @param running whether a run is active
  */
 export async function readStepCosts(
   state: Pick<StateReader, 'stepSums' | 'unfinished'>,
@@ -45,7 +45,7 @@ export async function readStepCosts(
 const hasCosts = ({ cost, possibleCost, tokens, assumedTokens, unanswered }: StepCosts): boolean =>
   tokens > 0 || [cost, possibleCost, assumedTokens, unanswered].some((sum) => sum !== undefined);
 
-/** A table of the steps; none where nothing has cost anything. */
+/** Formats the costs as a table of steps; empty if nothing has cost anything. */
 export function stepCostLines(steps: readonly StepCosts[]): readonly string[] {
   if (!steps.some(hasCosts)) return [];
   const rows = steps.map(

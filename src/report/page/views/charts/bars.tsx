@@ -1,18 +1,18 @@
 import type { JSX } from 'preact';
 
-/** One line of a bar chart. */
+/** One bar of a bar chart. */
 export interface Bar {
   readonly label: string;
-  /** Lies over the largest one. */
+  /** Value of the bar; its length is relative to the largest one. */
   readonly value: number;
   /** The value in words. */
   readonly shown: string;
-  /** From where to where a range is drawn, with a sign at {@link value}. */
+  /** Range drawn in place of a bar, with a sign at {@link value}. */
   readonly range?: readonly [from: number, to: number];
   readonly bad?: boolean;
 }
 
-/** Bars that lie: their names need no turning of the head. The words beside them say all that they show. */
+/** A horizontal bar chart. The labels contain all the information. */
 export function Bars({ bars }: { readonly bars: readonly Bar[] }): JSX.Element {
   const most = Math.max(...bars.map(({ value, range }) => range?.[1] ?? value), Number.MIN_VALUE);
   const share = (value: number): string => `${Math.max(0, Math.min(100, (100 * value) / most))}%`;

@@ -6,7 +6,7 @@ import { timeChartsOf } from './series.ts';
 import { barChartsOf, type Figures, figuresOf } from './tables.ts';
 import { TimePlot } from './time-plot.tsx';
 
-/** The tab of charts. */
+/** The tab with the charts. */
 export function Charts({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const budget = summary.totals.budget?.cost;
   const times = useMemo(() => timeChartsOf(summary.charts, budget), [summary]);
@@ -41,7 +41,7 @@ interface ChartProps {
   readonly children: ComponentChildren;
 }
 
-/** A chart that can be read as a table too. */
+/** A chart that can also be read as a table. */
 function Chart({ name, note, figures, children }: ChartProps): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   return (

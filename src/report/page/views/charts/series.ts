@@ -1,32 +1,32 @@
 import type { PageCharts } from '../../../results/wire.ts';
 
-/** A line over time. */
+/** A line in a chart over time. */
 export interface Series {
   readonly name: string;
-  /** Number of the colour. */
+  /** Number of its colour. */
   readonly colour: 1 | 2 | 3;
   readonly values: readonly (number | null)[];
-  /** Drawn as bars, from 0. */
+  /** Whether it is drawn as bars from 0. */
   readonly bars?: boolean;
-  /** Drawn broken, without area. */
+  /** Whether it is drawn dashed, without an area. */
   readonly bound?: boolean;
 }
 
-/** One chart over time. */
+/** A chart over time. */
 export interface TimeChart {
   readonly name: string;
-  /** What its figures count. */
+  /** Unit of its figures. */
   readonly unit: string;
-  /** Whether they are whole numbers. */
+  /** Whether its figures are whole numbers. */
   readonly whole?: boolean;
-  /** Unix seconds, one for each value. */
+  /** Unix seconds of each value. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
 }
 
 const some = (values: readonly (number | null)[]): boolean => values.some((value) => (value ?? 0) > 0);
 
-/** The charts over time of which there is something to show. */
+/** Returns the charts over time that have data. */
 export function timeChartsOf(charts: PageCharts, budget: number | undefined): readonly TimeChart[] {
   const { from, secondsPerPoint, finished, failed, inFlight, cost } = charts;
   if (from === undefined) return [];

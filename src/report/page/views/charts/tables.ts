@@ -3,13 +3,13 @@ import { about, count, counted, duration, time } from '../../text/format.ts';
 import type { Bar } from './bars.tsx';
 import type { TimeChart } from './series.ts';
 
-/** A chart as rows of words. */
+/** The data of a chart as a table of texts. */
 export interface Figures {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A chart of bars with its table. */
+/** A bar chart with its table. */
 export interface BarChart {
   readonly name: string;
   readonly note: string;
@@ -17,7 +17,7 @@ export interface BarChart {
   readonly figures: Figures;
 }
 
-/** Rows that a table of a chart over time has at most; points between them are left out. */
+/** Largest number of rows in the table of a chart over time; points between them are left out. */
 const mostRows = 200;
 
 export function figuresOf({ times, series }: TimeChart): Figures {
@@ -30,7 +30,7 @@ export function figuresOf({ times, series }: TimeChart): Figures {
   };
 }
 
-/** The charts of bars of which there is something to show. */
+/** Returns the bar charts that have data. */
 export function barChartsOf({ charts, failures }: PageSummary): readonly BarChart[] {
   const { durations, tokens, attempts } = charts;
   const refused = attempts.filter(({ jobs }) => jobs > 0);

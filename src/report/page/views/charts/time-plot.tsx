@@ -4,7 +4,7 @@ import UPlot from 'uplot';
 import { about, time } from '../../text/format.ts';
 import type { Series, TimeChart } from './series.ts';
 
-/** A chart over time. What it says stands in a table beside it, which is what a screen reader is given. */
+/** A chart over time. Screen readers get the table beside it. */
 export function TimePlot({ chart }: { readonly chart: TimeChart }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | undefined>(undefined);
@@ -18,7 +18,7 @@ export function TimePlot({ chart }: { readonly chart: TimeChart }): JSX.Element 
       plot.current = new UPlot(optionsOf(shown.current, element), dataOf(shown.current), element);
     };
     draw();
-    // Its colours are drawn into a canvas, so another scheme needs another drawing.
+    // The colours are drawn into a canvas, so a new colour scheme needs a new drawing.
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', draw);
     const observer = new ResizeObserver(() =>
@@ -32,7 +32,7 @@ export function TimePlot({ chart }: { readonly chart: TimeChart }): JSX.Element 
       plot.current = undefined;
     };
   }, [lines]);
-  // Of a run that goes on, only the figures change.
+  // During a run only the figures change.
   useEffect(() => plot.current?.setData(dataOf(chart)), [chart]);
   return <div ref={place} class="plot" role="img" aria-label={`${chart.name}, ${chart.unit}, over time`} />;
 }
@@ -43,7 +43,7 @@ function dataOf({ times, series }: TimeChart): UPlot.AlignedData {
   return [[...times], ...series.map(({ values }) => [...values])];
 }
 
-/** The time of a point, as short as the distance between two of them allows. */
+/** Formats the time of a point, as short as the distance between points allows. */
 function clock(seconds: number, distance: number): string {
   const [day = '', clockTime = ''] = time(seconds * 1000).split(' ');
   if (distance >= 86_400) return day.slice(5);
@@ -84,7 +84,7 @@ function optionsOf({ series, whole }: TimeChart, element: HTMLElement): UPlot.Op
       },
     ],
     scales: {
-      // Bars stand on their times: the first and the last need half of their width.
+      // Bars are centred on their times: the first and the last need half of their width.
       x: {
         range: ({ data: [times] }, first, last) => {
           const edge = barred && times.length > 1 ? ((times[1] as number) - (times[0] as number)) / 2 : 0;

@@ -11,7 +11,7 @@ import { indentJson } from '../../text/indent-json.ts';
 import { lineOf, nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { panned, type View, viewAfterKey, whole, zoomed } from './pan-zoom.ts';
 
-/** Two to four results beside one another. */
+/** A comparison of two to four results, side by side. */
 export function Compare({ ats }: { readonly ats: readonly number[] }): JSX.Element {
   const { go } = useApp();
   const [view, setView] = useState<View>(whole);
@@ -147,7 +147,7 @@ interface PictureProps extends Omit<PaneProps, 'at'> {
   readonly address: string;
 }
 
-/** A picture that is zoomed with the wheel and moved with the pointer, together with the others. */
+/** A picture that zooms with the wheel and pans with the pointer, in step with the other pictures. */
 function Picture({ result, address, view, setView }: PictureProps): JSX.Element {
   const pane = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -158,7 +158,7 @@ function Picture({ result, address, view, setView }: PictureProps): JSX.Element 
       const [x, y] = [(event.clientX - left) / width - 0.5, (event.clientY - top) / height - 0.5];
       setView((now) => zoomed(now, Math.exp(-event.deltaY / 400), x, y));
     };
-    // Not by an attribute: listeners of the wheel are passive there, and the page behind would scroll.
+    // Not as an attribute: wheel listeners are passive there, and the page would scroll.
     element.addEventListener('wheel', wheel, { passive: false });
     return () => element.removeEventListener('wheel', wheel);
   }, []);

@@ -7,7 +7,7 @@ import { writeAddress } from '../../state/address.ts';
 import { count, counted } from '../../text/format.ts';
 import { nameOf } from '../../text/names.ts';
 
-/** The tab of failures: what went wrong, most frequent first, and what to do. */
+/** The tab with failures by reason, most frequent first, each with advice. */
 export function Failures({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { failures } = summary;
   if (failures.length === 0)

@@ -17,7 +17,7 @@ import { Facts } from './facts.tsx';
 import { Lineage } from './lineage.tsx';
 import { Stage } from './stage.tsx';
 
-/** One result with all that is known of it. */
+/** The dialog with all facts about one result. */
 export function ResultDialog({ at }: { readonly at: number }): JSX.Element | null {
   const app = useApp();
   const { source, go } = app;
@@ -89,7 +89,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
   );
 }
 
-/** The result, or the one before it while it is being read: the dialog then does not blink. */
+/** Returns the result, or the previous one while it loads, so that the dialog does not flicker. */
 function useLast(result: PageResult | undefined, at: number): PageResult | undefined {
   const { source } = useApp();
   return result ?? source.found?.result(source.found.positionOf(at));
@@ -108,7 +108,7 @@ function Body({ result, detail }: { readonly result: PageResult; readonly detail
   );
 }
 
-/** What the reader decides about a result. */
+/** Buttons that mark a result or select it for a comparison. */
 function Choices({ result }: { readonly result: PageResult }): JSX.Element {
   const app = useApp();
   const [marks, selected] = [useStore(app.marks), useStore(app.selected)];
@@ -150,7 +150,7 @@ function Choices({ result }: { readonly result: PageResult }): JSX.Element {
   );
 }
 
-/** What went wrong with a result, and what to do. */
+/** The error of a result, with advice. */
 function Problem(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element | null {
   const { errorCode, errorMessage } = props.result;
   const { advice, commands = [] } = props.detail;
@@ -169,10 +169,10 @@ function Problem(props: { readonly result: PageResult; readonly detail: PageDeta
   );
 }
 
-/** Characters of a prompt that are shown at first. */
+/** Number of characters of a prompt shown at first. */
 const atFirst = 1200;
 
-/** The prompt as it was sent. */
+/** The prompt exactly as it was sent. */
 function Prompt(props: {
   readonly result: PageResult;
   readonly words: readonly string[];

@@ -5,7 +5,7 @@ import { count, duration, money, size, time } from '../../text/format.ts';
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Variables, cost, tokens, times and where a result comes from. */
+/** The table of a result's variables, cost, tokens, times and origin. */
 export function Facts(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element {
   const { result, detail } = props;
   const { summary } = useApp().source;

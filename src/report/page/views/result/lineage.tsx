@@ -3,10 +3,10 @@ import type { LineageStop, PageDetail, PageResult } from '../../../results/wire.
 import { useApp, useStore } from '../../parts/use.ts';
 import { writeAddress } from '../../state/address.ts';
 
-/** Links that are shown of a list at first; the others are counted. */
+/** Number of links in a list shown at first; the rest is counted. */
 const most = 60;
 
-/** The way to a result, what else it was made of, and what was made from it. */
+/** Links to the results that a result was made from and to those made from it. */
 export function Lineage(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element {
   const { result, detail } = props;
   const { lineage, inputs, children } = detail;

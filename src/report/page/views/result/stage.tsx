@@ -10,10 +10,10 @@ import { wordsOf } from '../../text/fold.ts';
 import { indentJson } from '../../text/indent-json.ts';
 import { nameOf } from '../../text/names.ts';
 
-/** Characters of a text that are shown at first: a browser lays out more than that slowly. */
+/** Number of characters of a text shown at first: a browser is slow with more. */
 const atFirst = 20_000;
 
-/** What a result is: its picture, video or text. */
+/** The picture, video or text of a result. */
 export function Stage(props: {
   readonly result: PageResult;
   readonly detail: PageDetail | undefined;
@@ -69,7 +69,7 @@ export function Stage(props: {
   );
 }
 
-/** The whole picture in the room there is, over its thumbnail until it is there. A click shows it in its own size. */
+/** A picture scaled to the available room; its thumbnail is shown while it loads. A click shows it in full size. */
 function Picture({
   result,
   address,

@@ -12,7 +12,7 @@ import { Filters } from './filters/filters.tsx';
 import { Grid } from './grid/grid.tsx';
 import { Toolbar } from './toolbar.tsx';
 
-/** The tab of results. */
+/** The tab with the results. */
 export function Results({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { source, address, marks } = useApp();
   useRedraw(source.subscribe);
@@ -81,7 +81,7 @@ export function Results({ summary }: { readonly summary: PageSummary }): JSX.Ele
   );
 }
 
-/** Whether the side panel has room beside the results. */
+/** Whether the window is wide enough for the side panel. */
 function useWide(): boolean {
   const query = useRef(matchMedia('(min-width: 860px)'));
   const [wide, setWide] = useState(query.current.matches);
@@ -101,7 +101,7 @@ const Skeletons = (): JSX.Element => (
   </div>
 );
 
-/** Says why nothing is shown, and what to do. */
+/** A message that says why no results are shown, and what to do. */
 function Empty({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { go } = useApp();
   if (summary.results === 0)
@@ -129,7 +129,7 @@ function Empty({ summary }: { readonly summary: PageSummary }): JSX.Element {
   );
 }
 
-/** What can be done with results that were selected or marked. */
+/** A bar with actions for selected or marked results. */
 function SelectionBar(): JSX.Element | null {
   const app = useApp();
   const [selected, marks] = [useStore(app.selected), useStore(app.marks)];

@@ -20,7 +20,7 @@ interface ToolbarProps {
   readonly onFilters: () => void;
 }
 
-/** Search, order and size of the results. */
+/** The toolbar with search, order and card size. */
 export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element {
   const { address, go, source } = useApp();
   const { query, rows } = useStore(address);
@@ -73,7 +73,7 @@ export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element 
   );
 }
 
-/** Milliseconds without a key after which a search begins. */
+/** Milliseconds after the last key press before a search begins. */
 const quiet = 20;
 
 function SearchBox(): JSX.Element {
@@ -83,7 +83,7 @@ function SearchBox(): JSX.Element {
   const [typed, type] = useState(query.search ?? '');
   const sent = useRef(query.search ?? '');
   useEffect(() => {
-    // Changed from elsewhere: by the address, or with all filters.
+    // The search may change elsewhere: by the address, or with all filters.
     if ((query.search ?? '') === sent.current) return;
     sent.current = query.search ?? '';
     type(sent.current);

@@ -4,7 +4,7 @@ import { useApp, useStore } from '../../../parts/use.ts';
 import { type Filter, filtersOf, toggled, unfiltered } from '../../../state/query.ts';
 import { lineOf } from '../../../text/names.ts';
 
-/** What results are filtered by now, each to be taken away. */
+/** The active filters, each with a button that removes it. */
 export function Chips(): JSX.Element | null {
   const { address, go } = useApp();
   const { query, mark } = useStore(address);

@@ -11,7 +11,7 @@ import { count } from '../../../text/format.ts';
 import { lineOf } from '../../../text/names.ts';
 import { type Group, groupsOf } from './groups.ts';
 
-/** All that results are filtered by. */
+/** The side panel with all filters. */
 export function Filters({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { address, go, source, marks } = useApp();
   const { query, mark } = useStore(address);
@@ -57,22 +57,22 @@ export function Filters({ summary }: { readonly summary: PageSummary }): JSX.Ele
   );
 }
 
-/** A group with more values than this has a box to find one. */
+/** Groups with more values than this get a search box. */
 const few = 10;
-/** Values that are shown at once. */
+/** Number of values shown at once. */
 const shown = 100;
 
 interface FilterGroupProps {
   readonly group: Group;
   readonly chosen: readonly string[];
-  /** All values, where more are known than the summary lists. */
+  /** All values of the variable, if more are known than the summary lists. */
   readonly known: readonly string[] | undefined;
   readonly onToggle: (value: string) => void;
 }
 
 const shownAs = (value: string): string => (value === '' ? '(empty)' : lineOf(value));
 
-/** The values of a variable, a step or a status, each with a box to check. */
+/** The values of a variable, a step or a status as a list of checkboxes. */
 function FilterGroup({ group, chosen, known, onToggle }: FilterGroupProps): JSX.Element {
   const [sought, seek] = useState('');
   const counts = new Map(group.values);

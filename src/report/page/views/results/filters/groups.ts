@@ -1,17 +1,17 @@
 import type { PageSummary, PageVariable } from '../../../../results/wire.ts';
 import type { Filter } from '../../../state/query.ts';
 
-/** A group of values in the side panel. */
+/** A group of filter values in the side panel. */
 export interface Group {
   readonly name: string;
   readonly values: readonly (readonly [value: string, results: number | undefined])[];
   readonly filter: (value: string) => Filter;
-  /** Number of the variable, of which there may be more values than {@link values}. */
+  /** Number of the variable, which may have more values than {@link values}. */
   readonly variable?: number;
   readonly distinct: number;
 }
 
-/** A group for each variable that differs, then Step and Status. */
+/** Returns the filter groups: statuses, steps, and one group for each variable. */
 export function groupsOf({ variables, steps, statuses }: PageSummary): readonly Group[] {
   return [
     {

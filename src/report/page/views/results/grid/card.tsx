@@ -11,10 +11,10 @@ interface CardProps {
   readonly source: ResultSource;
   readonly result: PageResult;
   readonly position: number;
-  /** Whether the Tab key comes here. */
+  /** Whether the card receives the focus of the Tab key. */
   readonly active: boolean;
   readonly selected: boolean;
-  /** Whether it is the first of its cell among its neighbours. */
+  /** Whether it is the first visible card of its cell. */
   readonly begins: boolean;
   readonly mark: Mark | undefined;
   readonly words: readonly string[];
@@ -22,7 +22,7 @@ interface CardProps {
   readonly onSelect: (result: PageResult) => void;
 }
 
-/** One result among the others. The button covers all of it; what it shows stands beside the button, to be read on its own. */
+/** The card of a result in the grid. Its button covers the card; the text is outside of the button for screen readers. */
 export function Card(props: CardProps): JSX.Element {
   const { source, result, position, active, selected, begins, mark, words, onOpen, onSelect } = props;
   const tab = active ? 0 : -1;
@@ -68,7 +68,7 @@ export function Card(props: CardProps): JSX.Element {
   );
 }
 
-/** Values of the variables in a line; a number with the name of its variable, as it says nothing alone. */
+/** Returns the values of the variables on one line; numbers with the name of their variable. */
 function valuesOf({ summary }: ResultSource, { vars }: PageResult): string {
   const named = vars.map((value, n) =>
     value !== '' && Number.isFinite(Number(value))
@@ -81,7 +81,7 @@ function valuesOf({ summary }: ResultSource, { vars }: PageResult): string {
     .join('');
 }
 
-/** A text of fewer characters than this is written larger. */
+/** A text with fewer characters is shown in a larger font. */
 const short = 120;
 
 function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | 'words'>): JSX.Element {

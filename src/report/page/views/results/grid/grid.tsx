@@ -11,19 +11,19 @@ import { fullRows, rowsByCell } from './layout.ts';
 import { moved } from './move.ts';
 import { useRows } from './rows.ts';
 
-/** Height of the lines below a picture, with the space around the card. */
+/** Height in pixels of the lines below a picture, with the space around the card. */
 const below = 54;
 const gap = 12;
 
 interface GridProps {
   readonly found: Found;
-  /** Width of a card that is asked for. */
+  /** Preferred width of a card, in pixels. */
   readonly size: number;
-  /** Height of what covers the window's top. */
+  /** Height in pixels of the bar that covers the top of the window. */
   readonly covered: number;
 }
 
-/** The results, as many columns of them as there is room for. */
+/** The grid of results, with as many columns as fit. */
 export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const app = useApp();
   const { source, go } = app;
@@ -31,9 +31,9 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [active, setActive] = useState(0);
-  /** Whether the active card is to have the focus, or was given it. */
+  /** Whether the active card should get the focus, or has got it. */
   const focusing = useRef<'no' | 'wanted' | 'given'>('no');
-  /** What had the focus when a card was to have it. */
+  /** Element that had the focus before a card should get it. */
   const left = useRef<Element | null>(null);
   useLayoutEffect(() => {
     const element = list.current as HTMLDivElement;
@@ -68,8 +68,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   useEffect(() => {
     const now = document.activeElement;
     const isElsewhere = now !== document.body && !list.current?.contains(now);
-    // A row that is drawn anew, while the list settles behind a long way, loses the focus to nothing: its card gets it back. Where the user
-    // went on to something else, also before the card was drawn, that keeps it.
+    // A row that is redrawn while the list settles loses the focus; its card gets it back, unless the user has focused another element.
     if (isElsewhere && (focusing.current === 'given' || now !== left.current)) focusing.current = 'no';
     if (focusing.current === 'no') return;
     const button = list.current?.querySelector<HTMLElement>(`[data-position="${here}"]`);
@@ -77,7 +76,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
     focusing.current = 'given';
     button.focus({ preventScroll: true });
   });
-  // Back from the dialog, to the result that it showed last.
+  // After the dialog closes, the result that it showed last becomes active.
   const wasOpen = useRef<number | undefined>(undefined);
   useEffect(() => {
     if (address.open !== undefined || address.compare) wasOpen.current = address.open;
@@ -105,7 +104,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
     setActive(position);
     go((now) => ({ ...now, open: result.at }), 'push');
   };
-  // The active result may stand outside of what is drawn: the Tab key then comes to the first that is.
+  // If the active card is not drawn, the Tab key focuses the first drawn card.
   const drawn = here >= layout.first(first) && here < layout.first(last + 1);
   const tabStop = drawn ? here : layout.first(first);
   return (

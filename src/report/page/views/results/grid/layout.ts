@@ -1,16 +1,16 @@
 import type { Found } from '../../../source/source.ts';
 
-/** How results stand in rows. */
+/** Positions of results in rows. */
 export interface Layout {
   readonly rows: number;
-  /** Position of the first result of a row. */
+  /** Returns the position of the first result in a row. */
   readonly first: (row: number) => number;
-  /** Results of a row. */
+  /** Returns the number of results in a row. */
   readonly count: (row: number) => number;
   readonly rowOf: (position: number) => number;
 }
 
-/** Rows that are full, but for the last. */
+/** Layout with full rows, except the last. */
 export function fullRows(total: number, columns: number): Layout {
   return {
     rows: Math.ceil(total / columns),
@@ -20,7 +20,7 @@ export function fullRows(total: number, columns: number): Layout {
   };
 }
 
-/** Each cell begins a row: a contact sheet of cells by steps. */
+/** Layout in which each cell begins a new row: a contact sheet of cells by steps. */
 export function rowsByCell(total: number, columns: number, cellOf: NonNullable<Found['cellOf']>): Layout {
   const starts: number[] = [];
   let cell: number | undefined;

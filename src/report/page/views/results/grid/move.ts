@@ -1,6 +1,6 @@
 import type { Layout } from './layout.ts';
 
-/** Where a key moves to among the results, or nothing where it moves to no other one. `page` is how many rows a window shows. */
+/** Returns the position that a key moves to; undefined if it does not move. `page` is the number of visible rows. */
 export function moved(
   key: string,
   from: number,

@@ -3,14 +3,14 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import { Stretch } from './stretch.ts';
 
-/** Rows of one height, of which those that are seen exist; the window scrolls them. */
+/** Virtual rows of equal height, which the window scrolls. */
 export interface Rows {
   readonly virtualizer: Virtualizer<Window, Element>;
-  /** Height of all rows on the page. */
+  /** Height of all rows on the page, in pixels. */
   readonly height: number;
-  /** Scrolls until a row is seen. */
+  /** Scrolls the window until a row is visible. */
   readonly reveal: (row: number) => void;
-  /** Where a row stands on the page, given where it stands in the list. */
+  /** Converts an offset in the list into an offset on the page. */
   readonly top: (start: number) => number;
 }
 
@@ -45,7 +45,7 @@ export function useRows(
   return { virtualizer, height: stretch.height, top: (start) => stretch.shown(start), reveal };
 }
 
-/** Where the list begins on the page. */
+/** Returns the offset of the list on the page. */
 const topOf = (list: RefObject<HTMLElement | null>): number =>
   list.current ? list.current.getBoundingClientRect().top + scrollY : 0;
 
@@ -87,7 +87,6 @@ function made(
         removeEventListener('scroll', scrolled);
       };
     },
-    // The list is part of a page that scrolls: where it begins, and what covers it, is known here alone.
     scrollToFn: () => undefined,
     onChange: redraw,
   });

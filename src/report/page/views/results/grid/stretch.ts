@@ -1,21 +1,21 @@
-/** Browsers draw nothing below some tens of millions of pixels; the lowest such bound is that of Firefox, 17.9 million. */
+/** Largest height of the page in pixels; browsers draw nothing below a limit (Firefox, the lowest: 17.9 million). */
 const highest = 8_000_000;
 
 /**
- * Scrolls lists that are higher than a browser's page may be. The page is as high as it may, and stands for all of the list; small
- * movements are taken as they are, so that the wheel moves rows by as much as anywhere, and larger ones as shares of the whole.
+ * Scrolls a list that is higher than a page can be. The page is as high as possible and its scroll bar covers the whole list. Small
+ * movements scroll the list by the same number of pixels, larger ones by the same share of the height.
  */
 export class Stretch {
-  /** Height of the list. */
+  /** Height of the list, in pixels. */
   total = 0;
-  /** Height of the window. */
+  /** Height of the window, in pixels. */
   view = 0;
-  /** Where the page is scrolled to. */
+  /** Scroll offset of the page. */
   #real = 0;
-  /** What that stands for in the list. */
+  /** Scroll offset of the list. */
   #listed = 0;
 
-  /** Height of the page. */
+  /** Height of the page, in pixels. */
   get height(): number {
     return Math.min(this.total, highest);
   }
@@ -25,7 +25,7 @@ export class Stretch {
     return this.height < this.total ? (this.total - this.view) / (this.height - this.view) : 1;
   }
 
-  /** The page was scrolled; returns where in the list that is. */
+  /** Handles a scroll of the page to this offset. @returns the offset in the list */
   scrolled(real: number): number {
     const moved = real - this.#real;
     const small = Math.abs(moved) <= 3 * this.view && real > 0 && real < this.height - this.view;
@@ -35,28 +35,28 @@ export class Stretch {
     return this.#listed;
   }
 
-  /** Goes to a place of the list; returns where the page is to be scrolled to. */
+  /** Moves to an offset in the list. @returns the scroll offset of the page */
   jump(listed: number): number {
     this.#listed = this.#bounded(listed);
     this.#real = Math.round(this.#listed / this.#ratio);
     return this.#real;
   }
 
-  /** Where the page is to be scrolled to so that something of the list is seen; nothing where it is. */
+  /** Makes a part of the list visible. @returns the scroll offset of the page; undefined if the part is visible already */
   reveal(start: number, size: number, covered: number): number | undefined {
     if (start < this.#listed + covered) return this.jump(start - covered);
     if (start + size > this.#listed + this.view) return this.jump(start + size - this.view);
     return undefined;
   }
 
-  /** After many small movements: where the page is to be scrolled to, so that its share of the whole is right again. */
+  /** Corrects the scroll offset after many small movements. @returns the offset of the page; undefined if it is right */
   settle(): number | undefined {
     if (this.#ratio === 1) return undefined;
     const real = Math.round(this.#listed / this.#ratio);
     return Math.abs(real - this.#real) < 2 || real < 0 ? undefined : this.jump(this.#listed);
   }
 
-  /** Where something of the list stands on the page. */
+  /** Converts an offset in the list into an offset on the page. */
   shown(start: number): number {
     return start - this.#listed + this.#real;
   }
