@@ -11,7 +11,7 @@ const redactor = new Redactor();
 const rawIo = processIo();
 const io = safeIo(rawIo, redactor);
 
-/** Nothing may continue after these: durable work is in the state, and the next run continues from there. */
+/** Exits at once after a bug: durable work is in the state, and the next run continues from there. */
 const bug = (error: unknown): void => {
   io.err(shownErrorOf(error).text ?? '');
   process.exit(exitCodes.internal);
@@ -36,7 +36,7 @@ if (failure !== undefined) {
   io.err(text);
   await flushed();
 }
-// A connection or a timer that somebody forgot must not keep a finished command alive.
+// A forgotten connection or timer must not keep a finished command alive.
 process.exit(failure !== undefined && exitCode === exitCodes.ok ? exitCodes.disk : exitCode);
 
 async function started(): Promise<number> {

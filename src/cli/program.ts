@@ -13,7 +13,7 @@ import { commandHelp, overview } from './args/help.ts';
 import type { Kind } from './args/other-commands.ts';
 import { type CommandName, summaries } from './args/summaries.ts';
 
-/** Only the command that is wanted is loaded, with what it needs. */
+/** Loaders of the commands; only the requested command is loaded. */
 const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   init: async () => (await import('./commands/init.ts')).init,
   validate: async () => (await import('./commands/validate.ts')).validate,
@@ -41,7 +41,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
 
 const names = Object.keys(summaries) as readonly CommandName[];
 
-/** Every command with its flags, in the order in which they are met. */
+/** Loads all commands, in the order of a newcomer's use. */
 export const allCommands = (): Promise<readonly Command[]> =>
   Promise.all(names.map((name) => commands[name]()));
 
@@ -52,9 +52,9 @@ const allHelp = (): string =>
   );
 
 /**
- * Runs one command line and returns its exit code. Every failure has been printed by then; nothing is thrown.
+ * Runs a command line and returns its exit code. Failures are printed and never thrown.
  *
- * @param args what stands behind `promptpress`
+ * @param args command line after `promptpress`
  */
 export async function program(
   args: readonly string[],
@@ -75,7 +75,7 @@ export async function program(
     const { exitCode, text, code, message, hint, diagnostics } = shownErrorOf(error, args);
     if (text !== undefined) io.err(withoutPasswords(text));
     if (!hasData && (await printsObject(args))) {
-      // Texts for people, not data: all secrets are taken out of them.
+      // Messages are texts for people, so all secrets are removed.
       const texts = { message: redactor.apply(message), ...(hint && { hint: redactor.apply(hint) }) };
       const refused = { error: { code, ...texts } };
       const found = diagnostics && { diagnostics: diagnostics.map(shownDiagnostic) };
@@ -85,21 +85,21 @@ export async function program(
   }
 }
 
-/** Whether a command line asks for one JSON object whatever comes of it; `validate` and `verify` print what they find, or nothing. */
+/** Whether a command always prints one JSON object, also for errors; `validate` and `verify` do not. */
 async function printsObject([name = '', ...args]: readonly string[]): Promise<boolean> {
   if (!isCommand(name) || name === 'validate' || name === 'verify' || !namesFlag(args, '--json'))
     return false;
   return 'json' in (await commands[name]()).flags;
 }
 
-/** Addresses to notify, which may be tokens: messages may repeat a command line before its flags are read. */
+/** Notification addresses in a command line, which may contain tokens; an error may quote them before flags are read. */
 const notifiedIn = (args: readonly string[]): readonly string[] =>
   args.flatMap((word, at) => {
     const value = word === '--notify' ? args[at + 1] : /^--notify=(.*)$/s.exec(word)?.[1];
     return value === undefined || value === '' || value.startsWith('--') ? [] : [value];
   });
 
-/** Addresses of engines as a command line had them: a mistake may be found before they are read. */
+/** Removes passwords of engine addresses, because an error may come before they are read. */
 const withoutPasswords = (text: string): string =>
   text.replaceAll(/\b(postgres(?:ql)?:\/\/[^\s:/@]{0,200}):[^\s/@]{1,200}@/gi, '$1@');
 
@@ -133,23 +133,23 @@ async function dispatch(args: readonly string[], context: Context): Promise<numb
   }
 }
 
-/** Loaded for a mistake only. */
+/** Loaded only for errors. */
 const mistakes = () => import('./args/other-commands.ts');
 
 const isCommand = (word: string): word is CommandName => Object.hasOwn(commands, word);
 
-/** What lies at a path: a word in the place of a command may be one. */
+/** Returns the kind of file at a path that stands in place of a command. */
 function kindOf(path: string): Kind {
   try {
     const found = statSync(path);
     return found.isDirectory() ? 'folder' : 'file';
   } catch {
-    // Nothing that could be named.
+    // The path does not exist or cannot be read.
     return undefined;
   }
 }
 
-/** Help wins over every other flag: who asks for it has not got the others right yet. */
+/** Whether help is requested, which has priority over other flags. */
 const asksForHelp = (args: readonly string[]): boolean => namesFlag(args, '--help', '-h');
 
 const namesFlag = (args: readonly string[], ...names: readonly string[]): boolean => {

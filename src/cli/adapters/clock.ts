@@ -1,22 +1,22 @@
 import { uptime } from 'node:os';
 import type { Clock } from '../../run/clock.ts';
 
-/** Longest wait that a timer of Node.js knows; longer ones end at once. */
+/** Longest delay of a Node.js timer; longer ones fire at once. */
 const longestMs = 2 ** 31 - 1;
 
-/** How often it is asked whether the machine has slept, ms. */
+/** Milliseconds between two checks whether the machine has slept. */
 const askMs = 1000;
 
-/** The uptime of some systems counts whole seconds. */
+/** Shortest sleep that is detected; the uptime of some systems has whole seconds. */
 const leastSleepMs = 2000;
 
-/** What the time is read from. */
+/** The clocks of the system. */
 export interface TimeSources {
-  /** The machine's clock, Unix ms, which somebody may set. */
+  /** The system clock, Unix ms, which users may change. */
   readonly wall: () => number;
-  /** Ms since whenever, never going back, whatever is done to the clock. A machine that sleeps may stop it. */
+  /** Milliseconds on a clock that never goes back and that nobody can set. It may stop while the machine sleeps. */
   readonly elapsed: () => number;
-  /** The same with the time that the machine slept, in s; undefined where the system does not tell. */
+  /** Seconds on such a clock, including sleep; undefined if the system does not tell. */
   readonly uptime: () => number | undefined;
 }
 
@@ -27,15 +27,15 @@ const ofMachine: TimeSources = {
     try {
       return uptime();
     } catch {
-      // Some systems keep it from programs: there a sleep takes no time.
+      // Some systems refuse the uptime; their time of sleep is not counted.
       return undefined;
     }
   },
 };
 
 /**
- * The time that begins as the machine's clock says, and goes on by what passes: setting the clock makes no wait longer or shorter, and
- * no duration wrong. The time that the machine sleeps counts.
+ * Returns a clock that starts at the system time and then measures elapsed time, so that setting the system clock changes no wait and no
+ * duration. Time of sleep is counted.
  */
 export function steadyClock({ wall, elapsed, uptime }: TimeSources = ofMachine): Clock {
   const begun = elapsed();
@@ -66,5 +66,5 @@ export function steadyClock({ wall, elapsed, uptime }: TimeSources = ofMachine):
   };
 }
 
-/** The clock of this process. Its timers keep the process alive: a run that waits is not at its end. */
+/** The clock of this process. Its timers keep the process alive while a run waits. */
 export const wallClock: Clock = steadyClock();

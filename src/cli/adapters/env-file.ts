@@ -6,23 +6,23 @@ import { usageError } from '../../app/errors/cli-error.ts';
 import { revaluing, without } from '../../app/errors/correction.ts';
 import { quoted } from '../../report/text/printable.ts';
 
-/** More than anybody sets: a larger file is something else. */
+/** Largest size of a file of variables, in bytes. */
 const mostBytes = 1_048_576;
 
 /**
- * Variables that decide what is trusted (the file of trust lies below HOME; proxies and certificates see the key) and which programs
- * run (PATH, what git and Node.js read): a file of variables may come with a repository, and does not decide that.
+ * Variables that a file cannot set, because the file may come from a stranger's repository. They decide what is trusted (HOME has the
+ * file of trust; proxies and certificates see the key) and which programs run (PATH, variables of git and Node.js).
  */
 const decidesTrust =
   /^(?:PROMPTPRESS_TRUSTED_ORIGINS|HOME|USERPROFILE|PATH|XDG_.*|(?:HTTPS?|ALL|NO)_PROXY|NODE_(?!ENV$).*|SSL_CERT_.*|OPENSSL_.*|GIT_.*|LD_.*|DYLD_.*)$/i;
 
 /**
- * Reads a file of variables (`--dotenv`): lines `NAME=VALUE` as Node.js reads them (`util.parseEnv`), with comments, quotes and
- * `export`. A named pipe is read too, so that a program may write the file: `--dotenv <(…)`. The flag is not called `--env-file`,
- * because Node.js reads the file of a flag of that name by itself, wherever it stands on the command line.
+ * Reads a file of variables (`--dotenv`): lines `NAME=VALUE` as Node.js parses them (`util.parseEnv`), with comments, quotes and
+ * `export`. A named pipe works too, for a file written by a program: `--dotenv <(…)`. The flag cannot be called `--env-file`, because
+ * Node.js handles a flag of that name itself.
  *
  * @param file as the user gave it, relative to the current folder
- * @throws CliError (exit 2) naming file and line; a message never shows what stands there
+ * @throws CliError (exit 2) with file and line; the message never shows the content of the file
  */
 export async function readEnvFile(file: string, cwd: string): Promise<ReadonlyMap<string, string>> {
   const text = decoded(await readBytes(resolve(cwd, file), file), file);
@@ -31,7 +31,7 @@ export async function readEnvFile(file: string, cwd: string): Promise<ReadonlyMa
   const values = parseEnv(text);
   const read = new Map<string, string>();
   for (const [name, value] of Object.entries(values)) {
-    // Also where Node.js finds a name in a place in which the check has found none.
+    // Repeated, because Node.js may find a name where the check above found none.
     refuseTrust(name, file);
     if (value !== undefined) read.set(name, value);
   }
@@ -50,7 +50,7 @@ function refuseTrust(name: string, place: string): void {
   );
 }
 
-/** The names that the lines of a file set, each with its last line. @throws CliError (exit 2) for a line that sets none */
+/** Returns the names that a file sets, each with its last line. @throws CliError (exit 2) for a line without a name */
 function linesOfNames(text: string, file: string): ReadonlyMap<string, number> {
   const lines = text.split('\n');
   const found = new Map<string, number>();
@@ -75,13 +75,13 @@ function linesOfNames(text: string, file: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/** What a line of YAML has wrong; a name is shown only where it is certainly one. */
+/** Describes a malformed line of YAML. A name is shown only if it certainly is one. */
 function wrongLine(line: string): string {
   const [, name] = /^(?:export\s)?\s*([A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,40})\s*:/.exec(line) ?? [];
   return name === undefined ? '' : `Write ${name}=… with an equals sign in the place of the colon. `;
 }
 
-/** A quoted value may go over several lines. @returns the index of its last one @throws CliError (exit 2) */
+/** Finds the last line of a quoted value. @returns its index @throws CliError (exit 2) */
 function closingLine(
   lines: readonly string[],
   from: number,
@@ -135,7 +135,7 @@ async function readBytes(path: string, file: string): Promise<Uint8Array> {
   }
 }
 
-/** With a file of variables that lies beside the one that was named, if there is one. */
+/** Returns the error for a missing file. It names a similar file in the same folder, if there is one. */
 function noFile(path: string, file: string): Error {
   const beside = join(dirname(file), '.env');
   const isBeside = existsSync(join(dirname(path), '.env')) && beside !== file;

@@ -2,7 +2,7 @@ import { freeBytesIn } from '../../app/adapters/disk-room.ts';
 import type { Host } from '../../app/library.ts';
 import { wallClock } from './clock.ts';
 
-/** This process and its machine, without its outputs, signals and environment. */
+/** The process and its machine, without output, signals and environment. */
 export const host: Host = {
   machine: {
     clock: wallClock,

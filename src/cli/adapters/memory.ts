@@ -1,28 +1,27 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** By how much the heap may grow beyond what lives in it before it is cleaned up, percent. */
+/** Growth of the heap, in percent of the live data, before a collection. */
 const heapGrowth = 22;
 
 /**
- * Keeps the heap of this process near what lives in it. V8 lets it grow to four times that where the machine has much memory. A run
- * would use all of it: what belongs to a request outlives the young generation until its answer comes, and is garbage of the old
- * generation then. With 1,000 text calls in flight a run takes 190 MB instead of 310 MB, for a tenth more CPU time. Not for short
- * commands: while modules are loaded, little is garbage.
+ * Keeps the heap of this process close to its live data. By default V8 lets it grow to four times that if the machine has much memory;
+ * data of a request then becomes garbage of the old generation. A run with 1,000 text calls in flight takes 190 MB instead of 310 MB,
+ * for a tenth more CPU time. Not for short commands, which have little garbage.
  */
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowth}`);
 }
 
-/** Bytecode that V8 takes from called functions into one that it optimizes, in bytes. Its own default is 920. */
+/** Largest bytecode size of a function that V8 inlines, in bytes. The default is 920. */
 const inlinedBytes = 250;
 
-/** Bytecode that a function carries out, in bytes, before V8 considers again whether to optimize it. Its own default is 67584. */
+/** Bytes of bytecode that a function runs before V8 considers optimising it. The default is 67584. */
 const considerAfterBytes = 400_000;
 
 /**
- * What {@link boundCompiler} asks of a V8.
+ * Returns the V8 flags of {@link boundCompiler}.
  *
- * @param version as `process.versions.v8` says it: since version 12, V8 counts calls instead of bytecode
+ * @param version `process.versions.v8`; from version 12 on V8 counts calls and not bytecode
  */
 export const compilerFlags = (version: string): readonly string[] => [
   `--max-inlined-bytecode-size-cumulative=${inlinedBytes}`,
@@ -30,10 +29,9 @@ export const compilerFlags = (version: string): readonly string[] => [
 ];
 
 /**
- * Keeps V8's optimizing compiler from taking most of what a run takes. With every call taken into its caller as far as V8 likes, to
- * compile the code of a run is a third of the CPU time of 3,000 text calls, in threads that take cores from the run and from a
- * service on the same machine. With less taken in, 10,000 text calls take 17 % less CPU time altogether. Node 20 also compiles too
- * soon: what it compiles later, it mostly need not compile, so that 3,000 text calls take another sixth less there.
+ * Limits the work of V8's optimising compiler. With V8's defaults, compiling takes a third of the CPU time of 3,000 text calls, in
+ * threads that take cores from the run and from a service on the same machine. With less inlining, 10,000 text calls take 17 % less CPU
+ * time. Node 20 also compiles too early; later compiling saves another sixth of 3,000 text calls there.
  */
 export function boundCompiler(): void {
   for (const flag of compilerFlags(process.versions.v8)) setFlagsFromString(flag);

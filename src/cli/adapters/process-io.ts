@@ -5,10 +5,10 @@ import type { RawIo } from '../../app/output/safe-io.ts';
 import { host } from './host.ts';
 import { boundCompiler, boundHeapGrowth } from './memory.ts';
 
-/** Longest time that a command has to end after the second signal. */
+/** Milliseconds that a command has to end after the second signal. */
 const leaveGraceMs = 2_000;
 
-/** The process that this is. */
+/** Returns the input, output and signals of this process. */
 export function processIo(): RawIo {
   const { stdout, stderr, env } = process;
   const outClosed = quietly(stdout);
@@ -46,16 +46,16 @@ function toStderr(text: string): void {
   if (!process.stderr.destroyed) process.stderr.write(text);
 }
 
-/** Resolves when everything that was printed has left the process. */
+/** Resolves when all output has left the process. */
 export const flushed = async (): Promise<void> => {
   await Promise.all([process.stdout, process.stderr].map(drained));
-  // A stream reports its failures in a later turn than the one that wrote.
+  // A stream reports errors in a later turn than the write.
   await new Promise(setImmediate);
 };
 
 let outputError: NodeJS.ErrnoException | undefined;
 
-/** Why what was printed on standard output is not there, after {@link flushed}; undefined also when its reader has gone. */
+/** Returns the error of standard output after {@link flushed}; undefined also if its reader has closed. */
 export const outputFailure = (): NodeJS.ErrnoException | undefined => outputError;
 
 const drained = (stream: Writable): Promise<void> =>
@@ -64,10 +64,10 @@ const drained = (stream: Writable): Promise<void> =>
     else stream.write('', () => resolve());
   });
 
-/** What a pipe or a connection says whose reader has gone. */
+/** Error codes of a pipe or connection whose reader has closed. */
 const readerGone = new Set(['EPIPE', 'EOF', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
-/** A reader that has gone (`| head`) is no failure; a full disk is. */
+/** Handles the errors of a stream. A closed reader (`| head`) is not an error; a full disk is. */
 function quietly(stream: Writable): AbortSignal {
   const closed = new AbortController();
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -77,7 +77,7 @@ function quietly(stream: Writable): AbortSignal {
   return closed.signal;
 }
 
-/** Where a view can be drawn over: not into a file, not on a build server, not on a terminal that cannot move its cursor. */
+/** Returns the terminal for a live view; undefined for a file, a build server, or a terminal without cursor movement. */
 function terminal(): Terminal | undefined {
   const { stderr, env } = process;
   if (!stderr.isTTY || isSet(env['CI']) || env['TERM'] === 'dumb') return undefined;
@@ -90,10 +90,10 @@ function terminal(): Terminal | undefined {
   };
 }
 
-/** A build server may have a terminal without a user: a question would wait for ever. */
+/** Whether a user can answer a question. A build server may have a terminal without a user. */
 const canPrompt = (): boolean => process.stdin.isTTY && process.stderr.isTTY && !isSet(process.env['CI']);
 
-/** Not as a line editor, which would take Ctrl-C for itself: it ends the process, as everywhere before a command has begun. */
+/** Asks without a line editor, which would take Ctrl-C for itself; here Ctrl-C ends the process. */
 async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline');
   return await new Promise((resolve) => {
@@ -104,14 +104,14 @@ async function ask(question: string): Promise<string | undefined> {
       lines.close();
     });
     lines.once('close', () => {
-      // A terminal that is still read from keeps the process alive.
+      // Reading from the terminal would keep the process alive.
       process.stdin.pause();
       resolve(undefined);
     });
   });
 }
 
-/** no-color.org; FORCE_COLOR for build servers that show colours. */
+/** Whether output has colours, by no-color.org and FORCE_COLOR. */
 function wantsColors(): boolean {
   const { stderr, env } = process;
   if (isSet(env['NO_COLOR'])) return false;
@@ -132,7 +132,7 @@ function interrupts(late?: 'late'): Interrupts {
       return;
     }
     const exitCode = exitCodes[first];
-    // A third signal, or a command that does not end, leaves the process as a crash would: that is safe.
+    // After a third signal, or if a command does not end, the process exits; like a crash, this is safe.
     if (leave.signal.aborted) process.exit(exitCode);
     leave.abort();
     setTimeout(() => process.exit(exitCode), leaveGraceMs).unref();

@@ -1,10 +1,10 @@
 import { type CliError, usageError } from '../../app/errors/cli-error.ts';
 
 /**
- * Why promptpress does not run on a system; undefined where it does. On Windows a folder cannot be synced and a killed
- * run cannot end in good order, so that nothing there would keep what promptpress promises.
+ * Returns the error for an unsupported system; undefined for others. On Windows a folder cannot be synced and a killed run cannot end in
+ * good order, so promptpress could not keep its promises.
  *
- * @param platform as `process.platform`
+ * @param platform `process.platform`
  */
 export const systemRefusal = (platform: NodeJS.Platform): CliError | undefined =>
   platform === 'win32'

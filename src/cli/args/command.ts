@@ -6,21 +6,21 @@ import { readEnvFile } from '../adapters/env-file.ts';
 import { type Arguments, type FlagTable, type FlagValues, readArguments, toggle, valued } from './flags.ts';
 import { anyText } from './values.ts';
 
-/** All that help says of a command, and its table of flags: parser and help read the same one. */
+/** The help of a command and its table of flags, which parser and help share. */
 export interface CommandHelp {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What stands behind `promptpress <name>`, without the flags. */
+  /** The operands after `promptpress <name>`, without flags. */
   readonly operands: string;
-  /** A paragraph or two for a newcomer. */
+  /** One or two paragraphs for a newcomer. */
   readonly about: string;
   readonly examples: readonly { readonly command: string; readonly does: string }[];
   readonly flags: FlagTable;
 }
 
 export interface Command extends CommandHelp {
-  /** Returns the exit code. @throws CliError, Reported for expected failures */
+  /** Runs the command and returns its exit code. @throws CliError, Reported for expected failures */
   run(args: readonly string[], context: Context): Promise<number>;
 }
 
@@ -33,12 +33,12 @@ const common = {
   help: toggle('show this help', 'h'),
 };
 
-/** A shorter value is an ordinary word, which messages and JSON are made of. */
+/** Shortest value that is treated as a secret; shorter ones may be ordinary words in messages. */
 const leastSecret = 8;
 
 /**
- * The environment with what a file adds to it. Its values are secrets where those of the environment are; those whose names say so
- * are, whatever the command.
+ * Adds the variables of a file to the environment. Commands treat them like variables of the environment. Values whose names say that
+ * they are secrets are always kept out of output.
  */
 async function withEnvFile(file: string | undefined, context: Context): Promise<Context> {
   if (file === undefined) return context;
@@ -46,7 +46,7 @@ async function withEnvFile(file: string | undefined, context: Context): Promise<
   const env = { ...io.env };
   const names = new Set<string>();
   for (const [name, value] of await readEnvFile(file, io.cwd)) {
-    // An empty variable counts as missing, as everywhere.
+    // Empty variables count as missing everywhere.
     if ((env[name] ?? '') !== '') continue;
     env[name] = value;
     names.add(name);
@@ -56,7 +56,7 @@ async function withEnvFile(file: string | undefined, context: Context): Promise<
   return { ...context, io: { ...io, env }, envFile: { file, names } };
 }
 
-/** Ties a table of flags to the function that gets their values, and checks the number of operands. */
+/** Makes a command from its flags and a function that receives their values. It checks the number of operands. */
 export function command<Table extends FlagTable>(
   help: CommandHelp & { readonly flags: Table },
   operands: { readonly least: number; readonly most: number },
@@ -83,7 +83,7 @@ export function command<Table extends FlagTable>(
   };
 }
 
-/** A command as its help shows it. */
+/** Returns a correction that shows the first example of a command. */
 const exampleOf = ({ examples: [first] }: CommandHelp): Correction | undefined => {
   const words = first?.command.split(' ').slice(1) ?? [];
   return words.length === 0 || first?.command.includes('"')
@@ -116,5 +116,5 @@ function tooMany(
   );
 }
 
-/** A word that names a file or a folder, by its looks. */
+/** Whether a word looks like a path. */
 const isPath = (word: string): boolean => /[./]/.test(word);

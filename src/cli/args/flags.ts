@@ -3,44 +3,44 @@ import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { type Correction, exchanging, revaluing } from '../../app/errors/correction.ts';
 import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 
-/** One flag of a command: what help says of it and how its text becomes a value. */
+/** A flag of a command: its help, and how its text is converted into a value. */
 export interface Flag<T> {
-  /** Stands for the value in help; absent: the flag takes none. */
+  /** Name of the value in help; absent if the flag takes none. */
   readonly placeholder?: string;
-  /** Said in help: unit and default included. */
+  /** Description in help, with unit and default. */
   readonly help: string;
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly repeatable: boolean;
-  /** One letter. */
+  /** Short form, one letter. */
   readonly short?: string;
-  /** The only values that it takes, for shells that complete them. */
+  /** All accepted values, for completion; absent if they cannot be listed. */
   readonly words?: readonly string[];
-  /** A value that it takes, for messages; absent where it takes none. */
+  /** An accepted value for messages; absent if the flag takes none. */
   readonly example?: string;
-  /** The value when the flag is not given. */
+  /** Value when the flag is not given. */
   readonly absent: T;
-  /** `earlier` is the value so far, for flags that repeat. @throws CliError naming the flag */
+  /** Reads a value; `earlier` is the value so far, for repeated flags. @throws CliError with the name of the flag */
   read(text: string, name: string, earlier: T): T;
 }
 
-/** The flags of one command by their long names: read by the parser and by help. */
+/** The flags of a command by their long names. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
 
-/** What a command gets: the value of every flag of its table. */
+/** The values of all flags of a table. */
 export type FlagValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Flag<infer T> ? T : never;
 };
 
-/** How a text becomes a value. @throws CliError naming the flag */
+/** Converts the text of a flag into a value. @throws CliError with the name of the flag */
 export interface Reading<T> {
   (text: string, name: string): T;
-  /** The only texts that it takes, where these can be listed. */
+  /** All accepted texts, if they can be listed. */
   readonly words?: readonly string[];
-  /** One that it takes. */
+  /** An accepted text. */
   readonly example?: string;
 }
 
-/** What stands for a value of which only the flag knows what it is. */
+/** Examples by placeholder, for flags without an example of their own. */
 const examples: Readonly<Record<string, string>> = {
   DIR: 'runs/second',
   FILE: 'second.csv',
@@ -62,7 +62,7 @@ const wordsOf = (
   return { ...(words === undefined ? {} : { words }), ...(shown === undefined ? {} : { example: shown }) };
 };
 
-/** A flag without a value. */
+/** Makes a flag without a value. */
 export const toggle = (help: string, short?: string): Flag<boolean> => ({
   help,
   repeatable: false,
@@ -71,7 +71,7 @@ export const toggle = (help: string, short?: string): Flag<boolean> => ({
   ...(short === undefined ? {} : { short }),
 });
 
-/** A flag whose value `read` understands; it says what it expects by throwing a text. */
+/** Makes a flag with a value. `read` throws a text that says what it expects. */
 export const valued = <T>(placeholder: string, help: string, read: Reading<T>): Flag<T | undefined> => ({
   placeholder,
   help,
@@ -81,7 +81,7 @@ export const valued = <T>(placeholder: string, help: string, read: Reading<T>): 
   ...wordsOf(read, placeholder),
 });
 
-/** A flag that may be given several times. */
+/** Makes a flag that may be given several times. */
 export const repeated = <T>(placeholder: string, help: string, read: Reading<T>): Flag<readonly T[]> => ({
   placeholder,
   help,
@@ -91,15 +91,15 @@ export const repeated = <T>(placeholder: string, help: string, read: Reading<T>)
   read: (text, name, earlier) => [...earlier, read(text, name)],
 });
 
-/** The arguments of a command, read. */
+/** The parsed arguments of a command. */
 export interface Arguments<Table extends FlagTable> {
   readonly flags: FlagValues<Table>;
   readonly positionals: readonly string[];
 }
 
-/** A flag that a command does not have; who knows all commands says which of them has it. */
+/** Error for an unknown flag. A handler that knows all commands adds which of them have it. */
 export class UnknownFlagError extends CliError {
-  /** With its hyphens, without a value. */
+  /** The flag with its hyphens, without a value. */
   readonly flag: string;
 
   constructor(flag: string, message: string, hint: string | undefined, correction?: Correction) {
@@ -112,10 +112,10 @@ export class UnknownFlagError extends CliError {
 }
 
 /**
- * Reads a command line by its table. A flag may stand anywhere; `--name=value` and `--name value` are the same;
- * of a flag that does not repeat the last one counts; `--` ends the flags.
+ * Parses a command line by a table of flags. Flags may stand anywhere; `--name=value` equals `--name value`; the last one of a flag that
+ * does not repeat counts; `--` ends the flags.
  *
- * @throws CliError (exit 2) for an unknown flag, with what was probably meant, and for a missing or wrong value
+ * @throws CliError (exit 2) for an unknown flag, with a suggestion, and for a missing or wrong value
  */
 export function readArguments<Table extends FlagTable>(
   table: Table,
@@ -150,7 +150,7 @@ export function readArguments<Table extends FlagTable>(
   return { flags: Object.fromEntries(values) as FlagValues<Table>, positionals };
 }
 
-/** The value of a flag; a message about it ends with a command line in which it is right. */
+/** Reads the value of a flag; an error includes a corrected command line. */
 function readValue(flag: Flag<unknown>, text: string, name: string, earlier: unknown): unknown {
   try {
     return flag.read(text, name, earlier);
@@ -181,7 +181,7 @@ function valueOf(
       exchanging(index, isNo ? [] : [`--${name}`]),
     );
   }
-  // `--limit --json`: the next flag is not a value, though a number below 0 is; any other such value is `--name=-value`.
+  // In `--limit --json` the next flag is not a value, unlike a negative number; other such values need `--name=-value`.
   if (value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(value))) {
     const next = args[index + 1];
     throw usageError(
@@ -193,7 +193,7 @@ function valueOf(
   return value;
 }
 
-/** @param word as it was written @param index where it stands behind the command */
+/** Returns the error for an unknown flag. @param word as written @param index of the word after the command */
 function unknownFlag(word: string, index: number, table: FlagTable): UnknownFlagError {
   const equals = word.indexOf('=');
   const written = equals < 0 ? word : word.slice(0, equals);

@@ -1,10 +1,10 @@
 import type { CommandHelp } from './command.ts';
 import type { FlagTable } from './flags.ts';
 
-/** Help is read in narrow windows too. */
+/** Largest width of help, in columns. */
 const width = 96;
 
-/** What `promptpress --help` prints. */
+/** Returns the text of `promptpress --help`. */
 export function overview(
   commands: readonly Pick<CommandHelp, 'name' | 'summary'>[],
   version: string,
@@ -46,7 +46,7 @@ export function overview(
   );
 }
 
-/** What `promptpress help <command>` and `promptpress <command> --help` print. */
+/** Returns the text of `promptpress help <command>` and `promptpress <command> --help`. */
 export function commandHelp({ name, summary, operands, about, examples, flags }: CommandHelp): string {
   return lines(
     `promptpress ${name}: ${summary}`,
@@ -69,7 +69,7 @@ const flagRows = (flags: FlagTable): (readonly [string, string])[] =>
     repeatable ? `${help} (may be repeated)` : help,
   ]);
 
-/** Two columns; a left one that is too wide has the right one on the next line. */
+/** Formats two columns; if the left text is too wide, the right one starts on the next line. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const widest = 46;
   const left = Math.min(widest, Math.max(...rows.map(([term]) => term.length)));

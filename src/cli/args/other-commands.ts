@@ -4,20 +4,20 @@ import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { CommandHelp } from './command.ts';
 import type { UnknownFlagError } from './flags.ts';
 
-/** The command that a word was probably meant as. */
+/** Finds the command that a misspelled word probably meant. */
 function commandMeant(word: string, names: readonly string[]): string | undefined {
   const small = word.toLowerCase().replace(/^-+/, '');
   return names.includes(small) ? small : nearest(small, names);
 }
 
-/** What lies where a word names a place, as seen from the current folder. */
+/** Kind of file at a path relative to the current folder. */
 export type Kind = 'file' | 'folder' | undefined;
 
 /**
- * Says what is wrong where no command stands at the beginning: another word, a file, a flag.
+ * Returns the error for a command line that does not begin with a command but with another word, a file or a flag.
  *
- * @param words the command line behind `promptpress`
- * @param kindOf what lies at a path
+ * @param words of the command line after `promptpress`
+ * @param kindOf returns the kind of file at a path
  */
 export function noSuchCommand(
   words: readonly string[],
@@ -53,7 +53,7 @@ export function noSuchCommand(
   );
 }
 
-/** The name of a flag as it is written, without its hyphens and its value. */
+/** Removes the hyphens and the value from a flag. */
 const flagIn = (word: string): string => (word.split('=')[0] ?? '').replace(/^--?/, '');
 
 function flagFirst(
@@ -81,7 +81,7 @@ function flagFirst(
   );
 }
 
-/** Says of `help TOPIC` that there is no such command. */
+/** Returns the error for `help TOPIC` with an unknown command. */
 export function noSuchTopic(topic: string, commands: readonly CommandHelp[]): CliError {
   const names = commands.map(({ name }) => name);
   const flag = topic.replace(/^--?/, '');
@@ -104,8 +104,8 @@ const havingWords = (flag: string, having: readonly string[]): string =>
   `--${flag} is a flag of ${having.join(', ')}.`;
 
 /**
- * Says of a flag that a command does not have which commands have it, where its own flags do not explain the mistake; with the
- * command line of that command where it takes all the flags that stand there.
+ * Adds to the error for an unknown flag which commands have it, unless a flag of the same command was meant. The correction uses that
+ * command if it has all the flags.
  */
 export function explainedFlag(
   error: UnknownFlagError,

@@ -6,7 +6,7 @@ import { rehearsalFlags } from './sandbox-flags.ts';
 import { selectionFlags } from './selection-flags.ts';
 import { anyText, axisValue, duration, oneOf, wholeNumber } from './values.ts';
 
-/** Flags that say which directory and which service is meant. */
+/** Flags that choose the directory and the service. */
 export const placeFlags = {
   out: valued(
     'DIR',
@@ -33,7 +33,7 @@ export const placeFlags = {
   ),
 } as const;
 
-/** The flag that replaces axes of the matrix; `run`, `plan` and `validate` take it. */
+/** Flag that replaces axes of the matrix, for `run`, `plan` and `validate`. */
 export const setFlag = {
   set: repeated(
     'AXIS=VALUE',
@@ -42,7 +42,7 @@ export const setFlag = {
   ),
 } as const;
 
-/** Flags that have settled jobs tried again; `plan` takes them too, and says what they would do. */
+/** Flags that retry settled jobs. `plan` takes them too and shows their effect. */
 export const revivalFlags = {
   'retry-failed': toggle(
     'try failed jobs again: what is made already is only downloaded, the rest is submitted again',
@@ -67,7 +67,7 @@ export const revivalFlags = {
   ),
 } as const;
 
-/** How the manifest is written. */
+/** Flags for the format of the manifest. */
 export const manifestFlags = {
   'escape-formulas': toggle(
     'for spreadsheets: cells of manifest.csv that begin with = + - @ tab or CR get a leading apostrophe',
@@ -84,7 +84,7 @@ const engineExample = Object.assign((text: string, name: string): string => anyT
   example: 'postgres://user@db.example/promptpress?sslmode=verify-full',
 });
 
-/** Which engine is meant. */
+/** Flag that chooses the engine. */
 export const engineFlag = {
   engine: valued(
     'URL',
@@ -97,7 +97,7 @@ const queueExample = Object.assign((text: string, name: string): string => anyTe
   example: 'lease',
 });
 
-/** How a process takes part in a run on an engine; `run` and `worker` take them. */
+/** Flags for the part of a process in a run on an engine, for `run` and `worker`. */
 export const workingFlags = {
   ...engineFlag,
   lease: valued(
@@ -112,10 +112,10 @@ export const workingFlags = {
   ),
 } as const;
 
-/** What says whose turn a slice is. */
+/** Flag that chooses the queue of slices. */
 export const queueFlag = (help: string) => ({ queue: valued('QUEUE', help, queueExample) });
 
-/** How a run on an engine is led. */
+/** Flags for leading a run on an engine. */
 export const leadingFlags = {
   ...workingFlags,
   ...queueFlag(
@@ -179,7 +179,7 @@ export const runFlags = {
   ),
 } as const;
 
-/** @throws CliError (exit 2) for settings of the sandbox where none is started */
+/** Checks that settings of the sandbox come with a sandbox. @throws CliError (exit 2) */
 export function checkRehearsal({ sandbox, pace, fault }: Pick<RunFlags, 'sandbox' | 'pace' | 'fault'>): void {
   if (sandbox || (pace === undefined && fault.length === 0)) return;
   throw usageError(
@@ -189,7 +189,7 @@ export function checkRehearsal({ sandbox, pace, fault }: Pick<RunFlags, 'sandbox
   );
 }
 
-/** @throws CliError (exit 2) for flags of a run on several machines without an engine, and for those that no engine has */
+/** Checks flags of runs on engines. @throws CliError (exit 2) for such a flag without an engine, and for one that no engine has */
 export function checkEngineFlags(
   flags: RunFlags,
   io: { readonly env: Readonly<Record<string, string | undefined>> },
@@ -232,7 +232,7 @@ export function checkEngineFlags(
     );
 }
 
-/** What to do in place of these. */
+/** What to use on an engine in place of these flags. */
 const notOnEngines = {
   sandbox:
     'The sandbox of a run is in its own process. Start one for all: promptpress sandbox --port 8080, and give its address and key to the run and its workers (PROMPTPRESS_BASE_URL, PROMPTPRESS_API_KEY).',

@@ -30,7 +30,7 @@ const factor: Reading<number> = Object.assign(
   (text: string, name: string): number => {
     const value = Number(text);
     if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
-    // `2x` is a speed, and a speed is the inverse of a factor on durations.
+    // `2x` is a speed, the inverse of a factor on durations.
     const [, times] = /^(\d{1,4}(?:\.\d{1,4})?)\s*[x×]$/i.exec(text.trim()) ?? [];
     const speed = Number(times ?? 0);
     throw usageError(
@@ -76,7 +76,7 @@ const workTime: Reading<{ readonly work: OperationClass; readonly ms: number }> 
   { example: 'imagine=5s' },
 );
 
-/** How the sandbox behaves: a flag for each setting that is more than a number inside. */
+/** Flags for the behaviour of the sandbox, one for each setting that is more than an internal number. */
 export const settingFlags = {
   pace: valued(
     'FACTOR',
@@ -150,13 +150,13 @@ export const settingFlags = {
 
 const withSandbox = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, help: `with --sandbox: ${flag.help}` });
 
-/** How the sandbox of a rehearsal behaves: the settings that one tries a pipeline with. */
+/** Flags for the sandbox of a rehearsal. */
 export const rehearsalFlags = {
   pace: withSandbox(settingFlags.pace),
   fault: withSandbox(settingFlags.fault),
 } as const;
 
-/** The settings that these flags ask for; those without a flag, and the flags that are not given, are absent. */
+/** Returns the settings that flags ask for, without defaults. */
 export function flagSettings(flags: FlagValues<typeof settingFlags>): Partial<SandboxSettings> {
   const durations: Record<OperationClass, Record<TaskSpeed, number>> = { ...defaultSettings.durations };
   for (const { work, ms } of flags.duration) durations[work] = { relax: ms, fast: ms, turbo: ms };
@@ -193,10 +193,9 @@ const familyPreset: NamePreset = 'midjourney-proxy';
 const presets = Object.keys(namePresets) as readonly NamePreset[];
 
 /**
- * The words of a service as a flag gives them: a preset, own words, or both, `midjourney-proxy,keyHeader=x-api-key`. They mean
- * what the map `service.names` of a pipeline means. With the preset midjourney-proxy the sandbox also takes what other clients of
- * that family send.
- * @throws CliError (exit 2) for a preset or a word that is not known, one that is given twice, and one that cannot be
+ * Parses the names of a service: a preset, single names, or both, `midjourney-proxy,keyHeader=x-api-key`. They have the meaning of
+ * `service.names` in a pipeline. With the preset midjourney-proxy the sandbox also accepts what other clients of that family send.
+ * @throws CliError (exit 2) for an unknown preset or name, a repeated one, and an invalid value
  */
 export function namesOf(text: string, name: string): SandboxNames {
   const [first = '', ...rest] = text.split(',').map((part) => part.trim());
@@ -226,7 +225,7 @@ export function namesOf(text: string, name: string): SandboxNames {
   return { ...sandboxNames(names.value), familyClients: preset === familyPreset };
 }
 
-/** `Did you mean --x?`, or nothing. @param prefix of the names as the user writes them */
+/** Returns `Did you mean --x?`, or undefined. @param prefix of the names as the user writes them */
 function didYouMean(word: string, known: readonly string[], prefix = ''): string | undefined {
   const candidate = nearest(word, known);
   return candidate === undefined ? undefined : `Did you mean ${prefix}${candidate}?`;

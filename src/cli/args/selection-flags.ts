@@ -1,7 +1,7 @@
 import { repeated, valued } from './flags.ts';
 import { anyText, axisValue, shard, wholeNumber } from './values.ts';
 
-/** The flags that choose a part of a plan; `run` and `plan` have the same ones. */
+/** Flags that select a part of a plan, for `run` and `plan`. */
 export const selectionFlags = {
   limit: valued(
     'N',

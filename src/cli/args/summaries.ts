@@ -1,4 +1,4 @@
-/** What help says of each command in one line, in the order in which they are met. */
+/** Summaries of the commands for help, in the order of a newcomer's use. */
 export const summaries = {
   init: 'a first pipeline, an ignore file, an editor hint',
   validate: 'shows every mistake of a pipeline file; no network unless --online',

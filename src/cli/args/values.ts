@@ -4,14 +4,14 @@ import { nearest } from '../../pipeline/diagnostics/did-you-mean.ts';
 import { readDuration } from '../../pipeline/settings/units.ts';
 import type { Reading } from './flags.ts';
 
-/** How the texts of flags become values. Each says what it expected, and what it got. */
+/** Readers for values of flags. Their errors say what was expected and what was given. */
 
 export const anyText = (text: string, name: string): string => {
   if (text === '') throw usageError(`${name} needs a value.`);
   return text;
 };
 
-/** A whole number of at least `least`. @param absent what is where the flag is not given, for messages: a sentence */
+/** Reads a whole number of at least `least`. @param absent sentence for messages about what happens without the flag */
 export const wholeNumber = (least: number, absent?: string): Reading<number> =>
   Object.assign(
     (text: string, name: string): number => {
@@ -27,7 +27,7 @@ export const wholeNumber = (least: number, absent?: string): Reading<number> =>
     { example: String(Math.max(least, 3)) },
   );
 
-/** One of these words; a shell may list them. */
+/** Reads one of these words. */
 export const oneOf = <Word extends string>(...words: readonly Word[]): Reading<Word> =>
   Object.assign(
     (text: string, name: string): Word => {
@@ -43,7 +43,7 @@ export const oneOf = <Word extends string>(...words: readonly Word[]): Reading<W
     { words },
   );
 
-/** `250ms`, `30s`, `20m`, `6h`, as in a pipeline; milliseconds. */
+/** Reads a duration as in a pipeline: `250ms`, `30s`, `20m`, `6h`; returns milliseconds. */
 export const duration: Reading<number> = Object.assign(
   (text: string, name: string): number => {
     const ms = readDuration(text);
@@ -60,7 +60,7 @@ export const duration: Reading<number> = Object.assign(
   { example: '30m' },
 );
 
-/** `2/8`: the second of eight. */
+/** Reads a shard: `2/8` is the second of eight. */
 export const shard: Reading<{ readonly index: number; readonly of: number }> = Object.assign(
   (text: string, name: string) => {
     const [, index, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
@@ -80,7 +80,7 @@ export const shard: Reading<{ readonly index: number; readonly of: number }> = O
   { example: '1/4' },
 );
 
-/** `animal=fox`; the value may hold further equals signs. */
+/** Reads the setting of an axis: `animal=fox`. The value may contain equals signs. */
 export const axisValue: Reading<{ readonly axis: string; readonly value: string }> = Object.assign(
   (text: string, name: string) => {
     const at = text.indexOf('=');
@@ -98,7 +98,7 @@ export const axisValue: Reading<{ readonly axis: string; readonly value: string 
   { example: 'animal=fox' },
 );
 
-/** `train=0.9,test=0.1`: the parts of a data set with their shares, which add up to 1. */
+/** Reads the parts of a data set with their shares, whose sum is 1: `train=0.9,test=0.1`. */
 export const splitParts: Reading<readonly { readonly name: string; readonly share: number }[]> =
   Object.assign(
     (text: string, name: string) => {
@@ -121,7 +121,7 @@ export const splitParts: Reading<readonly { readonly name: string; readonly shar
     { example: 'train=0.9,test=0.1' },
   );
 
-/** A port; 0 is any free one. */
+/** Reads a port; 0 is any free port. */
 export const portNumber = (text: string, name: string): number => {
   const port = wholeNumber(0)(text, name);
   if (port > 65_535) throw usageError(`${name} takes a number from 0 to 65535, not "${text}".`);

@@ -12,7 +12,7 @@ import { valued } from '../args/flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { oneOf } from '../args/values.ts';
 
-/** Where the schema goes that editors complete and check pipelines with: beside them, so that it is there wherever promptpress is installed. */
+/** Place of the schema for editors: beside the pipelines, so that it does not depend on the installation. */
 const schemaPlace = '.promptpress/pipeline.schema.json';
 
 const firstPipeline = `# yaml-language-server: $schema=./${schemaPlace}
@@ -52,7 +52,7 @@ steps:
 # pipelines/judge.yaml and pipelines/captions.yaml of promptpress.
 `;
 
-/** Examples of the package, each in its file and with the tables that it reads; `npm test` runs every one. */
+/** Examples in the package, with their tables; `npm test` runs each. */
 const templates = {
   foxes: { file: 'foxes.yaml', tables: [] },
   judge: { file: 'judge.yaml', tables: [] },
@@ -63,13 +63,13 @@ const templates = {
 type TemplateName = keyof typeof templates;
 const templateNames = Object.keys(templates) as readonly TemplateName[];
 
-/** What `init` writes beside the schema and the ignore file: names within the folder, and texts. */
+/** Files that `init` writes, besides the schema and the ignore file: names within the folder, with texts. */
 interface FirstFiles {
   readonly pipeline: string;
   readonly tables: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** An example as it stands in a folder of its own: the schema lies elsewhere, and the file has another name. */
+/** Adapts an example to its new folder: other places of the schema and the file. */
 async function filesOf(template: TemplateName | undefined): Promise<FirstFiles> {
   if (template === undefined) return { pipeline: firstPipeline, tables: [] };
   const { file, tables } = templates[template];
@@ -84,7 +84,7 @@ async function filesOf(template: TemplateName | undefined): Promise<FirstFiles> 
   };
 }
 
-/** Run directories lie beside the pipeline file, as this ignore file does. */
+/** Entry of the ignore file: run directories lie beside the pipeline file. */
 const ignored = 'runs/';
 
 /** `promptpress init [dir]` */
@@ -113,7 +113,7 @@ export const init = command(
   },
   { least: 0, most: 1 },
   async ({ template }, [given], { io }) => {
-    // npm sets both for what npx starts; the command is then on no path of the shell that is typed in. --no: nothing is fetched by its name.
+    // npm sets both for `npx`, which does not add the command to the shell's path. `--no` prevents a download by name.
     const npx =
       io.env['npm_lifecycle_event'] === 'npx' || io.env['npm_command'] === 'exec' ? 'npx --no ' : '';
     const folder = resolve(io.cwd, given ?? '.');
@@ -142,7 +142,7 @@ export const init = command(
   },
 );
 
-/** A pipeline's file in the place of its folder. @throws CliError */
+/** Refuses a pipeline file given in place of its folder. @throws CliError */
 async function refuseFile(given: string | undefined, folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   const isNamedAsFile = found === undefined && /\.ya?ml$/i.test(folder);
@@ -162,7 +162,7 @@ async function refuseFile(given: string | undefined, folder: string): Promise<vo
 }
 
 /**
- * A folder that came from elsewhere may hold links in the place of what is read and written here: nothing is written then.
+ * Refuses links in place of files that are read or written here, because a folder may come from a stranger.
  *
  * @throws StateError `directory.link` | `directory.kind`
  */
@@ -174,12 +174,12 @@ function refuseLinks(folder: string, tables: FirstFiles['tables']): void {
   checkFile(join(folder, '.gitignore'), { inPlace: true });
 }
 
-/** False for a pipeline that reads other tables than a template brings along, or none. */
+/** Whether a file may be written: it does not exist, or already has this text. */
 async function mayWrite(file: string, text: string): Promise<boolean> {
   return !checkFile(file) || (await readFile(file, 'utf8')) === text;
 }
 
-/** Exclusive: another process could create the file between a check and a write. */
+/** Creates a file; fails if another process has created it since the check. */
 async function writeNew(file: string, text: string): Promise<string> {
   makeFolders(dirname(file));
   try {

@@ -21,7 +21,7 @@ import { toggle } from '../args/flags.ts';
 import { placeFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 
-/** A run directory in the list: what its state says, or why that cannot be read. */
+/** A run directory in the list: the facts of its state, or why the state cannot be read. */
 type Entry = JsonOutputs['ls']['runs'][number];
 
 /** `promptpress ls [DIR]` */
@@ -96,7 +96,7 @@ async function found(folder: string, given: string): ReturnType<typeof findRunDi
   }
 }
 
-/** Undefined where the state holds nothing. One run that cannot be read keeps nobody from seeing the others. */
+/** Reads the entry of a directory; undefined for an empty state. An unreadable state becomes an entry with its error. */
 async function entryOf(directory: string, trusted: boolean, { io }: Context): Promise<Entry | undefined> {
   const place = seenFrom(io.cwd, directory);
   try {
@@ -117,7 +117,7 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
   }
 }
 
-/** How many slots are left (jobs, where no plan is known), which share of the plan is done, and the time left. */
+/** Formats the number of slots left (of jobs without a known plan), the finished share of the plan and the time left. */
 function toDo(open: number, planned: ListedRun['planned']): string {
   const left = planned === undefined ? open : Math.max(open, planned.total - planned.settled);
   if (left === 0) return '';

@@ -79,7 +79,7 @@ export const models = command(
     }),
 );
 
-/** A pipeline of which only the service block is used, with its defaults. */
+/** Returns an empty pipeline with default settings, of which only the service is used. */
 async function nothingButService(names: NamePreset, folder: string): Promise<Pipeline> {
   const text = `name: models\nservice: { names: ${names} }\nsteps: { none: { imagine: nothing } }\n`;
   const { pipeline } = await parsePipeline({ file: 'FILE', folder, text }, machineFiles(folder));
@@ -105,7 +105,7 @@ const facts = ({ id, ownedBy, created, endpoints }: Model) => ({
   endpoints,
 });
 
-/** Unix seconds as ISO 8601; a service may say anything there. */
+/** Formats Unix seconds as an ISO 8601 date; undefined for invalid numbers. */
 function day(seconds: number): string | undefined {
   const at = new Date(seconds * 1000);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();

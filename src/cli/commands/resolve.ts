@@ -92,18 +92,18 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     }),
 );
 
-/** Where a job in doubt lies, and how it is settled there. */
+/** Place of a job in doubt, and how to settle it there. */
 interface JobPlace {
   readonly reader: StateReader;
-  /** The job as it is settled; or with which exit code the user has ended the wait for it. */
+  /** Reads the job to settle, or the exit code if the user interrupted the wait for it. */
   read(
     commands: Commands,
   ): Promise<{ readonly record: JobRecord | undefined } | { readonly interrupted: number }>;
-  /** @returns false: it was decided by somebody else meanwhile */
+  /** Settles the job. @returns false if another process has settled it */
   settle(turn: Turn): Promise<boolean>;
 }
 
-/** In a run directory, which is held until the command ends. */
+/** Opens the place of a job in a run directory and locks the directory. */
 async function inDirectory(
   directory: string,
   key: string,
@@ -125,7 +125,7 @@ async function inDirectory(
   };
 }
 
-/** On an engine, beside the workers that may be at work there. */
+/** Opens the place of a job on an engine, beside its workers. */
 async function onEngine(
   run: EngineRun,
   key: string,
@@ -186,10 +186,10 @@ function decisionOf({ task, drop }: DecisionFlags): Decision {
   return drop ? { kind: 'drop' } : { kind: 'retry' };
 }
 
-/** @throws CliError (exit 2) for a job that is not in doubt, with what can be done about it */
+/** Checks that a job is in doubt. @throws CliError (exit 2) that names other commands for the job */
 function doubtfulJob(key: string, record: JobRecord | undefined, commands: Commands): JobRecord {
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
-  // No process waits for the response to a submission any more.
+  // No process waits for the response to its submission.
   if (isInDoubt(record, false)) return record;
   throw usageError(
     `Job ${key} is not in doubt, but ${record.status}: there is nothing to resolve.`,
@@ -202,7 +202,7 @@ function doubtfulJob(key: string, record: JobRecord | undefined, commands: Comma
   );
 }
 
-/** @throws CliError (exit 2) when another job has this task: one of the two would have the other's image */
+/** Checks that a task belongs to no other job, which would get the wrong image. @throws CliError (exit 2) */
 async function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReader): Promise<void> {
   for await (const other of jobsOfTask(id, state)) {
     if (other.key === key) continue;
@@ -214,7 +214,7 @@ async function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReade
   }
 }
 
-/** Jobs that have this task, wait for it with an open dialog, or had it once. */
+/** Yields jobs that have this task, wait for it with an open dialog, or had it before. */
 async function* jobsOfTask(id: string, state: StateReader): AsyncGenerator<JobRecord> {
   for await (const record of state.mentioning(id))
     if (record.taskId === id || record.modal?.taskId === id) yield record;

@@ -60,7 +60,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
         file,
         flags,
         { ...context, io: words.io },
-        // A warning is to be read, also where all else is held back because nothing was to be done.
+        // Warnings are shown at once, even if other messages are held back.
         { onWork: () => words.flush(), warn },
       );
       return exitCode;

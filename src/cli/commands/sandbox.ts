@@ -17,7 +17,7 @@ import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { anyText, portNumber } from '../args/values.ts';
 
-/** What a sandbox keeps in its folder. */
+/** Names of the sandbox's files in its folder. */
 const taskFiles = ['sandbox.sqlite', 'sandbox.lock'].flatMap(databaseFiles);
 
 const keyVariable = 'PROMPTPRESS_API_KEY';
@@ -34,7 +34,7 @@ const {
   streamErrorMark,
 } = defaultSettings;
 
-/** What the marks in the prompt of a text do, in the words of help. */
+/** Help on marks in the prompts of texts. */
 const textMarks =
   `${blockedMark} blocks the prompt, ${unsafeMark} and ${recitedMark} filter the answer, ${refusedMark} is refused, ` +
   `${emptyMark} and ${notJsonMark} spoil it, ${badCallMark} spoils a function call, ${cutMark} and ${streamErrorMark} break a stream off`;
@@ -110,7 +110,7 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
     }),
 );
 
-/** @throws CliError (exit 2) for a setting out of range or a port that is taken */
+/** Starts the sandbox. @throws CliError (exit 2) for a setting out of range or a taken port */
 async function started(options: SandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   try {
@@ -130,7 +130,7 @@ async function started(options: SandboxOptions): Promise<Sandbox> {
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    // A server in the same process keeps it alive until then.
+    // The server keeps the process alive until then.
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });

@@ -149,7 +149,7 @@ async function sayAll(
       await io.data(jsonLine(validation));
       return;
     case 'github':
-      // No line but commands begins with text of a file: GitHub would obey it as one.
+      // Only command lines may begin with text of a file, because GitHub would run others as commands.
       await io.out(
         githubCommands(validation, { cwd: io.cwd, workspace: io.env['GITHUB_WORKSPACE'] || undefined }),
       );

@@ -1,13 +1,13 @@
 import type { Io } from '../../app/output/io.ts';
 
-/** An {@link Io} that says nothing on standard error before it is allowed to. */
+/** An {@link Io} that buffers standard error. */
 export interface BufferedIo {
   readonly io: Io;
-  /** What was held back is said now, and all else at once. */
+  /** Prints the buffered text, and from now on all text at once. */
   flush(): void;
 }
 
-/** Holds back what is said on standard error, until there is a reason to say anything (`--quiet`). A question is one. */
+/** Buffers standard error until the first flush or question (`--quiet`). */
 export function bufferErrors(io: Io): BufferedIo {
   let held: string[] | undefined = [];
   const { ask } = io;

@@ -5,10 +5,10 @@ const redrawMs = 200;
 const sentenceMs = 10_000;
 
 /**
- * Shows on standard error how far a command is: on a terminal one line that is drawn over, else a line now and then.
+ * Shows the progress of a command on standard error: on a terminal as one line that is redrawn, else as a line from time to time.
  *
- * @param text one line of what is known at the moment
- * @returns takes it off the terminal; called once
+ * @param text returns the current progress in one line
+ * @returns a function that removes the line; call it once
  */
 export function showCounting(io: Pick<Io, 'terminal' | 'err' | 'every'>, text: () => string): () => void {
   const { terminal } = io;

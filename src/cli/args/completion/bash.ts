@@ -1,6 +1,6 @@
 import { type CompletedCommand, topFlags, type Values } from './words.ts';
 
-/** A completion for bash 3.2 (that of macOS) and later. */
+/** Returns the completion script for bash 3.2 (that of macOS) and later. */
 export function bashCompletion(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name);
   return `# Completion of promptpress for bash, written by: promptpress completion bash

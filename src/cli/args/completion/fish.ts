@@ -1,6 +1,6 @@
 import { type CompletedCommand, type CompletedFlag, topFlags, type Values } from './words.ts';
 
-/** A completion for fish 3 and later. */
+/** Returns the completion script for fish 3 and later. */
 export function fishCompletion(commands: readonly CompletedCommand[]): string {
   return `# Completion of promptpress for fish, written by: promptpress completion fish
 
@@ -26,7 +26,7 @@ ${[
 
 const commandLines = ({ name, flags, operands }: CompletedCommand): readonly string[] => {
   const where = `complete -c promptpress -n '__promptpress_command ${name}'`;
-  // fish knows no positions: what any operand may be is offered for all of them.
+  // fish does not know positions, so the values of all operands are offered at each.
   const kinds = new Map(operands.map(({ values }) => [JSON.stringify(values), values]));
   return [
     ...flags.map((flag) => `${where} ${flagWords(flag)}`),
@@ -44,7 +44,7 @@ function flagWords({ name, short, help, value }: CompletedFlag): string {
   return list === '' ? `${names} -x ${said}` : `${names} -x -k -a ${quoted(list)} ${said}`;
 }
 
-/** What `complete -a` takes: words, or a command that lists them. */
+/** Returns the argument of `complete -a`: words, or a command that lists them. */
 function listOf(values: Values): string {
   switch (values.kind) {
     case 'words':
@@ -60,5 +60,5 @@ function listOf(values: Values): string {
   }
 }
 
-/** fish reads a backslash before a backslash and before a quote within single quotes. */
+/** Quotes a text for fish, where `\` and `'` are escaped within single quotes. */
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -1,47 +1,47 @@
 import type { CommandHelp } from '../command.ts';
 import type { Flag } from '../flags.ts';
 
-/** What can stand in a place of a command line: one of these words, a path, or something that no shell can know. */
+/** Possible values in a command line: fixed words, paths, or values that a shell cannot know. */
 export type Values =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  /** Pipeline files, and folders on the way to them. */
+  /** Pipeline files, and folders that may contain them. */
   | { readonly kind: 'pipelines' }
   | { readonly kind: 'files' }
   | { readonly kind: 'folders' }
   | { readonly kind: 'none' };
 
-/** A flag as a shell completes it. */
+/** A flag, as completed by a shell. */
 export interface CompletedFlag {
   readonly name: string;
   readonly short?: string;
-  /** One line. */
+  /** Description in one line. */
   readonly help: string;
   readonly repeatable: boolean;
-  /** Absent: it takes no value. */
+  /** Value of the flag; absent if it takes none. */
   readonly value?: { readonly placeholder: string; readonly values: Values };
 }
 
-/** What stands behind a command, without its flags. */
+/** An operand of a command. */
 export interface CompletedOperand {
   readonly placeholder: string;
   readonly values: Values;
-  /** Any number of them. */
+  /** Whether it may be repeated. */
   readonly repeats: boolean;
 }
 
-/** A command as a shell completes it. */
+/** A command, as completed by a shell. */
 export interface CompletedCommand {
   readonly name: string;
-  /** One line. */
+  /** Description in one line. */
   readonly help: string;
   readonly operands: readonly CompletedOperand[];
   readonly flags: readonly CompletedFlag[];
 }
 
-/** Flags in the place of a command. */
+/** Flags that stand in place of a command. */
 export const topFlags = ['--help', '--version'] as const;
 
-/** What shells complete, from the tables that the parser and help read, with `help COMMAND`. */
+/** Returns the commands for completion, including `help COMMAND`, from the tables that parser and help share. */
 export function completedCommands(commands: readonly CommandHelp[]): readonly CompletedCommand[] {
   const names = commands.map(({ name }) => name);
   return [
@@ -78,7 +78,7 @@ const completedFlag = (
       }),
 });
 
-/** `JOB [FILE|DIR]`: brackets say that it may be left out, dots that it may be repeated. */
+/** Parses `JOB [FILE|DIR]`: brackets mark an optional operand, dots a repeated one. */
 function operandsOf(text: string): readonly CompletedOperand[] {
   const words = text.split(' ').filter((word) => word !== '');
   return words.map((word) => {
@@ -87,7 +87,7 @@ function operandsOf(text: string): readonly CompletedOperand[] {
   });
 }
 
-/** @param files what FILE stands for there: an operand is a pipeline, the value of a flag any file */
+/** Returns the values of a placeholder. @param files meaning of FILE: a pipeline as an operand, any file as the value of a flag */
 function valuesOf(placeholder: string, files: 'pipelines' | 'files'): Values {
   const parts = placeholder.split('|');
   if (parts.includes('FILE')) return { kind: files };
@@ -97,7 +97,7 @@ function valuesOf(placeholder: string, files: 'pipelines' | 'files'): Values {
   return { kind: 'none' };
 }
 
-/** Shells show a line for each, and cut it at the window's edge. */
+/** Largest length of a description; shells cut lines at the edge of the window. */
 const mostCharacters = 80;
 
 function oneLine(text: string): string {

@@ -6,7 +6,7 @@ import {
   type Values,
 } from './words.ts';
 
-/** A completion for zsh: to be evaluated after `compinit`, or kept as `_promptpress` in a folder of `$fpath`. */
+/** Returns the completion script for zsh, to be evaluated after `compinit` or stored as `_promptpress` in a folder of `$fpath`. */
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
   return `#compdef promptpress
 # Completion of promptpress for zsh, written by: promptpress completion zsh
@@ -53,7 +53,7 @@ function commandCase({ name, flags, operands }: CompletedCommand): string {
   ].join('\n');
 }
 
-/** `--out=` may be followed by its value, with the sign or without; a star lets a flag be given again. */
+/** Returns the specifications of a flag. After `--out=` the value may follow with or without the sign; a star allows repetition. */
 function flagSpecs({ name, short, help, repeatable, value }: CompletedFlag): readonly string[] {
   const star = repeatable ? '*' : '';
   const shown = `[${escaped(help)}]`;
@@ -82,7 +82,7 @@ function action(values: Values): string {
   }
 }
 
-/** Within a specification of `_arguments`. */
+/** Escapes a text for a specification of `_arguments`. */
 const escaped = (text: string): string => text.replaceAll(/[\\[\]:]/g, '\\$&');
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -10,7 +10,7 @@ import { oneOf } from '../../args/values.ts';
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];
 
-/** `promptpress completion SHELL`. @param commands every command: what is completed is what they say of themselves */
+/** `promptpress completion SHELL`. @param commands loads all commands, whose tables the scripts are made from */
 export const completionOf = (commands: () => Promise<readonly CommandHelp[]>): Command =>
   command(
     {

@@ -56,7 +56,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         );
         return exitCodes.ok;
       }
-      // As a coordinator: none begins meanwhile.
+      // Takes the lease of a coordinator, so that no other one starts.
       const hold = await holdRun(engine, run, place.name).catch((error: unknown) => {
         throw error instanceof StateError && error.code === 'state.locked' ? refuse() : error;
       });
@@ -71,7 +71,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       } finally {
         hide();
       }
-      // Where its folder is here, another run of the name may have it.
+      // The folder may belong to a newer run of the same name.
       if (id !== undefined && engineOf(place.directory)?.place === id) {
         await folderInputs(place.directory).clear();
         await rm(join(place.directory, runFiles.engine), { force: true });

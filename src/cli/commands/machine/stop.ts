@@ -48,7 +48,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const workersStatus = await readWorkers(pool, run, undefined);
       const alive = workersStatus?.workers.filter((worker) => worker.alive).length ?? 0;
       if (workersStatus?.led !== true && alive === 0) {
-        // Nobody is there who would say it.
+        // No process is left that could record the end.
         await endRun(pool, run, invocation);
         const facts = await readRunFacts(state);
         const outcome = outcomeFacts({ finishedAt: io.now(), end, exitCode: exitCodes.SIGINT });

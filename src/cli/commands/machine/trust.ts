@@ -50,7 +50,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
   { least: 0, most: 1 },
   async ({ key, forget }, [given], { io }) => {
     if (key !== undefined && Object.values(io.env).includes(key))
-      // `--key $TEAM_KEY`: the shell has put its value there, which is not to be kept.
+      // The shell has replaced `$TEAM_KEY` in `--key $TEAM_KEY` by its value, which must not be stored.
       throw usageError(
         '--key takes the name of a variable, and this is what one holds.',
         'Write it without a $.',

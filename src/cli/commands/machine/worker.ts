@@ -13,7 +13,7 @@ import { placeFlags, queueFlag, workingFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
 
-/** Of a worker, for all runs that it works on: the queue has one more. */
+/** Connections of a worker for all its runs; the queue has another one. */
 const connections = 2;
 
 /** `promptpress worker` */
@@ -71,7 +71,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     const { io, redactor } = context;
     const queue = flags.queue === undefined ? undefined : namedQueue(flags.queue, redactor);
     return await closingAfter(async (disposables) => {
-      // Whoever has reached no engine holds nothing of it.
+      // Until it has reached an engine, the worker holds nothing.
       const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const name = workerName(flags.name, io.machine);
@@ -98,7 +98,7 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
   },
 );
 
-/** Undefined: no log is wanted. @throws StateError, the error of the file system */
+/** Opens the log; undefined if none is wanted. @throws StateError, the error of the file system */
 function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Context): RunLog | undefined {
   if (level === undefined) return undefined;
   const file = join(io.cwd, `worker-${name.replaceAll(/[^\w.-]/g, '_')}.log`);
@@ -107,13 +107,13 @@ function openLog(level: LogLevel | undefined, name: string, { io, redactor }: Co
   );
 }
 
-/** How often an engine is tried that is not there yet, ms. */
+/** Milliseconds between two attempts to reach an engine. */
 const againMs = 2000;
 
-/** What passes without anybody changing the command: workers may be started before the first run, and before their engine. */
+/** Errors that end by themselves: workers may be started before the first run and before their engine. */
 const passing: readonly string[] = ['engine.empty', 'engine.away', 'engine.busy', 'engine.connections'];
 
-/** Undefined: the process is to end, or there is nothing to do and it was not to wait. */
+/** Waits for the engine; undefined if the process ends, or if there is nothing to do with --once. */
 async function reached(
   flags: { readonly engine: string | undefined; readonly once: boolean },
   name: string,

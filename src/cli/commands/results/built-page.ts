@@ -4,7 +4,7 @@ import { usageError } from '../../../app/errors/cli-error.ts';
 import { packageFile } from '../../../app/version.ts';
 import { reportFiles } from '../../../report/facts/layout.ts';
 
-/** The folder of the page of results, as it was built. @throws CliError (exit 2) in a clone that was not built */
+/** Returns the folder of the built page. @throws CliError (exit 2) in a clone without a build */
 export function builtPage(): string {
   const page = packageFile('dist/page');
   if (existsSync(join(page, reportFiles.page))) return page;

@@ -29,7 +29,7 @@ import { toggle } from '../../args/flags.ts';
 import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 
-/** Names that are listed one by one. */
+/** Largest number of names listed. */
 const mostListed = 20;
 
 /** `promptpress clean FILE|DIR` */
@@ -74,7 +74,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       const interrupts = io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const signal = interrupts.drain;
-      // Also to show: a run would make files that nobody has listed yet.
+      // The lock also protects a mere listing from files of a new run.
       const state = holdState(
         directory,
         'promptpress clean',
@@ -152,5 +152,5 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const names = new Set<string>([...stateFiles, lockFileName, ...countNames, ...Object.values(runFiles)]);
 
-/** What people and systems put beside results, and what a run leaves. */
+/** Whether a file belongs to a run, or is a common system file that may stay. */
 const isOurs = (name: string): boolean => names.has(name) || /^\.(?:gitignore|gitkeep|DS_Store)$/.test(name);

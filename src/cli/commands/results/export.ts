@@ -29,7 +29,7 @@ import { anyText, oneOf, splitParts } from '../../args/values.ts';
 
 const kohya = oneOf('kohya');
 
-/** Texts beside images: a line to copy has the only form that can have them too. */
+/** Reads the program for caption files. The corrected command line of its error also sets the only format that has them. */
 const captionProgram: Reading<'kohya'> = Object.assign(
   (text: string, name: string): 'kohya' => {
     try {
@@ -243,7 +243,7 @@ function failureOf(error: unknown, to: string, signal: 'SIGINT' | 'SIGTERM' | 'S
   return error;
 }
 
-/** The commit of the last run, as `run.json` has it. What is wrong with that file does not keep results from being exported. */
+/** Returns the commit of the last run from `run.json`. Errors in that file do not prevent an export. */
 function commitOf(directory: string): { readonly commit?: string; readonly isChanged?: boolean } {
   try {
     const record: unknown = JSON.parse(readOwnText(join(directory, runFiles.record), 1024 * 1024) ?? '{}');
@@ -252,7 +252,7 @@ function commitOf(directory: string): { readonly commit?: string; readonly isCha
       return {};
     return { commit: git['commit'], isChanged: git['dirty'] === true };
   } catch {
-    // A record that was cut off, or is no JSON: the card says nothing of a commit.
+    // Without a readable record the card names no commit.
     return {};
   }
 }

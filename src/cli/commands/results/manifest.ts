@@ -59,7 +59,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       const { directory, state, file: named } = await openTarget(target, flags, context, 'place');
       disposables.add(() => state.close());
       const file = join(directory, runFiles.manifest);
-      // Nothing is lost by a kill before the file is begun.
+      // Until the file is begun, a kill loses nothing.
       const interrupts = context.io.interrupts('late');
       disposables.add(() => interrupts.stop());
       const { drain } = interrupts;

@@ -39,7 +39,7 @@ import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 
-/** More directories than anybody has machines. */
+/** Largest number of directories. */
 const mostDirectories = 1000;
 
 /** `promptpress merge DIR… --out DIR` */
@@ -144,14 +144,14 @@ async function merged(
     return end;
   };
   const { plan } = await planOfDirectory(first.directory, first.reader, context, undefined, signal);
-  // What is begun from here on is removed again.
+  // From here on an interruption must remove what was written.
   interrupts.listen();
   const { exitCode, lines } = await writeWholeFolder(to, write, signal);
   await io.out(`${[...said(sums, to, names.length, io.cwd), ...lines].join('\n')}\n`);
   return exitCode;
 }
 
-/** What the directory is of, before its first job. */
+/** Writes the facts of the merged directory before its first job. */
 async function begin(state: StateStore, folder: string, run: MergedRun, now: number): Promise<void> {
   for (const name of Object.values(pipelineFacts)) {
     const value = await run.reader.fact(name);
@@ -176,7 +176,7 @@ async function begin(state: StateStore, folder: string, run: MergedRun, now: num
   });
 }
 
-/** Counts what all directories have sent, and their runs: what one of them settled is not taken up as if this were the run that did. */
+/** Records the number of submissions and runs of all directories, so that the next run does not take their settled jobs for its own. */
 async function countAll(state: StateStore, runs: readonly MergedRun[]): Promise<void> {
   let [submits, invocation] = [0, 0];
   for (const { reader } of runs) {
@@ -187,7 +187,7 @@ async function countAll(state: StateStore, runs: readonly MergedRun[]): Promise<
   state.countSubmissions();
 }
 
-/** Writes the manifest, and what came of the merge as of a run. */
+/** Writes the manifest, and the outcome of the merge as that of a run. */
 async function finish(
   state: StateStore,
   folder: string,
@@ -242,7 +242,7 @@ function said(
 
 const isWithin = (path: string, folder: string): boolean => `${path}${sep}`.startsWith(`${folder}${sep}`);
 
-/** A path with the links of its folder resolved, as far as that is there. */
+/** Resolves links in a path whose last parts may not exist. */
 async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -27,7 +27,7 @@ import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
 import { bufferErrors } from '../../terminal/buffered-io.ts';
 import { run } from '../run.ts';
 
-/** The flags of `verify` that go along to the run which downloads. */
+/** Flags of `verify` that are passed to the downloading run. */
 export interface RepairFlags {
   readonly 'trust-directory': boolean;
   readonly 'base-url': string | undefined;
@@ -36,10 +36,10 @@ export interface RepairFlags {
 }
 
 /**
- * Takes damaged files out of the state, and has a run download them that may submit nothing. A job that the pipeline does not have any
- * more is not downloaded: it gets its files back in the state, so that its fault stays known.
+ * Removes damaged files from the state and starts a run that downloads them again without any submission. A job that is no longer in the
+ * pipeline is not downloaded; its files are restored in the state, so that the damage stays known.
  *
- * @returns jobs that are still without their files, and are not done any more: their download failed
+ * @returns jobs whose download failed, which are no longer done
  */
 export async function repair(
   found: {
@@ -58,7 +58,7 @@ export async function repair(
   if (isOnEngine) refuseWithoutFile(found);
   const mendable = faults.flatMap((fault) => ('isRepairable' in fault && fault.isRepairable ? [fault] : []));
   const keys = new Set(mendable.map(({ job }) => job));
-  /** Jobs whose own files are damaged, and not frames alone. */
+  /** Jobs with damaged files of their own, and not only damaged frames. */
   const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
   const held = async <T>(work: (state: HeldState, disposables: Disposables) => T | Promise<T>): Promise<T> =>
     await closingAfter(async (disposables) => {
@@ -68,7 +68,7 @@ export async function repair(
       return await work(state, disposables);
     });
   const before = new Map<string, JobRecord>();
-  /** It may be refused, by a link in the way for example: the jobs get their files back in the state all the same. */
+  /** The run may be refused, for example because of a link; the state is restored even then. */
   let ran: Promise<number> | undefined;
   if (keys.size > 0) {
     const args = await held(async (state) => {
@@ -109,14 +109,14 @@ export async function repair(
   return failed;
 }
 
-/** The jobs of a run, while nobody else may change them. */
+/** A locked state of a run. */
 interface HeldState {
   readonly reader: StateReader;
   get(key: string): JobRecord | undefined | Promise<JobRecord | undefined>;
   put(record: JobRecord): unknown;
 }
 
-/** @throws StateError `state.locked` (exit 75) while a run is on */
+/** Locks a run directory. @throws StateError `state.locked` (exit 75) during a run */
 async function holdDirectory(
   directory: string,
   flags: RepairFlags,
@@ -134,9 +134,9 @@ async function holdDirectory(
 }
 
 /**
- * Leads a run on an engine that is over, as `run` does.
+ * Takes the lead of an ended run on an engine.
  *
- * @throws StateError `state.locked` (exit 75) while it is on, or led elsewhere; CliError; EngineError
+ * @throws StateError `state.locked` (exit 75) during the run, or if another process leads it; CliError; EngineError
  */
 async function holdEngine(
   target: string,
@@ -180,14 +180,14 @@ async function holdEngine(
     get: async (key) => await state.get(key),
     put: async (record) => {
       const job = await readSharedJob(pool, run, record.key);
-      // The lead is held, and no worker is there: nobody else writes.
+      // This process leads and no worker is alive, so nobody else writes.
       if (job === undefined || !(await settleSharedJob(pool, run, job, { records: [record], attempts: [] })))
         throw new StateError('state.locked', `Another process has changed job ${record.key} meanwhile.`);
     },
   };
 }
 
-/** @throws CliError (exit 2): what a state on an engine says is not where this machine reads a pipeline, nor writes */
+/** Requires a pipeline file and a local directory: paths in the state may be another machine's. @throws CliError (exit 2) */
 function refuseWithoutFile({
   file,
   directory,
@@ -207,10 +207,10 @@ function refuseWithoutFile({
     );
 }
 
-/** Outcomes of a run that the files which it leaves do not explain: its words do. */
+/** Exit codes of a run that need its messages, because its files do not explain them. */
 const unexplained: ReadonlySet<number> = new Set([exitCodes.stopped, exitCodes.internal, exitCodes.disk]);
 
-/** A run of which nobody is told, and whose summary is not shown: what it did is said by what is found behind it. */
+/** Runs without messages, notification and summary; the caller then checks the result. */
 async function runQuietly(args: readonly string[], context: Context): Promise<number> {
   const words = bufferErrors(context.io);
   const io = {
@@ -223,7 +223,7 @@ async function runQuietly(args: readonly string[], context: Context): Promise<nu
   return code;
 }
 
-/** The last run once more, with what it chose: the next manifest lists that, wherever the files are that are downloaded. */
+/** Returns the arguments to repeat the last run with its selection, so that the next manifest lists the same cells. */
 async function downloadArguments(
   {
     directory,
@@ -245,7 +245,7 @@ async function downloadArguments(
     '--max-submits',
     '0',
     '--no-progress',
-    // Wherever the queue of the run is: this one needs no other server, and no session of its own.
+    // The lease queue needs no other server and no session, whatever queue the run used.
     ...(isOnEngine ? ['--queue', 'lease'] : []),
     ...(facts.serviceId === sandboxId ? ['--sandbox'] : []),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),

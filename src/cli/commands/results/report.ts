@@ -113,7 +113,7 @@ The report lies in report/ of the run directory and shows the images where they 
     }),
 );
 
-/** The page shows images where they lie beside it. @throws CliError (exit 2) where they lie in a bucket, and no copy of them here */
+/** The page shows images beside it. @throws CliError (exit 2) if they lie in a bucket without local copies */
 async function refuseWithoutFiles(directory: string, state: StateReader, cwd: string): Promise<void> {
   const place = await rememberedPlace(state);
   if (place === undefined || (await hasArtifacts(openArtifactFolder(directory), ''))) return;
@@ -124,7 +124,7 @@ async function refuseWithoutFiles(directory: string, state: StateReader, cwd: st
   );
 }
 
-/** @throws CliError (exit 2) where the report would lie among the files of the run; StateError where a link is in its place */
+/** Returns the folder of the report. @throws CliError (exit 2) for a folder of the run's files; StateError for a link */
 function folderOf(to: string | undefined, directory: string, cwd: string): string {
   const own = join(directory, runFiles.report);
   const folder = to === undefined ? own : resolve(cwd, to);
@@ -152,7 +152,7 @@ const whyWithout = {
   'no-library': 'because sharp is not installed (npm install --include=optional sharp)',
 } as const;
 
-/** @param elsewhere the run directory, where the report does not lie in it */
+/** @param elsewhere run directory, if the report lies outside of it */
 function* warnings(
   { thumbnails: { without } }: ReportTotals,
   elsewhere: string | undefined,

@@ -75,7 +75,7 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
         now: () => io.now(),
         every: (ms, call) => io.every(ms, call),
         onProblem: (error) => {
-          // Twice a second the same one may come.
+          // The same error may recur twice a second.
           const { text = '' } = shownErrorOf(error, []);
           if (text !== problem) io.err(text);
           problem = text;
@@ -91,7 +91,7 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
     }),
 );
 
-/** How the workers of a run on an engine are doing, for the page. */
+/** Reads the status of the workers for the page. */
 async function workersOf({ engine, run, state }: EngineRun): Promise<PageWorkers | undefined> {
   const { readWorkers } = await import('../../../engine/slices/workers.ts');
   const workersStatus = await readWorkers(engine.pool, run, (await readRunFacts(state))?.serviceId);
@@ -108,7 +108,7 @@ async function workersOf({ engine, run, state }: EngineRun): Promise<PageWorkers
   };
 }
 
-/** @throws CliError (exit 2) for a port that is taken */
+/** Starts the server. @throws CliError (exit 2) if the port is taken */
 async function started(options: ServeOptions): Promise<Serving> {
   try {
     return await startServing(options);
@@ -123,7 +123,7 @@ async function started(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** What the plan of the last run is made of; how it ended does not matter. */
+/** Returns a text that changes with the plan of the last run, but not with its outcome. */
 async function identityOf(state: StateReader): Promise<string> {
   const { filesRoot, tables, serviceId, set, selection } = (await readRunFacts(state)) ?? {};
   const text = await state.fact(pipelineFacts.text);
@@ -133,7 +133,7 @@ async function identityOf(state: StateReader): Promise<string> {
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    // A server in the same process keeps it alive until then.
+    // The server keeps the process alive until then.
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });

@@ -23,7 +23,7 @@ import { placeFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { type RepairFlags, repair } from './repair.ts';
 
-/** Findings of one kind that are listed one by one; `--json` has all. */
+/** Largest number of findings listed of each kind; `--json` has all. */
 const mostListed = 20;
 
 /** `promptpress verify FILE|DIR` */
@@ -61,7 +61,7 @@ export const verifyCommand = command(
   async (flags, [given], context) => {
     const { io } = context;
     const target = targetOrDefault(given, 'verify', io);
-    // Until its plan is read, nothing is lost by a kill.
+    // Until the plan is read, a kill loses nothing.
     const interrupts = io.interrupts('late');
     try {
       const first = await look(target, flags, context, interrupts, flags.json && !flags.repair);
@@ -93,23 +93,23 @@ interface Flags extends RepairFlags {
   readonly sandbox: boolean;
 }
 
-/** What a directory showed. */
+/** Findings of a verification. */
 interface Seen {
-  /** By which it is found again. */
+  /** Name of the run for other commands. */
   readonly target: string;
   readonly place: RunPlace;
   readonly isOnEngine: boolean;
-  /** The pipeline that the user named, absolute. */
+  /** Absolute path of the pipeline that the user named. */
   readonly file: string | undefined;
   readonly directory: string;
   readonly looked: Looked;
-  /** All faults; the bytes of a finding are few, and there are as many as files at most. */
+  /** All faults. They are bounded by the number of files and small. */
   readonly faults: readonly Finding[];
   readonly unlisted: number;
   readonly examples: readonly string[];
   /** Files of different jobs with the same bytes. */
   readonly same: SameFilesFound | undefined;
-  /** Results that may be those of other jobs. */
+  /** Results that may belong to other jobs. */
   readonly shared: readonly Extract<Finding, { kind: 'shared' }>[];
 }
 
@@ -145,7 +145,7 @@ async function look(
         redact: redactor.applyToData,
         signal,
       },
-      // Elsewhere than in the run directory nobody wrote one.
+      // Without its run directory here, nobody has written a manifest.
       hasEnded:
         facts.outcome !== undefined && (engine === undefined || existsSync(join(directory, runFiles.engine))),
       looked,

@@ -75,7 +75,7 @@ export const status = command(
     }),
 );
 
-/** How the workers of a run on an engine are doing. */
+/** Reads the status of the workers of a run on an engine. */
 async function workersOf(
   { engine, run }: EngineRun,
   service: string | undefined,
@@ -84,7 +84,7 @@ async function workersOf(
   return await readWorkers(engine.pool, run, service);
 }
 
-/** Work that reads everything is done again only when that would take a twentieth of the time. */
+/** Repeats slow work only if it takes at most a twentieth of the time. */
 function rarely<T>(work: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly result: T; readonly until: number } | undefined;
   return async () => {

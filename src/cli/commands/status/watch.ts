@@ -11,11 +11,11 @@ import { Screen } from '../../terminal/progress/screen.ts';
 const everyMs = 2_000;
 
 /**
- * Reads a status every two seconds until its run has ended, or a signal comes. On a terminal the text is drawn over the one before;
- * without one, a line with the time is written whenever the counts have changed.
+ * Shows a status every two seconds until its run ends or a signal comes. A terminal shows the current text; other outputs get a timed
+ * line whenever the counts change.
  *
- * @param textOf the status for people
- * @returns the signal that ended it; undefined where the run has ended, or none is on
+ * @param textOf formats the status for users
+ * @returns the signal that ended it; undefined if the run has ended or none is active
  */
 export async function watchStatus(
   read: () => Promise<RunStatus>,
@@ -25,7 +25,7 @@ export async function watchStatus(
 ): Promise<InterruptName | undefined> {
   const interrupts = io.interrupts();
   disposables.add(() => interrupts.stop());
-  // The timer of the terminal keeps no process alive, and nothing else is waited for.
+  // Keeps the process alive, which the timer of the terminal does not.
   disposables.add(wallClock.at(Number.MAX_SAFE_INTEGER, () => {}));
   const { terminal } = io;
   const err = (text: string): void => io.err(text);
@@ -62,7 +62,7 @@ const nextTick = (io: Pick<Io, 'every'>, interrupted: AbortSignal): Promise<void
     interrupted.addEventListener('abort', end, { once: true });
   });
 
-/** What fits a window: what scrolls cannot be drawn over, and in the last column a line would wrap. */
+/** Cuts a text to the window: lines outside of it cannot be redrawn, and a full line would wrap. */
 function viewOf(text: string, { columns, rows }: Pick<Terminal, 'columns' | 'rows'>): readonly string[] {
   const lines = text.trimEnd().split('\n').map(printable);
   const most = Math.max(2, rows() - 1);
@@ -73,7 +73,7 @@ function viewOf(text: string, { columns, rows }: Pick<Terminal, 'columns' | 'row
   return shown.map((line) => (columnsOf(line) <= width ? line : cut(line, width)));
 }
 
-/** `12 done, 3 under way, 1 failed; 37 jobs/min; cost 1.20` */
+/** Formats the counts of a status: `12 done, 3 under way, 1 failed; 37 jobs/min; cost 1.20`. */
 function statusLine(status: RunStatus): string {
   const { perMinute, cost } = status;
   return [

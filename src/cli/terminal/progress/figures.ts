@@ -3,15 +3,15 @@ import { columnsOf, cut } from '../../../pipeline/diagnostics/columns.ts';
 import { totalTokens } from '../../../plan/usage.ts';
 import { count, counted, money, rateWords, span, tokenWords } from '../../../report/text/amounts.ts';
 
-/** The numbers of a progress in words, with how important each is: 0 matters most. */
+/** Figures of the progress as texts with ranks; rank 0 is the most important. */
 
-/** A part of a line; the less important ones, with the higher ranks, are left out where there is no room. */
+/** A part of a line. Parts with higher ranks are left out first if the line is too long. */
 export interface Part {
   readonly text: string;
   readonly rank: number;
 }
 
-/** The parts that fit, in their order, with a comma between two; the most important one is cut if it must be. */
+/** Joins the parts that fit into a width, with commas. The most important part is cut if necessary. */
 export function fitted(parts: readonly Part[], columns: number): string {
   let kept = parts;
   while (kept.length > 1 && columnsOf(joined(kept)) > columns) {
@@ -24,7 +24,7 @@ export function fitted(parts: readonly Part[], columns: number): string {
 
 const joined = (parts: readonly Part[]): string => parts.map(({ text }) => text).join(', ');
 
-/** `3 min 20 s`, in steps that a reader can follow: about a twentieth of it, never less than a second. */
+/** Formats a duration like `3 min 20 s`, rounded to about a twentieth but at least to seconds. */
 export function leftSpan(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 20) return `${seconds} s`;
@@ -41,7 +41,7 @@ export function leftSpan(ms: number): string {
 
 const nearest = (value: number, step: number): number => Math.round(value / step) * step;
 
-/** What stands first: how long it still takes. */
+/** Formats the time left, which begins the line. */
 export function leftWords({ leftMs, open, stopping }: Progress, isNarrow = false): string {
   const about = isNarrow ? '' : 'about ';
   if (stopping)
@@ -50,9 +50,9 @@ export function leftWords({ leftMs, open, stopping }: Progress, isNarrow = false
   return leftMs === undefined ? 'time left unknown' : `${about}${leftSpan(leftMs)} left`;
 }
 
-/** Counts of a step, or of all. */
+/** Counts of one step or of all steps. */
 export type Counts = Pick<StepProgress, 'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'total'> & {
-  /** The total is an estimate. */
+  /** Whether the total is an estimate. */
   readonly isAbout?: boolean;
 };
 
@@ -78,7 +78,7 @@ export const countParts = ({
 const some = (value: number, word: string, rank: number): readonly Part[] =>
   value === 0 ? [] : [{ text: `${count(value)} ${word}`, rank }];
 
-/** All steps together. */
+/** Sums the counts of all steps. */
 export function sumOf({ steps, open }: Progress): Counts {
   const sum = { done: 0, failed: 0, inDoubt: 0, skipped: 0, blocked: 0 };
   let total: number | undefined = 0;
@@ -95,14 +95,14 @@ export function sumOf({ steps, open }: Progress): Counts {
   return { ...sum, total: total ?? settled + open, isAbout };
 }
 
-/** What is under way, how fast, and since when. */
+/** Returns parts for the work in flight, the speed and the elapsed time. */
 export const activityParts = (progress: Progress, now: number): readonly Part[] => [
   { text: flightWords(progress), rank: 0 },
   { text: rateWords(progress.perMinute), rank: 1 },
   { text: `${span(now - progress.startedAt)} so far`, rank: 2 },
 ];
 
-/** `12 tasks, 3 downloads, 2 texts in flight`. */
+/** Formats the work in flight: `12 tasks, 3 downloads, 2 texts in flight`. */
 function flightWords({ tasks, downloads, texts }: Progress): string {
   const kinds = [
     ...(tasks > 0 || downloads + texts === 0 ? [counted(tasks, 'task')] : []),
@@ -112,7 +112,7 @@ function flightWords({ tasks, downloads, texts }: Progress): string {
   return `${kinds.join(', ')} in flight`;
 }
 
-/** Cost and tokens of this run, and of all runs where there were others; empty: nothing is counted. */
+/** Returns parts for the cost and tokens of this run, and of earlier runs if there are any; empty if nothing was counted. */
 export function spendingParts({ cost, tokens, earlier }: Progress): readonly Part[] {
   const words = tokenWords(tokens);
   const allTokens = earlier.tokens + (tokens === undefined ? 0 : totalTokens(tokens));
@@ -128,7 +128,7 @@ export function spendingParts({ cost, tokens, earlier }: Progress): readonly Par
   ];
 }
 
-/** `last failure: grid, cell 12: task.failed: banned prompt`; undefined: nothing failed. */
+/** Formats the last failure: `last failure: grid, cell 12: task.failed: banned prompt`; undefined if there is none. */
 export function failureWords({ lastFailure }: Progress): string | undefined {
   if (lastFailure === undefined) return undefined;
   const { step, cell, error } = lastFailure;

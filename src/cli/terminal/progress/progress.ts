@@ -11,10 +11,10 @@ import { paintWith, progressLines } from './view.ts';
 
 const redrawMs = 200;
 const sentenceMs = 1000;
-/** Of a route that is refused again and again is spoken once in this time. */
+/** Shortest time in ms between two messages about a refused route. */
 const pauseMs = 60_000;
 
-/** A live view on a terminal, else a line now and then. */
+/** Shows the progress of a run as a live view on a terminal, else as a line from time to time. */
 export const showProgress: ShowProgress = (io, run, options, source) => {
   const model = source ?? new ProgressModel(run, io.now());
   const { terminal } = io;
@@ -50,7 +50,7 @@ function inSentences(io: Io, model: ProgressSource, quiet: boolean): ProgressSho
   const intervals = new Intervals(io.now());
   const sayWhenDue = (): void => {
     const now = io.now();
-    // Asked each second, so that the figures are as steady as those of the view.
+    // Updated each second, so that its averages are as steady as in the live view.
     const progress = model.progress(now);
     if (intervals.isDue(now)) say(progressSentence(progress, now));
   };
@@ -58,7 +58,7 @@ function inSentences(io: Io, model: ProgressSource, quiet: boolean): ProgressSho
   return { listener: listenerOf(io, model, say), say, end: stop };
 }
 
-/** Notes what happens in the model of the progress, and says the lines that the user must not miss. */
+/** Returns a listener that updates the model and prints important events. */
 function listenerOf(io: Io, model: ProgressSource, say: (text: string) => void): RunListener {
   const lineFor = announcer(io);
   return (event) => {
@@ -68,7 +68,7 @@ function listenerOf(io: Io, model: ProgressSource, say: (text: string) => void):
   };
 }
 
-/** What is said the moment it happens, view or not. */
+/** Returns a function that finds the message for an important event. */
 function announcer(io: Io): (event: RunEvent) => string | undefined {
   const spokenAt = new Map<string, number>();
   return (event) => {
@@ -83,7 +83,7 @@ function announcer(io: Io): (event: RunEvent) => string | undefined {
   };
 }
 
-/** As a sentence begins. */
+/** Capitalises the first letter. */
 const begun = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 function lineFor(event: RunEvent): string | undefined {

@@ -1,4 +1,4 @@
-/** Lines at the bottom of a terminal that are drawn over again. */
+/** Lines at the bottom of a terminal that can be redrawn. */
 export class Screen {
   readonly #draw: (frame: string) => void;
   readonly #say: (text: string) => void;
@@ -6,32 +6,32 @@ export class Screen {
   #last = '';
 
   /**
-   * @param draw writes to the terminal, cursor movements too
-   * @param say writes a text to the same terminal
+   * @param draw writes to the terminal, with cursor movements
+   * @param say prints a text on the same terminal
    */
   constructor(draw: (frame: string) => void, say: (text: string) => void) {
     this.#draw = draw;
     this.#say = say;
   }
 
-  /** Shows these lines in place of the ones before; each must fit the width. */
+  /** Replaces the lines; each must fit the width. */
   draw(lines: readonly string[]): void {
     const text = lines.join('\n');
     if (text === this.#last && this.#drawn > 0) return;
-    // One write per frame, each line cleared behind its text and not before it: nothing flickers.
+    // One write per frame, and each line is cleared after its text, which avoids flicker.
     const frame = lines.map((line) => `${line}${clearRight}\n`).join('');
     this.#draw(`${this.#home()}${frame}${clearBelow}`);
     this.#drawn = lines.length;
     this.#last = text;
   }
 
-  /** Prints above the lines, which come again with the next draw. */
+  /** Prints a text above the lines, which return with the next draw. */
   print(text: string): void {
     this.clear();
     this.#say(text);
   }
 
-  /** Leaves the terminal as if nothing had been drawn. */
+  /** Removes the lines. */
   clear(): void {
     if (this.#drawn === 0) return;
     this.#draw(`${this.#home()}${clearBelow}`);
@@ -39,7 +39,7 @@ export class Screen {
     this.#last = '';
   }
 
-  /** Leaves the last frame where it is; what is written now comes below it. */
+  /** Leaves the lines; later output appears below them. */
   release(): void {
     this.#drawn = 0;
     this.#last = '';

@@ -3,10 +3,10 @@ import { shownLine } from '../../../report/text/printable.ts';
 import { activityParts, countParts, failureWords, leftWords, spendingParts, sumOf } from './figures.ts';
 
 const firstMs = 10_000;
-/** Build servers end a job that says nothing for ten minutes. */
+/** Longest time in ms between two lines; some build servers end a job after ten minutes without output. */
 const longestMs = 300_000;
 
-/** When a run without a terminal says how far it is: soon at first, then ever more rarely. */
+/** Schedules progress lines without a terminal, with growing intervals. */
 export class Intervals {
   #ms = firstMs;
   #due: number;
@@ -16,7 +16,7 @@ export class Intervals {
     this.#due = startedAt + this.#ms;
   }
 
-  /** True when a line is due; the next one is due after twice the time. */
+  /** Whether a line is due. After one, the interval doubles. */
   isDue(now: number): boolean {
     if (now < this.#due) return false;
     this.#ms = Math.min(longestMs, this.#ms * 2);
@@ -25,7 +25,7 @@ export class Intervals {
   }
 }
 
-/** One line for logs and build servers: the clock, then what matters most. */
+/** Formats the progress as one line with the time, for logs and build servers. */
 export function progressSentence(progress: Progress, now: number): string {
   const [done, ...others] = countParts(sumOf(progress)).map(({ text }) => text);
   const failure = failureWords(progress);
@@ -41,7 +41,7 @@ export function progressSentence(progress: Progress, now: number): string {
   return shownLine(`${clockTime(now, progress.startedAt)} ${progress.name}: ${words.join(', ')}`);
 }
 
-/** `21:54:03` where the user is; with the date once it is no longer the day on which the run began. */
+/** Formats the local time `21:54:03`, with the date if it is not the day of the start. */
 function clockTime(now: number, startedAt: number): string {
   const [at, start] = [new Date(now), new Date(startedAt)];
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');

@@ -15,16 +15,16 @@ import {
   sumOf,
 } from './figures.ts';
 
-/** The style of a view. */
+/** Width, height and style of the live view. */
 export interface ViewOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Block characters for bars; else ASCII. */
+  /** Whether bars use block characters; otherwise ASCII. */
   readonly unicode: boolean;
   readonly paint: Paint;
 }
 
-/** Colours, or none. */
+/** Formatters that colour a text, or leave it unchanged. */
 export interface Paint {
   readonly done: Formatter;
   readonly bad: Formatter;
@@ -34,17 +34,16 @@ export interface Paint {
 
 export const plainPaint: Paint = { done: String, bad: String, faint: String, strong: String };
 
-/** Below this width words that only soften a number are left out. */
+/** Width in columns below which auxiliary words are left out. */
 const narrow = 50;
 
 /**
- * The live view of a run: how long it still takes and how far all is, one bar per step, then what is under way, what was spent,
- * the last failure, and why nothing moves. Pure; every line fits the width, and all lines the height: a view that scrolls cannot
- * be redrawn.
+ * Formats the live view of a run: time left, total progress, a bar for each step, work in flight, spending, the last failure, and why
+ * nothing moves. Lines fit the width and height of the terminal, because a view that scrolls cannot be redrawn.
  */
 export function progressLines(progress: Progress, now: number, options: ViewOptions): readonly string[] {
   const { paint } = options;
-  // The last column stays free: some terminals wrap when it is written. So does the last row, for the cursor.
+  // The last column stays free because some terminals wrap there, and the last row for the cursor.
   const columns = Math.max(20, options.columns - 1);
   const rows = Math.max(1, options.rows - 1);
   const spending = fitted(spendingParts(progress), columns);
@@ -52,7 +51,7 @@ export function progressLines(progress: Progress, now: number, options: ViewOpti
   const activity = fitted(activityParts(progress, now), columns);
   const line = (text: string | undefined): readonly string[] =>
     text === undefined || text === '' ? [] : [cut(shownLine(text), columns)];
-  // Each with the height from which on there is room for it beside a step or two.
+  // Each line with the least height at which it fits below a step or two.
   const below: readonly (readonly [height: number, lines: readonly string[]])[] = [
     [4, line(activity).map(paint.faint)],
     [6, line(spending).map(paint.faint)],
@@ -73,12 +72,12 @@ const widthOfNames = (steps: readonly StepProgress[], columns: number): number =
 
 function overallLine(progress: Progress, names: number, columns: number, options: ViewOptions): string {
   const left = leftWords(progress, columns < narrow);
-  // In line with the bars of the steps where it can be.
+  // Aligned with the bars of the steps if possible.
   const width = Math.min(Math.max(names, columnsOf(left)), columns);
   return barLine(cut(left, width), width, sumOf(progress), columns, options, options.paint.strong);
 }
 
-/** Where there are more steps than rows, those that run come first, and those that are over last. */
+/** Returns a line for each step; if they do not fit, running steps come first and finished ones last. */
 function stepLines(
   steps: readonly StepProgress[],
   rows: number,
@@ -88,7 +87,7 @@ function stepLines(
 ): readonly string[] {
   const lineOf = (step: StepProgress): string =>
     barLine(cut(shownLine(step.name), names), names, step, columns, options, String);
-  // One step is all there is: the line above says the same.
+  // With one step the line above shows the same.
   if (steps.length < 2 || rows < 1) return [];
   if (steps.length <= rows) return steps.map(lineOf);
   const byUrgency = steps.toSorted((one, other) => urgencyOf(one) - urgencyOf(other));
@@ -100,7 +99,7 @@ function stepLines(
   return [...shown.map(lineOf), options.paint.faint(cut(words, columns))];
 }
 
-/** 0: it runs; 1: something is left to do, or it is not known; 2: it is over. */
+/** Urgency of a step: 0 if it runs, 1 if something is left or unknown, 2 if it is over. */
 function urgencyOf({ active, total, done, failed, inDoubt, skipped, blocked }: StepProgress): number {
   if (active > 0) return 0;
   return total !== undefined && done + failed + inDoubt + skipped + blocked >= total ? 2 : 1;
@@ -118,13 +117,13 @@ function barLine(
   const room = columns - width - 1;
   const parts = countParts(counts);
   const numbers = fitted(parts, room);
-  // So that bars of steps with few failures are as long as the others.
+  // Gives bars of steps with few failures the length of the others.
   const barWidth = Math.min(40, room - 1 - Math.max(columns < narrow ? 0 : 24, columnsOf(numbers)));
   if (barWidth < 5) return `${padded} ${numbers}`;
   return `${padded} ${bar(counts, barWidth, options)} ${numbers}`;
 }
 
-/** Done or skipped, then failed and blocked, then what is still to come. */
+/** Draws a bar: done or skipped, then failed and blocked, then open. */
 function bar(
   { done, failed, inDoubt, skipped, blocked, total, active = 0 }: Counts & { readonly active?: number },
   width: number,
@@ -137,7 +136,7 @@ function bar(
   if (all === 0) return paint.faint(empty.repeat(width));
   const share = (part: number): number => Math.floor((Math.min(part, all) * width) / all);
   const settled = share(fine + bad);
-  // One failure among thousands must still be seen.
+  // A single failure must stay visible.
   const badWidth = bad === 0 ? 0 : Math.min(width, Math.max(1, settled - share(fine)));
   const doneWidth = Math.min(share(fine), width - badWidth);
   return (
@@ -147,7 +146,7 @@ function bar(
   );
 }
 
-/** Colours where the user wants any. */
+/** Returns formatters with or without colours. */
 export function paintWith(colors: boolean): Paint {
   const { green, red, dim, bold } = picocolors.createColors(colors);
   return { done: green, bad: red, faint: dim, strong: bold };
