@@ -176,7 +176,7 @@ function valueOf(
     if (value === undefined) return '';
     const isNo = /^(?:no|off|false|0)$/i.test(value);
     throw usageError(
-      `--${name} takes no value, and here it has "${value}".`,
+      `--${name} takes no value, but here it has "${value}".`,
       `It is a switch: --${name} alone turns it on; leave it out to have it off.`,
       exchanging(index, isNo ? [] : [`--${name}`]),
     );
@@ -185,7 +185,7 @@ function valueOf(
   if (value === undefined || (token.inlineValue !== true && /^-(?!\.?\d)/.test(value))) {
     const next = args[index + 1];
     throw usageError(
-      `--${name} needs a value: --${name} ${placeholder}. ${next === undefined ? 'Nothing stands behind it.' : `Behind it stands the flag ${next}.`}`,
+      `--${name} needs a value: --${name} ${placeholder}. ${next === undefined ? 'Nothing follows it.' : `The flag ${next} follows it.`}`,
       undefined,
       example === undefined ? undefined : exchanging(index, [`--${name}`, example], 'example'),
     );

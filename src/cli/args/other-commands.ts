@@ -36,13 +36,13 @@ export function noSuchCommand(
   const meant = commandMeant(word, names);
   if (kind === 'file' && (isYaml || meant === undefined))
     return usageError(
-      `"${word}" is a file, and the command is missing: it comes before the file.`,
+      `"${word}" is a file; the command before it is missing.`,
       'run runs a pipeline file, plan says what a run would do, validate checks the file.',
       writing(...(moved ?? ['run', ...words])),
     );
   if (kind === 'folder' && meant === undefined)
     return usageError(
-      `"${word}" is a folder, and the command is missing: it comes before the folder.`,
+      `"${word}" is a folder; the command before it is missing.`,
       'status says how far the run in a run directory is, ls lists the runs below a folder.',
       writing(...(moved ?? ['ls', ...words])),
     );
@@ -63,7 +63,7 @@ function flagFirst(
   list: string,
 ): CliError {
   const [word = ''] = words;
-  const message = `A command comes before its flags; "${word}" is none.`;
+  const message = `A command comes before its flags; "${word}" is not a command.`;
   if (moved !== undefined) return usageError(message, undefined, writing(...moved));
   const flag = flagIn(word);
   const having = commands.filter(({ flags }) => Object.hasOwn(flags, flag)).map(({ name }) => name);
@@ -94,7 +94,7 @@ export function noSuchTopic(topic: string, commands: readonly CommandHelp[]): Cl
       ? ''
       : `Did you mean ${meant}? `;
   return usageError(
-    topic.startsWith('-') ? `"${topic}" is no command, but a flag.` : `There is no command "${topic}".`,
+    topic.startsWith('-') ? `"${topic}" is a flag, not a command.` : `There is no command "${topic}".`,
     `${hint}Commands: ${names.join(', ')}.`,
     writing('help', ...(meant === undefined ? [] : [meant])),
   );

@@ -15,12 +15,12 @@ export const placeFlags = {
   ),
   'run-directory': valued('DIR', 'with --out s3://…: the run directory; default as above', anyText),
   'trust-directory': toggle(
-    'use a run directory that was begun by another user or on another machine, whose state, lock, log or inputs git tracks, or that a tracked link leads to; refused otherwise, as whoever made them decides what counts as done and what is sent',
+    'use a run directory that was begun by another user or on another machine, whose state, lock, log or inputs git tracks, or that a tracked link leads to. Otherwise it is refused, because its author decides what counts as done and what is sent',
   ),
   sandbox: toggle('use the local service: no key, no network, no cost'),
   'base-url': valued(
     'URL',
-    'address of the service; beats PROMPTPRESS_BASE_URL, which beats the file',
+    'address of the service; overrides PROMPTPRESS_BASE_URL, which overrides the file',
     anyText,
   ),
   'new-service': toggle(
@@ -45,24 +45,24 @@ export const setFlag = {
 /** Flags that retry settled jobs. `plan` takes them too and shows their effect. */
 export const revivalFlags = {
   'retry-failed': toggle(
-    'try failed jobs again: what is made already is only downloaded, the rest is submitted again',
+    'try failed jobs again: finished tasks are only downloaded, the others are submitted again',
   ),
   code: valued('CODE', 'with --retry-failed: only failures of this code, for example task.failed', anyText),
   redo: repeated(
     'JOB',
-    'submit this job again, whatever became of it, and all that came from it; the beginning of its key is enough. Later runs go on with what is left',
+    'submit this job again, even if it is done, and all jobs made from it; the beginning of its key is enough. Later runs continue with the rest',
     anyText,
   ),
   'redo-jobs': valued(
     'FILE',
-    'the same for every job that this file lists: a selection of the report without what is marked "keep", or one key a line; what it has made once stays',
+    'the same for every job in this file: a selection of the report, without jobs marked "keep", or one key a line. Each job is made again only once',
     anyText,
   ),
-  'redo-again': toggle('with --redo-jobs: also the jobs that were made anew already'),
-  'redo-cancel': toggle('drop what is left to be made anew of earlier runs'),
+  'redo-again': toggle('with --redo-jobs: also jobs that were made again already'),
+  'redo-cancel': toggle('cancel what earlier runs have left to make again'),
   'in-doubt': valued(
     'hold|retry|find',
-    'jobs whose submission was sent and never answered: hold (default), retry, which may pay twice, or find, which searches their tasks by tag where the gateway lists tasks, and holds the rest',
+    'what to do with jobs whose submission was never answered: hold (default); retry, which may pay twice; or find, which searches their tasks by tag where the gateway lists tasks, and holds the rest',
     oneOf('hold', 'retry', 'find'),
   ),
 } as const;
@@ -88,7 +88,7 @@ const engineExample = Object.assign((text: string, name: string): string => anyT
 export const engineFlag = {
   engine: valued(
     'URL',
-    'PostgreSQL of several machines: postgres://user@host/database, with #NAME for a name of the run that is not the pipeline’s. PROMPTPRESS_ENGINE stands for it, and is the place for a password',
+    'PostgreSQL for a run on several machines: postgres://user@host/database, with #NAME if the run is not named like the pipeline. Default: PROMPTPRESS_ENGINE, which is the place for a password',
     engineExample,
   ),
 } as const;
@@ -102,12 +102,12 @@ export const workingFlags = {
   ...engineFlag,
   lease: valued(
     'TIME',
-    'with --engine: a worker that has shown no sign for so long has lost its slices to others; default 30s',
+    'with --engine: time without a heartbeat after which a worker loses its slices to others; default 30s',
     duration,
   ),
   slots: valued(
     'N',
-    'with --engine: tasks in flight of this process at most; default: all that limits leave',
+    'with --engine: largest number of tasks in flight of this process; default: all that limits allow',
     wholeNumber(1),
   ),
 } as const;
@@ -119,10 +119,10 @@ export const queueFlag = (help: string) => ({ queue: valued('QUEUE', help, queue
 export const leadingFlags = {
   ...workingFlags,
   ...queueFlag(
-    'with --engine: what says whose turn a slice is: bullmq (default), lease, which a pooler of connections lets through, or redis://HOST:PORT',
+    'with --engine: queue of the slices: bullmq (default), lease, which works through a connection pooler, or redis://HOST:PORT',
   ),
   'no-work': toggle('with --engine: only lead the run; workers do the jobs'),
-  detach: toggle('with --engine: register the run and return; workers carry it out'),
+  detach: toggle('with --engine: register the run and return; workers run it'),
   'move-out': toggle(
     'with --engine and --out: lead the run with another folder or bucket; all results are copied there first, and checked',
   ),
@@ -131,7 +131,7 @@ export const leadingFlags = {
 /** The flags of `promptpress run`. */
 export const runFlags = {
   ...placeFlags,
-  speed: valued('SPEED', 'relax, fast or turbo; beats the file', speed),
+  speed: valued('SPEED', 'relax, fast or turbo; overrides the file', speed),
   ...setFlag,
   ...selectionFlags,
   ...revivalFlags,
@@ -149,8 +149,8 @@ export const runFlags = {
     'stop once N jobs of this invocation have failed, as --fail-fast does at the first one (exit 1)',
     wholeNumber(1),
   ),
-  'max-submits': valued('N', 'submissions of this invocation at most', wholeNumber(0)),
-  'max-duration': valued('TIME', 'take nothing new on after this time, for example 30m', duration),
+  'max-submits': valued('N', 'largest number of submissions of this invocation', wholeNumber(0)),
+  'max-duration': valued('TIME', 'start nothing new after this time, for example 30m', duration),
   yes: toggle(
     'continue although the estimate is above budget.ask; without this flag the run asks, or stops if there is no terminal',
   ),
@@ -165,17 +165,17 @@ export const runFlags = {
   ),
   'metrics-file': valued(
     'FILE',
-    'write metrics of the run into this file every few seconds and at the end, in the text format of Prometheus; replaced whole',
+    'write metrics of the run into this file every few seconds and at the end, in the text format of Prometheus; the file is always complete',
     metricsName,
   ),
   notify: valued(
     'URL',
-    'when the run ends, post its summary to this address, as --json prints it; a failure is a warning. PROMPTPRESS_NOTIFY stands for it',
+    'when the run ends, post its summary to this address, in the form of --json; a failure is only a warning. Default: PROMPTPRESS_NOTIFY',
     anyText,
   ),
   'no-progress': toggle('no progress on standard error'),
   quiet: toggle(
-    'no progress, and no word at all from a run that has nothing to do and ends with 0, for cron jobs that mail what is printed',
+    'no progress, and no output at all if there is nothing to do and the exit code is 0, for cron jobs that mail their output',
   ),
 } as const;
 
@@ -183,7 +183,7 @@ export const runFlags = {
 export function checkRehearsal({ sandbox, pace, fault }: Pick<RunFlags, 'sandbox' | 'pace' | 'fault'>): void {
   if (sandbox || (pace === undefined && fault.length === 0)) return;
   throw usageError(
-    `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, and this run is no rehearsal.`,
+    `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, but this run is not a rehearsal.`,
     'Add --sandbox to rehearse, or leave the flag out.',
     adding('--sandbox'),
   );
@@ -198,8 +198,8 @@ export function checkEngineFlags(
     const { lease, slots, queue, detach, 'no-work': noWork, 'move-out': moveOut } = flags;
     if (moveOut)
       throw usageError(
-        '--move-out is for runs on an engine, and none is named.',
-        'A run directory of one machine is moved as a whole, while no run is on: mv runs/foxes /elsewhere/foxes; then name it with --out.',
+        '--move-out is for runs on an engine, but no engine is named.',
+        'Move a run directory of one machine as a whole, while no run is active: mv runs/foxes /elsewhere/foxes; then name it with --out.',
       );
     const given = Object.entries({
       lease,
@@ -212,19 +212,19 @@ export function checkEngineFlags(
     if (first === undefined) return;
     if (flags.sandbox)
       throw usageError(
-        `--${first} is for runs on an engine, and a rehearsal is for this machine, whatever the environment names.`,
+        `--${first} is for runs on an engine, but a rehearsal always runs on this machine.`,
         `Leave --${first} or --sandbox out.`,
       );
     throw usageError(
-      `--${first} is for runs on an engine, and none is named.`,
+      `--${first} is for runs on an engine, but no engine is named.`,
       'Name it with --engine postgres://… or PROMPTPRESS_ENGINE, or leave the flag out.',
     );
   }
   for (const [name, hint] of Object.entries(notOnEngines))
     if (flags[name as keyof typeof notOnEngines])
-      throw usageError(`--${name} does not go together with --engine.`, hint);
+      throw usageError(`--${name} cannot be used with --engine.`, hint);
   if (flags['move-out'] && flags.out === undefined)
-    throw usageError('--move-out goes together with --out.', 'Say where the results are to lie from now on.');
+    throw usageError('--move-out needs --out.', 'It names the new place of the results.');
   if (flags.detach && flags['no-work'])
     throw usageError(
       '--detach and --no-work: a detached run is left to its workers anyway.',
@@ -235,6 +235,6 @@ export function checkEngineFlags(
 /** What to use on an engine in place of these flags. */
 const notOnEngines = {
   sandbox:
-    'The sandbox of a run is in its own process. Start one for all: promptpress sandbox --port 8080, and give its address and key to the run and its workers (PROMPTPRESS_BASE_URL, PROMPTPRESS_API_KEY).',
+    'The sandbox of a run exists only in its process. Start one for all machines: promptpress sandbox --port 8080, and give its address and key to the run and its workers (PROMPTPRESS_BASE_URL, PROMPTPRESS_API_KEY).',
   'new-service': 'Give the run of another service a name of its own: --engine postgres://…#NAME',
 } as const;

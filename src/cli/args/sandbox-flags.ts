@@ -57,7 +57,7 @@ const quirk: Reading<Quirk> = Object.assign(
     const known = quirkNames.find((one) => one === text);
     if (known !== undefined) return known;
     throw usageError(
-      `${name} knows no "${text}". Its names: ${quirkNames.join(', ')}.`,
+      `${name} has no value "${text}". Its values: ${quirkNames.join(', ')}.`,
       didYouMean(text, quirkNames),
     );
   },
@@ -86,15 +86,11 @@ export const settingFlags = {
   concurrency: valued('N', 'tasks that work at the same time; default 12', wholeNumber(1)),
   queue: valued('N', 'tasks that may wait for their turn; default 100', wholeNumber(0)),
   'submits-per-minute': valued('N', 'submissions a minute before 429; default 0: no limit', wholeNumber(0)),
-  refresh: valued(
-    'TIME',
-    'how old the shown state of a task may be, for example 15s; default: not at all',
-    duration,
-  ),
+  refresh: valued('TIME', 'how old the shown state of a task may be, for example 15s; default 0', duration),
   'modal-code': valued('1|21', 'what a click that opens a modal answers; default 21', modalCode),
   'modal-task': valued(
     'new|same',
-    'whether the answer to a modal makes another task; default new',
+    'whether the answer to a modal makes a new task; default new',
     oneOf('new', 'same'),
   ),
   'modal-life': valued('TIME', 'how long a modal may be answered; default: for ever', duration),
@@ -106,12 +102,12 @@ export const settingFlags = {
   ),
   quirk: repeated(
     'NAME',
-    `what a gateway does beyond the contract, or leaves out:\n${quirkNames.map((name) => `${name}: ${quirkWords[name]}`).join('\n')}`,
+    `deviations of a gateway from the contract:\n${quirkNames.map((name) => `${name}: ${quirkWords[name]}`).join('\n')}`,
     quirk,
   ),
   'link-lists': valued(
     'SHAPE',
-    'what is listed: videos as objects, or images and videos as objects or texts; only-objects and only-texts leave ' +
+    'which links are listed: videos as objects, or images and videos as objects or texts; only-objects and only-texts leave ' +
       'imageUrl and videoUrl out; default videos',
     oneOf('videos', 'objects', 'texts', 'only-objects', 'only-texts'),
   ),
@@ -139,11 +135,11 @@ export const settingFlags = {
     'how long a text model thinks before its first word; default 200ms',
     duration,
   ),
-  'any-model': toggle('answer for every model id, also those that are not listed; a rehearsal does'),
+  'any-model': toggle('answer for every model id, even if it is not listed; default in a rehearsal'),
   pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
   fault: repeated(
     'FAULT',
-    'something that goes wrong, for example fetch:latency=300ms or image:truncate:every-5',
+    'a fault to cause, for example fetch:latency=300ms or image:truncate:every-5',
     fault,
   ),
 } as const;
@@ -212,7 +208,7 @@ export function namesOf(text: string, name: string): SandboxNames {
     const word = at < 0 ? part : part.slice(0, at).trim();
     if (!nameKeys.some((known) => known === word)) {
       throw usageError(
-        `${name} knows no word "${word}". Its words: ${nameKeys.join(', ')}.`,
+        `${name} has no word "${word}". Its words: ${nameKeys.join(', ')}.`,
         didYouMean(word, nameKeys),
       );
     }

@@ -52,7 +52,7 @@ export const duration: Reading<number> = Object.assign(
     throw usageError(
       `${name} takes a duration such as 250ms, 30s, 20m or 6h, not "${text}".`,
       number > 0
-        ? `A unit stands behind the number: ${number}s (seconds), ${number}m (minutes) or ${number}h (hours).`
+        ? `Put a unit after the number: ${number}s (seconds), ${number}m (minutes) or ${number}h (hours).`
         : undefined,
       number > 0 ? revaluing(name, text, [`${number}m`], 'example') : undefined,
     );
@@ -114,7 +114,7 @@ export const splitParts: Reading<readonly { readonly name: string; readonly shar
       throw usageError(
         `${name} takes parts with their shares, such as train=0.9,test=0.1, not "${text}".`,
         isNamed && areDistinct
-          ? `The shares add up to ${Number(sum.toFixed(6))}, and must add up to 1.`
+          ? `The shares add up to ${Number(sum.toFixed(6))}, but must add up to 1.`
           : undefined,
       );
     },

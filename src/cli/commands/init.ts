@@ -93,11 +93,11 @@ export const init = command(
     name: 'init',
     summary: summaries.init,
     operands: '[DIR]',
-    about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. A file that is there already is left as it is.
+    about: `Writes pipeline.yaml, a small commented pipeline that works at once in the sandbox; the schema that editors complete and check it with (.promptpress/); and an entry for runs/ in .gitignore. Existing files are not changed.
 --template takes one of the package's examples instead: foxes (grids, upscales, variations), judge (a model chooses the best frame), captions (texts for a table of products), table (your own prompts, one row each). captions and table write their table too, into data/: put your own rows there.`,
     examples: [
       { command: 'promptpress init', does: 'in this folder' },
-      { command: 'promptpress init sets/foxes', does: 'in another one, which is made' },
+      { command: 'promptpress init sets/foxes', does: 'in another folder, which is created' },
       {
         command: 'promptpress init prompts --template table',
         does: 'a table of prompts, and the pipeline that reads it',
@@ -126,7 +126,7 @@ export const init = command(
 
     if (template !== undefined && !(await mayWrite(join(folder, 'pipeline.yaml'), pipeline)))
       throw usageError(
-        `${place('pipeline.yaml')} is there already: the template ${template} is not written, nor anything else.`,
+        `${place('pipeline.yaml')} exists already: neither the template ${template} nor anything else was written.`,
         `Take another folder: ${npx}promptpress init DIR --template ${template}`,
       );
 
@@ -152,10 +152,10 @@ async function refuseFile(given: string | undefined, folder: string): Promise<vo
     (await stat(join(dirname(folder), 'pipeline.yaml')).catch(() => undefined)) !== undefined;
   throw usageError(
     found?.isFile() === true
-      ? `init takes a folder, and ${given} is a file.`
-      : `init takes a folder, and ${given} is the name of a file.`,
+      ? `init takes a folder, but ${given} is a file.`
+      : `init takes a folder, but ${given} is the name of a file.`,
     hasPipeline
-      ? `There is a pipeline.yaml in ${parent === '.' ? 'this folder' : parent} already, which init leaves as it is: name another folder.`
+      ? `There is a pipeline.yaml in ${parent === '.' ? 'this folder' : parent} already, and init does not change it: name another folder.`
       : 'It writes pipeline.yaml into the folder.',
     exchanging(0, [hasPipeline ? join(parent, 'second') : parent], hasPipeline ? 'example' : 'mended'),
   );

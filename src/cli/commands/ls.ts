@@ -30,7 +30,7 @@ export const ls = command(
     name: 'ls',
     summary: summaries.ls,
     operands: '[DIR|ENGINE]',
-    about: `Lists the run directories in a folder and below it, without DIR in the current one, from what their states say. It may be asked while runs are on. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not looked into, and the search ends after 1,000 runs or 20,000 folders, with a word about it. Of an engine (postgres://…) it lists the runs there. Exit code 0, also where there is none.`,
+    about: `Lists the run directories in a folder and below it, by default the current one, with facts from their states. It works during runs. A state that is damaged, or that git tracks, is listed with the reason. Links, folders that begin with a dot and node_modules are not searched; after 1,000 runs or 20,000 folders the search ends with a message. For an engine (postgres://…) it lists the runs there. The exit code is 0, even without any run.`,
     examples: [
       { command: 'promptpress ls', does: 'below the current folder' },
       { command: 'promptpress ls sets --json', does: 'for a script' },
@@ -91,7 +91,7 @@ async function found(folder: string, given: string): ReturnType<typeof findRunDi
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw usageError(`There is no folder ${given}.`);
     if (code === 'ENOTDIR') throw usageError(`${given} is a file; promptpress ls takes a folder.`);
-    if (code === 'EACCES' || code === 'EPERM') throw usageError(`The folder ${given} may not be read.`);
+    if (code === 'EACCES' || code === 'EPERM') throw usageError(`The folder ${given} cannot be read.`);
     throw error;
   }
 }

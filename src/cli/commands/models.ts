@@ -31,10 +31,10 @@ export const models = command(
     name: 'models',
     summary: summaries.models,
     operands: '[FILE]',
-    about: `Asks the service for its models (GET /v1/models) and shows the id of each, which is what generate and chat steps name, with what else the service says. Nothing is submitted and nothing is paid. Address and key come from the environment; with FILE from its service block too, and the models that the pipeline asks are compared with the list.`,
+    about: `Asks the service for its models (GET /v1/models) and shows the id of each, by which generate and chat steps name it, with other facts from the service. Nothing is submitted and nothing is paid. Address and key come from the environment; with FILE from its service block too, and the models in the pipeline are compared with the list.`,
     examples: [
       { command: 'promptpress models', does: 'of the service that the environment names' },
-      { command: 'promptpress models pipeline.yaml', does: 'and whether it has those that a pipeline asks' },
+      { command: 'promptpress models pipeline.yaml', does: 'and whether it has the models of a pipeline' },
       { command: 'promptpress models --sandbox', does: 'of the local service' },
       { command: 'promptpress models --json', does: 'for a script' },
     ],

@@ -16,7 +16,7 @@ export const plan = command(
     name: 'plan',
     summary: summaries.plan,
     operands: '[FILE|ENGINE]',
-    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. Changes nothing, needs no key, and no network but to an engine. What the flags choose is what a run with the same flags would choose. Without FILE it takes pipeline.yaml of the current folder.
+    about: `Says how many cells and jobs a pipeline has, what a run would submit and why, what is done already, and what it would cost by the pipeline's prices. It changes nothing and needs no key; only an engine needs the network. The flags choose the same cells as in a run. Without FILE it takes pipeline.yaml of the current folder.
 With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engine. postgres://…#NAME plans the pipeline of a run there as it ran last.`,
     examples: [
       { command: 'promptpress plan pipeline.yaml', does: 'the whole pipeline' },
@@ -48,7 +48,7 @@ With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engin
   async (flags, [given], context) => {
     if (flags.cells && flags.json)
       throw usageError(
-        '--cells prints JSON already, so --json does not go with it.',
+        '--cells already prints JSON and cannot be used with --json.',
         'Give --cells or --json.',
         without('--json'),
       );

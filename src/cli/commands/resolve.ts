@@ -41,7 +41,7 @@ export const resolve = command(
     name: 'resolve',
     summary: summaries.resolve,
     operands: 'JOB [FILE|DIR]',
-    about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt. Of a run on an engine (postgres://…#NAME) jobs are settled while its workers are at work; it is refused only while the worker that sent the job may still be sending it, and one that was killed is waited for, two leases (--lease) at most.
+    about: `A job is in doubt when its submission was sent and no response came: the service may have made and charged it, or not. Look for its prompt in the service's list of tasks (promptpress show JOB has the prompt and the time), then decide. Nothing is sent now: the next run follows the decision. The command is refused during a run (exit 75), and for jobs that are not in doubt. Jobs of a run on an engine (postgres://…#NAME) are settled beside its workers; this is refused only while the worker that sent the job may still be sending it. For a killed worker the command waits, two leases (--lease) at most.
 JOB is its key or the beginning of it. Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one. For all jobs in doubt at once there are promptpress run FILE --in-doubt find, which searches the service's list of tasks, and --in-doubt retry.`,
     examples: [
       {
@@ -49,7 +49,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
         does: 'it was made: this is its task',
       },
       { command: 'promptpress resolve 3f9c21 runs/foxes --retry', does: 'it was not made: submit it again' },
-      { command: 'promptpress resolve 3f9c21 --drop', does: 'it is not worth knowing' },
+      { command: 'promptpress resolve 3f9c21 --drop', does: 'give the job up' },
     ],
     flags: {
       ...decisionFlags,
@@ -196,7 +196,7 @@ function doubtfulJob(key: string, record: JobRecord | undefined, commands: Comma
     [
       ...(commands.run === undefined
         ? []
-        : [`To make it once more, and what came from it: ${commands.run} --redo ${key}`]),
+        : [`To make it again, and all jobs made from it: ${commands.run} --redo ${key}`]),
       `All facts about it: ${commands.show(key)}`,
     ].join('\n'),
   );
@@ -209,7 +209,7 @@ async function refuseOwnedTask(id: string, { key }: JobRecord, state: StateReade
     const { cell, step, branch } = other.origin;
     throw usageError(
       `Task ${id} belongs to another job: ${other.key} (cell ${cell}, ${shownLine(branch === '' ? step : `${step}/${branch}`)}).`,
-      'A job in doubt has a task that no other job knows.',
+      'Name a task that belongs to no other job.',
     );
   }
 }
@@ -236,7 +236,7 @@ function resolvedText(
   const place = shownLine(directory);
   switch (decision.kind) {
     case 'task':
-      return `${job} in ${place} has task ${shownLine(decision.taskId)} now. ${isOn ? 'A worker that is on, or the' : 'The'} next run polls it and submits nothing:\n  ${run}\n`;
+      return `${job} in ${place} has task ${shownLine(decision.taskId)} now. ${isOn ? 'An active worker or the' : 'The'} next run polls it and submits nothing:\n  ${run}\n`;
     case 'drop':
       return `${job} in ${place} is given up: failed (job.dropped), and the jobs that depend on it are blocked. The next run continues without it, and its manifest shows that:\n  ${run}\n`;
     case 'retry':

@@ -34,11 +34,11 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
       },
       {
         command: 'promptpress run pipeline.yaml --limit 3',
-        does: 'the first three cells, to see whether it is right',
+        does: 'the first three cells, as a test',
       },
       { command: 'promptpress run pipeline.yaml', does: 'all of it, or what is left of it' },
       { command: 'promptpress run pipeline.yaml --filter animal=fox', does: 'only the cells of one value' },
-      { command: 'promptpress run pipeline.yaml --retry-failed', does: 'what failed, once more' },
+      { command: 'promptpress run pipeline.yaml --retry-failed', does: 'retry what failed' },
       { command: 'promptpress run pipeline.yaml --max-duration 6h', does: 'as much as a night allows' },
     ],
     flags: runFlags,

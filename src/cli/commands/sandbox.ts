@@ -45,18 +45,18 @@ export const sandbox = command(
     name: 'sandbox',
     summary: summaries.sandbox,
     operands: '',
-    about: `Serves the image workflow and the text endpoints on this machine only, with images drawn and texts written from the prompt: the same prompt gives the same answer. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox where that is not set. For a rehearsal of a pipeline it is not needed: promptpress run FILE --sandbox starts one of its own.
+    about: `Serves the image workflow and the text endpoints on this machine only, with images drawn and texts written from the prompt: the same prompt gives the same answer. Its first line on standard output is its address. It runs until Ctrl-C. Its key is PROMPTPRESS_API_KEY, or the word sandbox if that is not set. A rehearsal does not need it: promptpress run FILE --sandbox starts its own.
 Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${Object.keys(failReasons).join(', ')}, or words of your own), [broken] fails once, [cancelled] ends in CANCEL, [late] takes an hour longer, [stuck] never finishes. Texts: ${textMarks}. Faults on demand are written route:fault[=detail][:when].`,
     examples: [
       { command: 'promptpress sandbox --port 8080', does: 'on a port of your choice' },
       { command: 'promptpress sandbox --pace 0', does: 'every task is finished at once' },
       {
         command: 'promptpress sandbox --fault submit:429=2:10%',
-        does: 'every tenth submission, about, is refused for 2 s',
+        does: 'about every tenth submission is refused for 2 s',
       },
       {
         command: 'promptpress sandbox --fault imagine:reset-after:at-3',
-        does: 'the third imagine is carried out and not answered',
+        does: 'the third imagine is made but not answered',
       },
       {
         command: 'promptpress sandbox --names midjourney-proxy,keyHeader=x-api-key,path=art',

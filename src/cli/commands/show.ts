@@ -17,7 +17,7 @@ export const show = command(
     name: 'show',
     summary: summaries.show,
     operands: 'JOB [FILE|DIR]',
-    about: `Shows everything that a run directory knows about one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It may be asked while the run is on.
+    about: `Shows everything that a run directory knows about one job: where it comes from and why it ran, the request, each submission with its answer and request id, its task, its files, what it continues and what continues it, and the commands that can follow. JOB is its key (the column "job" of the manifest) or the beginning of it. It works during a run.
 Without FILE|DIR: the current folder if that is a run directory, else the one that knows the job under runs/, here or in a folder of this one.`,
     examples: [
       { command: 'promptpress show 3f9c21', does: 'a job of a run under runs/' },

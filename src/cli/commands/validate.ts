@@ -41,7 +41,7 @@ With --online the service is asked (once for each address; nothing is submitted 
       },
       {
         command: 'promptpress validate pipeline.yaml --online',
-        does: 'and whether the service is there, takes the key and has its models',
+        does: 'and whether the service responds, accepts the key and has the models',
       },
       { command: 'promptpress validate pipelines/*.yaml --format github', does: 'in a workflow of GitHub' },
     ],
@@ -70,7 +70,7 @@ With --online the service is asked (once for each address; nothing is submitted 
     if (!flags.online && (flags.sandbox || flags['base-url'] !== undefined)) {
       const flag = flags.sandbox ? '--sandbox' : '--base-url';
       throw usageError(
-        `${flag} says which service validate --online asks; alone it does nothing: validate needs no service.`,
+        `${flag} chooses the service for validate --online; without --online validate needs no service.`,
         [
           ...(flags.sandbox
             ? [`To rehearse the pipeline: promptpress run ${quoted(given[0] ?? 'pipeline.yaml')} --sandbox`]
@@ -82,7 +82,7 @@ With --online the service is asked (once for each address; nothing is submitted 
     }
     if (flags.json && (flags.format ?? 'json') !== 'json')
       throw usageError(
-        `--json and --format ${flags.format} contradict one another.`,
+        `--json and --format ${flags.format} cannot be used together.`,
         'Give one of them.',
         without('--json'),
       );

@@ -25,7 +25,7 @@ export const waysOut = (
   ...(find === undefined ? [] : [{ command: find, does: finding }]),
   {
     command: `${resolve} --task TASK_ID`,
-    does: 'the service has its task (look for the prompt in its list of tasks): takes that task on',
+    does: 'the service has its task (look for the prompt in its list of tasks): adopts that task',
   },
   { command: `${resolve} --retry`, does: 'the next run submits it again: it may be paid twice' },
   { command: `${resolve} --drop`, does: 'gives it up: it counts as failed' },

@@ -39,13 +39,13 @@ export function listWords({ tasks, tagged, oldest, sent }: ListFacts): string {
   if (tasks === 0) return 'The list of the service is empty: that does not show that no task was made.';
   const shown = `The list of the service has ${tasks} task${tasks === 1 ? '' : 's'}`;
   if (tagged === 0)
-    return `${shown}, and none shows a tag, so that none can be found by it: look for the prompts there.`;
+    return `${shown}, but none has a tag to search by: look for the prompts there.`;
   if (oldest === undefined || sent === undefined)
-    return `${shown} without a time of submission, so it may be a part of all: a task may exist all the same.`;
+    return `${shown} without submission times, so it may be incomplete: a task may still exist.`;
   const times = `the oldest of ${iso(oldest)}; the first of these jobs was sent at ${iso(sent)}`;
   return oldest <= sent
     ? `${shown}, ${times}. So the list reaches back far enough, and most likely no task was made.`
-    : `${shown}, ${times}. So the list may be cut off: a task may exist all the same.`;
+    : `${shown}, ${times}. So the list may be cut off: a task may still exist.`;
 }
 
 const iso = (unixMs: number): string => new Date(unixMs).toISOString();

@@ -112,8 +112,8 @@ export async function writeReport(options: ReportOptions): Promise<ReportTotals>
 }
 
 const takenOver = (folder: string, cause: unknown): StateError =>
-  new StateError('state.locked', `Another promptpress report writes ${folder}, and began after this one.`, {
-    hint: 'Its report takes the place of this one; nothing has to be done.',
+  new StateError('state.locked', `Another promptpress report that began later is writing ${folder}.`, {
+    hint: 'Its report replaces this one; you need not do anything.',
     cause,
   });
 
@@ -216,6 +216,6 @@ async function checkPlace(folder: string, pageFiles: readonly string[]): Promise
 const isSummary = (file: string): boolean => readOwnText(file, summaryStart.length) === summaryStart;
 
 const foreign = (folder: string, name: string): StateError =>
-  new StateError('directory.foreign', `${folder} holds something else than a report: ${name}.`, {
-    hint: 'Nothing was touched. Take an empty folder, or one that is not there yet, with --to.',
+  new StateError('directory.foreign', `${folder} holds something other than a report: ${name}.`, {
+    hint: 'Nothing was changed. Name a new or empty folder with --to.',
   });

@@ -104,15 +104,15 @@ export class RunMetrics {
       gauge('start_time_seconds', 'When the run began, Unix time.', one(startedAt / 1000)),
       gauge(
         'last_progress_timestamp_seconds',
-        'When a job last changed its status in this run, Unix time; absent while none has.',
+        'When a job last changed its status in this run, Unix time; absent before the first change.',
         one(inSeconds(this.#progressAt)),
       ),
       gauge(
         'end_time_seconds',
-        'When the run ended, Unix time; absent while it is on.',
+        'When the run ended, Unix time; absent during the run.',
         one(inSeconds(end?.at)),
       ),
-      gauge('exit_code', 'Exit code of the run; absent while it is on.', one(end?.exitCode)),
+      gauge('exit_code', 'Exit code of the run; absent during the run.', one(end?.exitCode)),
       gauge(
         'end_info',
         'How the run ended; always 1.',
@@ -120,7 +120,7 @@ export class RunMetrics {
       ),
       gauge(
         'jobs',
-        'Jobs by step and status; those that are skipped or blocked are slots. Pending is absent while it is not known how many jobs there will be.',
+        'Jobs by step and status; skipped and blocked count slots. Pending is absent until the number of jobs is known.',
         steps.flatMap(samplesOf),
       ),
       gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', one(totals?.doubts)),
@@ -136,7 +136,7 @@ export class RunMetrics {
       ),
       counter(
         'requests_total',
-        'Requests of this run that ended, by route and class of the answer; connection: no status came; none: nothing was sent, or what came with a good status was of no use on this machine.',
+        'Finished requests of this run, by route and class of the response; connection: no status was received; none: nothing was sent, or a good response could not be used on this machine.',
         [...this.#requests.values()].map(({ route, class: answer, count }) => ({
           labels: { route, class: answer },
           value: count,

@@ -12,10 +12,10 @@ export function workerMetrics(workersStatus: WorkersStatus | undefined): readonl
       { labels: { state: 'held' }, value: slices.held },
       { labels: { state: 'done' }, value: slices.done },
     ]),
-    gauge('slices_waiting', 'Slices that no worker works on: to start workers by.', [
+    gauge('slices_waiting', 'Slices without a worker; a measure for starting workers.', [
       { value: workersStatus.state === 'open' ? slices.waiting : 0 },
     ]),
-    counter('takeovers_total', 'Slices that were taken from a worker that had not let go of them.', [
+    counter('takeovers_total', 'Slices taken over from workers that had not released them.', [
       { value: takeovers },
     ]),
     gauge(
@@ -23,7 +23,7 @@ export function workerMetrics(workersStatus: WorkersStatus | undefined): readonl
       'Image tasks that all workers of all runs of the service may have in flight.',
       [{ value: tasks.granted }],
     ),
-    gauge('service_tasks_used', 'Those that they have in flight.', [{ value: tasks.used }]),
+    gauge('service_tasks_used', 'Image tasks that they have in flight.', [{ value: tasks.used }]),
     gauge(
       'service_requests_per_second',
       'Requests that all workers of all runs send to the service, by route, over the last seconds.',
@@ -31,12 +31,12 @@ export function workerMetrics(workersStatus: WorkersStatus | undefined): readonl
     ),
     gauge(
       'budget_limit',
-      'What all workers of the run may spend: cost, tokens, submits over its life, invocation: submissions of this one.',
+      'Budgets of all workers of the run: cost, tokens and submits over its life; invocation: submissions of this invocation.',
       spending.map(({ kind, most }) => ({ labels: { kind }, value: most })),
     ),
     gauge(
       'budget_used',
-      'What they have spent of it, with what is under way.',
+      'Spent part of these budgets, including work in flight.',
       spending.map(({ kind, used }) => ({ labels: { kind }, value: used })),
     ),
   ];

@@ -15,7 +15,7 @@ export interface Advisor {
 
 const inDoubtAdvice =
   'Its submission was sent and no answer came, so it may have been made and paid. Look for its task before it is submitted again.';
-const retryAdvice = 'Another try may have another result.';
+const retryAdvice = 'Another try may succeed.';
 const editAdvice = 'The same request will fail again: change it in the pipeline.';
 
 const wordsFor = (status: Slot['status'], error: JobError, slot: Slot): string =>

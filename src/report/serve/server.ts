@@ -160,22 +160,22 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
     if (response.destroyed) return;
     if (!isExpected) context.onProblem(error);
     if (response.headersSent) response.destroy();
-    else sendText(response, isExpected ? 503 : 500, 'This cannot be answered now.');
+    else sendText(response, isExpected ? 503 : 500, 'The server cannot answer this now.');
   }
 }
 
 async function route(request: IncomingMessage, response: ServerResponse, context: Answering): Promise<void> {
   const { access, watch, page } = context;
   if (!Access.isOwnHost(request.headers.host, context.address().hostname))
-    return sendText(response, 403, 'Only asked by its own address or as localhost does this server answer.');
+    return sendText(response, 403, 'This server answers only at its own address or as localhost.');
   if (!Access.isOwnPage(request.headers['sec-fetch-site']?.toString()))
     return sendText(
       response,
       403,
-      'Another page asked for this. Paste the address that promptpress serve printed.',
+      'This request comes from another page. Paste the address that promptpress serve printed.',
     );
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    return sendText(response, 405, 'This server only shows: GET and HEAD.', { allow: 'GET, HEAD' });
+    return sendText(response, 405, 'This server only accepts GET and HEAD.', { allow: 'GET, HEAD' });
   const url = addressOf(request.url);
   if (url === undefined) return sendText(response, 400, 'This is no address.');
   const isGranted = access.isGranted(request.headers.cookie);
@@ -238,7 +238,7 @@ async function answerApi(
   if (path === 'events') return viewers.add(response, watch.summary);
   if (path === 'results') {
     const asked = askedResults(parameters);
-    if (asked === undefined) return sendText(response, 400, 'The parameters are not as they should be.');
+    if (asked === undefined) return sendText(response, 400, 'The parameters are not valid.');
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const { results, ...found } = await index.find(asked.query, asked, gone.signal);

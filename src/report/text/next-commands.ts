@@ -167,8 +167,8 @@ export function inDoubtAdvice(
       : ['', `${running ? 'Once the run is over, this' : 'This'} ${finding}:`, `  ${shownLine(find)}`]),
     '',
     running && engine === undefined
-      ? 'What can be known of one, and how to settle it once the run is over:'
-      : 'What can be known of one, and how to settle it:',
+      ? 'To see the facts about one, and to settle it once the run is over:'
+      : 'To see the facts about one, and to settle it:',
     `  ${shownLine(show(first.job))}`,
     `  ${shownLine(resolve(first.job))} --task TASK_ID | --retry | --drop`,
   ];
@@ -205,7 +205,7 @@ export function stageAdvice(state: string, name: string): string | undefined {
     case 'interrupted':
     case 'budget':
     case 'disk':
-      return 'its command, given again, continues it.';
+      return 'the same command continues it.';
     default:
       return undefined;
   }

@@ -43,12 +43,12 @@ export async function noteOnOtherService(
   const directory = place.name ?? seenFrom(place.cwd, place.directory);
   const inDoubt = doubts === 0 ? '' : `, ${doubts} of them in doubt`;
   return {
-    message: `${directory} holds ${counted(jobs, 'job')} of another service, ${wordsFor(last)}${inDoubt}; this run would talk to ${wordsFor(now)}, where what is done would be paid for again.`,
+    message: `${directory} holds ${counted(jobs, 'job')} of another service, ${wordsFor(last)}${inDoubt}; this run would talk to ${wordsFor(now)}, where finished jobs would be paid for again.`,
     hint: [
       ...(isNameable(last, now)
         ? [`If it is the same service, say so in ${place.file}:  service: { id: ${yaml(last.id)} }`]
         : []),
-      ...(doubts === 0 ? [] : [`What is in doubt there:  promptpress status ${quoted(directory)}`]),
+      ...(doubts === 0 ? [] : [`To see its jobs in doubt:  promptpress status ${quoted(directory)}`]),
       ...(last.id === sandboxId
         ? ['To continue the rehearsal that is there:  --sandbox']
         : now.id === sandboxId
@@ -75,7 +75,7 @@ export function otherServiceLines(
   if (others.length === 0) return [];
   return [
     '',
-    'Of these, made for another service, and continued only by a run against it:',
+    'Made for another service, and continued only by a run against it:',
     ...others.map(
       ({ service, origin, jobs, doubts }) =>
         `  ${serviceWords(service, origin)}: ${counted(jobs, 'job')}${doubts === 0 ? '' : `, ${count(doubts)} in doubt`}`,

@@ -28,7 +28,7 @@ export function paceWords(pace: LanePace): string {
       ? []
       : [`${shareWords(byChance)} of the ${what} are refused by chance: each refused job waits alone`]),
   ];
-  return words.length === 0 ? `no limit of ${what} is found any more` : words.join('; ');
+  return words.length === 0 ? `there is no known limit of ${what} any more` : words.join('; ');
 }
 
 function atOnceWords({ route, kind }: LanePace, atOnce: number): string {

@@ -115,12 +115,12 @@ function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }:
   if (waiting > 0) return '';
   const below = held === 0 ? '' : ` and ${count(held)} below ${inDoubt === 1 ? 'it' : 'them'}`;
   const open = [
-    ...(running === 0 ? [] : [`${count(running)} under way from before`]),
+    ...(running === 0 ? [] : [`${count(running)} under way from an earlier run`]),
     ...(unsaved === 0 ? [] : [`${count(unsaved)} to save`]),
     ...(inDoubt === 0
       ? []
       : [
-          `${count(inDoubt)} in doubt${below} ${inDoubt + held === 1 ? 'waits' : 'wait'} for your word (promptpress status)`,
+          `${count(inDoubt)} in doubt${below} ${inDoubt + held === 1 ? 'waits' : 'wait'} for your decision (promptpress status)`,
         ]),
     ...(failed === 0
       ? []
@@ -200,7 +200,7 @@ const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>
   cuts === 0
     ? []
     : [
-        `${counted(cuts, 'result')} to cut into frames (grid: split), which costs nothing; what is no grid of four stays whole`,
+        `${counted(cuts, 'result')} to cut into frames (grid: split), which costs nothing; a result that is not a grid of four stays whole`,
       ];
 
 const columnNames = ['step', 'kind', 'slots', 'jobs', 'to submit', 'tokens', 'cost', 'already', 'other'];

@@ -222,7 +222,7 @@ function retries(
   ];
 }
 
-const byMessage = 'mend what the message above says; an edit runs only what it changes';
+const byMessage = 'fix what the message above says; after an edit only changed jobs run';
 
 /** Edits of the pipeline file for failures that a retry cannot fix. */
 function edits(reasons: readonly Reason[], file: string): readonly (readonly [string, string])[] {
@@ -260,13 +260,13 @@ function advice(
     const [first] = inDoubt;
     if (first !== undefined) {
       const { show, resolve } = jobCommands(directory);
-      lines.push([show(first.job), 'what is known of the first job in doubt']);
+      lines.push([show(first.job), 'shows the facts about the first job in doubt']);
       lines.push([
         `${resolve(first.job)} --task TASK_ID`,
-        'the service made it: takes its task on (or --retry, or --drop)',
+        'the service made it: adopts its task (or --retry, or --drop)',
       ]);
     }
-    lines.push([`${again} --in-doubt retry`, 'submits all that is in doubt again: it may be paid twice']);
+    lines.push([`${again} --in-doubt retry`, 'submits all jobs in doubt again: they may be paid twice']);
   }
   return tableLines(lines).map((line) => `  ${line}`);
 }

@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     const said = await pp({}, 'verify', 'mended.yaml', '--repair');
     expect([said.code, said.out]).toEqual([
       0,
-      expect.stringMatching(/^3 faults mended\.\n.*all as the state says\.\n$/),
+      expect.stringMatching(/^3 faults repaired\.\n.*all as the state says\.\n$/),
     ]);
     expect((await readFile(rig.at(missing))).equals(bytes)).toBe(true);
     expect(await rig.rows('mended')).toEqual(before);
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     const submits = rig.service.count('imagine');
     for (const file of [missing, ...others]) await unlink(rig.at(file));
     const said = await pp({}, 'verify', 'part.yaml', '--repair');
-    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/^3 faults mended\.\n/)]);
+    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/^3 faults repaired\.\n/)]);
     expect([await chosen(), rig.service.count('imagine')]).toEqual([before, submits]);
   });
 
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     fake.remove(keys.find((key) => key.startsWith('far/images/')) ?? '');
     fake.remove('far/manifest.csv');
     const said = await pp(env, 'verify', 'far.yaml', '--repair');
-    expect([said.code, said.out]).toEqual([0, expect.stringContaining('1 fault mended.')]);
+    expect([said.code, said.out]).toEqual([0, expect.stringContaining('1 fault repaired.')]);
     expect([...fake.objects.keys()].toSorted()).toEqual(keys);
   });
 
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     await unlink(rig.at(missing));
     const engine = `${rig.database.url}#busy`;
     const unnamed = await pp({}, 'verify', engine, '--repair');
-    expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('takes its pipeline file')]);
+    expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('needs its pipeline file')]);
     await rig.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow'));
     const words = ['run', 'busy.yaml', '--queue', 'lease', '--out', 'busy', '--engine', rig.database.url];
     const hanging = rig.service.fault('imagine', { hang: 'before' }, { times: 1 });
@@ -114,12 +114,12 @@ describe.skipIf(!hasPostgres)('verify --repair of a run on an engine', () => {
     await rig.write('busy.yaml', pipeline('busy', 'fox, owl, hare, crow, elk'));
     expect((await pp({}, ...words, '--detach')).code).toBe(0);
     const open = await pp({}, 'verify', 'busy.yaml', '--repair');
-    expect([open.code, open.err]).toEqual([75, expect.stringContaining('is not over')]);
+    expect([open.code, open.err]).toEqual([75, expect.stringContaining('has not ended')]);
     expect((await pp({}, 'ls', rig.database.url)).out).toContain('registered');
     expect((await pp({}, 'stop', engine)).code).toBe(0);
     const submits = rig.service.count('imagine');
     const said = await pp({}, 'verify', 'busy.yaml', '--repair');
-    expect([said.code, said.out]).toEqual([0, expect.stringContaining('2 faults mended.')]);
+    expect([said.code, said.out]).toEqual([0, expect.stringContaining('2 faults repaired.')]);
     expect(rig.service.count('imagine')).toBe(submits);
   });
 });

@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
       undefined,
       'complete',
       0,
-      expect.stringMatching(/: complete\n.*its command, given again, writes the manifest/),
+      expect.stringMatching(/: complete\n.*the same command writes the manifest/),
     ]);
     const ended = await rig.pp('run', 'staged.yaml', ...rig.lease);
     expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('2 done')]);
@@ -160,6 +160,6 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     await rig.write('staged.yaml', pipeline('staged'));
     const env = { ...rig.env, PROMPTPRESS_ENGINE: rig.database.url };
     const said = await promptpress(['run', 'staged.yaml', '--sandbox', '--no-work'], { cwd: rig.at(), env });
-    expect([said.code, said.err]).toEqual([2, expect.stringContaining('a rehearsal is for this machine')]);
+    expect([said.code, said.err]).toEqual([2, expect.stringContaining('always runs on this machine')]);
   });
 });

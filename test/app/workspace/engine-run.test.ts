@@ -208,7 +208,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     expect([stopped.code, stopped.out]).toEqual([0, expect.stringContaining('1 worker settles')]);
     expect((await say(['stop', named])).out).toContain('being stopped already');
     const refused = await say(['rm', named, '--yes']);
-    expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('is on')]);
+    expect([refused.code, refused.err]).toEqual([75, expect.stringContaining('is active')]);
     await pool.query('UPDATE promptpress.sessions SET over = true WHERE run = $1', [run]);
     const shownOnly = await say(['rm', named]);
     expect(shownOnly.out).toContain('6 jobs (5 done)');

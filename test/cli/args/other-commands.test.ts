@@ -33,15 +33,15 @@ describe('a command line without a command', () => {
   it.each([
     ['vaildate foxes.yaml', 'There is no command "vaildate".', 'promptpress validate foxes.yaml'],
     ['RUN foxes.yaml', 'Did you mean run?', 'promptpress run foxes.yaml'],
-    ['foxes.yaml', '"foxes.yaml" is a file, and the command is missing', 'promptpress run foxes.yaml'],
-    ['foxes.yaml plan', 'the command is missing', 'promptpress plan foxes.yaml'],
+    ['foxes.yaml', '"foxes.yaml" is a file; the command before it is missing', 'promptpress run foxes.yaml'],
+    ['foxes.yaml plan', 'is missing', 'promptpress plan foxes.yaml'],
     ['pictures', '"pictures" is a folder', 'promptpress ls pictures'],
-    ['--sandbox foxes.yaml', '"--sandbox" is none.', 'promptpress run --sandbox foxes.yaml'],
-    ['--sandbox run foxes.yaml', '"--sandbox" is none.', 'promptpress run --sandbox foxes.yaml'],
+    ['--sandbox foxes.yaml', '"--sandbox" is not a command.', 'promptpress run --sandbox foxes.yaml'],
+    ['--sandbox run foxes.yaml', '"--sandbox" is not a command.', 'promptpress run --sandbox foxes.yaml'],
     ['--watch foxes.yaml', '--watch is a flag of status.', 'promptpress status --watch foxes.yaml'],
     ['help statsu', 'Did you mean status?', 'promptpress help status'],
     ['help --watch', '--watch is a flag of status.', 'promptpress help status'],
-  ])('%s is answered with the one that was meant', async (line, message, write) => {
+  ])('%s is refused with the one that was meant', async (line, message, write) => {
     const err = await refused(line);
     expect(err).toContain(message);
     expect(err).toContain(`\n  Write: ${write}\n`);
@@ -74,7 +74,7 @@ describe('a flag that a command does not have', () => {
       'Write: promptpress validate foxes.yaml\n',
     ],
     ['ls --nonsense', 'no flag --nonsense', 'promptpress help ls lists the flags of ls.'],
-  ])('%s is answered with what to write', async (line, message, write) => {
+  ])('%s is refused with what to write', async (line, message, write) => {
     const err = await refused(line);
     expect(err).toContain(message);
     expect(err).toContain(`  ${write}`);
@@ -86,7 +86,7 @@ describe('a value that a flag does not take', () => {
     ['run foxes.yaml --limit', '--limit needs a value', 'For example: promptpress run foxes.yaml --limit 3'],
     [
       'run foxes.yaml --out --sandbox',
-      'Behind it stands the flag --sandbox.',
+      'The flag --sandbox follows it.',
       'For example: promptpress run foxes.yaml --out runs/second --sandbox',
     ],
     ['run foxes.yaml --sandbox=yes', 'takes no value', 'Write: promptpress run foxes.yaml --sandbox'],
@@ -107,7 +107,7 @@ describe('a value that a flag does not take', () => {
       'Write: promptpress run foxes.yaml --speed turbo',
     ],
     ['run foxes.yaml --pace 2x', 'a factor', 'Write: promptpress run foxes.yaml --pace 0.5'],
-    ['run foxes.yaml --pace 2', 'no rehearsal', 'Write: promptpress run foxes.yaml --pace 2 --sandbox'],
+    ['run foxes.yaml --pace 2', 'not a rehearsal', 'Write: promptpress run foxes.yaml --pace 2 --sandbox'],
     ['plan foxes.yaml --shard 1of4', '--shard takes I/N', 'Write: promptpress plan foxes.yaml --shard 1/4'],
     ['plan foxes.yaml --shard 5/4', 'The parts of 4 are 1/4 to 4/4.', 'For example: promptpress plan'],
     ['plan foxes.yaml --set a:x', 'takes AXIS=VALUE', 'Write: promptpress plan foxes.yaml --set a=x'],
@@ -125,7 +125,7 @@ describe('a value that a flag does not take', () => {
       'notes.txt cannot be the run directory: it is a file.',
       'For example: promptpress run foxes.yaml --sandbox --out runs/second',
     ],
-  ])('%s is answered with one that it takes', async (line, message, write) => {
+  ])('%s is refused with one that it takes', async (line, message, write) => {
     const err = await refused(line);
     expect(err).toContain(message);
     expect(err).toContain(write);
@@ -140,7 +140,7 @@ it('without a key, the refusal names the variable and the default that asks for 
   expect(err).toContain('service.apiKey, which foxes.yaml leaves at its default of ${PROMPTPRESS_API_KEY},');
 });
 
-describe('what is no pipeline file', () => {
+describe('a word that is not a pipeline file', () => {
   it.each([
     ['validate foxes.yml', 'There is no file foxes.yml.', 'Write: promptpress validate foxes.yaml'],
     ['validate foxs.yaml', 'Did you mean foxes.yaml?', 'Write: promptpress validate foxes.yaml'],
@@ -157,7 +157,7 @@ describe('what is no pipeline file', () => {
     ],
     ['status ..', `There is no run in ${tmpdir()}.`, 'promptpress ls'],
     ['status other.yaml', 'There is no run in runs/other.', 'started by: promptpress run other.yaml'],
-  ])('%s is answered with one', async (line, message, write) => {
+  ])('%s is refused with the name of one', async (line, message, write) => {
     const err = await refused(line);
     expect(err).toContain(message);
     expect(err).toContain(write);

@@ -85,7 +85,7 @@ describe('promptpress export', () => {
     }
   });
 
-  it('writes JSON lines with types: what is unknown is null, an object an object', async () => {
+  it('writes typed JSON lines: unknown values are null, objects are objects', async () => {
     expect((await pp('export', 'run', '--format', 'jsonl', '--to', 'lines')).code).toBe(0);
     const lines = (await readFile(join(cwd, 'lines/data.jsonl'), 'utf8')).trimEnd().split('\n');
     const rows = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -202,7 +202,7 @@ describe('promptpress export', () => {
     ]);
   });
 
-  it('chooses by --filter among the whole plan, whatever the last run chose', async () => {
+  it('filters the whole plan, not only what the last run chose', async () => {
     const again = ['run', 'pipeline.yaml', '--sandbox', '--out', 'run'];
     expect((await pp(...again, '--filter', 'animal=fox', '--limit', '1')).code).toBe(0);
     const owls = [
@@ -257,7 +257,7 @@ describe('promptpress export', () => {
     expect(await readFile(join(cwd, 'kohya', texts[0] ?? ''), 'utf8')).toMatch(/^owl, (1|2\.5)\n$/);
   });
 
-  it('leaves out rows whose file is gone or changed, says which, and ends with 1', async () => {
+  it('leaves out rows with missing or changed files, names them, and exits with 1', async () => {
     const names = manifest.filter(({ step }) => step === 'grid').map((row) => row['file_name'] ?? '');
     const [gone = '', changed = ''] = names;
     const kept = await Promise.all([gone, changed].map((name) => readFile(join(cwd, 'run', name))));
@@ -282,9 +282,9 @@ describe('promptpress export', () => {
     await writeFile(join(cwd, 'run', changed), kept[1] ?? '');
   });
 
-  it('says in the card what it is, where it comes from and what it leaves out, without markup of others', async () => {
+  it('describes contents, origin and left-out rows in the card, without foreign markup', async () => {
     const { out } = await pp('export', 'run', '--format', 'imagefolder', '--to', 'card');
-    expect(out).toContain('left out: 12 rows without an image; an imagefolder has images alone\n');
+    expect(out).toContain('left out: 12 rows without an image; an imagefolder has only images\n');
     const text = await readFile(join(cwd, 'card', card), 'utf8');
     expect(text).toContain('Two animals \\| \\<b\\>with\\</b\\> captions');
     expect(text).toContain('- 12 rows without an image');
@@ -292,7 +292,7 @@ describe('promptpress export', () => {
     expect(text).toContain('| `var.size` | number |');
   });
 
-  it('loads nothing from elsewhere in the card, whatever the pipeline says of itself', async () => {
+  it('has no remote content in the card, whatever the pipeline contains', async () => {
     const loads = '![a](http://evil.test/seen.png) \\![b](http://evil.test/2) `<img>` [c](http://evil.test)';
     await writeFile(
       join(cwd, 'loads.yaml'),
@@ -305,7 +305,7 @@ describe('promptpress export', () => {
     );
   });
 
-  it('counts the files that lie in the data set: rows can share one, and a table alone has none', async () => {
+  it('counts the files in the data set: rows may share one, and a table alone has none', async () => {
     await writeFile(
       join(cwd, 'two.yaml'),
       'name: two\nsteps: { a: { imagine: fox }, b: { imagine: fox } }\n',
@@ -345,7 +345,7 @@ describe('promptpress export', () => {
       ['export', 'run', '--format', 'jsonl', '--to', 'x', '--for', 'foo'],
       'promptpress export run --to x --for kohya --format imagefolder',
     ],
-    [['export', 'run', '--format', 'imagefolder', '--to', 'x', '--no-files'], 'is made of files'],
+    [['export', 'run', '--format', 'imagefolder', '--to', 'x', '--no-files'], 'consists of files'],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await pp(...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);

@@ -108,7 +108,7 @@ describe('grid: split', () => {
       expect(out).toContain(`{"kind":"${kind}","file":"${file}"`);
     const log = (await readFile(at('run/run.log'), 'utf8')).length;
     const mended = await pp('verify', 'run', '--repair');
-    expect([mended.code, mended.out]).toEqual([0, expect.stringContaining('2 faults mended.')]);
+    expect([mended.code, mended.out]).toEqual([0, expect.stringContaining('2 faults repaired.')]);
     expect(await rows()).toEqual(before);
     expect((await readFile(at('run/run.log'), 'utf8')).slice(log)).not.toContain('"route":"download"');
     expect((await pp('verify', 'run')).code).toBe(0);

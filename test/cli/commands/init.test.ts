@@ -41,7 +41,7 @@ describe('promptpress init --template', () => {
     },
   );
 
-  it('captions runs as it is, in the folder that it was written to', async () => {
+  it('captions runs unchanged in the folder that it was written to', async () => {
     await promptpress(['init', '--template', 'captions'], { cwd });
     const { code, err } = await promptpress(['run', '--sandbox', '--pace', '0', '--limit', '2'], { cwd });
     expect(code, err).toBe(0);
@@ -54,11 +54,11 @@ describe('promptpress init --template', () => {
     ]);
   }, 120_000);
 
-  it('writes nothing where another pipeline.yaml is, and may be said twice', async () => {
+  it('writes nothing over another pipeline.yaml, and may be repeated', async () => {
     await writeFile(join(cwd, 'pipeline.yaml'), 'mine');
     const refused = await promptpress(['init', '--template', 'captions'], { cwd });
     expect(refused.code).toBe(2);
-    expect(refused.err).toContain('pipeline.yaml is there already: the template captions is not written');
+    expect(refused.err).toContain('pipeline.yaml exists already: neither the template captions');
     expect(refused.err).toContain('promptpress init DIR --template captions');
     expect(await readdir(cwd)).toEqual(['pipeline.yaml']);
 
@@ -78,7 +78,7 @@ describe('promptpress init --template', () => {
     expect(await readdir(join(cwd, 'elsewhere'))).toEqual([]);
   });
 
-  it('names the templates that there are', async () => {
+  it('names the known templates', async () => {
     const { code, err } = await promptpress(['init', '--template', 'cats'], { cwd });
     expect([code, err]).toEqual([
       2,

@@ -23,9 +23,9 @@ steps:
 
 describe('promptpress init', () => {
   it.each([
-    ['afile', 'init takes a folder, and afile is a file.'],
-    ['sets/foxes.yaml', 'init takes a folder, and sets/foxes.yaml is the name of a file.'],
-  ])('refuses the file %s, and names the folder to take', async (given, message) => {
+    ['afile', 'init takes a folder, but afile is a file.'],
+    ['sets/foxes.yaml', 'init takes a folder, but sets/foxes.yaml is the name of a file.'],
+  ])('refuses the file %s, and suggests a folder', async (given, message) => {
     await writeFile(join(cwd, 'afile'), '');
     const { code, err } = await promptpress(['init', given], { cwd });
     expect([code, err.split('\n')[0]]).toEqual([2, `promptpress: ${message}`]);
@@ -97,7 +97,7 @@ describe('promptpress validate', () => {
     expect(err).toContain('both.yaml: 1 error, 1 warning\n');
   });
 
-  it('refuses a file outside --files-root, and a root that is none', async () => {
+  it('refuses a file outside --files-root, and a root that is not a folder', async () => {
     await mkdir(join(cwd, 'set'));
     await writeFile(join(cwd, 'rows.csv'), 'animal\nfox\n');
     await writeFile(
@@ -160,7 +160,7 @@ describe('promptpress plan', () => {
     ]);
   });
 
-  it('run --dry-run says the same and leaves nothing behind', async () => {
+  it('run --dry-run prints the same and leaves nothing behind', async () => {
     const plan = await promptpress(['plan', 'foxes.yaml', '--sandbox', '--limit', '1'], { cwd });
     const dry = await promptpress(['run', 'foxes.yaml', '--sandbox', '--limit', '1', '--dry-run'], { cwd });
     expect(dry).toEqual(plan);

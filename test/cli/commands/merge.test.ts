@@ -68,7 +68,7 @@ async function contentOf(directory: string): Promise<ReadonlyMap<string, string>
 }
 
 describe('merge', () => {
-  it('makes of the shards of a plan what one run makes of it, whole and with nothing left to do', async () => {
+  it('makes from the shards of a plan the same as one run, with nothing left to do', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 2, max: 5 }),
@@ -142,7 +142,7 @@ describe('merge', () => {
     expect(both).toEqual(own);
   });
 
-  it('continues behind the latest invocation of all parts, in whatever order they are named', async () => {
+  it('continues after the latest invocation of all parts, in any order of parts', async () => {
     await writeFile(join(cwd, 'foxes.yaml'), file(2));
     await run('a', '--shard', '1/2');
     await run('b', '--shard', '2/2');
@@ -165,7 +165,7 @@ describe('merge', () => {
     }
   });
 
-  it('leaves what is not done to the next run', async () => {
+  it('leaves unfinished jobs to the next run', async () => {
     await writeFile(join(cwd, 'foxes.yaml'), file(3));
     await run('a', '--shard', '1/3');
     await run('b', '--shard', '2/3');
@@ -213,7 +213,7 @@ describe('merge', () => {
     expect(await readdir(cwd)).not.toContain('c');
   });
 
-  it('makes nothing where a run changes one of them meanwhile', async () => {
+  it('makes nothing if a run changes one of the directories in the meantime', async () => {
     await writeFile(join(cwd, 'foxes.yaml'), file(2));
     await run('a', '--shard', '1/2');
     await run('b', '--shard', '2/2');
@@ -233,14 +233,14 @@ describe('merge', () => {
     expect(await readdir(cwd)).not.toContain('c');
   });
 
-  it('refuses a place that is not free, or lies in what is merged', async () => {
+  it('refuses a folder that is not empty, or is inside a merged directory', async () => {
     await writeFile(join(cwd, 'foxes.yaml'), file(2));
     await run('a', '--shard', '1/2');
     await run('b', '--shard', '2/2');
     for (const [to, words] of [
-      ['a', 'is there already'],
-      ['foxes.yaml', 'is there already'],
-      ['b/merged', 'which is merged'],
+      ['a', 'exists already'],
+      ['foxes.yaml', 'exists already'],
+      ['b/merged', 'one of the merged directories'],
     ] as const) {
       const { code, err } = await say('merge', 'a', 'b', '--out', to);
       expect([code, err]).toEqual([2, expect.stringContaining(words)]);

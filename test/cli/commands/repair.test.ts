@@ -27,7 +27,7 @@ async function killed(without: (record: JobRecord) => JobRecord): Promise<string
 const manifest = (): bigint => statSync(at('run/manifest.csv'), { bigint: true }).ino;
 
 describe('verify --repair', () => {
-  it('tells nobody of the run that downloads, and shows none of its words', async () => {
+  it('sends no notification for the run that downloads, and shows none of its messages', async () => {
     let asked = 0;
     const hook = createServer((_request, response) => {
       asked += 1;
@@ -42,7 +42,7 @@ describe('verify --repair', () => {
     const env = { PROMPTPRESS_NOTIFY: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook` };
     const { code, out, err } = await promptpress(['verify', 'run', '--repair'], { cwd: at(), env });
     expect([code, asked, err]).toEqual([0, 0, '']);
-    expect(out).toMatch(/^1 fault mended\.\nrun: 10 files .* all as the state says\.\n$/);
+    expect(out).toMatch(/^1 fault repaired\.\nrun: 10 files .* all as the state says\.\n$/);
   });
 
   it('mends files behind jobs that were never submitted; the last run stays as it was', async () => {
@@ -63,7 +63,7 @@ describe('verify --repair', () => {
     const before = await seen();
     await unlink(at('run', missing));
     const { code, out } = await pp('verify', 'run', '--repair');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^1 fault mended\.\n/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^1 fault repaired\.\n/)]);
     expect(await seen()).toEqual(before);
     // The repair has written the manifest.
     expect(await runIt(...fox)).toContain('0 submissions');
@@ -82,19 +82,19 @@ describe('verify --repair', () => {
     const run = ['run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run'];
     expect((await pp(...run, '--fault', 'submit:400:at 1')).code).toBe(1);
     await unlink(at('run', gone));
-    expect((await pp('verify', 'run', '--repair')).out).toContain('0 faults mended.');
+    expect((await pp('verify', 'run', '--repair')).out).toContain('0 faults repaired.');
     const written = manifest();
     expect([(await pp(...run)).code, manifest() === written]).toEqual([1, false]);
   });
 
-  it('says what one that was killed left without files, and how to have them again; mends it', async () => {
+  it('reports jobs without files after a killed repair, says how to restore them, and restores them', async () => {
     const before = await rows();
     const job = await killed(withoutFiles);
     const { code, out } = await pp('verify', 'run');
     expect(code).toBe(1);
     expect(out).toContain(`not downloaded yet: the files of job ${job}, which is done`);
     expect(out).toContain('promptpress verify run --repair');
-    expect(out).toContain('the next promptpress run does too');
+    expect(out).toContain('The next promptpress run also downloads and cuts');
     expect((await pp('verify', 'run', '--json')).out).toContain(
       `{"kind":"unsaved","job":"${job}","isRepairable":true}`,
     );
@@ -103,7 +103,7 @@ describe('verify --repair', () => {
     expect((await rows()).map(({ sha256 }) => sha256)).toEqual(before.map(({ sha256 }) => sha256));
   });
 
-  it('says what one that was killed left without frames; the next run cuts them', async () => {
+  it('reports jobs without frames after a killed repair; the next run cuts them', async () => {
     const job = await killed(withoutFrames);
     const { code, out } = await pp('verify', 'run');
     expect([code, out]).toEqual([1, expect.stringContaining(`not cut into frames yet: job ${job}`)]);

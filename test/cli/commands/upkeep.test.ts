@@ -24,7 +24,7 @@ const { pp, at, runIt, rows, imagesOf, status } = eachWithRun(pipeline('fox, owl
 const submits = async (): Promise<unknown> => (await status())['submits'];
 
 describe('verify', () => {
-  it('finds nothing in a run directory as a run leaves it', async () => {
+  it('finds nothing wrong right after a run', async () => {
     const { code, out } = await pp('verify', 'run');
     expect([code, out]).toEqual([
       0,
@@ -100,17 +100,17 @@ describe('verify', () => {
     expect((await pp('verify', 'run')).out).not.toContain('warning: job');
   });
 
-  it('tells one reply whose line is gone from those behind it', async () => {
+  it('distinguishes a reply whose line is missing from the replies after it', async () => {
     const file = at('run/replies/00000.jsonl');
     const lines = (await readFile(file, 'utf8')).split('\n');
     await writeFile(file, lines.slice(1).join('\n'));
     const { code, out } = await pp('verify', 'run');
     expect(code).toBe(1);
     expect(out).toContain(`2 faults.\n  reply without its line: job ${lines[0]?.slice(8, 40)} in`);
-    expect(out).toContain('2 replies not where the state says, but whole');
+    expect(out).toContain('2 replies complete, but not where the state says');
   });
 
-  it('downloads again with --repair what is damaged, writes the manifest, and submits nothing', async () => {
+  it('downloads damaged files again with --repair, writes the manifest, and submits nothing', async () => {
     const before = await rows();
     const counted = await submits();
     const [changed = '', missing = ''] = await imagesOf();
@@ -118,7 +118,7 @@ describe('verify', () => {
     await unlink(at('run', missing));
     await appendFile(at('run/manifest.csv'), 'x');
     const { code, out } = await pp('verify', 'run', '--repair');
-    expect([code, out]).toEqual([0, expect.stringContaining('3 faults mended.')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('3 faults repaired.')]);
     expect(await rows()).toEqual(
       before.map((row) => ({ ...row, image_url: expect.any(String), finished_at: expect.any(String) })),
     );
@@ -126,7 +126,7 @@ describe('verify', () => {
     expect((await pp('verify', 'run')).code).toBe(0);
   });
 
-  it('loses no file from the state with --repair where a folder has the name of one, and mends it when that is gone', async () => {
+  it('keeps a file in the state while a folder takes its place, and repairs it when the folder is gone', async () => {
     const [changed = '', folder = ''] = await imagesOf();
     await appendFile(at('run', changed), 'x');
     await unlink(at('run', folder));
@@ -138,11 +138,11 @@ describe('verify', () => {
     expect(out).toContain(`missing: ${folder}`);
     expect(out).not.toContain('no job names');
     await rmdir(at('run', folder));
-    expect((await pp('verify', 'run', '--repair')).out).toContain('2 faults mended.');
+    expect((await pp('verify', 'run', '--repair')).out).toContain('2 faults repaired.');
     expect((await pp('verify', 'run')).code).toBe(0);
   });
 
-  it('keeps the fault of a job that the pipeline does not have any more, and the part that the last run chose', async () => {
+  it('keeps the fault of a job that the pipeline no longer has, and the part that the last run chose', async () => {
     const listed = (await rows()).find(({ prompt }) => prompt === 'owl')?.['file_name'] ?? '';
     await writeFile(at('foxes.yaml'), pipeline('fox, hare'));
     const { code: ran } = await pp(
@@ -160,7 +160,7 @@ describe('verify', () => {
     const before = await rows();
     await unlink(at('run', listed));
     const { code, out } = await pp('verify', 'run', '--repair');
-    expect([code, out]).toEqual([1, expect.stringContaining('0 faults mended.')]);
+    expect([code, out]).toEqual([1, expect.stringContaining('0 faults repaired.')]);
     expect(out).toContain(`missing: ${listed}`);
     expect(await rows()).toEqual(before);
   });
@@ -170,7 +170,7 @@ describe('verify', () => {
     ['--filter', 'animal=owl'],
     ['--shard', '2/2'],
     ['--only', 'say'],
-  ])('keeps the part that the last run chose with %s, and mends that and all else', async (...flags) => {
+  ])('keeps the part that the last run chose with %s, and repairs that and everything else', async (...flags) => {
     const images = await imagesOf();
     await runIt(...flags);
     for (const name of images) await unlink(at('run', name));
@@ -182,20 +182,20 @@ describe('verify', () => {
     };
     const before = chosen();
     const { code, out } = await pp('verify', 'run', '--repair');
-    expect([code, out]).toEqual([0, expect.stringContaining('3 faults mended.')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('3 faults repaired.')]);
     expect([Object.keys(before as object), chosen()]).toEqual([[expect.any(String)], before]);
   });
 
-  it('says that a manifest is older than the state, and nothing of one while the first run is on', async () => {
+  it('reports a manifest that is older than the state, but no manifest during the first run', async () => {
     await writeFile(
       at('run/manifest.csv'),
       (await readFile(at('run/manifest.csv'), 'utf8')).replace('owl', 'elk'),
     );
     const { code, out } = await pp('verify', 'run');
-    expect([code, out]).toEqual([1, expect.stringContaining('manifest.csv is not what the state says')]);
+    expect([code, out]).toEqual([1, expect.stringContaining('manifest.csv differs from the state')]);
   });
 
-  it('takes a manifest for whole that was written with escaped formulas', async () => {
+  it('accepts a manifest with escaped formulas', async () => {
     await writeFile(at('foxes.yaml'), pipeline('"=fox", owl'));
     await pp('run', 'foxes.yaml', '--sandbox', '--pace', '0.01', '--out', 'run', '--escape-formulas');
     expect(await readFile(at('run/manifest.csv'), 'utf8')).toContain("'=fox");
@@ -209,17 +209,17 @@ describe('clean', () => {
     await runIt();
   };
 
-  it('shows what the pipeline does not list any more, and removes nothing', async () => {
+  it('shows files that the pipeline no longer lists, and removes nothing', async () => {
     await edit();
     const before = await imagesOf();
     const { code, out } = await pp('clean', 'run');
     expect([code, out]).toEqual([0, expect.stringContaining('run: 2 files, ')]);
-    expect(out).toContain('of jobs, or frames of grids, that the pipeline does not have any more');
+    expect(out).toContain('of jobs, or frames of grids, that are no longer in the pipeline');
     expect(out).toContain('Nothing was removed.');
     expect(await imagesOf()).toEqual(before);
   });
 
-  it('removes with --yes exactly what is unlisted and ours, and leaves everything else', async () => {
+  it('removes with --yes only unlisted files of promptpress', async () => {
     await edit();
     const kept = (await rows()).flatMap(({ file_name: name = '' }) => (name === '' ? [] : [name]));
     await mkdir(at('run/images/aa'), { recursive: true });
@@ -237,7 +237,7 @@ describe('clean', () => {
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
   });
 
-  it('leaves every job its files when removing others fails midway', async () => {
+  it('keeps the files of every job when removing others fails midway', async () => {
     await edit();
     beforeCalls('unlink', async (path) => {
       await rm(String(path));
@@ -247,7 +247,7 @@ describe('clean', () => {
     expect((await pp('verify', 'run', '--json')).out).not.toContain('"missing"');
   });
 
-  it('leaves files with other names in the folders of artifacts, and does not look behind links', async () => {
+  it('leaves files with other names in the folders of artifacts, and does not follow links', async () => {
     await mkdir(at('run/images/zz'), { recursive: true });
     await writeFile(at('run/images/zz/holiday.jpg'), 'mine');
     const [, sub = ''] = ((await imagesOf())[0] ?? '').split('/');
@@ -281,7 +281,7 @@ describe('clean', () => {
     expect(await submits()).toEqual(counted);
   });
 
-  it('keeps files that a repair took out of the state before it was killed', async () => {
+  it('keeps files that a killed repair has removed from the state', async () => {
     const before = await imagesOf();
     const [kept = ''] = before;
     const lock = acquireLock(at('run'), {

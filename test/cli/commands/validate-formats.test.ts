@@ -34,7 +34,7 @@ async function fits(text: string): Promise<Validation> {
 }
 
 describe('promptpress validate --json', () => {
-  it('is one object with every mistake of every file and table, in the place where text says it is', async () => {
+  it('is one object with every mistake of every file and table, with the same positions as in text', async () => {
     const files = ['good.yaml', 'bad.yaml', 'table.yaml'];
     const { code, out, err } = await pp('validate', ...files, '--json');
     expect([code, err]).toEqual([2, '']);
@@ -91,7 +91,7 @@ describe('promptpress validate --json', () => {
     }
   });
 
-  it('models says when each was made, as the service says it in seconds', async () => {
+  it('models shows when each model was made, from the seconds of the service', async () => {
     const service = await startFakeService();
     const env = { PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: service.apiKey };
     const { out } = await promptpress(['models', '--json'], { cwd, env });
@@ -106,7 +106,7 @@ describe('promptpress validate --json', () => {
       expect(Date.parse(created) / 1000).toBe(data.find((one) => one.id === id)?.created);
   });
 
-  it('--online proves the key of each pipeline, also where they name one address', async () => {
+  it('--online checks the key of each pipeline, even at the same address', async () => {
     const service = await startFakeService();
     try {
       const text = (key: string): string =>
@@ -161,14 +161,14 @@ describe('promptpress validate --json', () => {
     }
   });
 
-  it('--online proves the sandbox', async () => {
+  it('--online checks the sandbox', async () => {
     await writeFile(join(cwd, 'images.yaml'), 'name: w\nsteps: { g: { imagine: a fox } }\n');
     const { code, out } = await pp('validate', 'images.yaml', '--online', '--sandbox');
     expect([code, out]).toEqual([0, expect.stringContaining('takes the key')]);
   });
 
   it.each([
-    [['--json', '--format', 'github'], '--json and --format github contradict one another.'],
+    [['--json', '--format', 'github'], '--json and --format github cannot be used together.'],
     [['--format', 'xml'], '--format takes one of text, json, github, not "xml".'],
   ])('%j is refused', async (flags, message) => {
     const { code, out, err } = await pp('validate', 'good.yaml', ...flags);
@@ -192,7 +192,7 @@ describe('promptpress validate --format github', () => {
     expect([here.code, here.out, here.err]).toEqual([0, '', 'promptpress: The pipeline is valid.\n']);
   });
 
-  it('escapes what would end a value or the command', () => {
+  it('escapes characters that would end a value or the command', () => {
     const one = {
       severity: 'error',
       code: 'a.b',

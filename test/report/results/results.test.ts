@@ -109,7 +109,7 @@ const asRow = ({ result, detail }: CellResult, names: readonly string[]): Partia
 const notCompared = /^custom_id$|_tokens$/;
 
 describe('results', () => {
-  it('are the rows of the manifest, with the same values, whatever became of the jobs', async () => {
+  it('are the rows of the manifest with the same values, for jobs of any status', async () => {
     const plan = await planOf(pipeline);
     await fc.assert(
       fc.asyncProperty(
@@ -143,7 +143,7 @@ describe('results', () => {
     );
   });
 
-  it('are the same in columns, chunk by chunk', async () => {
+  it('are the same after packing them into columns', async () => {
     const plan = await planOf(pipeline);
     const store = memoryStore();
     await finish(plan, store, {
@@ -176,7 +176,7 @@ describe('results', () => {
     ]);
   });
 
-  it('lead to no file that is no artifact, whatever the state says', async () => {
+  it('link only to artifacts, whatever files the state names', async () => {
     const plan = await planOf('{ steps: { all: { imagine: a fox } } }');
     for (const file of ['../../.ssh/id', '/etc/passwd', 'javascript:alert(1)', 'images/../../x.png']) {
       const store = memoryStore();
@@ -190,7 +190,7 @@ describe('results', () => {
     }
   });
 
-  it('have the beginning of long texts, whole characters of it, and the detail has the rest', async () => {
+  it('contain the beginning of long texts, cut between characters, and the detail contains the full text', async () => {
     const long = `${'a'.repeat(239)}😀${'b'.repeat(20_000)}`;
     const plan = await planOf(`
       matrix: { word: ["${'x'.repeat(12_000)}"] }
@@ -206,7 +206,7 @@ describe('results', () => {
     expect(each?.result.vars).toEqual(['x'.repeat(10_000)]);
   });
 
-  it('mask a secret before they cut the text that it stands in', async () => {
+  it('mask a secret before cutting its text', async () => {
     const secret = 'sk-0123456789abcdef';
     const plan = await planOf('{ steps: { say: { generate: { model: text-pro, prompt: Hello } } } }');
     const store = memoryStore();
@@ -215,12 +215,12 @@ describe('results', () => {
     expect(JSON.stringify([each?.result, each?.detail])).not.toContain(secret.slice(0, 8));
   });
 
-  it('say what to do about what failed, and nothing about what is well', async () => {
+  it('have advice only for failures', async () => {
     const plan = await planOf(pipeline);
     const store = memoryStore();
     await finish(plan, store, { most: 1, record: (slot) => recordOf(slot, 'failed') });
     const failed = (await resultsOf(plan, store)).find(({ result }) => result.status === 'failed');
-    expect(failed?.detail.advice).toBe('Another try may have another result.');
+    expect(failed?.detail.advice).toBe('Another try may succeed.');
     expect(failed?.detail.commands).toEqual([
       'promptpress run test.yaml --retry-failed --code task.failed',
       `promptpress run test.yaml --redo ${failed?.result.job}`,
@@ -231,7 +231,7 @@ describe('results', () => {
 });
 
 describe('the summary', () => {
-  it('counts what the results are, by status, step and variable, and what failed by its reason', async () => {
+  it('counts results by status, step and variable, and failures by reason', async () => {
     const plan = await planOf(pipeline);
     const store = memoryStore();
     await finish(plan, store, {

@@ -22,7 +22,7 @@ describe('paceWords', () => {
       { route: 'submit', atOnce: 8, perMinute: 60, byChance: 0.02 },
       '8 tasks at a time fit; about 60 submissions a minute are served',
     ],
-    [{ route: 'text', kind: 'm' }, 'no limit of text calls of m is found any more'],
+    [{ route: 'text', kind: 'm' }, 'there is no known limit of text calls of m any more'],
   ] as const)('says of %j: %s', (pace, words) => {
     expect(paceWords(pace)).toBe(words);
   });

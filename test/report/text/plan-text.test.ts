@@ -40,28 +40,28 @@ describe('what a plan would submit', () => {
       '1 submission, changed since the last run',
     ],
     [{ submits: 3, why: { new: 2, changed: 0, retry: 1, anew: 0 } }, '3 submissions: 2 new, 1 tried again'],
-  ])('is said with its reason: %j', (counts, words) => {
+  ])('is shown with its reason: %j', (counts, words) => {
     expect(sum({ ...counts, unpriced: counts.submits })).toBe(`${words}${unpriced}`);
   });
 
-  it('has no reason where slots were not examined', () => {
+  it('has no reason if slots were not examined', () => {
     const why = { new: 5, changed: 0, retry: 0, anew: 0 };
     expect(sum({ submits: 5, unpriced: 5, why }, { exact: false })).toBe(`at most 5 submissions${unpriced}`);
   });
 
   it.each([
     [{ done: 5 }, 'nothing is left to do'],
-    [{ inDoubt: 3, held: 4 }, '3 in doubt and 4 below them wait for your word (promptpress status)'],
-    [{ inDoubt: 1 }, '1 in doubt waits for your word (promptpress status)'],
+    [{ inDoubt: 3, held: 4 }, '3 in doubt and 4 below them wait for your decision (promptpress status)'],
+    [{ inDoubt: 1 }, '1 in doubt waits for your decision (promptpress status)'],
     [{ failed: 17, blocked: 3 }, '17 failed stay so until --retry-failed'],
     [{ failed: 1, invalid: 1 }, '1 failed stays so until --retry-failed; 1 slot fails without a request'],
-    [{ running: 2, unsaved: 1 }, '2 under way from before; 1 to save'],
+    [{ running: 2, unsaved: 1 }, '2 under way from an earlier run; 1 to save'],
     [{ skipped: 2 }, 'nothing is left to do'],
   ])('is nothing, for a reason: %j', (counts, words) => {
     expect(sum(counts)).toBe(`0 submissions: ${words}`);
   });
 
-  it('is nothing yet while results are waited for', () => {
+  it('is nothing while slots wait for results', () => {
     expect(text({ waiting: 2, later: { ...noPlanCounts.later, unpriced: 2 } })).toContain(
       '0 submissions\n2 slots wait for results',
     );
@@ -70,14 +70,14 @@ describe('what a plan would submit', () => {
 
 describe('what a plan costs', () => {
   const why = { new: 0, changed: 0, retry: 3, anew: 0 };
-  it('is not known where no part has a price: the parts without one are named', () => {
+  it('is unknown if no part has a price; the parts are named', () => {
     const names = { priced: true, unpricedNames: ['reroll', 'pan left', 'a', 'b', 'c'] };
     expect(sum({ submits: 3, unpriced: 3, why }, names)).toBe(
       '3 submissions, all tried again. None of these has a price (reroll, pan left, a, b, …), so the cost is not known',
     );
   });
 
-  it('leaves out what has no price, and names it', () => {
+  it('leaves out parts without a price, and names them', () => {
     const names = { priced: true, unpricedNames: ['reroll'] };
     expect(sum({ submits: 3, unpriced: 2, cost: 0.5, why }, names)).toContain(
       '. Still to come: cost 0.50, without the 2 that have no price (reroll)',
@@ -90,7 +90,7 @@ describe('what a plan costs', () => {
   });
 });
 
-it('the step that presses buttons says so', () => {
+it('shows clicks in the kind of a step that presses buttons', () => {
   expect(text({ slots: 2, jobs: 2, done: 2 })).toMatch(/^ {2}grid +imagine, clicks +2 /m);
 });
 

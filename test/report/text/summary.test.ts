@@ -37,7 +37,7 @@ describe('how a run ended', () => {
     expect(ending(slots)).toContain(words);
   });
 
-  it('says the failure that stopped it once', () => {
+  it('shows the failure that stopped it only once', () => {
     const message = 'The task failed: no.';
     const text = ending(
       { failed: 1, pending: 3 },
@@ -50,7 +50,7 @@ describe('how a run ended', () => {
     expect(text.split(message)).toHaveLength(2);
   });
 
-  it('says what was refused and waits for a later run, and what was paid again', () => {
+  it('shows jobs put back for a later run, and tasks that were paid again', () => {
     expect(ending({ pending: 3 }, { putBack: 3 })).toContain(
       '3 jobs refused and put back for a later run, nothing paid',
     );
@@ -60,7 +60,7 @@ describe('how a run ended', () => {
     expect(ending({ pending: 3 })).not.toMatch(/put back|paid again/);
   });
 
-  it('says what the service was found to accept', () => {
+  it('shows the limits found for the service', () => {
     const limits = { tasks: 3, perMinute: { poll: 600 }, byChance: { 'text/text-pro': 0.5 } };
     expect(ending({ done: 1 }, { limits })).toContain(
       `  log       runs/foxes/run.log
@@ -72,7 +72,7 @@ describe('how a run ended', () => {
     expect(ending({ done: 1 })).not.toContain('  pace ');
   });
 
-  it('tells what this run has spent from what the directory has so far', () => {
+  it('separates the cost of this run from that of the directory', () => {
     const text = ending({ done: 1 }, { submits: 2, runCost: 0.5, cost: 1.5, allTokens: 1200 });
     expect(text).toContain(
       '2 submissions in this run (cost 0.50). This directory so far: tokens 1,200, cost 1.50.',
@@ -86,7 +86,7 @@ describe('what to do next', () => {
     expect(ending({ failed: 1 }, { reasons })).toContain('--retry-failed  tries the failed job again\n');
   });
 
-  it('one command is named once, with all that it does', () => {
+  it('names a command once, with all its effects', () => {
     const reasons = [{ status: 'failed' as const, code: 'task.timeout', count: 1, message: 'late' }];
     const end = { kind: 'interrupted' as const, forced: false };
     expect(ending({ failed: 1, pending: 1 }, { reasons, end })).toContain(
@@ -94,7 +94,7 @@ describe('what to do next', () => {
     );
   });
 
-  it('a failure that no further try mends names the file to edit, and what to change', () => {
+  it('a failure that a retry cannot fix names the file to edit, and what to change', () => {
     const reasons = [
       { status: 'failed' as const, code: 'button.missing', count: 2, message: 'U9 is not there.' },
       { status: 'failed' as const, code: 'job.dropped', count: 1, message: 'You gave it up.' },
@@ -102,8 +102,8 @@ describe('what to do next', () => {
     ];
     const next = ending({ done: 1, failed: 6 }, { reasons }).split('\nNext:\n')[1];
     expect(next?.trimEnd().split('\n')).toEqual([
-      '  edit foxes.yaml  Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
-      '  edit foxes.yaml  mend what the message above says; an edit runs only what it changes',
+      '  edit foxes.yaml  Name a button that its parent offers, or offer alternatives (A | B). After an edit only changed jobs run.',
+      '  edit foxes.yaml  fix what the message above says; after an edit only changed jobs run',
     ]);
     expect(ending({ failed: 1 }, { reasons: reasons.slice(1, 2) })).not.toContain('Next:');
   });

@@ -21,7 +21,7 @@ export const remove = command(
     name: 'rm',
     summary: summaries.rm,
     operands: 'FILE|ENGINE',
-    about: `Shows what an engine has of a run, and with --yes removes all of it: jobs, their history, replies, tables. What is done is not known any more then: the same pipeline run once more makes, and pays for, everything anew. Images, videos and the manifest stay where they are. It is refused while the run is on (exit 75).
+    about: `Shows what an engine stores of a run, and with --yes removes it: jobs, their history, replies, tables. Finished jobs are forgotten then: the next run of the pipeline makes and pays for everything again. Images, videos and the manifest stay where they are. It is refused during the run (exit 75).
 The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_ENGINE names the engine. A run of one machine is its directory, which is removed like any other.`,
     examples: [
       {
@@ -43,8 +43,8 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         import('../../../engine/slices/lead-hold.ts'),
       ]);
       const refuse = (): Error =>
-        new StateError('state.locked', `The run ${place.name} is on: it cannot be removed.`, {
-          hint: `End it first, and wait until its workers have: promptpress stop ${quoted(place.name)}`,
+        new StateError('state.locked', `The run ${place.name} is active and cannot be removed.`, {
+          hint: `Stop it first, and wait for its workers: promptpress stop ${quoted(place.name)}`,
         });
       if ((await place.owner()) !== undefined) throw refuse();
       const { jobs, attempts, cost } = await state.totals();
@@ -52,7 +52,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const what = `${counted(all, 'job')} (${count(jobs.done)} done), ${counted(attempts, 'submission')}${cost === 0 ? '' : `, cost ${money(cost)}`}`;
       if (!flags.yes) {
         await io.out(
-          `${shownLine(place.name)}: ${what}. Nothing was removed. This removes it; what is done would be paid for again after that:\n  promptpress rm ${quoted(place.name)} --yes\n`,
+          `${shownLine(place.name)}: ${what}. Nothing was removed. This removes it; afterwards finished jobs would be paid for again:\n  promptpress rm ${quoted(place.name)} --yes\n`,
         );
         return exitCodes.ok;
       }

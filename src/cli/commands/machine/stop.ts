@@ -13,7 +13,7 @@ export const stop = command(
     name: 'stop',
     summary: summaries.stop,
     operands: 'FILE|ENGINE',
-    about: `Ends a run on an engine, as Ctrl-C does where it was begun: no worker takes or submits anything more, and each settles what is in flight. It does not wait for that; promptpress status shows who is still at it. Nothing is lost, and the same promptpress run continues.
+    about: `Stops a run on an engine, like Ctrl-C where it was started: workers take and submit nothing new, and settle what is in flight. The command does not wait for them; promptpress status shows which are still active. Nothing is lost, and the same promptpress run continues it.
 The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_ENGINE names the engine. A run of one machine ends with Ctrl-C.`,
     examples: [
       { command: 'promptpress stop "postgres://press@db.example/press#foxes"', does: 'a run by its name' },
@@ -39,7 +39,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const say = (text: string): Promise<void> => io.out(`${shownLine(place.name)}: ${text}\n`);
       const status = await runStatus(pool, run);
       if (status?.state !== 'open') {
-        await say(status?.state === 'stopping' ? 'it is being stopped already.' : 'it is not on.');
+        await say(status?.state === 'stopping' ? 'it is being stopped already.' : 'it is not active.');
         return exitCodes.ok;
       }
       const { invocation } = status;
@@ -54,7 +54,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         const outcome = outcomeFacts({ finishedAt: io.now(), end, exitCode: exitCodes.SIGINT });
         if (facts !== undefined && facts.outcome === undefined)
           await writeFact(pool, run, 'run.last', JSON.stringify({ ...facts, outcome }));
-        await say('stopped; nobody was at work on it.');
+        await say('stopped; no worker was active.');
         return exitCodes.ok;
       }
       await say(

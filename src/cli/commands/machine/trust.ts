@@ -25,7 +25,7 @@ export const trust = command(
     name: 'trust',
     summary: summaries.trust,
     operands: '[ORIGIN]',
-    about: `A pipeline file may name the service it wants (service.baseUrl) and the variable that holds the key (service.apiKey). The key goes there only where you have said so: at a terminal you are asked once, elsewhere this command says it beforehand. What is trusted is one variable at one origin (scheme, host and port); an edit of the file or another value of the variable does not ask again. An address that you give yourself, with --base-url or PROMPTPRESS_BASE_URL, needs no trust. The same holds for keys of this machine and the addresses in a file of variables (--dotenv): gateway, engine, bucket; and for a bucket that a state names, on a machine on which you never named it yourself (--out).
+    about: `A pipeline file may name its service (service.baseUrl) and the variable that holds the key (service.apiKey). The key is sent there only with your permission: at a terminal you are asked once; otherwise give it beforehand with this command. You trust one origin (scheme, host and port) with one variable; an edit of the file or another value of the variable does not ask again. An address that you give yourself, with --base-url or PROMPTPRESS_BASE_URL, needs no trust. The same holds for keys of this machine and addresses in a file of variables (--dotenv): gateway, engine, bucket; and for a bucket that a state names, if you never named it yourself (--out) on this machine.
 Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpress/trust.json (default: ~/.local/state). Where nothing can be kept, ${originsVariable} holds origins that are trusted with any key, separated by commas.`,
     examples: [
       { command: 'promptpress trust https://gateway.example', does: `with $${keyVariable}` },
@@ -41,10 +41,10 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
     flags: {
       key: valued(
         'NAME',
-        `variable that holds the key; default ${keyVariable}, of an engine PGPASSWORD, of a bucket AWS_SECRET_ACCESS_KEY`,
+        `variable that holds the key; default ${keyVariable}, for an engine PGPASSWORD, for a bucket AWS_SECRET_ACCESS_KEY`,
         variableName,
       ),
-      forget: toggle('trust it no more: with --key this variable there, else all'),
+      forget: toggle('end the trust: with --key for this variable, otherwise for all'),
     },
   },
   { least: 0, most: 1 },
@@ -52,7 +52,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
     if (key !== undefined && Object.values(io.env).includes(key))
       // The shell has replaced `$TEAM_KEY` in `--key $TEAM_KEY` by its value, which must not be stored.
       throw usageError(
-        '--key takes the name of a variable, and this is what one holds.',
+        '--key takes the name of a variable, but this is the value of one.',
         'Write it without a $.',
       );
     const file = trustFile(io.env);
@@ -60,7 +60,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
     if (damage !== undefined)
       throw usageError(
         `What you trust cannot be read. ${damage}`,
-        'Move that file away, then give this command again.',
+        'Move that file away, then run this command again.',
       );
     if (given === undefined) {
       if (forget || key !== undefined) throw usageError('--key and --forget need an ORIGIN.');
@@ -74,7 +74,7 @@ Without ORIGIN it lists what is trusted. It is kept in $XDG_STATE_HOME/promptpre
       if (left.length === trusted.length)
         throw usageError(`${origin} was not trusted with ${key ?? 'any key'}.`);
       await writeTrust(file, left);
-      await io.out(`${origin} is trusted no more${key === undefined ? '' : ` with $${key}`}\n`);
+      await io.out(`${origin} is no longer trusted${key === undefined ? '' : ` with $${key}`}\n`);
       return exitCodes.ok;
     }
     const wanted = { key: key ?? keyOf(origin), origin };

@@ -22,13 +22,13 @@ export const worker = command(
     name: 'worker',
     summary: summaries.worker,
     operands: '',
-    about: `Takes part in the runs of an engine (promptpress run FILE --engine …): takes slices of any run that is open there, and works on them until the run is over, then on those of the next. It needs the address of the engine, the key of the service (PROMPTPRESS_API_KEY); no table, no pipeline file, and no image or mask, though it reads its own copies of those where it has them (--files-root). What a run is made of, its limits and its queue are with the run.
+    about: `Works on the runs of an engine (promptpress run FILE --engine …): takes slices of any open run until the run ends, then of the next one. It needs the address of the engine and the key of the service (PROMPTPRESS_API_KEY), but no table, no pipeline file, and no image or mask; if it has copies of images and masks, it reads those (--files-root). Everything else, such as limits and the queue, comes with the run.
 Start as many as are wanted, on any machines; stop and kill them at any time. Ctrl-C or SIGTERM once: it settles what is in flight, gives back what it holds, and ends (exit 0); the runs go on elsewhere. Twice: it leaves at once (130, 143), and what it held falls to others once its lease is over.
 A run that this machine cannot carry out is not taken on, and it says why once: another release, another service, a key that is missing or may not be sent there.`,
     examples: [
       {
         command: 'promptpress worker --engine postgres://press@db.example/press?sslmode=verify-full',
-        does: 'work on whatever is open there, until it is stopped',
+        does: 'work on all open runs until it is stopped',
       },
       {
         command: 'promptpress worker --once',
@@ -39,23 +39,19 @@ A run that this machine cannot carry out is not taken on, and it says why once: 
     flags: {
       ...workingFlags,
       ...queueFlag(
-        'redis://USER:PASSWORD@HOST:PORT of the server where runs keep their queue on Redis; no other is asked',
+        'redis://USER:PASSWORD@HOST:PORT of the server where runs keep their queue on Redis; no other server is used',
       ),
-      name: valued(
-        'NAME',
-        'how this worker is called in status; default: the machine and the process',
-        anyText,
-      ),
+      name: valued('NAME', 'name of this worker in status; default: the machine and the process', anyText),
       'files-root': placeFlags['files-root'],
       out: repeated(
         'DIR',
-        'where this machine has the folder that results of a run go to, if its path is not the coordinator’s; the mark in it (engine.json) says of which run it is',
+        'folder of a run’s results on this machine, if its path is not the coordinator’s; its engine.json names the run',
         anyText,
       ),
       once: toggle('end once nothing is left to do'),
       'log-level': valued(
         'LEVEL',
-        `keep a log of this worker in worker-NAME.log of the current folder, as run.log of a run: ${logLevels.join(', ')}; default: none`,
+        `keep a log of this worker in worker-NAME.log of the current folder, like run.log of a run: ${logLevels.join(', ')}; default: none`,
         oneOf(...logLevels),
       ),
     },
@@ -140,14 +136,14 @@ async function reached(
       if (!(error instanceof StateError) || !passing.includes(error.code)) throw error;
       if (flags.once && error.code === 'engine.empty') {
         io.err(
-          `${new Date(io.now()).toISOString()} ${name}: ${shownLine(error.message)} Nothing was to be done.\n`,
+          `${new Date(io.now()).toISOString()} ${name}: ${shownLine(error.message)} There is nothing to do.\n`,
         );
         return undefined;
       }
       if (flags.once && error.code !== 'engine.connections') throw error;
       const { message } = error;
       if (message !== said)
-        io.err(`${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} It is tried again.\n`);
+        io.err(`${new Date(io.now()).toISOString()} ${name}: ${shownLine(message)} Trying again.\n`);
       said = message;
     }
     await pause(io.machine.clock, againMs, drain);

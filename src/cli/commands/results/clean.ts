@@ -38,7 +38,7 @@ export const clean = command(
     name: 'clean',
     summary: summaries.clean,
     operands: '[FILE|DIR]',
-    about: `Shows the images, videos and texts in a run directory that the pipeline, as it last ran, does not list any more: of prompts that were edited, of cells that were taken out; and what killed processes left. With --yes it removes them. Only files whose names have the form of ours are looked at; everything else is listed as not ours, and stays.
+    about: `Shows images, videos and texts in a run directory that the pipeline of the last run no longer lists, because prompts were edited or cells removed, and files that killed processes left. With --yes it removes them. Only files with names in the form of promptpress are considered; all others are listed, and stay.
 
 Their jobs stay in the state as done and paid: if the pipeline asks for one again, its file is downloaded again, as long as the service has it. The command is refused during a run (exit 75).`,
     examples: [
@@ -143,8 +143,8 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
 );
 
 const reasons: Readonly<Record<CleanFile['why'], string>> = {
-  unplanned: 'of jobs, or frames of grids, that the pipeline does not have any more',
-  unlisted: 'in the form of ours, of no job',
+  unplanned: 'of jobs, or frames of grids, that are no longer in the pipeline',
+  unlisted: 'named like results, but of no job',
   unfinished: 'left by a process that was killed while it wrote',
 };
 

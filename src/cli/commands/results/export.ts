@@ -56,7 +56,7 @@ export const exportCommand = command(
     name: 'export',
     summary: summaries.export,
     operands: '[FILE|DIR]',
-    about: `Writes a data set of a run's results into a folder that is not there or empty. A file is compared with its hash in the state before it is copied; what is missing or changed is left out, and said (exit 1). The same state gives the same bytes.
+    about: `Writes a data set of a run's results into a new or empty folder. A file is compared with its hash in the state before it is copied; missing and changed files are left out and reported (exit 1). The same state gives the same bytes.
 
 imagefolder: images, with metadata.csv. jsonl: data.jsonl, an object a line. parquet: data-00000.parquet and so on, with types. webdataset: 000000.tar and so on, the members of a sample together. Columns are the manifest's. README.md says what made the data set, what is in it, and what was left out; the licence is yours to fill in.
 
@@ -79,7 +79,7 @@ Without --status only finished results are in it.`,
     ],
     flags: {
       format: valued('FORMAT', `the form of the data set: ${formatNames.join(', ')}`, oneOf(...formatNames)),
-      to: valued('DIR', 'where it goes: a folder that is not there, or an empty one', anyText),
+      to: valued('DIR', 'folder of the data set: a new or empty one', anyText),
       status: repeated(
         'STATUS',
         `results with this status too; default done. One of ${slotStatuses.join(', ')}, or all`,
@@ -89,7 +89,7 @@ Without --status only finished results are in it.`,
       filter: selectionFlags.filter,
       jobs: valued(
         'FILE',
-        'only results of the jobs that this file lists: a selection of the report without what is marked "reject", or one key a line',
+        'only results of the jobs that this file lists: a selection of the report, without jobs marked "reject", or one key a line',
         anyText,
       ),
       caption: valued(
@@ -107,8 +107,8 @@ Without --status only finished results are in it.`,
         'kohya: a .txt with the caption, else the prompt, beside each image',
         captionProgram,
       ),
-      'no-grids': toggle('leaves out grids that were cut (grid: split): their frames stand for them'),
-      'no-files': toggle('the table alone: files stay in the run directory'),
+      'no-grids': toggle('leave out grids that were cut (grid: split), and keep their frames'),
+      'no-files': toggle('write only the table; files stay in the run directory'),
       out: placeFlags.out,
       'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
@@ -133,13 +133,13 @@ Without --status only finished results are in it.`,
         );
       if (flags.for !== undefined && format !== 'imagefolder')
         throw usageError(
-          `--for ${flags.for} writes texts beside images, which --format ${format} has not.`,
+          `--for ${flags.for} writes texts beside images, but --format ${format} has no image files.`,
           'Take --format imagefolder.',
           giving('--format', 'imagefolder'),
         );
       if (flags['no-files'] && (format === 'imagefolder' || format === 'webdataset'))
         throw usageError(
-          `--format ${format} is made of files, and --no-files leaves them out.`,
+          `--format ${format} consists of files, so --no-files cannot be used with it.`,
           'Take --format jsonl or parquet for a table alone.',
         );
       const target = targetOrDefault(given, 'export', io);
@@ -162,7 +162,7 @@ Without --status only finished results are in it.`,
       if (flags.caption !== undefined) checkCaption(plan, flags.caption);
       if (flags.step.length > 0 && flags.step.every((step) => step === flags.caption))
         throw usageError(
-          `--step ${flags.caption} takes only rows that --caption ${flags.caption} makes captions of: nothing is left.`,
+          `--step ${flags.caption} selects only rows that --caption ${flags.caption} turns into captions: nothing is left.`,
           'Leave out --step, or name the step of the images.',
         );
       const jobs =
@@ -226,7 +226,7 @@ function checkCaption(plan: Plan, name: string): void {
   if (step === undefined || makesWords(step.kind)) return;
   throw usageError(
     `--caption: the step "${name}" makes images, not texts.`,
-    'Name a generate, chat or describe step that is shown the images.',
+    'Name a generate, chat or describe step that receives the images.',
   );
 }
 
@@ -234,7 +234,7 @@ function failureOf(error: unknown, to: string, signal: 'SIGINT' | 'SIGTERM' | 'S
   if (error instanceof NotEmptyError)
     return usageError(
       `--to ${to} is not empty.`,
-      'A data set gets a folder of its own: name one that is not there, or empty this one.',
+      'A data set needs a folder of its own: name a new one, or empty this one.',
     );
   if (signal !== undefined)
     return new CliError(exitCodes[signal], 'The export was interrupted. Nothing was written.', {
@@ -267,7 +267,7 @@ function said({ rows, files, parts, leftOut, withoutImage }: Exported, place: st
       : [`left out: ${left.join(', ')}; --status takes results of other statuses in`]),
     ...(withoutImage === 0
       ? []
-      : [`left out: ${counted(withoutImage, 'row')} without an image; an imagefolder has images alone`]),
+      : [`left out: ${counted(withoutImage, 'row')} without an image; an imagefolder has only images`]),
     ...(leftOut.grids === 0 ? [] : [`${counted(leftOut.grids, 'grid')} left out for their frames`]),
     ...(leftOut.uncaptioned === 0 ? [] : [`${counted(leftOut.uncaptioned, 'row')} without a caption`]),
   ].join('\n');

@@ -24,7 +24,7 @@ export const manifest = command(
     name: 'manifest',
     summary: summaries.manifest,
     operands: '[FILE|DIR]',
-    about: `Writes manifest.csv from the state of a run directory, also while a run is on. It needs nothing but the directory: the pipeline's text and its tables are kept there as they last ran. The part of the plan that the last run's flags chose is listed, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.
+    about: `Writes manifest.csv from the state of a run directory, also during a run. It needs only the directory, which keeps the pipeline and the tables of the last run. It lists the part of the plan that the last run chose, and everything else that has a result. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.
 
 manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes a copy for Excel, LibreOffice and Google Sheets: with a byte order mark, and with an apostrophe before each field that a spreadsheet would carry out as a formula or turn into another number or a date, such as task ids. Numbers to count with stay numbers.`,
     examples: [
@@ -32,7 +32,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       { command: 'promptpress manifest pipelines/foxes.yaml', does: 'a run by its pipeline' },
       {
         command: 'promptpress manifest runs/foxes --all',
-        does: 'every planned slot, whatever the last run chose',
+        does: 'every planned slot, not only those that the last run chose',
       },
       {
         command: 'promptpress manifest runs/foxes --spreadsheet foxes.csv',
@@ -98,7 +98,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
         await writeManifest({ ...listed, ...to }).catch((error: unknown) => {
           const name = interrupts.first();
           if (name === undefined) throw error;
-          const words = 'Writing the manifest was interrupted. What lies there is as it was.';
+          const words = 'Writing the manifest was interrupted. The existing file was not changed.';
           throw new CliError(exitCodes[name], words, { cause: error });
         });
       const all = await write({ file, escapeFormulas: flags['escape-formulas'] });

@@ -48,7 +48,7 @@ export const merge = command(
     name: 'merge',
     summary: summaries.merge,
     operands: 'DIR DIR…',
-    about: `Makes one run directory of several that ran parts of the same pipeline (run --shard 1/4 … 4/4, on as many machines): jobs, history, files, replies, and a manifest of all. A job that several directories know has the state of the one in which it came further; of two results the older one is kept, and what both cost adds up. The directories are only read, and may not be in use; pipeline, tables and service must be the same in all. Every file and reply is compared with its hash on the way. --out is made whole or not at all.
+    about: `Merges run directories that ran parts of the same pipeline (run --shard 1/4 … 4/4, on as many machines): jobs, history, files, replies, and one manifest. If several directories have a job, the state that is further along is kept; of two results the older one is kept, and their costs are added. The directories are only read, and must not be in use; pipeline, tables and service must be the same in all. Every file and reply is compared with its hash. --out is written completely or not at all.
 
 The merged directory can be continued like any other: promptpress run FILE --out DIR does what is left of the whole plan. Exit codes are those of a run: 0 all planned jobs are done or skipped, 1 some failed or are left, 5 jobs in doubt.`,
     examples: [
@@ -58,7 +58,7 @@ The merged directory can be continued like any other: promptpress run FILE --out
       },
     ],
     flags: {
-      out: valued('DIR', 'the directory to make: one that is not there, or an empty one', anyText),
+      out: valued('DIR', 'the directory to make: a new or empty one', anyText),
       'trust-directory': placeFlags['trust-directory'],
     },
   },
@@ -74,14 +74,14 @@ The merged directory can be continued like any other: promptpress run FILE --out
       throw usageError('merge needs --out DIR: the directory to make.', 'For example --out runs/merged.');
     if (isS3Address(flags.out))
       throw usageError(
-        '--out: merge makes a run directory, and no place in a bucket.',
+        '--out: merge makes a run directory and cannot write to a bucket.',
         'Name a directory; its files can be copied to a bucket afterwards.',
       );
     const to = resolve(io.cwd, flags.out);
     if (!(await isFreeFolder(to)))
       throw usageError(
-        `--out: ${flags.out} is there already, and is no empty folder.`,
-        'Name one that is not there. The merged directories are left as they are.',
+        `--out: ${flags.out} exists already and is not an empty folder.`,
+        'Name a new one. The merged directories are not changed.',
       );
     const interrupts = io.interrupts('late');
     try {
@@ -125,7 +125,7 @@ async function merged(
     const run = await openMergedRun(name, flags, signal, disposables, context);
     refuseOther(run, runs);
     if (isWithin(await realOf(to), run.directory))
-      throw usageError(`--out lies in ${name}, which is merged.`, 'Name a folder beside it.');
+      throw usageError(`--out lies in ${name}, one of the merged directories.`, 'Name a folder beside it.');
     runs.push(run);
   }
   const [first] = runs as [MergedRun, ...MergedRun[]];
@@ -231,11 +231,11 @@ function said(
   const size = `${count(bytes / 1e6)} MB`;
   return [
     `${place}: ${counted(jobs, 'job')} of ${count(directories)} directories, with ${counted(files, 'file')} (${size}) and ${count(replies)} kept ${replies === 1 ? 'reply' : 'replies'}.`,
-    ...(shared === 0 ? [] : [`${counted(shared, 'time')} a directory knew a job of one before it.`]),
+    ...(shared === 0 ? [] : [`${counted(shared, 'time')} a directory has a job of an earlier one.`]),
     ...(conflicts === 0
       ? []
       : [
-          `${counted(conflicts, 'time')} with another result, which was paid for as well: the older one was kept, and the other is in its own directory alone.`,
+          `${counted(conflicts, 'time')} with another result, which was paid for too: the older one was kept, and the other is only in its own directory.`,
         ]),
   ];
 }

@@ -159,7 +159,7 @@ async function holdEngine(
     engine: { pool, clock },
   } = engine;
   const onWait = (ms: number): void =>
-    context.io.err(`A process led the run that may be gone: it is waited for, ${Math.ceil(ms / 1000)} s.\n`);
+    context.io.err(`The process that led the run may be gone: waiting ${Math.ceil(ms / 1000)} s for it.\n`);
   const hold = await holdRun({ pool, clock }, run, name, { signal: leave, onWait });
   disposables.add(() => hold.close());
   const { state: stage, fed = false, waiting = 0 } = (await runStatus(pool, run)) ?? {};
@@ -167,9 +167,9 @@ async function holdEngine(
   if (!isOver || (await closeRun(pool, run, hold.epoch)) > 0)
     throw new StateError(
       'state.locked',
-      `${place.name} is not over, and its files are not mended meanwhile.`,
+      `${place.name} has not ended, and its files cannot be repaired before.`,
       {
-        hint: `Wait for its end, or end it: promptpress stop ${quoted(place.name)}`,
+        hint: `Wait for its end, or stop it: promptpress stop ${quoted(place.name)}`,
       },
     );
   const { remote } = await openArtifactsOf(directory, state, leave, disposables, context);
@@ -197,13 +197,13 @@ function refuseWithoutFile({
 }): void {
   if (file === undefined)
     throw usageError(
-      'verify --repair of a run on an engine takes its pipeline file, which a run that downloads is started from.',
+      'verify --repair of a run on an engine needs its pipeline file, to start a run that downloads.',
       `${engineVariable}=postgres://… promptpress verify FILE --repair`,
     );
   if (engineOf(directory) === undefined)
     throw usageError(
-      'verify --repair of a run on an engine writes its manifest, and its run directory is not on this machine.',
-      'Name it with --out DIR, or start the command where the run was led.',
+      'verify --repair of a run on an engine writes its manifest, but its run directory is not on this machine.',
+      'Name it with --out DIR, or run the command on the machine that led the run.',
     );
 }
 

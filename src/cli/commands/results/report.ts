@@ -31,16 +31,16 @@ export const report = command(
     name: 'report',
     summary: summaries.report,
     operands: '[FILE|DIR]',
-    about: `Writes the gallery of a run: a folder with a page that shows every result, searches and filters them, and groups failures with what to do. It opens from the disk in any browser, without a server and without the network. It may be written while a run is on, and shows what was there then; written again, it replaces the report before.
+    about: `Writes the gallery of a run: a folder with a page that shows every result, searches and filters them, and groups failures with advice. It opens from the disk in any browser, without a server and without the network. During a run it shows the results so far; a new report replaces the old one.
 
 The report lies in report/ of the run directory and shows the images where they are: copy or move the run directory as a whole. With --to DIR it lies elsewhere, and leads to the run directory by a relative path. Each image has a thumbnail of at most 256 pixels; those that are there are not made again, and a report that was interrupted goes on where it was. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
-      { command: 'promptpress report runs/foxes', does: 'open runs/foxes/report/index.html then' },
+      { command: 'promptpress report runs/foxes', does: 'then open runs/foxes/report/index.html' },
       { command: 'promptpress report pipelines/foxes.yaml --sandbox', does: 'of a rehearsal' },
       { command: 'promptpress report runs/foxes --to foxes-report', does: 'in another folder' },
       {
         command: 'promptpress report runs/foxes --thumbnails none',
-        does: 'at once: cards show no images',
+        does: 'faster, but cards show no images',
       },
     ],
     flags: {
@@ -53,7 +53,7 @@ The report lies in report/ of the run directory and shows the images where they 
         anyText,
       ),
       thumbnails: valued('webp|none', 'small images for the cards; default webp', oneOf('webp', 'none')),
-      all: toggle('show every planned slot, whatever the last run chose'),
+      all: toggle('show every planned slot, not only those that the last run chose'),
     },
   },
   { least: 0, most: 1 },
@@ -96,7 +96,7 @@ The report lies in report/ of the run directory and shows the images where they 
       } catch (error) {
         const name = interrupts.first();
         if (name === undefined || !interrupts.drain.aborted) throw error;
-        io.err('Stopped. The next report goes on with the thumbnails that are made.\n');
+        io.err('Stopped. The next report reuses the finished thumbnails.\n');
         return exitCodes[name];
       } finally {
         hide();
@@ -119,8 +119,8 @@ async function refuseWithoutFiles(directory: string, state: StateReader, cwd: st
   if (place === undefined || (await hasArtifacts(openArtifactFolder(directory), ''))) return;
   const near = seenFrom(cwd, directory);
   throw usageError(
-    `The images of this run lie in ${place}, and a report shows those that lie in its run directory.`,
-    `This shows them from where they are: promptpress serve ${quoted(near)}\nOr bring a copy here first: aws s3 sync ${quoted(`${place}/images`)} ${quoted(join(near, 'images'))}`,
+    `The images of this run are in ${place}, but a report shows only images in the run directory.`,
+    `This shows them from there: promptpress serve ${quoted(near)}\nOr bring a copy here first: aws s3 sync ${quoted(`${place}/images`)} ${quoted(join(near, 'images'))}`,
   );
 }
 
@@ -163,5 +163,5 @@ function* warnings(
   });
   if (reasons.length > 0) yield `Images without a thumbnail: ${reasons.join(', ')}.`;
   if (elsewhere !== undefined)
-    yield `The images stay in ${elsewhere}: where the report moves, that folder has to move with it.`;
+    yield `The images stay in ${elsewhere}: if you move the report, move that folder too.`;
 }

@@ -26,7 +26,7 @@ export const serve = command(
     name: 'serve',
     summary: summaries.serve,
     operands: '[FILE|DIR]',
-    about: `Shows the gallery of a run in a browser and keeps it up to date while a run is on: the same page as that of promptpress report, asked from the state, so that a million results open at once. Its first line on standard output is its address, with a token that lets one browser in; then it prints another one, for the next browser. It changes nothing, and runs until Ctrl-C.
+    about: `Shows the gallery of a run in a browser and keeps it up to date while a run is on: the same page as that of promptpress report, read from the state, so that even a million results open at once. Its first line on standard output is its address, with a token that lets one browser in; then it prints another one, for the next browser. It changes nothing, and runs until Ctrl-C.
 
 It listens on this machine only, on an address of 127.0.0.0/8 that nobody can guess; with --port on 127.0.0.1. From elsewhere: ssh -L 8080:127.0.0.1:8080 HOST promptpress serve runs/foxes --port 8080. Images of the cards are made small when they are looked at; they are kept in memory, or with those of the report where the run directory has one. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
@@ -39,7 +39,7 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
       'trust-directory': placeFlags['trust-directory'],
       sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
       port: valued('PORT', 'port on 127.0.0.1; 0: any free one', portNumber),
-      all: toggle('show every planned slot, whatever the last run chose'),
+      all: toggle('show every planned slot, not only those that the last run chose'),
     },
   },
   { least: 0, most: 1 },

@@ -32,13 +32,13 @@ export const verifyCommand = command(
     name: 'verify',
     summary: summaries.verify,
     operands: '[FILE|DIR]',
-    about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, finished jobs whose files were not downloaded, kept replies without their line, files that no job names, a manifest with other rows. Ends with 1 where something is wrong; a file that no job names is shown, and is no fault.
+    about: `Reads every file of a run directory and compares it with what the state says: files that are missing or changed, finished jobs whose files were not downloaded, kept replies without their line, files that no job names, a manifest with other rows. The exit code is 1 if something is wrong; a file that no job names is shown, but is not a fault.
 
 --repair mends what can be mended without a submission: images and videos are downloaded again from the service, missing frames are cut from their grid again, and the manifest is written again. Images of text models came with their answers and cannot be had again; --redo JOB makes them anew. Of a run on an engine it takes the pipeline file, with the engine in PROMPTPRESS_ENGINE, and leads the run meanwhile; it is refused until the run is over (exit 75).`,
     examples: [
       {
         command: 'promptpress verify runs/foxes',
-        does: 'before a data set is handed on, or after a backup was put back',
+        does: 'before you share a data set, or after you restore a backup',
       },
       {
         command: 'promptpress verify runs/foxes --repair',
@@ -69,7 +69,7 @@ export const verifyCommand = command(
       const failed = await repair(first, flags, interrupts.leave, context);
       const left = await look(first.target, flags, context, interrupts, flags.json);
       const mended = first.faults.length - left.faults.length - failed;
-      if (!flags.json) await io.out(`${counted(mended, 'fault')} mended.\n`);
+      if (!flags.json) await io.out(`${counted(mended, 'fault')} repaired.\n`);
       const code = await tell(left, flags, context);
       if (failed === 0) return code;
       io.err(
@@ -207,7 +207,7 @@ async function tell(
       `  promptpress verify ${isOnEngine ? `${file === undefined ? 'FILE' : quoted(seenFrom(io.cwd, file))} --repair   # the engine in ${engineVariable}` : `${quoted(place)} --repair`}`,
     );
   if (faults.some(({ kind }) => kind === 'unsaved'))
-    lines.push('What was not downloaded or cut yet, the next promptpress run does too.');
+    lines.push('The next promptpress run also downloads and cuts what is not done yet.');
   await io.out(`${lines.join('\n')}\n`);
   return code;
 }
@@ -227,17 +227,17 @@ function faultWords(fault: Finding): string {
     case 'reply':
       return `reply without its line: job ${fault.job} in ${fault.file}`;
     case 'moved':
-      return `${counted(fault.replies, 'reply').replace('replys', 'replies')} not where the state says, but whole: something before was taken out of ${fault.file}, or put in`;
+      return `${counted(fault.replies, 'reply').replace('replys', 'replies')} complete, but not where the state says: text was removed from ${fault.file}, or inserted`;
     case 'manifest':
       return {
         missing: `${fault.file} is missing`,
         torn: `${fault.file} is cut off in the middle of a row`,
-        other: `${fault.file} is not what the state says: it was changed, or it is older than the state`,
+        other: `${fault.file} differs from the state: it was changed, or is older than the state`,
       }[fault.why];
     case 'same':
       return sameFilesWords(fault);
     case 'shared':
-      return `job ${fault.job} is done with a task whose id job ${fault.other} got too, so its result may be that of the other: look at it, --redo makes it anew`;
+      return `job ${fault.job} is done with a task whose id job ${fault.other} got too, so its result may be that of the other: check it; --redo makes it again`;
     case 'unlisted':
       return shownLine(fault.file);
   }

@@ -24,7 +24,7 @@ export const status = command(
     name: 'status',
     summary: summaries.status,
     operands: '[FILE|DIR]',
-    about: `Counts the jobs of a run directory by what became of them, with the reasons of failures and the jobs in doubt. It may be asked while the run is on and does not slow it down. With --watch it is shown again every two seconds until the run ends: on a terminal in place, elsewhere as a line with the time whenever the counts have changed, on standard error. The last status goes to standard output; Ctrl-C ends with exit code 130. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
+    about: `Counts the jobs of a run directory by status, with the reasons of failures and the jobs in doubt. It works during the run and does not slow it down. With --watch it is updated every two seconds until the run ends: on a terminal in place, elsewhere as a line with the time whenever the counts have changed, on standard error. The last status goes to standard output; Ctrl-C ends it with exit code 130. Without FILE|DIR it takes the current folder if that is a run directory, else its pipeline.yaml.`,
     examples: [
       { command: 'promptpress status pipeline.yaml', does: 'a run by its pipeline' },
       { command: 'promptpress status pipeline.yaml --sandbox', does: 'its rehearsal' },

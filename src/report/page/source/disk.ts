@@ -77,7 +77,7 @@ export class DiskSource implements ResultSource {
     const { summary } = this;
     if (summary?.version !== 1)
       return this.#fail(
-        'These data were written by another version. Write the report again with `promptpress report`.',
+        'This data was written by another version. Write the report again with `promptpress report`.',
       );
     const columns = new Columns(summary);
     this.#columns = columns;

@@ -89,7 +89,7 @@ export class LiveSource implements ResultSource {
       this.problem = undefined;
     } catch {
       this.problem =
-        'The results cannot be read. Is `promptpress serve` still on? Open the address that it prints.';
+        'The results cannot be read. Is `promptpress serve` still running? Open the address that it prints.';
       this.#ports.later(again, () => void this.#readSummary());
     }
     this.#listeners.call();

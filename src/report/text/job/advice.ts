@@ -13,19 +13,19 @@ export type NextStep = JsonOutputs['show']['next'][number];
 const byCode: Readonly<Record<string, string>> = {
   [droppedCode]: 'You gave it up with promptpress resolve --drop.',
   'button.missing':
-    'Name a button that its parent offers, or offer alternatives (A | B). An edit runs only what it changes.',
+    'Name a button that its parent offers, or offer alternatives (A | B). After an edit only changed jobs run.',
   'button.ambiguous':
-    'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern presses one.',
+    'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern may match only one.',
   'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
-  'button.not-offered': 'Take prompt and remix away: what such a gateway clicks, it clicks as it is.',
+  'button.not-offered': 'Remove prompt and remix: such a gateway presses a button without changes.',
   'modal.unanswered':
-    'Say in its path what to answer (`prompt`, for a region `mask` too), or press a button that asks for nothing more.',
+    'Put the answer into its path (`prompt`, for a region `mask` too), or press a button that opens no dialog.',
   'mask.size':
-    'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. An edit runs only what it changes.',
+    'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. After an edit only changed jobs run.',
   'mask.unused':
-    'Nothing was pressed, and nothing is paid: take the mask away, or give it to Vary (Region) alone where a wildcard presses others too.',
+    'Nothing was pressed, and nothing is paid: remove the mask, or, if a wildcard presses other buttons too, give it only to Vary (Region).',
   'modal.not-opened':
-    'Its image was made without what it was to be answered with, and trying again pays again: say remix: true, press a button that asks, or take the answer away.',
+    'Its image was made without the answer of the path, and another try is paid again: set remix: true, press a button that opens a dialog, or remove the answer.',
   'parent.lost': 'Its parent is gone from the service: redo the parent with --redo, and this job with it.',
   'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
   'task.rejected': 'The same request will be refused again: change it in the pipeline.',
@@ -37,21 +37,21 @@ const byCode: Readonly<Record<string, string>> = {
   'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
   'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',
   'text.max-tokens':
-    'Raise generationConfig.maxOutputTokens (chat: max_tokens), or take cut answers with accept: [MAX_TOKENS].',
-  'text.empty': 'Where thinking took all the tokens, raise maxOutputTokens or lower thinking.',
+    'Raise generationConfig.maxOutputTokens (chat: max_tokens), or accept cut answers with accept: [MAX_TOKENS].',
+  'text.empty': 'If thinking took all the tokens, raise maxOutputTokens or lower thinking.',
   'text.not-json':
     'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
   'text.schema':
     'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
-  'function.unanswered': 'Give the function an answer in the step, or take it out of its tools.',
+  'function.unanswered': 'Give the function an answer in the step, or remove it from its tools.',
   'function.undeclared':
     'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
-  'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed shows it.',
+  'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed sends it.',
   'input.changed': 'Run again: that plans with the file as it is now.',
   'service.not-offered':
-    'Take the step to a gateway that offers it, or run the others with --only; with --retry-failed it is asked for again.',
-  'service.no-channel': 'The service had nobody to do it: nothing was made, and another try costs nothing.',
-  'submit.refused': 'The service did not accept the request: its words show whether another try can help.',
+    'Run the step on a gateway that offers it, or run the others with --only; --retry-failed asks for it again.',
+  'service.no-channel': 'The service had no channel for it: nothing was made, and another try costs nothing.',
+  'submit.refused': 'The service did not accept the request: its message shows whether another try can help.',
 };
 
 /** Error codes that a retry reproduces: the pipeline must be edited, or the parent job made again. */
@@ -70,7 +70,7 @@ export const mayHelp = (code: string): boolean => !needChange.has(code);
 export const changeFor = (code: string): string | undefined => (mayHelp(code) ? undefined : byCode[code]);
 
 const byKind: Readonly<Record<string, string>> = {
-  download: 'The image is made and paid: trying again only brings it in.',
+  download: 'The image is made and paid for: another try only downloads it.',
   service: 'The operator of the service can find the request by its id.',
 };
 
@@ -82,7 +82,7 @@ export function adviceFor(
   if (isTextKind(kind) && code.startsWith('download.'))
     return attempts === 0
       ? 'An image of its request could not be downloaded; nothing was sent, and nothing is paid.'
-      : 'If it is an image of its own answer that could not be kept, trying again asks the model, and pays, once more.';
+      : 'If an image of its answer could not be kept, another try calls the model again and is paid again.';
   return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
 }
 
@@ -103,7 +103,7 @@ export function nextSteps(
   const { key, status, error } = record;
   const { run = 'promptpress run FILE' } = commands;
   const wait: readonly NextStep[] = running
-    ? [{ command: commands.status, does: 'a run is on: how far it is; what follows is for when it is over' }]
+    ? [{ command: commands.status, does: 'shows the active run; the commands below are for after it' }]
     : [];
   const isText = isTextKind(record.kind);
   const redo: NextStep = {
@@ -138,7 +138,7 @@ export function nextSteps(
           ? [
               {
                 command: `${run} --retry-failed --code ${quoted(error?.code ?? '')}`,
-                does: 'tries all again that failed for this reason',
+                does: 'retries all jobs that failed for this reason',
               },
             ]
           : []),

@@ -57,7 +57,7 @@ export async function readJobReport(
   const cost = knownCost(record);
   const skipped = isSkipped(record, isOptional);
   const advice = skipped
-    ? 'Its button is optional: nothing is wrong, and what hangs on it is skipped too.'
+    ? 'Its button is optional: this is not an error, and slots below it are skipped too.'
     : error && adviceFor(error.code, record);
   return {
     directory: place.name,

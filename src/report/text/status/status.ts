@@ -202,7 +202,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...putBack
       .slice(0, mostListed)
       .map((group) => `  ${count(group.count)}  ${shownLine(group.kind)}  ${reasonText(group)}`),
-    ...(unasked.length === 0 ? [] : ['', 'Slots that failed before anything was asked (they have no job):']),
+    ...(unasked.length === 0 ? [] : ['', 'Slots that failed before a request was sent (they have no job):']),
     ...unasked.slice(0, mostListed).map(reasonLine),
     ...otherServiceLines(status.otherServices),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
@@ -218,7 +218,7 @@ function redoLine({ redo }: RunStatus): readonly string[] {
   const { waiting, begun, made } = redo;
   const all = waiting + begun + made;
   const how = `${count(made)} of ${counted(all, 'job')} made anew${begun === 0 ? '' : `, ${count(begun)} begun`}`;
-  return [`  redo         ${how}; runs go on with the rest, and run --redo-cancel drops it`];
+  return [`  redo         ${how}; later runs continue with the rest; run --redo-cancel cancels it`];
 }
 
 function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
@@ -239,7 +239,7 @@ function costWords({ cost, possibleCost }: RunStatus): string {
 function stageLines({ stage, directory, end }: RunStatus): readonly string[] {
   if (stage === undefined) return [];
   if (stage.state === 'complete' && end === undefined)
-    return ['  Nobody was there to say so: its command, given again, writes the manifest.'];
+    return ['  No coordinator recorded this: the same command writes the manifest.'];
   const advice = stageAdvice(stage.state === 'unled' ? 'killed' : stage.state, directory);
   return advice === undefined ? [] : [`  ${advice[0]?.toUpperCase()}${advice.slice(1)}`];
 }

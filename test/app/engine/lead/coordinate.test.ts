@@ -122,8 +122,8 @@ it.runIf(hasPostgres)('Ctrl-C at the coordinator ends the run for all workers', 
 });
 
 it.runIf(hasPostgres).each([
-  [['--sandbox'], 'promptpress: --sandbox does not go together with --engine.'],
-  [['--new-service'], 'promptpress: --new-service does not go together with --engine.'],
+  [['--sandbox'], 'promptpress: --sandbox cannot be used with --engine.'],
+  [['--new-service'], 'promptpress: --new-service cannot be used with --engine.'],
 ])('refuses %s', async (flags, message) => {
   await rig.write('foxes.yaml', foxes);
   const { code, err } = await rig.pp('run', 'foxes.yaml', '--engine', rig.database.url, ...flags);

@@ -77,9 +77,9 @@ describe('tasks of jobs in doubt', () => {
 
   it.each([
     ['empty', [], 'is empty: that does not show that no task was made'],
-    ['without tags', [task('T1')], 'has 1 task, and none shows a tag'],
-    ['without times', [task('T1', 'x')], 'so it may be a part of all'],
-    ['of impossible times', [at(0, 'x'), at(1e300)], 'so it may be a part of all'],
+    ['without tags', [task('T1')], 'has 1 task, but none has a tag'],
+    ['without times', [task('T1', 'x')], 'so it may be incomplete'],
+    ['of impossible times', [at(0, 'x'), at(1e300)], 'so it may be incomplete'],
     ['younger than the job', [at(6, 'x'), at(7)], 'has 2 tasks, the oldest of 1970-01-01T00:00:00.006Z'],
     ['younger than the job', [at(6, 'x'), at(7)], 'the list may be cut off'],
     ['older than the job', [at(7), at(4, 'x'), task('T')], 'most likely no task was made'],

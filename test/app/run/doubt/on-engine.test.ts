@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('a job in doubt on an engine', () => {
     expect([busy.code, busy.err]).toEqual([75, expect.stringContaining('it is not in doubt')]);
     expect(busy.err).toMatch(/60 s after it was killed: promptpress status/);
     const adopted = await resolve('beside', keys['newt'], '--task', taskOf('newt'));
-    expect(adopted.out).toContain('A worker that is on, or the next run polls it');
+    expect(adopted.out).toContain('An active worker or the next run polls it');
     await expect.poll(() => statusOf(keys['newt']), { timeout: 20_000 }).toBe('done');
     hanging.release();
     expect(await run.done, run.err()).toBe(0);

@@ -38,7 +38,7 @@ describe('promptpress report', () => {
     expect(page).toContain('<script src="data/summary.js"></script>');
   });
 
-  it('takes the pipeline in place of the directory, and no thumbnails', async () => {
+  it('accepts the pipeline in place of the directory, and makes no thumbnails', async () => {
     expect(await report('pipeline.yaml', '--thumbnails', 'none')).toEqual({
       code: 0,
       out: `${run}/report/index.html: 8 results\n`,
@@ -50,7 +50,7 @@ describe('promptpress report', () => {
   it('writes into another folder, and says that the images stay', async () => {
     const { code, out, err } = await report(run, '--to', 'there', '--thumbnails', 'none');
     expect([code, out]).toEqual([0, 'there/index.html: 8 results\n']);
-    expect(err).toBe(`The images stay in ${run}: where the report moves, that folder has to move with it.\n`);
+    expect(err).toBe(`The images stay in ${run}: if you move the report, move that folder too.\n`);
     expect(readReport(join(cwd, 'there')).summary.files?.runDirectory).toBe(`../${run}/`);
     expect(existsSync(join(cwd, run, 'report'))).toBe(false);
   });
@@ -62,12 +62,12 @@ describe('promptpress report', () => {
     expect(err).toContain(`Write: promptpress report ${run}\n`);
   });
 
-  it('refuses a folder that holds something else, and a link in the place of report/', async () => {
+  it('refuses a folder with other files, and a link in the place of report/', async () => {
     await mkdir(join(cwd, 'site'));
     await writeFile(join(cwd, 'site', 'index.html'), 'mine');
     const other = await report(run, '--to', 'site');
     expect(other.code).toBe(2);
-    expect(other.err).toContain('holds something else than a report: index.html');
+    expect(other.err).toContain('holds something other than a report: index.html');
     await symlink(join(cwd, 'site'), join(cwd, run, 'report'));
     const linked = await report(run);
     expect([linked.code, linked.err]).toEqual([2, expect.stringContaining('report is a link')]);

@@ -25,7 +25,7 @@ describe('why a route pauses', () => {
 });
 
 describe('showProgress without a terminal', () => {
-  it('says at once why no request leaves, and repeats it once a minute at the most', () => {
+  it('prints at once why no request is sent, and repeats it at most once a minute', () => {
     let now = 0;
     const { io, err } = testIo({ cwd: '/', now: () => now });
     const show = showProgress(io, runStart(), { quiet: false });
@@ -56,13 +56,13 @@ describe('showProgress without a terminal', () => {
     ]);
   });
 
-  it('says what the service was found to accept', () => {
+  it('prints the limits found for the service', () => {
     const { io, err } = testIo({ cwd: '/', now: () => 0 });
     const show = showProgress(io, runStart(), { quiet: false });
     show.listener({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 });
     show.listener({ type: 'route:pace', route: 'submit' });
     show.end();
-    expect(err()).toBe('2 at a time fit at text-pro.\nNo limit of submissions is found any more.\n');
+    expect(err()).toBe('2 at a time fit at text-pro.\nThere is no known limit of submissions any more.\n');
   });
 });
 
@@ -96,7 +96,7 @@ describe('the lines of a run without a terminal', () => {
     expect(lines(8000).at(-1)?.[1]).toMatch(/^2026-11-23 00:0\d:\d\d foxes: /);
   });
 
-  it('are none where no progress is wanted', () => {
+  it('are left out when no progress is wanted', () => {
     let now = started;
     const { io, err, tick } = testIo({ cwd: '/', now: () => now });
     const show = showProgress(io, runStart(), { quiet: true });

@@ -30,8 +30,8 @@ it('a job in doubt is settled once the run is over, and on an engine beside its 
   expect(first(false)).toBe('promptpress status set.yaml');
   expect(first(true)).toBe('promptpress resolve --task TASK_ID');
   const status = { directory: 'runs/set', inDoubt: [{ job: record.key }], running: true };
-  expect(inDoubtAdvice(status, undefined).join(' ')).toContain('how to settle it once the run is over:');
-  expect(inDoubtAdvice({ ...status, engine: {} }, undefined).join(' ')).toContain('how to settle it:');
+  expect(inDoubtAdvice(status, undefined).join(' ')).toContain('to settle it once the run is over:');
+  expect(inDoubtAdvice({ ...status, engine: {} }, undefined).join(' ')).toContain('to settle it:');
 });
 
 describe('a job that failed before it was sent', () => {
@@ -49,7 +49,7 @@ describe('a job that failed before it was sent', () => {
     expect(redo(1)?.does).toBe('submits this job again: it is paid again');
   });
 
-  it('is not retried with all that failed alike where the same request fails again', () => {
+  it('has no command to retry all such jobs if the same request would fail again', () => {
     const commandsFor = (code: string) => {
       const record = imagineRecord({ status: 'failed', error: { code, message: 'No.' }, attempts: 1 });
       return nextSteps({ record, running: false, inputs: [] }, commands).map(({ command }) => command);
@@ -62,7 +62,7 @@ describe('a job that failed before it was sent', () => {
     ]);
   });
 
-  it('for the size of its mask, has a way out', () => {
+  it('because of the size of its mask has advice', () => {
     expect(adviceFor('mask.size', imagineRecord())).toMatch(/size of the image, or draw it/);
   });
 });
@@ -71,7 +71,7 @@ describe('a download that failed', () => {
   const code = 'download.connection';
   const error = { code, message: 'Gone.' };
 
-  it('of a task is made and paid, and is not made again', () => {
+  it('of a task is retried without another submission', () => {
     const record = imagineRecord({ status: 'failed', error, attempts: 1 });
     expect(adviceFor(code, record)).toMatch(/made and paid/);
     const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
@@ -80,10 +80,10 @@ describe('a download that failed', () => {
     expect(commandsOf).toEqual(['promptpress run set.yaml --retry-failed --code download.connection']);
   });
 
-  it('of an image that a text step shows was never asked; one of its reply is paid again', () => {
+  it('of an input of a text step costs nothing; one of its reply is paid again', () => {
     expect(adviceFor(code, textRecord({ attempts: 0 }))).toMatch(/nothing is paid/);
     const record = textRecord({ status: 'failed', error, attempts: 1 });
-    expect(adviceFor(code, record)).toMatch(/pays, once more/);
+    expect(adviceFor(code, record)).toMatch(/is paid again/);
     const commandsOf = nextSteps({ record, running: false, inputs: [] }, commands).map(
       (step) => step.command,
     );

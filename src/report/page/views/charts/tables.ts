@@ -56,7 +56,7 @@ export function barChartsOf({ charts, failures }: PageSummary): readonly BarChar
     },
     {
       name: 'Tokens by model',
-      note: 'Of all replies, with those that were thrown away.',
+      note: 'Of all replies, including discarded ones.',
       bars: tokens.map(({ model, total }) => ({ label: model, value: total, shown: count(total) })),
       figures: {
         columns: ['Model', 'Prompt', 'Candidates', 'Thoughts', 'Total'],

@@ -15,7 +15,7 @@ export function Failures({ summary }: { readonly summary: PageSummary }): JSX.El
       <div class="empty">
         <h2>Nothing failed</h2>
         <p>
-          {summary.live ? 'Failures are shown here as they happen.' : 'Every job that ended has ended well.'}
+          {summary.live ? 'Failures are shown here as they happen.' : 'All finished jobs succeeded.'}
         </p>
       </div>
     );
