@@ -50,7 +50,7 @@ const setFact = (name: string, value: string): void =>
 const refused = [74, expect.stringMatching(/state\.db is damaged.*\n {2}Restore it/)];
 const outcome = ({ code, err }: Said): readonly [number, string] => [code, err];
 
-describe('a state of which a part is damaged', () => {
+describe('a state with a damaged part', () => {
   beforeEach(async () => {
     const { code, err } = await pp('run', 'foxes.yaml');
     if (code !== 0) throw new Error(`The run ended with ${code}:\n${err}`);
@@ -114,7 +114,7 @@ describe('promptpress sandbox --state', () => {
     }
   });
 
-  it('names tasks that are no database', async () => {
+  it('names a file of tasks that is not a database', async () => {
     mkdirSync(folder());
     writeFileSync(folder('sandbox.sqlite'), 'no database '.repeat(1000));
     const { code, err } = await pp('sandbox', '--state', folder());

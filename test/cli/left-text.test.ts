@@ -21,7 +21,7 @@ const left = (key: string, request: JobRecord['request']): JobRecord => ({
   artifacts: [],
 });
 
-it('a killed run leaves a task in doubt, and no text call', async () => {
+it('a killed run leaves a task in doubt, but no text call', async () => {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const [text, task] = ['a'.repeat(32), 'b'.repeat(32)] as const;

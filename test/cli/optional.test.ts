@@ -40,7 +40,7 @@ function fits(name: string, text: string): Record<string, unknown> {
   return value;
 }
 
-it('an optional button that is missing is skipped everywhere, and is no failure', async () => {
+it('a missing optional button is skipped everywhere, and is not a failure', async () => {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const service = await startFakeService({ apiKey: 'a-key-of-16-characters' });
@@ -83,7 +83,7 @@ it('an optional button that is missing is skipped everywhere, and is no failure'
   }
 });
 
-it('what failed before it was asked, and what that blocks, is in the status too', async () => {
+it('status counts slots that failed before a request, and slots blocked by them', async () => {
   await using folder = await temporaryFolder();
   const cwd = folder.path;
   const pp = (...args: readonly string[]): Promise<Said> => promptpress(args, { cwd });
@@ -107,7 +107,7 @@ it('what failed before it was asked, and what that blocks, is in the status too'
   }
 });
 
-it('knows optional buttons by their place, those below wildcards too', async () => {
+it('recognises optional buttons by their place, even below wildcards', async () => {
   const { pipeline: checked } = await planOf(`
     steps:
       grid: { imagine: a, path: "U1? → U1, Zoom (x/y)?" }

@@ -95,7 +95,7 @@ describe('promptpress', () => {
   const withObject = commands
     .filter(({ name, flags }) => 'json' in flags && name !== 'validate' && name !== 'verify')
     .map(({ name }) => name);
-  it.each(withObject)('%s --json prints one object where it is refused', async (name) => {
+  it.each(withObject)('%s --json prints one object when it is refused', async (name) => {
     const { code, out, err } = await promptpress([name, 'nowhere.yaml', '--json', '--nonsense'], here);
     expect(code).toBe(2);
     expect(err).toContain('There is no flag --nonsense here.');

@@ -8,7 +8,7 @@ import { readManifest } from '../rig/manifest.ts';
 import { makePng } from '../rig/png.ts';
 import { promptpress } from './test-io.ts';
 
-it('a rehearsal asks nothing else of this machine for an image, whatever the pipeline names', async () => {
+it('a rehearsal loads images from no other server on this machine, whatever the pipeline names', async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url);

@@ -79,7 +79,7 @@ steps:
   title: { chat: { model: chat-mini, prompt: A title for a fox. } }
 `;
 
-test('every kind of step is answered by a sandbox with words of its own', async () => {
+test('a sandbox with names of its own answers every kind of step', async () => {
   const { code, err, rows } = await run(everyStep, '--speed', 'fast');
   expect([code, byStatus(rows)], err).toEqual([0, { done: 14 }]);
   const clicks = rows.filter(({ kind }) => kind === 'click');
@@ -114,7 +114,7 @@ steps:
   maps: { generate: { model: text-pro, prompt: Where do foxes live?, maps: true } }
 `;
 
-describe('a sandbox with words of its own does not know others', () => {
+describe('a sandbox with names of its own does not know others', () => {
   // The last two are empty in the neutral words: what goes without them is known everywhere.
   const notAsked: readonly string[] = ['customId', 'errorType', 'imageKeyHeader', 'relaxPrefix'];
   const asked = nameKeys.filter((name) => !notAsked.includes(name));
@@ -127,7 +127,7 @@ describe('a sandbox with words of its own does not know others', () => {
     expect((await run(short(other), '--speed', speed, ...only)).code).not.toBe(0);
   });
 
-  it.each(['relax', 'fast', 'turbo'])('and knows all of its own at speed %s', async (speed) => {
+  it.each(['relax', 'fast', 'turbo'])('and knows all of its names at speed %s', async (speed) => {
     const right = await run(short(words), '--speed', speed);
     expect(right.code, right.err).toBe(0);
   });

@@ -26,7 +26,7 @@ function machine() {
 
 describe('the clock of a process', () => {
   it.each([-2 * hour, 2 * hour, -24 * hour * 365, 1500])(
-    'takes no notice of a clock that is set by %d ms',
+    'ignores that the system clock is set by %d ms',
     (byMs) => {
       const { clock, pass, set } = machine();
       const start = clock.now();
@@ -41,12 +41,12 @@ describe('the clock of a process', () => {
     },
   );
 
-  it('begins as the clock of the machine says', () => {
+  it('begins with the time of the system clock', () => {
     const { clock, at } = machine();
     expect(clock.now()).toBe(at.wall);
   });
 
-  it('counts the time that the machine slept, and not where the system does not tell', () => {
+  it('counts time of sleep, unless the system does not tell', () => {
     const { clock, pass, sleep, set } = machine();
     const start = clock.now();
     pass(2000);
@@ -70,7 +70,7 @@ describe('the clock of a process', () => {
     expect(clock2.now() - begun).toBe(1000);
   });
 
-  it('never goes back where the uptime counts whole seconds', () => {
+  it('never goes back when the uptime counts whole seconds', () => {
     const { at, pass } = machine();
     const clock = steadyClock({
       wall: () => at.wall,

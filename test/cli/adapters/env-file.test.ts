@@ -62,7 +62,7 @@ describe('a file of variables', () => {
     });
   });
 
-  it('may set what others read', async () => {
+  it('may set variables of other programs', async () => {
     expect(await read('NODE_ENV=production\nHOMEPAGE=x\n')).toEqual({
       NODE_ENV: 'production',
       HOMEPAGE: 'x',

@@ -8,7 +8,7 @@ import { program } from '../../../src/cli/program.ts';
 import { temporaryFolder } from '../../rig/cli.ts';
 import { testIo } from '../test-io.ts';
 
-it('bounds the heap and the compiler of the process of a run, and of no short command', async () => {
+it('bounds the heap and the compiler during a run, but not in short commands', async () => {
   await using folder = await temporaryFolder();
   const steps = 'steps: { note: { generate: { model: text-pro, prompt: a fox } } }';
   await writeFile(join(folder.path, 'p.yaml'), `name: p\n${steps}\n`);
@@ -22,7 +22,7 @@ it('bounds the heap and the compiler of the process of a run, and of no short co
   expect(await boundBy('status', 'p.yaml', '--sandbox')).toEqual([]);
 });
 
-it('cleans the heap up before it is much larger than what lives in it', () => {
+it('collects garbage before the heap is much larger than its live data', () => {
   const child = fileURLToPath(new URL('../../rig/children/heap-growth.ts', import.meta.url));
   const args = ['--expose-gc', '--import', import.meta.resolve('tsx'), child];
   const ratio = Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
@@ -31,7 +31,7 @@ it('cleans the heap up before it is much larger than what lives in it', () => {
   expect(ratio).toBeLessThan(2.5);
 }, 60_000);
 
-it('lets the V8 of Node 20 consider later what to optimize; others have no such flag', () => {
+it('delays optimisation in V8 of Node 20; other versions have no such flag', () => {
   const names = (version: string) => compilerFlags(version).map((flag) => flag.replace(/=.*/, ''));
   const inlining = '--max-inlined-bytecode-size-cumulative';
   expect(names('11.3.244.8-node.30')).toEqual([inlining, '--interrupt-budget']);

@@ -6,7 +6,7 @@ it.each(['linux', 'darwin', 'freebsd'] as const)('runs on %s', (platform) => {
   expect(systemRefusal(platform)).toBeUndefined();
 });
 
-it('refuses Windows by its name, whatever the command, with the way that works, before anything is written', async () => {
+it('refuses every command on Windows before anything is written, and suggests WSL', async () => {
   await using folder = await temporaryFolder();
   const onWindows = 'data:text/javascript,Object.defineProperty(process,"platform",{value:"win32"})';
   for (const args of [['run', 'foxes.yaml', '--sandbox'], ['init'], ['--help'], []]) {

@@ -50,7 +50,7 @@ describe('--dotenv', () => {
     for (const { name, flags } of await allCommands()) expect(Object.keys(flags), name).toContain('dotenv');
   });
 
-  it('gives address and key, which are masked in everything that is said and written', async () => {
+  it('gives address and key, which are masked in all output', async () => {
     service.fault('imagine', { status: 400, body: { error: { message: `bad key ${key}` } } }, { times: 1 });
     await writeEnv({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key });
     const { code, out, err } = await pp(['run', 'set.yaml', '--dotenv', '.env', '--json']);
@@ -70,7 +70,7 @@ describe('--dotenv', () => {
     expect(err).toContain('No service is named');
   });
 
-  it('is beaten by the environment, but not by an empty variable of it', async () => {
+  it('is overridden by the environment, but not by an empty variable', async () => {
     await writeEnv({ PROMPTPRESS_BASE_URL: 'http://127.0.0.1:9', PROMPTPRESS_API_KEY: key });
     const { code, err } = await pp(['run', 'set.yaml', '--dotenv', '.env'], {
       PROMPTPRESS_BASE_URL: service.url,
@@ -80,7 +80,7 @@ describe('--dotenv', () => {
     expect(service.submits.all).toHaveLength(1);
   });
 
-  it('cannot send a key of the environment to an address of its own: that is asked about', async () => {
+  it('cannot send a key of the environment to its own address without a question', async () => {
     await writeEnv({ PROMPTPRESS_BASE_URL: service.url });
     const args = ['run', 'set.yaml', '--dotenv', '.env'];
     const env = { PROMPTPRESS_API_KEY: key };
@@ -94,7 +94,7 @@ describe('--dotenv', () => {
     expect(accepted.code, accepted.err).toBe(0);
   });
 
-  it('cannot say what is trusted', async () => {
+  it('cannot decide what is trusted', async () => {
     await writeEnv({ PROMPTPRESS_TRUSTED_ORIGINS: service.url });
     const { code, err } = await pp(['status', '--dotenv', '.env']);
     expect(code).toBe(2);

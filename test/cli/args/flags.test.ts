@@ -36,7 +36,7 @@ describe('readArguments', () => {
     expect(positionals).toEqual(['a.yaml', 'b.yaml']);
   });
 
-  it('takes --name=value, repeats what repeats, and of the rest the last', () => {
+  it('accepts --name=value, collects repeated flags, and uses the last value of others', () => {
     const { flags } = readArguments(table, [
       '--out=x',
       '--out',
@@ -54,7 +54,7 @@ describe('readArguments', () => {
     ]);
   });
 
-  it('reads what stands behind -- as operands', () => {
+  it('reads words after -- as operands', () => {
     expect(readArguments(table, ['--', '--limit', '3']).positionals).toEqual(['--limit', '3']);
   });
 
@@ -63,7 +63,7 @@ describe('readArguments', () => {
     [['--retry'], '--retry', 'Did you mean --retry-failed?'],
     [['--constructor'], '--constructor', 'promptpress help'],
     [['-x'], '-x', 'promptpress help'],
-  ])('refuses %j with what was probably meant', (args, named, hint) => {
+  ])('refuses %j with a suggestion', (args, named, hint) => {
     const error = refusal(() => readArguments(table, args));
     expect(error.exitCode).toBe(2);
     expect(error.message).toContain(named);
@@ -82,7 +82,7 @@ describe('readArguments', () => {
     expect(refusal(() => readArguments(table, args)).message).toContain(args[0]?.split('=')[0]);
   });
 
-  it('takes a number below 0 for a value, and says what is wrong with it', () => {
+  it('reads a negative number as a value, and says what is wrong with it', () => {
     expect(refusal(() => readArguments(table, ['--limit', '-1'])).message).toContain('-1');
     expect(readArguments(table, ['--out', '-.5']).flags.out).toBe('-.5');
     expect(refusal(() => readArguments(table, ['--out', '-h'])).message).toContain('needs a value');
@@ -149,7 +149,7 @@ describe('values of flags', () => {
     expect(duration(text, '--max-duration')).toBe(ms);
   });
 
-  it.each(['30', '30 m', '-1s', 'm', '0s', '1d', ''])('%j is no duration', (text) => {
+  it.each(['30', '30 m', '-1s', 'm', '0s', '1d', ''])('%j is not a duration', (text) => {
     expect(refusal(() => duration(text, '--max-duration')).message).toContain('30s');
   });
 
@@ -158,7 +158,7 @@ describe('values of flags', () => {
     for (const text of ['0/8', '9/8', '2', '2/', 'a/b']) refusal(() => shard(text, '--shard'));
   });
 
-  it('a choice names what it takes', () => {
+  it('a choice names its words', () => {
     expect(refusal(() => oneOf('hold', 'retry')('x', '--in-doubt')).message).toContain('hold, retry');
   });
 });

@@ -16,7 +16,7 @@ test.each(['neutral', 'midjourney-proxy'] as const)(
   },
 );
 
-test('a single name of a pipeline is the one that its sandbox speaks', () => {
+test('the sandbox of a pipeline uses its single names', () => {
   const names = resolveNames('neutral', { errorType: 'my_error', botType: 'MY_JOURNEY' });
   if (!names.ok) throw new Error('The names are right.');
   expect(sandboxNames(names.value)).toMatchObject({
@@ -43,7 +43,7 @@ describe('the names of a flag', () => {
     expect(namesOf(text, '--names')).toEqual(expected);
   });
 
-  it('are all twelve, as a pipeline has them', () => {
+  it('are the twelve names of a pipeline', () => {
     const own = Object.fromEntries(nameKeys.map((name, at) => [name, `w${at}`]));
     const text = Object.entries(own).map(([name, word]) => `${name}=${word}`);
     const asked = resolveNames('neutral', own);
@@ -61,7 +61,7 @@ describe('the names of a flag', () => {
     ['path=/art', 'expected a path segment such as img for "path"', undefined],
     ['keyHeader=', 'expected a header name', undefined],
     ['path=a,midjourney-proxy', 'no word "midjourney-proxy"', undefined],
-  ])('%s cannot be', (text, message, hint) => {
+  ])('%s is refused', (text, message, hint) => {
     expect(() => namesOf(text, '--names')).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(message), hint }),
     );

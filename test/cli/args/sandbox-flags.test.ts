@@ -15,7 +15,7 @@ function changed(...args: readonly string[]): object {
   );
 }
 
-it('without flags it is the sandbox that a program starts', () => {
+it('without flags the sandbox is the one that a program starts', () => {
   expect(changed()).toEqual({});
 });
 
@@ -30,7 +30,7 @@ it('takes quirks by their names, each once', () => {
   });
 });
 
-it('names the quirks, and the nearest, where one is not known', async () => {
+it('lists the quirks, and suggests the nearest for an unknown one', async () => {
   const { code, err } = await promptpress(['sandbox', '--quirk', 'bare-idz'], { cwd: '/' });
   expect(code).toBe(2);
   for (const name of quirkNames) expect(err).toContain(name);

@@ -125,7 +125,7 @@ describe('the example pipelines', () => {
     }
   });
 
-  it('remix-album.yaml draws each image of a folder again from what it is described by', async () => {
+  it('remix-album.yaml draws each image of a folder again from its description', async () => {
     const rows = await rowsOf('remix-album');
     const files = (await readdir(join(folder, 'data/album'))).sort();
     const words = rows.filter(({ step }) => step === 'words');

@@ -30,7 +30,7 @@ const cellsWith = async (...flags: readonly string[]) => {
 };
 
 describe('--filter', () => {
-  it('takes the member of a value, and values with spaces', async () => {
+  it('accepts a member of an object value, and values with spaces', async () => {
     expect(await cellsWith('--filter', 'medium.name=oil')).toBe(3);
     expect(await cellsWith('--filter', 'medium.name=ink drawing')).toBe(6);
     expect(await cellsWith('--filter', 'medium.words=fine lines', '--filter', 'seed=2')).toBe(2);
@@ -55,7 +55,7 @@ describe('--filter', () => {
     ],
     ['animl=fox', '--filter: the matrix has no "animl".', 'Did you mean animal?'],
     ['lens=wide', '--filter: the matrix has no "lens".', 'It has animal, medium, seed.'],
-  ])('%s is refused with what there is', async (filter, message, hint) => {
+  ])('%s is refused with the possible choices', async (filter, message, hint) => {
     for (const flags of [['--cells'], ['--filter', 'animal=fox'], ['--json']]) {
       const { code, err } = await promptpress(['plan', 'media.yaml', ...flags, '--filter', filter], { cwd });
       expect([code, err]).toEqual([2, expect.stringContaining(message)]);
@@ -63,13 +63,13 @@ describe('--filter', () => {
     }
   });
 
-  it('that leaves no cell with values that there are says so', async () => {
+  it('with existing values that match no cell says so', async () => {
     expect(await cellsWith('--filter', 'animal=owl', '--filter', 'medium.name=oil')).toContain(
       'The flags choose no cell.',
     );
   });
 
-  it('of a run is checked before anything is begun', async () => {
+  it('of a run is checked before the run begins', async () => {
     const args = ['run', 'media.yaml', '--sandbox', '--filter', 'animal=fox', '--filter', 'animal=lynx'];
     const { code, err } = await promptpress(args, { cwd });
     expect([code, err]).toEqual([2, expect.stringContaining('no cell has animal "lynx"')]);

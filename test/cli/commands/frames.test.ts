@@ -25,7 +25,7 @@ const cutRows = ['1', '2'].flatMap((cell) => [
 const isFrame = (name: string): boolean => /-[2-5]\.png$/.test(name);
 
 describe('grid: split', () => {
-  it('gives each frame a file and a row behind its grid; costs stand once, and a text is shown the grid alone', async () => {
+  it('gives each frame a file and a row after its grid, counts costs once, and sends text steps only the grid', async () => {
     await write(split);
     await runIt();
     const found = await rows();
@@ -45,7 +45,7 @@ describe('grid: split', () => {
     expect(single.out).toContain('none (frames.no-grid): Its task offers no U1 to U4');
   });
 
-  it('cuts what an earlier run left, pays for nothing, and is known to be done afterwards', async () => {
+  it('cuts grids of an earlier run without paying, and then has nothing left to do', async () => {
     await write('');
     await runIt();
     const paid = await submits();
@@ -63,7 +63,7 @@ describe('grid: split', () => {
     expect((await readFile(at('run/manifest.csv'))).equals(written)).toBe(true);
   });
 
-  it('copies the rows of frames where only the matrix was edited', async () => {
+  it('copies the rows of frames when only the matrix was edited', async () => {
     await write(split);
     await runIt();
     await write(split, 'fox, owl, hare');
@@ -75,7 +75,7 @@ describe('grid: split', () => {
     expect((await readFile(at('run/manifest.csv'))).equals(merged)).toBe(true);
   });
 
-  it('has no rows once the step does not say it any more; the files are for clean, which leaves the grid', async () => {
+  it('has no rows after it is removed from the step; clean removes the frames and keeps the grid', async () => {
     await write(split);
     await runIt();
     expect((await pp('clean', 'run')).out).not.toMatch(/-[2-5]\.png/);
@@ -92,7 +92,7 @@ describe('grid: split', () => {
     expect([(await imagesOf()).length, await submits()]).toEqual([12, paid]);
   });
 
-  it('has missing and changed frames cut again by verify --repair, and downloads nothing for it', async () => {
+  it('lets verify --repair cut missing and changed frames again without a download', async () => {
     await write(split);
     await runIt();
     const before = await rows();
@@ -114,7 +114,7 @@ describe('grid: split', () => {
     expect((await pp('verify', 'run')).code).toBe(0);
   });
 
-  it('says that a grid was gone when it was to be cut, and cuts it once verify --repair has it again', async () => {
+  it('reports a grid that was missing when it was to be cut, and cuts it after verify --repair', async () => {
     await write('');
     await runIt();
     const grid = (await rows())[0]?.['file_name'] ?? '';
@@ -128,7 +128,7 @@ describe('grid: split', () => {
     expect(outputs(await rows())).toEqual(cutRows);
   });
 
-  it('goes along into merged directories, exports and the gallery', async () => {
+  it('puts frames into merged directories, exports and the gallery', async () => {
     await write(split);
     for (const [name, shard] of [
       ['run', '1/2'],

@@ -68,7 +68,7 @@ const json = async (...args: readonly string[]): Promise<Record<string, unknown>
 const keyOf = (step: string): string => killed.find(({ origin }) => origin.step === step)?.key ?? '';
 
 describe('after the kill of a run', () => {
-  it('plan counts the text calls that are made again, and calls the image in doubt as ls and status do', async () => {
+  it('plan counts repeated text calls, and counts the image as in doubt like ls and status', async () => {
     const { total } = await json('plan', '--sandbox');
     expect(total).toMatchObject({ submits: 3, inDoubt: 1, running: 0, held: 1, why: { new: 1, retry: 2 } });
     expect(await json('ls')).toMatchObject({ runs: [{ jobs: { inDoubt: 1, open: 2 } }, {}] });
@@ -94,14 +94,14 @@ describe('after the kill of a run', () => {
     });
   });
 
-  it('status says how to have a manifest, which a killed run has not written', async () => {
+  it('status says how to write the manifest that the killed run did not write', async () => {
     const advice = '  promptpress manifest runs/set.sandbox\n';
     expect((await pp('status', 'runs/set.sandbox')).out).toContain(advice);
     await pp('run', '--sandbox', '--pace', '0');
     expect((await pp('status', 'runs/set.sandbox')).out).not.toContain(advice);
   });
 
-  it('an image that is submitted again on the user’s word keeps its first submission in its history', async () => {
+  it('an image that is submitted again by the user’s decision keeps its first submission in its history', async () => {
     const { code, err } = await pp('run', '--sandbox', '--pace', '0', '--in-doubt', 'retry');
     expect(code, err).toBe(0);
     const { attempts, history } = await json('show', keyOf('grid'), 'runs/set.sandbox');

@@ -107,7 +107,7 @@ describe('promptpress ls', () => {
     expect((await listed('sets/one/runs/foxes')).map(({ name }) => name)).toEqual(['foxes']);
   });
 
-  it('lists a damaged state with the reason, and the others as ever', async () => {
+  it('lists a damaged state with the reason, and the others as usual', async () => {
     await run('a', 'foxes', ['done'], 0);
     await mkdir(join(cwd, 'b/runs/owls'), { recursive: true });
     await writeFile(join(cwd, 'b/runs/owls/state.db'), 'no database at all'.repeat(400));
@@ -126,7 +126,7 @@ describe('promptpress ls', () => {
     expect(out).toContain('3 runs, cost 0.50\n');
   });
 
-  it('does not follow links, and looks neither into run directories nor into what begins with a dot', async () => {
+  it('does not follow links, and searches neither run directories nor hidden folders', async () => {
     const states = ['runs/a', 'runs/a/images/b', '.cache/c', 'node_modules/d', 'x/y/e'];
     for (const place of states) {
       await mkdir(join(cwd, place), { recursive: true });
@@ -156,7 +156,7 @@ describe('promptpress ls', () => {
     expect(directories.length).toBeLessThanOrEqual(most);
   });
 
-  it('finds all within a bound that just holds them, and says nothing', async () => {
+  it('finds all runs within an exact bound without a message', async () => {
     for (const place of ['a/runs/one', 'b/runs/two']) {
       await mkdir(join(cwd, place), { recursive: true });
       await writeFile(join(cwd, place, 'state.db'), '');
@@ -171,7 +171,7 @@ describe('promptpress ls', () => {
     expect([directories.length, truncated]).toEqual([2, false]);
   });
 
-  it('says that there is none, and refuses what is no folder', async () => {
+  it('says that there is no run, and refuses what is not a folder', async () => {
     expect(await pp('ls')).toEqual({ code: 0, out: 'There is no run in . or below it.\n', err: '' });
     await writeFile(join(cwd, 'file'), '');
     expect(await pp('ls', 'file')).toMatchObject({ code: 2, err: expect.stringContaining('file is a file') });

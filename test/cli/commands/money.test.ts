@@ -71,7 +71,7 @@ async function everySum(): Promise<readonly Sums[]> {
 }
 
 describe('what was spent', () => {
-  it('is the same sum wherever it is said, also after an edit and a lost answer', async () => {
+  it('is the same sum in all outputs, even after an edit and a lost response', async () => {
     await save(pipeline('a'));
     expect(read(await run()).cost).toBe(2);
     await save(pipeline('one'));
@@ -91,7 +91,7 @@ describe('what was spent', () => {
     );
   });
 
-  it('holds what was under way when a run was left, before the next one has counted it and after', async () => {
+  it('includes jobs in flight when a run was aborted, before and after the next run counts them', async () => {
     const text = `${pipeline('a')}  words: { generate: { model: m, prompt: "Say {{ animal }}" } }
 `;
     await save(text.replace('generate: 0.25', 'generate: { input: 1000, output: 1000 }'));
@@ -122,7 +122,7 @@ describe('what was spent', () => {
 });
 
 describe('what is still to come', () => {
-  it('is one sum at the head of a plan, with what waits for results in it', async () => {
+  it('is one sum at the top of a plan, including slots that wait for results', async () => {
     await save(`${pipeline('a')}  pick: { generate: { model: m, prompt: Which? } }
   best: { from: grid, click: "U{{ steps.pick.text }}" }
 `);
@@ -133,7 +133,7 @@ describe('what is still to come', () => {
     expect(out).toContain(`Still to come: cost ${plan.atMost.toFixed(2)} at most`);
   });
 
-  it('warns of upscales that would be paid for the image that is there', async () => {
+  it('warns of upscales that pay for an existing image', async () => {
     await save(pipeline('a', ', path: U1'));
     await run();
     const rows = await readManifest(join(cwd, 'runs/foxes/manifest.csv'));

@@ -62,7 +62,7 @@ async function fits(schema: string, { out }: Said): Promise<void> {
 }
 
 describe('run --redo-jobs', () => {
-  it('makes each job anew once in nights of two submissions, and says when it is done', async () => {
+  it('makes each job anew once over runs of two submissions, and says when all are done', async () => {
     const night = ['--redo-jobs', 'jobs.txt', '--max-submits', '2'];
     const first = await run(...night);
     expect([read(first).submits, read(first).redo]).toEqual([
@@ -102,7 +102,7 @@ describe('run --redo-jobs', () => {
     ]);
   });
 
-  it('makes what was made once more with --redo-again, and with --redo', async () => {
+  it('makes jobs a second time with --redo-again, and with --redo', async () => {
     await run('--redo-jobs', 'jobs.txt');
     const planned = await pp('plan', 'foxes.yaml', '--json', '--redo-jobs', 'jobs.txt');
     expect([read(planned).total.submits, read(planned).warnings]).toEqual([
@@ -123,7 +123,7 @@ describe('run --redo-jobs', () => {
     expect(paidAnew()).toEqual([4, 2, 2]);
   });
 
-  it('drops what is left with --redo-cancel', async () => {
+  it('drops the remaining jobs with --redo-cancel', async () => {
     await run('--redo-jobs', 'jobs.txt', '--max-submits', '1');
     expect(read(await pp('plan', 'foxes.yaml', '--json', '--redo-cancel')).redo).toBeUndefined();
     const dropped = await run('--redo-cancel');
@@ -133,7 +133,7 @@ describe('run --redo-jobs', () => {
     expect(read(await run('--redo-jobs', 'jobs.txt')).submits).toBe(2);
   });
 
-  it('takes another set of jobs up beside what is left', async () => {
+  it('adds another set of jobs to the remaining ones', async () => {
     await writeFile(join(cwd, 'two.txt'), `${keys.slice(0, 2).join('\n')}\n`);
     await run('--redo-jobs', 'two.txt', '--max-submits', '0');
     const both = await run('--redo', keys[2] ?? '', '--max-submits', '0');
@@ -152,7 +152,7 @@ describe('run --redo-jobs', () => {
     expect(paidAnew()).toEqual([0, 0, 0]);
   });
 
-  it('refuses a job that nobody knows before a run begins', async () => {
+  it('refuses an unknown job before a run begins', async () => {
     await writeFile(join(cwd, 'other.txt'), `${'0'.repeat(32)}\n`);
     const state = async (): Promise<unknown> => JSON.parse((await pp('status', 'foxes.yaml', '--json')).out);
     const before = await state();

@@ -67,7 +67,7 @@ describe('promptpress run --sandbox', () => {
     }
   }, 120_000);
 
-  it('--fault makes go wrong what it says, in this run alone', async () => {
+  it('--fault causes its fault, only in this run', async () => {
     await writeFile(
       join(cwd, 'words.yaml'),
       'name: words\nsteps: { words: { chat: { model: chat-mini, prompt: a fox } } }\n',
@@ -91,7 +91,7 @@ describe('promptpress run --sandbox', () => {
     'names: midjourney-proxy, auth: header',
     'names: midjourney-proxy, auth: raw, speed: relax',
     'names: midjourney-proxy, auth: none, clicks: change',
-  ])('is the gateway that the pipeline is written for: %s', async (service) => {
+  ])('behaves like the gateway that the pipeline is written for: %s', async (service) => {
     const steps =
       'grid: { imagine: a fox, path: U1 }, words: { generate: { model: text-pro, prompt: a fox } }';
     await writeFile(join(cwd, 'words.yaml'), `name: words\nservice: { ${service} }\nsteps: { ${steps} }\n`);

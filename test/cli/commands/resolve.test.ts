@@ -125,7 +125,7 @@ async function story(key: string): Promise<JobReport> {
 }
 
 describe('promptpress show', () => {
-  it('shows what was asked, answered and made, where it comes from and what it leads to', async () => {
+  it('shows request, response, files, parents and children of a job', async () => {
     const { code, out } = await pp('show', 'aaaa');
     expect(code).toBe(0);
     expect(out).toContain('aaaa1111 in runs/foxes: done');
@@ -139,7 +139,7 @@ describe('promptpress show', () => {
     expect(out.split('').filter((character) => character < ' ' && character !== '\n')).toEqual([]);
   });
 
-  it('says of a job in doubt what is known, and how to settle it', async () => {
+  it('shows the facts about a job in doubt, and how to settle it', async () => {
     const { out } = await pp('show', 'bbbb2222', 'runs/foxes');
     expect(out).toContain('in doubt (connection.lost)');
     expect(out).toMatch(/continues +aaaa1111 {2}cell 1, grid: done, task task-1/);
@@ -149,7 +149,7 @@ describe('promptpress show', () => {
       expect(out).toContain(`promptpress resolve bbbb2222 runs/foxes ${flag}`);
   });
 
-  it('knows a job that a killed run was submitting as one in doubt, unless a run is on', async () => {
+  it('treats a job that a killed run was submitting as in doubt, unless a run is active', async () => {
     expect(await story('bbbb3333')).toMatchObject({
       status: 'submitting',
       inDoubt: true,
@@ -163,7 +163,7 @@ describe('promptpress show', () => {
     }
   });
 
-  it('says what a changed place asked for before', async () => {
+  it('shows what a changed slot asked for before', async () => {
     const changed = jobRecord('cccc4444', 'failed', {
       origin: grid.origin,
       error: { code: 'task.moderated', message: 'banned' },
@@ -188,7 +188,7 @@ describe('promptpress show', () => {
     expect(check(JSON.parse(out)), JSON.stringify(check.errors)).toBe(true);
   });
 
-  it('finds the run by itself: the folder it is in, or the one under runs/ that knows the job', async () => {
+  it('finds the run by itself: the current folder, or the run under runs/ that has the job', async () => {
     await fill(runs('foxes.sandbox'), [jobRecord('dddd5555', 'done')], [], { serviceId: 'sandbox' });
     await mkdir(runs('something else'));
     expect((await pp('show', 'aaaa')).out).toContain('in runs/foxes:');
@@ -250,7 +250,7 @@ describe('promptpress show', () => {
 });
 
 describe('promptpress resolve', () => {
-  it('--task takes the task on: running, paid, the decision in its history', async () => {
+  it('--task adopts the task: the job is running and paid, with the decision in its history', async () => {
     const { code, out } = await pp('resolve', 'bbbb2222', '--task', ' 1762000000000123 ');
     expect(code).toBe(0);
     expect(out).toContain('has task 1762000000000123 now');
@@ -274,7 +274,7 @@ describe('promptpress resolve', () => {
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(2);
   });
 
-  it('--drop gives up, and keeps what was known', async () => {
+  it('--drop gives the job up, and keeps its facts', async () => {
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(0);
     expect(await read(upscale.key)).toMatchObject({
       record: {
@@ -290,7 +290,7 @@ describe('promptpress resolve', () => {
     });
   });
 
-  it('--retry puts it back in line, its submissions still counted', async () => {
+  it('--retry makes the job pending, and still counts its submissions', async () => {
     expect((await pp('resolve', 'bbbb2222', '--retry')).code).toBe(0);
     const { record } = await read(upscale.key);
     expect(record).toMatchObject({ status: 'pending', attempts: 1, parent: 'aaaa1111' });
@@ -306,7 +306,7 @@ describe('promptpress resolve', () => {
       ['--task', ['--task', '1762000000000123'], { cost: 0.25, doubtful: { count: 2, cost: 0.5 } }],
       ['--drop', ['--drop'], { doubtful: unsure.doubtful }],
       ['--retry', ['--retry'], { doubtful: { count: 3, cost: 0.75 } }],
-    ])('%s knows no more than the record', async (_, flags, report) => {
+    ])('%s settles at most one of them', async (_, flags, report) => {
       expect((await pp('resolve', 'bbbb2222', ...flags)).code).toBe(0);
       const { record } = await read(upscale.key);
       const { cost, doubtful } = record ?? {};
@@ -338,7 +338,7 @@ describe('promptpress resolve', () => {
     });
   });
 
-  it('settles what a killed run was submitting, and does not lose when that was', async () => {
+  it('settles a job that a killed run was submitting, and keeps its time', async () => {
     expect((await pp('resolve', 'bbbb3333', '--retry')).code).toBe(0);
     expect(await read(killed.key)).toMatchObject({
       record: { status: 'pending' },
@@ -349,7 +349,7 @@ describe('promptpress resolve', () => {
     });
   });
 
-  it('is refused with exit 75 while a run is on, and takes no notice of a lock that is free', async () => {
+  it('is refused with exit 75 during a run, and ignores a lock that nobody holds', async () => {
     const lock = acquireLock(runs('foxes'), { pid: 7, host: 'h', startedAt: '' });
     const held = await pp('resolve', 'bbbb2222', '--drop');
     lock.release();

@@ -58,7 +58,7 @@ async function everythingWritten(): Promise<string> {
 }
 
 describe('promptpress run', () => {
-  it('ends by saying where everything is; what it prints as JSON fits its schema', async () => {
+  it('ends with the places of all results; its JSON output fits the schema', async () => {
     const { code, out, err } = await pp('run', 'foxes.yaml', '--json');
     expect(code, err).toBe(0);
     expect(err).toContain('runs/foxes/images');
@@ -87,7 +87,7 @@ describe('promptpress run', () => {
     });
   });
 
-  it('never lets the key out: not on the screen, not into any file, not when the service repeats it', async () => {
+  it('never shows the key: not on the screen, not in any file, not when the service repeats it', async () => {
     service.fault(
       'imagine',
       { status: 400, body: { error: { message: `no such key: ${key}` } } },
@@ -109,7 +109,7 @@ describe('promptpress run', () => {
     expect((await pp('run', 'foxes.yaml', '--out', 'my runs/x', '--retry-failed')).code).toBe(0);
   });
 
-  it('writes a log of what a person would want to know, as one JSON object per line', async () => {
+  it('writes a log of important events, as one JSON object per line', async () => {
     service.fault('imagine', { status: 400, body: { error: { message: 'no good' } } }, { times: 1 });
     await pp('run', 'foxes.yaml');
     const lines = (await readFile(join(cwd, 'runs/foxes/run.log'), 'utf8')).trim().split('\n');
@@ -119,7 +119,7 @@ describe('promptpress run', () => {
     expect(events.filter(({ msg }) => msg === 'job:status')).toMatchObject([{ level: 'warn', to: 'failed' }]);
   });
 
-  it('shows a view on a terminal and takes it away again', async () => {
+  it('shows a live view on a terminal and removes it at the end', async () => {
     const terminal = { columns: () => 60, rows: () => 24, unicode: false };
     const test = testIo({ cwd, env: env(), terminal });
     expect(await program(['run', 'foxes.yaml'], test.io)).toBe(0);
@@ -131,7 +131,7 @@ describe('promptpress run', () => {
     expect(quiet.err()).toContain('manifest.csv');
   });
 
-  it('says nothing at all with --quiet where there is nothing to do, and what it did where there was', async () => {
+  it('prints nothing with --quiet if there is nothing to do, and otherwise what it did', async () => {
     const first = await pp('run', 'foxes.yaml', '--quiet');
     expect(first.code).toBe(0);
     expect(first.err).toMatch(/^Service: .*\n.*foxes: complete/s);
@@ -213,7 +213,7 @@ describe('promptpress run', () => {
 });
 
 describe('--frozen', () => {
-  it('runs when nothing has changed, and names what has', async () => {
+  it('runs when nothing has changed, and names changes', async () => {
     expect((await pp('run', 'foxes.yaml', '--frozen')).err).toContain('nothing has run');
     await pp('run', 'foxes.yaml');
     expect((await pp('run', 'foxes.yaml', '--frozen')).code).toBe(0);
@@ -230,8 +230,8 @@ describe('--frozen', () => {
   });
 });
 
-describe('slots that fail before anything is asked', () => {
-  it('are not offered to be tried again, and status says that it counts jobs', async () => {
+describe('slots that fail before a request', () => {
+  it('are not suggested for a retry, and status says that it counts jobs', async () => {
     const head = pipeline.slice(0, pipeline.indexOf('matrix:'));
     await writeFile(
       join(cwd, 'foxes.yaml'),
@@ -292,7 +292,7 @@ describe('promptpress manifest', () => {
     expect(byStatus(await readManifest(manifestFile()))).toEqual({ done: 2 });
   });
 
-  it('says where there is no run', async () => {
+  it('says that a directory has no run', async () => {
     const { code, err } = await pp('manifest', 'foxes.yaml');
     expect(code).toBe(2);
     expect(err).toContain('There is no run in runs/foxes');

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('promptpress serve during a run', () => {
-  it('tells viewers what changes, at most once a tick, and that the run is over', async () => {
+  it('sends viewers changes, at most once a tick, and the end of the run', async () => {
     place = await openPlace(pipeline('fox, owl, hare'));
     const polls = place.service.fault('fetch', { hang: 'before' });
     const run = place.run();
@@ -65,7 +65,7 @@ describe('promptpress serve during a run', () => {
     );
   });
 
-  it('tells nothing while nothing changes, but a sign of life', async () => {
+  it('sends only heartbeats while nothing changes', async () => {
     place = await openPlace(pipeline('fox'));
     await place.run();
     served = await Served.open(place.folder, 'killed.yaml');
@@ -116,7 +116,7 @@ describe('promptpress serve during a run', () => {
     await served.until(({ indexed, results }) => indexed === 6 && results === 6);
   });
 
-  it('takes 64 viewers, and another one when one of them has gone', async () => {
+  it('accepts 64 viewers, and another one after one has left', async () => {
     place = await openPlace(pipeline('fox'));
     await place.run();
     served = await Served.open(place.folder, 'killed.yaml');

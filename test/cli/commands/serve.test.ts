@@ -89,7 +89,7 @@ describe('promptpress serve', () => {
     expect((await served.get('/', { cookie: `a=b; ${served.cookie}; c=d` })).status).toBe(200);
   });
 
-  it('lets one browser in by each token: what stays in its history opens nothing', async () => {
+  it('admits one browser per token: an address from its history opens nothing', async () => {
     await serve();
     const again = await served.ask(`/?token=${served.token}`);
     expect([again.status, again.headers['set-cookie']]).toEqual([401, undefined]);
@@ -101,7 +101,7 @@ describe('promptpress serve', () => {
     expect((await served.ask(`/${served.address.search}`)).status).toBe(303);
   });
 
-  it('answers below its path alone, with the cookie too: a browser sends that to every port of the host', async () => {
+  it('answers only below its path, even with the cookie, which browsers send to every port', async () => {
     await serve();
     for (const path of [
       '/',
@@ -127,7 +127,7 @@ describe('promptpress serve', () => {
     },
   );
 
-  it('answers no other page, of this machine neither, and lets nobody in by one', async () => {
+  it('refuses requests from other pages, even of this machine, and admits nobody by them', async () => {
     await serve();
     for (const [site, status] of [
       ['cross-site', 403],
@@ -143,7 +143,7 @@ describe('promptpress serve', () => {
     expect((await served.ask(`/${served.address.search}`)).status).toBe(303);
   });
 
-  it('answers by the names of this machine alone, with whatever port a tunnel has', async () => {
+  it('answers only to host names of this machine, with any port of a tunnel', async () => {
     await serve();
     for (const host of [
       `${served.host}:${served.port}`,
@@ -170,7 +170,7 @@ describe('promptpress serve', () => {
     ).toBeUndefined();
   });
 
-  it('has all files that the page names, its icon too', async () => {
+  it('serves all files that the page names, and its icon', async () => {
     await serve();
     const page = String((await served.get('/')).body);
     const names = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, name = '']) => name);
@@ -183,7 +183,7 @@ describe('promptpress serve', () => {
     ]);
   });
 
-  it('answers the owner while others hold more connections open than it takes, and keeps those of viewers', async () => {
+  it('answers the owner while others exceed the limit of connections, and keeps viewers connected', async () => {
     await serve();
     const viewer = await served.watch();
     const others: Socket[] = [];
@@ -203,7 +203,7 @@ describe('promptpress serve', () => {
     }
   });
 
-  it('only shows: other methods are refused, and every answer says what a browser may do with it', async () => {
+  it('is read-only: it refuses other methods, and sends security headers with every response', async () => {
     await serve();
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
       const { status, headers } = await served.get('/', {}, method);
@@ -238,7 +238,7 @@ describe('promptpress serve', () => {
     ]);
   });
 
-  it('hands out the files that results name, and no other', async () => {
+  it('serves only the files that results name', async () => {
     await serve();
     const { file = '' } = await image();
     const bytes = await readFile(join(cwd, 'run', file));
@@ -286,7 +286,7 @@ describe('promptpress serve', () => {
     await writeFile(join(cwd, 'run', file), bytes);
   });
 
-  it('hands out parts of files, as players of videos ask for them', async () => {
+  it('serves ranges of files for video players', async () => {
     await serve();
     const { file = '' } = await image();
     const bytes = await readFile(join(cwd, 'run', file));
@@ -308,7 +308,7 @@ describe('promptpress serve', () => {
     expect((await served.get(`/files/${file}`, { 'if-range': etag, range: 'bytes=0-1' })).status).toBe(206);
   });
 
-  it('answers filters, searches and sorts, and says when a question is none', async () => {
+  it('answers filters, searches and sorts, and refuses invalid queries', async () => {
     await serve();
     const all = await served.results();
     expect([all.total, all.results.map(({ at }) => at)]).toEqual([6, [0, 1, 2, 3, 4, 5]]);
@@ -360,7 +360,7 @@ describe('promptpress serve', () => {
     expect((await served.get(`/thumbnails/${thumbnail}`)).status).toBe(404);
   });
 
-  it('refuses a port that is taken, and ends with 0 when it is asked to', async () => {
+  it('refuses a port that is taken, and exits with 0 when it is stopped', async () => {
     await serve('--port', '0');
     expect(served.host).toBe('127.0.0.1');
     const second = await promptpress(['serve', 'run', '--port', served.port], { cwd });

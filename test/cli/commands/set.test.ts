@@ -44,7 +44,7 @@ describe('--set', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('Did you mean "animal"?')]);
   });
 
-  it('needs a run directory of its own, and makes none where it is refused', async () => {
+  it('needs a run directory of its own, and creates none when it is refused', async () => {
     const { code, err } = await pp(
       'run',
       'foxes.yaml',
@@ -59,7 +59,7 @@ describe('--set', () => {
     await expect(access(join(cwd, 'runs'))).rejects.toThrow('ENOENT');
   });
 
-  it('is kept by the run directory, in its manifest, run.json, status and the commands to copy', async () => {
+  it('is stored in the run directory, in its manifest, run.json, status and the commands to copy', async () => {
     expect((await pp(...runLynx, '--limit', '1')).code).toBe(0);
     expect(await promptsOf('runs/lynx')).toEqual(['lynx --seed 1']);
     await rm(join(cwd, 'runs/lynx/manifest.csv'));
@@ -101,7 +101,7 @@ describe('--set', () => {
     expect(err).toContain('--out runs/foxes.sandbox-lynx');
   });
 
-  it('of a plan counts nothing that a run with another one has made', async () => {
+  it('of a plan does not count results of runs with another --set', async () => {
     expect((await pp(...rehearse)).code).toBe(0);
     const { out, err } = await pp('plan', 'foxes.yaml', '--sandbox', '--set', 'animal=fox');
     expect(out).toContain('2 submissions, all new.');

@@ -74,7 +74,7 @@ async function receiver(status = 200) {
 const metricsOf = async (name = 'm.prom') => parseExposition(await readFile(join(cwd, name), 'utf8'));
 
 describe('run --metrics-file', () => {
-  it('leaves the figures of the run, and of a later one that has nothing to do', async () => {
+  it('writes the metrics of a run, and of a later one with nothing to do', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const run = () => promptpress(['run', 'foxes.yaml', '--metrics-file', 'm.prom'], { cwd, env });
@@ -111,7 +111,7 @@ describe('run --metrics-file', () => {
     expect([jobs('grid', 'failed'), jobs('caption', 'blocked')]).toEqual([4, 4]);
   });
 
-  it('says of a run that was refused with which exit code it ended', async () => {
+  it('contains the exit code of a refused run', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const run = (...flags: readonly string[]) =>
@@ -121,7 +121,7 @@ describe('run --metrics-file', () => {
     expect(valueOf(await metricsOf(), 'promptpress_exit_code')).toBe(2);
   });
 
-  it('warns once of a folder that is not there, and runs all the same', async () => {
+  it('warns once of a missing folder, and runs anyway', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const { code, err } = await promptpress(['run', 'foxes.yaml', '--metrics-file', 'gone/m.prom'], {
@@ -131,7 +131,7 @@ describe('run --metrics-file', () => {
     expect([code, err.match(/metrics cannot be written/g)]).toEqual([0, ['metrics cannot be written']]);
   });
 
-  it('refuses to replace something else', async () => {
+  it('refuses to replace a file that is not its own', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const { code, err } = await promptpress(['run', 'foxes.yaml', '--metrics-file', 'foxes.yaml'], {
@@ -163,7 +163,7 @@ describe('run --notify', () => {
     ['the budget', [], 'budget: { submits: 1 }', [], 4, 'budget'],
     ['--max-submits', [], '', ['--max-submits', '1'], 4, 'budget'],
     ['a key that is refused', ['imagine:401:100%'], '', [], 3, 'stopped'],
-  ])('tells of %s, with the exit code', async (_, faults, more, flags, exitCode, kind) => {
+  ])('reports %s, with the exit code', async (_, faults, more, flags, exitCode, kind) => {
     const env = await service(faults);
     const hook = await receiver();
     await writeFile(join(cwd, 'foxes.yaml'), file(more));
@@ -176,7 +176,7 @@ describe('run --notify', () => {
     expect(hook.bodies.join()).not.toContain(apiKey);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('tells of an interruption by %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('reports an interruption by %s', async (signal) => {
     const env = await service([], 0.2);
     const hook = await receiver();
     await writeFile(join(cwd, 'foxes.yaml'), file('limits: { tasks: 1 }'));
@@ -192,7 +192,7 @@ describe('run --notify', () => {
     expect(hook.summary()).toMatchObject({ exitCode: code, end: { kind: 'interrupted', forced: false } });
   });
 
-  it('warns where nobody takes it, without the address, and keeps the exit code', async () => {
+  it('warns without the address when the post fails, and keeps the exit code', async () => {
     const env = await service();
     const hook = await receiver(404);
     await writeFile(join(cwd, 'foxes.yaml'), file());
@@ -204,7 +204,7 @@ describe('run --notify', () => {
     expect(log).not.toContain('T0123456789');
   });
 
-  it('warns with --quiet too, also where nothing was to be done, and says nothing else then', async () => {
+  it('warns even with --quiet and nothing to do, and prints nothing else then', async () => {
     const env = await service();
     const hook = await receiver(404);
     await writeFile(join(cwd, 'foxes.yaml'), file());
@@ -215,7 +215,7 @@ describe('run --notify', () => {
     expect(err).toContain('could not be reported to');
   });
 
-  it('refuses an address that is none before anything is sent', async () => {
+  it('refuses an invalid address before anything is sent', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const { code, err } = await promptpress(
@@ -232,7 +232,7 @@ describe('run --notify', () => {
 });
 
 describe('run --redo-jobs', () => {
-  it('makes the listed jobs again, but for those that are marked "keep"', async () => {
+  it('makes the listed jobs again, except those marked "keep"', async () => {
     const env = await service();
     await writeFile(join(cwd, 'foxes.yaml'), file());
     const run = (...flags: readonly string[]) =>

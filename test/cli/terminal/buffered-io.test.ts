@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { bufferErrors } from '../../../src/cli/terminal/buffered-io.ts';
 import { testIo } from '../test-io.ts';
 
-it('holds back what is said until there is a reason, and says all of it then, in its order', () => {
+it('buffers output until it is flushed, and then prints all of it in order', () => {
   const { io, err } = testIo({ cwd: '/' });
   const words = bufferErrors(io);
   words.io.err('one\n');
@@ -14,7 +14,7 @@ it('holds back what is said until there is a reason, and says all of it then, in
   expect(err()).toBe('one\ntwo\nthree\n');
 });
 
-it('says what it held back before it asks', async () => {
+it('prints the buffered output before a question', async () => {
   const said: string[] = [];
   const { io, err } = testIo({
     cwd: '/',
@@ -29,6 +29,6 @@ it('says what it held back before it asks', async () => {
   expect(said).toEqual(['It costs 5.\nContinue? ']);
 });
 
-it('asks nothing where nobody can answer', () => {
+it('asks nothing if nobody can answer', () => {
   expect(bufferErrors(testIo({ cwd: '/' }).io).io).not.toHaveProperty('ask');
 });

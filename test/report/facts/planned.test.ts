@@ -37,7 +37,7 @@ describe('the progress of a run under way', () => {
     expect(await progress(planned, jobs, attempts)).toMatchObject(seen);
   });
 
-  it('counts slots where some share a job', async () => {
+  it('counts slots when some share a job', async () => {
     const planned = { total: 13, settled: 4 * 1.2 + 1, slotsPerJob: 1.2, jobs: 4 };
     expect(await progress(planned, { done: 6 }, 8)).toMatchObject({ total: 13, settled: 8 });
     expect(await progress(planned, { done: 10 }, 12)).toMatchObject({ total: 13, settled: 13, percent: 100 });

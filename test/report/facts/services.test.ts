@@ -10,7 +10,7 @@ const put = (state: StateStore, key: string, status: JobStatus, attempts = 1): v
   state.commit({ records: [imagineRecord({ key, status, attempts })], attempts: [] });
 
 describe('the services of a state', () => {
-  it('are separated by the order in which jobs came, whatever order runs enter them in', async () => {
+  it('are separated by the order of jobs, in whatever order runs record them', async () => {
     const turn = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       jobs: fc.array(fc.constantFrom<JobStatus>('done', 'in-doubt', 'submitting', 'running', 'pending'), {
@@ -66,7 +66,7 @@ describe('the services of a state', () => {
     );
   });
 
-  it('do not include one of which nothing was ever tried', async () => {
+  it('do not include one to which nothing was ever submitted', async () => {
     const state = memoryStore();
     await enterService(state, { id: 'a' });
     put(state, 'job-1', 'pending', 0);

@@ -27,7 +27,7 @@ const hostile = [
 ];
 
 describe('JSON as a script', () => {
-  it('is what it was, whatever texts are in it', () => {
+  it('keeps its value, whatever texts it contains', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...hostile));
     fc.assert(
       fc.property(fc.array(texts), (values) => {
@@ -41,7 +41,7 @@ describe('JSON as a script', () => {
     );
   });
 
-  it('has members of any name, which change no other object', () => {
+  it('may have members of any name, without changing other objects', () => {
     const script = callOf('take', { json: '{"__proto__":{"polluted":1},"constructor":2}' });
     let given: object = {};
     const take = (value: object): void => {

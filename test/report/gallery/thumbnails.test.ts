@@ -36,7 +36,7 @@ async function run(image: (cell: number) => Buffer) {
 const thumbnails = (): readonly string[] => Object.keys(filesIn(join(place.folder, 'thumbnails')));
 
 describe('thumbnails', () => {
-  it('are named by the image: equal images share one, and a second report makes none', async () => {
+  it('are named by the hash of the image: equal images share one, and a second report makes none', async () => {
     const { report } = await run((cell) => makePng(cell % 2));
     expect(await report()).toMatchObject({ made: 2, reads: 2 });
     expect(thumbnails()).toHaveLength(2);
@@ -45,7 +45,7 @@ describe('thumbnails', () => {
     expect(new Set(again.shown).size).toBe(2);
   });
 
-  it('are made only where one is missing, or is empty after a power cut', async () => {
+  it('are made only if they are missing, or empty after a power failure', async () => {
     const { report } = await run((cell) => makePng(cell));
     await report();
     const [lost = '', torn = ''] = thumbnails();
@@ -54,7 +54,7 @@ describe('thumbnails', () => {
     expect(await report()).toMatchObject({ made: 2, reused: 4, reads: 2 });
   });
 
-  it('that no result has any more are removed, with what killed writers left, and no other file', async () => {
+  it('that no result needs are removed together with files of killed writers, and nothing else', async () => {
     const { report } = await run((cell) => makePng(cell));
     await report();
     const used = thumbnails();
@@ -73,7 +73,7 @@ describe('thumbnails', () => {
     expect(Object.keys(filesIn(place.folder)).filter((name) => name.startsWith('thumbnails'))).toEqual([]);
   });
 
-  it('are missing where an image is none, is gone, or is not what was downloaded; the report counts them', async () => {
+  it('are not made of a file that is not an image, is missing or has changed; the report counts these', async () => {
     const { report, store, plan } = await run((cell) =>
       cell === 1 ? Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') : makePng(cell),
     );
@@ -106,7 +106,7 @@ describe('a thumbnail', () => {
     expect(await sizeOf(makePng(1, 30, 20))).toEqual(['webp', 30, 20]);
   });
 
-  it('stands as its image does, whichever way a camera was held', async () => {
+  it('has the orientation of its image, however the camera was held', async () => {
     const turned = await sharp(makePng(1, 400, 200))
       .withMetadata({ orientation: 6 })
       .jpeg()
@@ -114,7 +114,7 @@ describe('a thumbnail', () => {
     expect(await sizeOf(turned)).toEqual(['webp', thumbnailSize / 2, thumbnailSize]);
   });
 
-  it('is none of more pixels than are decoded: their header is enough', async () => {
+  it('is not made of an image with too many pixels, as its header shows', async () => {
     const bomb = makePng(1, 8, 8);
     bomb.writeUInt32BE(mostPixels, 16);
     bomb.writeUInt32BE(2, 20);
@@ -129,7 +129,7 @@ describe('a thumbnail', () => {
       'a head without a body',
       Buffer.concat([makePng(1, 64, 64).subarray(0, 60), Buffer.alloc(40), makePng(1).subarray(-12)]),
     ],
-  ])('is none of %s', async (_what, bytes) => {
+  ])('is not made of %s', async (_what, bytes) => {
     expect(await sizeOf(bytes)).toBe('broken');
   });
 });

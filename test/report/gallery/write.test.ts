@@ -43,7 +43,7 @@ async function finished(text: string) {
 }
 
 describe('a report', () => {
-  it('is the page, its data and its thumbnails, and nothing else', async () => {
+  it('contains the page, its data and its thumbnails, and nothing else', async () => {
     const { plan, store } = await finished(foxes);
     const totals = await reportOf(place, plan, store, { artifacts: countedArtifacts(place) });
     expect(totals).toEqual({ results: 5, thumbnails: { made: 5, reused: 0, without: {} } });
@@ -73,7 +73,7 @@ describe('a report', () => {
     );
   });
 
-  it('is the same bytes when it is written twice, but for the time of its facts', async () => {
+  it('has the same bytes when it is written twice, except the time of its facts', async () => {
     const { plan, store } = await finished(foxes);
     await reportOf(place, plan, store, { artifacts: countedArtifacts(place) });
     const first = filesIn(place.folder);
@@ -87,7 +87,7 @@ describe('a report', () => {
     expect(after).toBe(before?.replace('"at":1000', '"at":2000'));
   });
 
-  it('cuts its data into files of so many results, and leaves none of a longer report', async () => {
+  it('splits its data into files, and leaves no files of an earlier longer report', async () => {
     const { plan, store } = await finished(many(3));
     const longer = await planOf(many(2 * resultsPerFile + 1));
     await reportOf(place, longer, store);
@@ -106,14 +106,14 @@ describe('a report', () => {
     ]);
   });
 
-  it('leads to the run from wherever it lies', async () => {
+  it('links to the run from any place', async () => {
     const { plan, store } = await finished(foxes);
     const folder = join(place.root, 'elsewhere', 'my report');
     await reportOf(place, plan, store, { folder, directory: join(place.root, 'a #1 ä%') });
     expect(readReport(folder).summary.files?.runDirectory).toBe('../../a%20%231%20%C3%A4%25/');
   });
 
-  it('holds a few results in memory, whatever it waits for', async () => {
+  it('holds only a few results in memory while it waits', async () => {
     const plan = await planOf(
       '{ matrix: { n: { from: 1, to: 1000 } }, steps: { grid: { imagine: "a fox, {{ n }}" } } }',
     );
@@ -145,7 +145,7 @@ describe('a report', () => {
 });
 
 describe('a report that is not finished', () => {
-  it('leaves the one before whole, and nothing beside it', async () => {
+  it('keeps the old report complete, and leaves no other files', async () => {
     const { plan, store } = await finished(foxes);
     await reportOf(place, plan, store);
     const before = filesIn(place.folder);
@@ -160,7 +160,7 @@ describe('a report that is not finished', () => {
     expect(filesIn(place.folder)).toEqual(before);
   });
 
-  it('of which only a killed writer knew is cleared away by the next', async () => {
+  it('is removed by the next writer after a kill', async () => {
     const { plan, store } = await finished(foxes);
     await reportOf(place, plan, store);
     const before = filesIn(place.folder);
@@ -171,7 +171,7 @@ describe('a report that is not finished', () => {
     expect(filesIn(place.folder)).toEqual(before);
   });
 
-  it('gives way to one that begins later, and says so', async () => {
+  it('yields to a report that begins later, and says so', async () => {
     const { plan, store } = await finished(foxes);
     const [first, begun] = [gate(), gate()];
     const held = {
@@ -190,7 +190,7 @@ describe('a report that is not finished', () => {
     expect(filesIn(place.folder)).toEqual(later);
   });
 
-  it('says that the disk failed', async () => {
+  it('reports an error of the disk', async () => {
     const { plan, store } = await finished(foxes);
     const full = Object.assign(new Error('ENOSPC: no space left on device, read'), {
       code: 'ENOSPC',
@@ -215,7 +215,7 @@ describe('the folder of a report', () => {
     ['data', (folder: string, to: string) => symlinkSync(to, join(folder, 'data'))],
     ['thumbnails', (folder: string, to: string) => symlinkSync(to, join(folder, 'thumbnails'))],
     ['page.js', (folder: string, to: string) => symlinkSync(join(to, 'file'), join(folder, 'page.js'))],
-  ])('is refused where %s is a link, and nothing behind it is touched', async (_name, link) => {
+  ])('is refused if %s is a link, and nothing behind the link is changed', async (_name, link) => {
     const other = join(place.root, 'other');
     mkdirSync(other);
     mkdirSync(place.folder);
@@ -225,7 +225,7 @@ describe('the folder of a report', () => {
     expect(filesIn(other)).toEqual({ file: 'mine' });
   });
 
-  it('is refused where a folder of thumbnails is a link', async () => {
+  it('is refused if a folder of thumbnails is a link', async () => {
     const { plan, store } = await finished(foxes);
     const other = join(place.root, 'other');
     mkdirSync(other);
@@ -246,7 +246,7 @@ describe('the folder of a report', () => {
       'files among our data',
       { 'data/summary.js': "promptpress.summary(JSON.parse('{}'));", 'data/mine.js': '' },
     ],
-  ])('is refused where it holds %s, and nothing is touched', async (_what, files) => {
+  ])('is refused if it contains %s, and nothing is changed', async (_what, files) => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(join(place.folder, name, '..'), { recursive: true });
       writeFileSync(join(place.folder, name), text);

@@ -9,7 +9,7 @@ const texts = fc.string({
 });
 
 describe('exposition', () => {
-  it('writes HELP, TYPE and samples, and leaves out what has none', () => {
+  it('writes HELP, TYPE and samples, and leaves out metrics without samples', () => {
     const text = exposition(
       [
         { name: 'a_total', help: 'Of a.', type: 'counter', samples: [{ value: 2 }] },
@@ -40,7 +40,7 @@ describe('exposition', () => {
     );
   });
 
-  it('says any label, help and value so that a reader gets the same back', () => {
+  it('escapes labels, help and values so that a reader gets them back', () => {
     fc.assert(
       fc.property(texts, texts, fc.double(), (label, help, value) => {
         fc.pre(help !== '');

@@ -37,7 +37,7 @@ const job = (
 const read = (made: RunMetrics, totals?: DirectoryTotals) => parseExposition(made.text(totals));
 
 describe('RunMetrics', () => {
-  it('counts jobs by step and status, each once, and what is pending while the total is known', () => {
+  it('counts each job once by step and status, and pending jobs if the total is known', () => {
     const made = metrics();
     made.take(job('a', 'grid', undefined, 'submitting'), 1_001_000);
     made.take(job('a', 'grid', 'submitting', 'running'), 1_002_000);
@@ -92,7 +92,7 @@ describe('RunMetrics', () => {
     expect(valueOf(seen, 'promptpress_request_duration_seconds_count', { route: 'poll' })).toBe(2);
   });
 
-  it('adds up tokens by kind, but for those of earlier runs, and never twice', () => {
+  it('adds up tokens by kind, without those of earlier runs, and never twice', () => {
     const made = metrics();
     const first = { prompt: 10, cached: 4, candidates: 1 };
     made.take(job('a', 'caption', 'submitting', 'submitting', { usage: first }), 0);
@@ -108,7 +108,7 @@ describe('RunMetrics', () => {
     expect(valueOf(seen, 'promptpress_cached_tokens_total')).toBe(1);
   });
 
-  it('says what the directory has cost, and how the run ended once it has', () => {
+  it('has the cost of the directory, and the outcome after the end of the run', () => {
     const made = metrics();
     const totals: DirectoryTotals = { doubts: 2, attempts: 7, cost: 1.25, possibleCost: 0.5 };
     made.take(job('a', 'grid', undefined, 'submitting'), 0);

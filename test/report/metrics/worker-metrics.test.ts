@@ -19,7 +19,7 @@ const workersStatus: WorkersStatus = {
   spending: [{ kind: 'cost', most: 25, used: 4.5 }],
 };
 
-it('measures the workers, slices and limits of a run on an engine, as promtool wants it', () => {
+it('writes metrics of workers, slices and limits of a run on an engine as promtool expects', () => {
   const text = exposition(workerMetrics(workersStatus), { pipeline: 'foxes' });
   parseExposition(text);
   expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
@@ -37,12 +37,12 @@ it('measures the workers, slices and limits of a run on an engine, as promtool w
   ]);
 });
 
-it('wants no more workers for a run that is being stopped', () => {
+it('asks for no more workers while a run stops', () => {
   expect(exposition(workerMetrics({ ...workersStatus, state: 'stopping' }), {})).toContain(
     'promptpress_slices_waiting 0\n',
   );
 });
 
-it('measures nothing of a run of one machine', () => {
+it('writes no metrics for a run on one machine', () => {
   expect(workerMetrics(undefined)).toEqual([]);
 });

@@ -24,7 +24,7 @@ async function finished() {
   return store;
 }
 
-it('frames have rows behind their grid while the step says so, with costs and tokens on the first alone', async () => {
+it('frames have rows after their grid while the step splits grids, with costs and tokens only on the first', async () => {
   const store = await finished();
   const rowsOf = async (text: string) => {
     const found: unknown[] = [];
@@ -45,7 +45,7 @@ it('frames have rows behind their grid while the step says so, with costs and to
   ]);
 });
 
-it('a frame comes from its grid, and nothing from it; the grid leads to its frames and what was made of it', async () => {
+it('a frame links to its grid; the grid links to its frames and to results made from it', async () => {
   const results = await resultsOf(await planOf(pipeline(', grid: split')), await finished());
   const [grid, , second] = results.map(({ detail }) => detail);
   expect(grid?.lineage).toEqual([{ label: 'grid', at: 0 }]);

@@ -38,7 +38,7 @@ async function ways(text: string, failed?: string): Promise<Record<string, strin
 }
 
 describe('the lineage of a result', () => {
-  it('is the way from its root, button by button and step by step', async () => {
+  it('is the path from its root, button by button and step by step', async () => {
     expect(
       await ways(`
         steps:
@@ -57,7 +57,7 @@ describe('the lineage of a result', () => {
     });
   });
 
-  it('of a judge of several is what these have in common, and they are its inputs', async () => {
+  it('of a judge of several results is their common path, and these results are its inputs', async () => {
     const found = await ways(`
       steps:
         grid: { imagine: a fox, path: U1..U2 }
@@ -67,7 +67,7 @@ describe('the lineage of a result', () => {
     expect(found['1 grid/U2']).toBe('grid@grid > U2@grid/U2; to judge@judge');
   });
 
-  it('leads to a reply that a template names, as an input', async () => {
+  it('contains a reply named in a template as an input', async () => {
     const found = await ways(`
       steps:
         grid: { imagine: a fox }
@@ -85,7 +85,7 @@ describe('the lineage of a result', () => {
     expect(found['1 pick']).toMatch(/^grid@grid > pick@pick; to best@best/);
   });
 
-  it('stays in its cell where cells share a job', async () => {
+  it('stays in its cell when cells share a job', async () => {
     const found = await ways(`
       matrix: { n: [1, 2] }
       steps:
@@ -105,7 +105,7 @@ describe('the lineage of a result', () => {
     expect(results.map(({ detail }) => detail.lineage[0]?.at)).toEqual([0, 1]);
   });
 
-  it('is known of what waits or is blocked, which has no job yet', async () => {
+  it('is known for waiting and blocked slots, which have no job yet', async () => {
     const found = await ways(
       `
         steps:

@@ -166,7 +166,7 @@ async function watching(
 }
 
 describe('a watch', () => {
-  it('misses nothing where open jobs are read at few looks, for it takes long', async () => {
+  it('misses nothing when slow reads of open jobs are rare', async () => {
     const turns = await history();
     for (const [rest, size] of [
       [30, 3],
@@ -190,7 +190,7 @@ describe('a watch', () => {
     }
   });
 
-  it('follows a job that is put off between looks that do not read the open jobs', async () => {
+  it('follows a job that is postponed between updates without the open jobs', async () => {
     const turns = await history();
     const sent = turns.flatMap(({ records }) => records.filter(({ status }) => status === 'submitting'));
     // No look at the cells of one of them is a look at those of the other.
@@ -210,7 +210,7 @@ describe('a watch', () => {
     await watched.expectAll();
   });
 
-  it('takes in what shared jobs brought to other cells, where the run ends before all results are read', async () => {
+  it('adds results of shared jobs in other cells when the run ends before all results are read', async () => {
     const turns = await history();
     const selection: Selection = { filters: [{ axis: 'note', value: 'b' }] };
     let open = (): void => {};
@@ -238,7 +238,7 @@ describe('a watch', () => {
     await watched.expectAll();
   });
 
-  it('reads everything again where reading has failed, and after a rest', async () => {
+  it('reads everything again after a failed read and a pause', async () => {
     const turns = await history();
     let [clock, reads] = [0, 0];
     const broken = (reader: WatchOptions['reader']): WatchOptions['reader'] => ({

@@ -3,8 +3,8 @@ import { FoundLists } from '../../../src/report/serve/index/found-lists.ts';
 
 const never = new AbortController().signal;
 
-describe('lists that queries found', () => {
-  it('say when there is a later one, where they are used after a change', async () => {
+describe('lists of query results', () => {
+  it('say when a newer list is available if they are used after a change', async () => {
     let [now, version, searches] = [0, 1, 0];
     const lists = new FoundLists(() => now);
     const ask = () =>
@@ -28,7 +28,7 @@ describe('lists that queries found', () => {
     expect(searches).toBe(2);
   });
 
-  it('say so, too, to those who came while they were made', async () => {
+  it('say so also to requests that came during the search', async () => {
     let version = 1;
     let end = (): void => {};
     const lists = new FoundLists(() => 0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Places } from '../../../src/report/serve/index/places.ts';
 
 describe('the places of results', () => {
-  it('are those that counting from the first cell on gives, also after cells got more or fewer', () => {
+  it('equal a count from the first cell, even after cells gained or lost results', () => {
     const cells = fc.array(fc.tuple(fc.nat(3), fc.nat(4)), { minLength: 1, maxLength: 60 });
     const changes = fc.array(fc.tuple(fc.nat(), fc.nat(5)), { maxLength: 10 });
     fc.assert(

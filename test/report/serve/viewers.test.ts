@@ -29,7 +29,7 @@ class FakeResponse extends EventEmitter {
 }
 
 describe('viewers', () => {
-  it('are dropped when they read nothing, before much is kept for them', () => {
+  it('are disconnected when they read nothing, before much is buffered for them', () => {
     const viewers = new Viewers();
     const [slow, quick] = [new FakeResponse(), new FakeResponse()];
     for (const response of [slow, quick]) viewers.add(response as unknown as ServerResponse, '{}');
@@ -41,7 +41,7 @@ describe('viewers', () => {
     expect(quick.written.length).toBe(21);
   });
 
-  it('hear a sign of life every fifteen seconds where nothing changes', () => {
+  it('get a heartbeat every fifteen seconds if nothing changes', () => {
     const viewers = new Viewers();
     const viewer = new FakeResponse();
     viewers.add(viewer as unknown as ServerResponse, '{}');

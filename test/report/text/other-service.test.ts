@@ -46,7 +46,7 @@ describe('a run whose directory holds jobs of another service', () => {
     ['another name of the host', () => named()],
     ['another scheme', () => service.url.replace('http:', 'https:')],
     ['another port', () => other.url],
-  ])('is refused for %s before anything is sent, with both origins and the ways on', async (_, address) => {
+  ])('is refused for %s before anything is sent, with both origins and next steps', async (_, address) => {
     expect((await run(service.url)).code).toBe(0);
     const { code, out, err } = await run(address());
     expect([code, out], err).toEqual([2, '']);
@@ -61,7 +61,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(service.submits.all).toHaveLength(2);
   });
 
-  it('continues with the identity that is shown, and pays nothing again', async () => {
+  it('continues with the suggested service.id, and pays nothing again', async () => {
     await run(service.url);
     const { err } = await run(named());
     const [, block = ''] = /service: \{ (.*) \}/.exec(err) ?? [];
@@ -71,7 +71,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(service.submits.all).toHaveLength(2);
   });
 
-  it('begins again with --new-service: from then on that is its service, and the way back needs the word too', async () => {
+  it('starts over with --new-service, which a return to the old service needs too', async () => {
     await run(service.url);
     const freshStart = await run(other.url, '--new-service');
     expect(freshStart.code, freshStart.err).toBe(0);
@@ -100,7 +100,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(service.submits.all).toHaveLength(2);
   });
 
-  it('is refused between a rehearsal and the real thing, which no identity makes one', async () => {
+  it('is refused between a rehearsal and a real run, whatever the identity', async () => {
     await run(service.url, '--out', 'here');
     const { code, err } = await promptpress(['run', 'set.yaml', '--sandbox', '--out', 'here'], {
       cwd: folder.path,
@@ -111,7 +111,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect(err).toContain('--out DIR');
   });
 
-  it('is shown by plan, which changes nothing, unless a new service is wanted', async () => {
+  it('is reported by plan, which changes nothing, unless --new-service is given', async () => {
     await run(service.url);
     const { code, out, err } = await pp(other.url, 'plan', 'set.yaml');
     expect(code).toBe(0);
@@ -123,7 +123,7 @@ describe('a run whose directory holds jobs of another service', () => {
     expect((await pp('', 'plan', 'set.yaml')).err).not.toContain('another service');
   });
 
-  it('is not refused where nothing was ever tried: the first address was wrong', async () => {
+  it('is not refused before the first submission: the first address was wrong', async () => {
     other.fault('any', { status: 401, body: {} });
     expect((await run(other.url)).code).toBe(3);
     const { code, err } = await run(service.url);
@@ -139,7 +139,7 @@ describe('doubts of another service', () => {
     expect(code, err).toBe(5);
   }
 
-  it('are counted in the error and in status, and not touched by runs against this one', async () => {
+  it('are counted in the error and in status, and not changed by runs against this service', async () => {
     await leaveInDoubt();
     const refused = await run(other.url);
     expect(refused.code).toBe(2);

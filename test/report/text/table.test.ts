@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tableLines } from '../../../src/report/text/table.ts';
 
-it('a table aligns columns by the columns of a terminal, and leaves empty ones out', () => {
+it('aligns columns by their width on a terminal, and leaves out empty ones', () => {
   const rows = [
     ['狐狸', '', '7', 'red'],
     ['owl', '', '12', ''],

@@ -44,7 +44,7 @@ describe('promptpress completion bash', () => {
       expect(others[at], command.name).toEqual(Object.keys(command.flags).map((flag) => `--${flag}`));
   });
 
-  it('completes every word that a flag takes, behind a blank and behind =', async () => {
+  it('completes every word that a flag takes, after a blank and after =', async () => {
     const flags = commands.flatMap(({ name, flags: table }) =>
       Object.entries(table).flatMap(([flag, { words }]) =>
         words === undefined ? [] : [{ name, flag, words }],
@@ -61,7 +61,7 @@ describe('promptpress completion bash', () => {
     }
   });
 
-  it('completes files and folders where they can stand, and nothing where nobody can know', async () => {
+  it('completes files and folders where they are accepted, and nothing for unknown values', async () => {
     const pipelines = ['sets', 'a.yaml', 'two words.yml'];
     const lines: readonly (readonly [readonly string[], readonly string[]])[] = [
       [['run', ''], pipelines],

@@ -58,7 +58,7 @@ describe('promptpress status', () => {
     );
   });
 
-  it('says what each step has cost', async () => {
+  it('shows the cost of each step', async () => {
     const { code, out } = await promptpress(['status'], { cwd });
     expect(code).toBe(0);
     const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
@@ -87,7 +87,7 @@ describe('promptpress status', () => {
   });
 });
 
-describe('what promptpress status says of jobs that were refused and put back', () => {
+describe('promptpress status of jobs that were refused and put back', () => {
   const refused = (key: string, message: string, changes: Partial<JobRecord> = {}): JobRecord =>
     job(key, 'grid', {
       status: 'pending',
@@ -96,7 +96,7 @@ describe('what promptpress status says of jobs that were refused and put back', 
       ...changes,
     });
 
-  it('counts them by kind and reason, without what differs between equal refusals', async () => {
+  it('counts them by kind and reason, ignoring details of equal refusals', async () => {
     const customId = 'MJ::JOB::pan_left::1::0f';
     commit(
       refused('a', 'quota of key 1 is used up'),
@@ -126,7 +126,7 @@ describe('what promptpress status says of jobs that were refused and put back', 
     expect(json.putBack).toHaveLength(3);
   });
 
-  it('says what the last run paid again', async () => {
+  it('shows what the last run paid again', async () => {
     const facts = {
       filesRoot: cwd,
       tables: [],
@@ -145,7 +145,7 @@ describe('what promptpress status says of jobs that were refused and put back', 
   });
 });
 
-describe('what promptpress status says of what was learned', () => {
+describe('what promptpress status shows of learned facts', () => {
   const section = 'How long tasks take here (run --relearn forgets it):';
   const schema = join(import.meta.dirname, '../../../../schemas/status.schema.json');
 
@@ -171,7 +171,7 @@ describe('what promptpress status says of what was learned', () => {
     });
   });
 
-  it('is what the service accepts, where it has refused more', async () => {
+  it('includes what the service accepts, if it has refused more', async () => {
     const lanes = { 'text-pro': 600, 'text-pro (chat)': 7.5 };
     const found = { atOnce: { 'text/text-pro': 2 }, byChance: { submit: 0.52, 'text/another': 0.3 } };
     const limits = { tasks: 8, perMinute: { submit: 59.4, poll: 1200 }, lanes, ...found };
@@ -194,12 +194,12 @@ describe('what promptpress status says of what was learned', () => {
     expect(json.learned).toEqual({ durations: [], limits });
   });
 
-  it('is nothing of limits where it has refused nothing', async () => {
+  it('includes no limits if it has refused nothing', async () => {
     state.setFact('learned.limits', limitsText({ perMinute: {} }));
     expect(JSON.parse((await promptpress(['status', '--json'], { cwd })).out)).not.toHaveProperty('learned');
   });
 
-  it.each(['', 'damaged', '{"version":1,"content":{"kinds":[]}}'])('is nothing of %j', async (text) => {
+  it.each(['', 'damaged', '{"version":1,"content":{"kinds":[]}}'])('is empty for %j', async (text) => {
     state.setFact('learned.poll', text);
     expect((await promptpress(['status'], { cwd })).out).not.toContain(section);
     expect(JSON.parse((await promptpress(['status', '--json'], { cwd })).out)).not.toHaveProperty('learned');
@@ -209,7 +209,7 @@ describe('what promptpress status says of what was learned', () => {
 describe('promptpress status --watch', () => {
   const terminal = { columns: () => 60, rows: () => 24, unicode: true };
 
-  it('draws over itself until the run ends, then prints the status as ever', async () => {
+  it('redraws until the run ends, then prints the status as usual', async () => {
     commit(job('a', 'grid', { status: 'running' }), job('b', 'grid', { status: 'pending' }));
     const release = hold();
     const test = testIo({ cwd, terminal });
@@ -267,7 +267,7 @@ describe('promptpress status --watch', () => {
     release();
   });
 
-  it('ends at once where no run is on', async () => {
+  it('ends at once if no run is active', async () => {
     commit(job('a', 'grid', { status: 'done' }));
     const watched = await promptpress(['status', '--watch'], { cwd });
     expect(watched).toEqual(await promptpress(['status'], { cwd }));

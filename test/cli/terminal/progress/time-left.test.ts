@@ -80,7 +80,7 @@ describe.each(runs)('the time left of a run %s', (_name, run) => {
     expect(medianOf(errors)).toBeLessThan(0.2);
   });
 
-  it('moves slowly: the end that it promises never moves by more than a tenth of it at once', () => {
+  it('changes slowly: the predicted end never moves by more than a tenth of it at once', () => {
     const all = settledIn((shown.at(-1) as Shown).progress);
     const counted = shown.filter(({ progress }) => progress.open > 0 && settledIn(progress) >= all / 10);
     const jumps = counted.slice(1).filter((now, index) => {
@@ -93,7 +93,7 @@ describe.each(runs)('the time left of a run %s', (_name, run) => {
     expect(jumps).toEqual([]);
   });
 
-  it('comes to nothing with the run', () => {
+  it('reaches zero with the end of the run', () => {
     expect((shown.at(-1) as Shown).progress).toMatchObject({ leftMs: 0, open: 0, tasks: 0, texts: 0 });
   });
 });
@@ -124,7 +124,7 @@ describe('what is left of a run', () => {
     expect(others.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
   });
 
-  it('is unknown while nothing moves for longer than all of it was to take', async () => {
+  it('is unknown when nothing has moved for longer than the whole estimate', async () => {
     const place = await world(grid(3), {
       duration: () => 20_000,
       // A host of images that gives none for a quarter of an hour.
@@ -138,7 +138,7 @@ describe('what is left of a run', () => {
     expect(shown.at(-1)?.progress).toMatchObject({ leftMs: 0, open: 0 });
   });
 
-  it('counts what --retry-failed takes up again as open, and what hangs on it', async () => {
+  it('counts jobs retried by --retry-failed, and jobs that depend on them, as open', async () => {
     let bad = true;
     const place = await world(grid(3, 'U1'), { fails: () => (bad ? 'banned prompt' : undefined) });
     const first = await shownProgress(place);

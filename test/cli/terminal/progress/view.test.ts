@@ -113,7 +113,7 @@ describe('ProgressModel', () => {
     });
   });
 
-  it('takes a failed job that is tried again back', () => {
+  it('no longer counts a failed job that is retried', () => {
     const model = new ProgressModel(
       runStart([stepStart('grid', { total: 1, counts: { failed: 1 } })]),
       start,
@@ -123,7 +123,7 @@ describe('ProgressModel', () => {
     expect(model.progress(start).steps[0]).toMatchObject({ failed: 0, active: 1 });
   });
 
-  it('says why there is no progress while there is none', () => {
+  it('shows the reason while there is no progress', () => {
     const model = new ProgressModel(runStart(), start);
     model.take({ type: 'route:pause', route: 'submit', untilMs: start + 5000, reason: 'slow down' }, start);
     expect(model.progress(start + 1000).notice).toBe(
@@ -171,7 +171,7 @@ describe('the live view', () => {
     ]);
   });
 
-  it('leaves the least important out where the screen is narrow, and never the time left', () => {
+  it('leaves out the least important parts on a narrow screen, but never the time left', () => {
     const shown = (columns: number): readonly string[] =>
       progressLines({ ...progress, earlier: { cost: 3, tokens: 500 } }, start, { ...look, columns });
     expect(shown(40)).toEqual([
@@ -187,7 +187,7 @@ describe('the live view', () => {
     );
   });
 
-  it('shows the steps that run first where there are more steps than rows', () => {
+  it('shows running steps first if there are more steps than rows', () => {
     const many = Array.from({ length: 40 }, (_, n) =>
       stepProgress(`step${n}`, n < 15 ? { done: 3, total: 3 } : { active: n % 10 === 7 ? 1 : 0, total: 3 }),
     );
@@ -213,7 +213,7 @@ describe('the live view', () => {
     expect(progressLines(progressOf(many), start, { ...look, rows: 50 })).toHaveLength(42);
   });
 
-  it('marks a total that is only expected', () => {
+  it('marks an estimated total', () => {
     const open = [...steps, stepProgress('best', { done: 2 })];
     expect(progressLines(progressOf(open, { open: 15 }), start, look)[0]).toMatch(
       /^time left unknown .* 11\/~30, /,
@@ -236,7 +236,7 @@ describe('the live view', () => {
     expect(progressLines(progressOf(one), start, look)[0]).toContain('x');
   });
 
-  it('fits every width and height, whatever the names and notices are, and lets nothing through that a terminal obeys', () => {
+  it('fits every width and height with any names and notices, and prints no control characters', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 30 }), { minLength: 1, maxLength: 12 }),
@@ -263,7 +263,7 @@ describe('the live view', () => {
     );
   });
 
-  it('says what is in flight also where nothing is, and no kind of which there is none', () => {
+  it('shows work in flight even if there is none, without kinds that have none', () => {
     const kinds = fc.record({ tasks: fc.nat(2), downloads: fc.nat(2), texts: fc.nat(2) });
     fc.assert(
       fc.property(kinds, ({ tasks, downloads, texts }) => {
@@ -282,7 +282,7 @@ describe('the live view', () => {
     );
   });
 
-  it('is one sentence where there is no terminal', () => {
+  it('is one sentence without a terminal', () => {
     const now = new Date(2026, 10, 22, 21, 54, 3).getTime();
     const shown = { ...progress, startedAt: now - 90_000, earlier: { cost: 2, tokens: 0 } };
     expect(progressSentence(shown, now)).toBe(

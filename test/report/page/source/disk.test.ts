@@ -56,7 +56,7 @@ test('reads the summary, then the results in order, and no details', async () =>
   expect(source.progress).toBeUndefined();
 });
 
-test('first results are there before the last are read', async () => {
+test('shows the first results before the last are read', async () => {
   const { source } = reportOf();
   const totals = new Set<number>();
   source.subscribe(() => totals.add(source.found?.total ?? 0));
@@ -65,7 +65,7 @@ test('first results are there before the last are read', async () => {
   expect(totals).toContain(100);
 });
 
-test('a search first says what it finds at once, then what is in long texts, a file of details at a time', async () => {
+test('a search first finds matches in memory, then in long texts, one file of details at a time', async () => {
   const { source, loads } = reportOf();
   await source.open();
   await until(source, () => source.found?.total === rows.length);
@@ -81,7 +81,7 @@ test('a search first says what it finds at once, then what is in long texts, a f
   expect(new Set(loads).size).toBe(loads.length);
 });
 
-test('a later question ends the search before it', async () => {
+test('a new query ends the previous search', async () => {
   const { source, loads } = reportOf();
   await source.open();
   await until(source, () => source.found?.total === rows.length);
@@ -93,7 +93,7 @@ test('a later question ends the search before it', async () => {
   expect(loads.length).toBeLessThanOrEqual(1);
 });
 
-test('details are read once for results that lie in one file', async () => {
+test('reads details once for results in one file', async () => {
   const { source, loads } = reportOf();
   await source.open();
   loads.length = 0;
@@ -103,7 +103,7 @@ test('details are read once for results that lie in one file', async () => {
   expect(loads).toEqual(['data/details-00001.js']);
 });
 
-test('a file of results that is missing is named; what was read before it stays', async () => {
+test('names a missing file of results and keeps the results read before it', async () => {
   const { source } = reportOf('data/results-00002.js');
   await source.open();
   await until(source, () => source.found?.total === 200);
@@ -111,7 +111,7 @@ test('a file of results that is missing is named; what was read before it stays'
   expect(source.problem).toContain('promptpress report');
 });
 
-test('a report without its summary says so', async () => {
+test('reports a missing summary', async () => {
   const { source } = reportOf('data/summary.js');
   await source.open();
   expect(source.problem).toContain('data/summary.js');

@@ -49,7 +49,7 @@ async function opened() {
   };
 }
 
-test('asks again after a change, and shows what it has until then', async () => {
+test('loads a page again after a change, and shows the old one until then', async () => {
   const { asked, answer, change, shown } = await opened();
   await answer(0, found('running'));
   change();
@@ -58,7 +58,7 @@ test('asks again after a change, and shows what it has until then', async () => 
   expect([asked.length, shown()]).toEqual([2, 'done']);
 });
 
-test('asks again for what changed while the answer was on its way', async () => {
+test('loads again what changed while a response was on its way', async () => {
   const { asked, answer, change, shown } = await opened();
   change();
   expect(asked.length).toBe(1);
@@ -72,7 +72,7 @@ test('asks again for what changed while the answer was on its way', async () => 
   expect([asked.length, shown()]).toEqual([3, 'done']);
 });
 
-test('asks again for an answer that is of before the last change, when there is a later one', async () => {
+test('repeats a request with an outdated response when a newer one is available', async () => {
   const { asked, answer, later, shown } = await opened();
   await answer(0, found('running', { again: 3000 }));
   expect([asked.length, later.map(({ milliseconds }) => milliseconds)]).toEqual([1, [3000]]);
@@ -84,7 +84,7 @@ test('asks again for an answer that is of before the last change, when there is 
   expect([asked.length, later.length, shown()]).toEqual([3, 2, 'done']);
 });
 
-test('asks again for a change whose answer was lost', async () => {
+test('repeats a request whose response was lost after a change', async () => {
   const { asked, answer, change, later, refuse, shown } = await opened();
   await answer(0, found('running'));
   change();

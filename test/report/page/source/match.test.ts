@@ -55,7 +55,7 @@ const queries: fc.Arbitrary<Query> = fc.record(
   { requiredKeys: [] },
 );
 
-test('a walk over columns finds what a look at each result finds', () => {
+test('matching columns finds the same as matching each result', () => {
   fc.assert(
     fc.property(queries, (query) => {
       const matcher = new Matcher(columns, query, steps, variables);
@@ -70,19 +70,19 @@ test('a walk over columns finds what a look at each result finds', () => {
   );
 });
 
-test('only a text that is longer than its beginning is looked into', () => {
+test('looks only into texts that are longer than their beginnings', () => {
   const matcher = new Matcher(columns, { search: 'zeppelin' }, steps, variables);
   const perhaps = rows.filter(({ result }) => matcher.match(result.at) === 'perhaps');
   expect(perhaps.length).toBeGreaterThan(0);
   expect(perhaps.every(({ detail }) => (detail.text ?? '').length > 240)).toBe(true);
 });
 
-test('a result of the columns is the one that was packed', () => {
+test('unpacks each result as it was packed', () => {
   for (const { result } of rows) expect(columns.result(result.at)).toEqual(result);
   expect(columns.result(rows.length)).toBeUndefined();
 });
 
-test('a chunk out of order, or beyond the results that are planned, is refused', () => {
+test('refuses a chunk out of order or beyond the planned results', () => {
   const fresh = new Columns(summary);
   expect(fresh.add(packed(rows.slice(100, 200)))).toBe(false);
   expect(fresh.add(packed(rows.slice(0, 100)))).toBe(true);
@@ -96,7 +96,7 @@ test('a job is found at its first result', () => {
   expect(columns.findJob('gone')).toBeUndefined();
 });
 
-test('orders are those of a stable sort, the largest first, those without a figure last', () => {
+test('sorts stably, largest first, results without a figure last', () => {
   const ats = Uint32Array.from(rows.keys());
   const figures = {
     cost: rows.map(({ result }) => result.cost ?? -1),

@@ -41,7 +41,7 @@ const addresses: fc.Arbitrary<Address> = fc.record(
   { requiredKeys: ['tab', 'query'] },
 );
 
-test('an address is read as it was written, whatever values there are', () => {
+test('reads an address as it was written, with any values', () => {
   fc.assert(
     fc.property(addresses, (address) => {
       expect(readAddress(`#${writeAddress(address)}`)).toEqual(address);
@@ -49,13 +49,13 @@ test('an address is read as it was written, whatever values there are', () => {
   );
 });
 
-test('an address that nobody wrote shows the page as it opens', () => {
+test('an invalid address shows the initial page', () => {
   expect(readAddress('')).toEqual(start);
   expect(readAddress('#tab=x&open=-1&compare=3&sort=size&mark=maybe&search=')).toEqual(start);
   expect(writeAddress(start)).toBe('');
 });
 
-test('a filter that is set twice is gone, and nothing of it stays in the address', () => {
+test('setting a filter twice removes it from the query and the address', () => {
   const filters = [
     { by: 'step', value: 'grid' },
     { by: 'status', value: 'done' },
@@ -74,7 +74,7 @@ test('a filter that is set twice is gone, and nothing of it stays in the address
   expect(searching(all, '').search).toBeUndefined();
 });
 
-test('marks are set, changed, taken back, kept and written as a table', () => {
+test('marks are set, changed, removed, stored and written as a table', () => {
   let marks = readMarks(null);
   marks = flipMark(flipMark(marks, 'a', 'keep'), 'b', 'keep');
   marks = flipMark(flipMark(marks, 'b', 'reject'), 'c"d', 'reject');

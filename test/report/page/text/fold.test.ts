@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold, piecesOf, wordsOf } from '../../../../src/report/page/text/fold.ts';
 
-test('case and accents are left aside', () => {
+test('ignores case and accents', () => {
   expect(fold('Élan ÅNGSTRÖM İ')).toBe('elan angstrom i');
   expect(wordsOf('  Élan\tfox élan ')).toEqual(['elan', 'fox']);
 });
 
-test('pieces mark words where they are written, with what accents add', () => {
+test('marks found words in the text, including their accents', () => {
   expect(piecesOf('An Élan, elan', ['elan'])).toEqual([
     { text: 'An ', hit: false },
     { text: 'Élan', hit: true },
@@ -17,7 +17,7 @@ test('pieces mark words where they are written, with what accents add', () => {
   expect(piecesOf('e\u0301tat', ['etat'])).toEqual([{ text: 'e\u0301tat', hit: true }]);
 });
 
-test('pieces put together are the text, whatever it is', () => {
+test('the joined pieces of any text are that text', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }),

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { indentJson } from '../../../../src/report/page/text/indent-json.ts';
 
-test('a member stands on a line; numbers stay as they are written', () => {
+test('puts each member on a line and keeps numbers as written', () => {
   expect(indentJson('{"id":12345678901234567890,"a":[1, 2],"b":{},"c":[ ]}')).toBe(
     '{\n  "id": 12345678901234567890,\n  "a": [\n    1,\n    2\n  ],\n  "b": {},\n  "c": []\n}',
   );
 });
 
-test('what is no JSON stays as it is', () => {
+test('does not change a text that is not JSON', () => {
   expect(indentJson('{"a": ')).toBe('{"a": ');
 });
 
-test('is what JSON.stringify writes, of any value', () => {
+test('formats any value like JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const json = JSON.stringify(value);

@@ -16,7 +16,7 @@ test('a path is escaped part by part', () => {
   expect(escapePath('images/a b#c%/ä?.png')).toBe('images/a%20b%23c%25/%C3%A4%3F.png');
 });
 
-test('an object is a line of its members', () => {
+test('an object becomes one line of its members', () => {
   expect(lineOf('{"name":"ink drawing","stylize":50}')).toBe('ink drawing, 50');
   expect(lineOf('{not json')).toBe('{not json');
   expect(lineOf('fox')).toBe('fox');

@@ -24,7 +24,7 @@ describe('a sample', () => {
     );
   });
 
-  it('is close, and the same each time, for any more', () => {
+  it('is approximate but deterministic for more numbers', () => {
     const made = () => {
       const sample = new Sample();
       for (let index = 0; index < 300_000; index += 1) sample.add((index * 7919) % 100_003);
@@ -43,7 +43,7 @@ describe('a sample', () => {
 });
 
 describe('the values of a variable', () => {
-  it('are listed in the order in which they come, the first of very many, and counted up to a bound', () => {
+  it('are listed in order of occurrence up to a bound, and counted up to another', () => {
     const counter = new VariableCounter('n');
     for (let round = 0; round < 2; round += 1)
       for (let index = 0; index < countedValues + 5_000; index += 1) counter.add(`value ${index}`);
@@ -55,7 +55,7 @@ describe('the values of a variable', () => {
     ]);
   });
 
-  it('are counted exactly below it', () => {
+  it('are counted exactly below the bound', () => {
     const counter = new VariableCounter('n');
     for (let index = 0; index < 5_000; index += 1) counter.add(String(index % 1_234));
     expect(counter.variable().distinct).toBe(1_234);

@@ -6,7 +6,7 @@ const start = Date.UTC(2026, 0, 1);
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 describe('a timeline', () => {
-  it('shows each second of a short run, with what was under way at its end', () => {
+  it('has a point for each second of a short run, with the jobs then in flight', () => {
     const timeline = new Timeline();
     timeline.begin(start + 200);
     timeline.begin(start + 900);
@@ -25,7 +25,7 @@ describe('a timeline', () => {
     });
   });
 
-  it('is empty where nothing happened, and has no cost where no price is known', () => {
+  it('is empty without events, and has no cost without prices', () => {
     expect(new Timeline().charts()).toEqual({
       secondsPerPoint: 1,
       finished: [],
@@ -38,7 +38,7 @@ describe('a timeline', () => {
     expect(timeline.charts().cost).toEqual([]);
   });
 
-  it('has at most 600 points of whatever length, in any order, and loses nothing', () => {
+  it('has at most 600 points for any duration and order, and loses no event', () => {
     const moment = fc.integer({ min: 0, max: 200 * 86_400_000 });
     fc.assert(
       fc.property(

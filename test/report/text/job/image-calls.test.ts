@@ -77,7 +77,7 @@ async function shown(key: string): Promise<{ readonly report: object; readonly w
   return { report, words: (await promptpress(['show', key, '.'], { cwd })).out };
 }
 
-it('names the images that a request shows by where they lie, in order', async () => {
+it('lists the images of a request by their files, in order', async () => {
   const { report, words } = await shown(blend);
   expect(report).toMatchObject({
     shows: [
@@ -106,7 +106,7 @@ it('names the images that a request shows by where they lie, in order', async ()
   expect(words).not.toContain('AAAA');
 });
 
-it('names the file of a mask, and says whether it is turned round', async () => {
+it('names the file of a mask, and says whether it is inverted', async () => {
   const { report, words } = await shown(upscale);
   expect(report).toMatchObject({
     shows: [],
@@ -115,7 +115,7 @@ it('names the file of a mask, and says whether it is turned round', async () => 
   expect(words).toMatch(/^ {2}mask +masks\/neck\.png \(sha256 333333333333…\), inverted$/m);
 });
 
-it('says nothing of images where a request shows none', async () => {
+it('has no rows for a request without images', async () => {
   const { report, words } = await shown(bare);
   expect(report).toMatchObject({ shows: [] });
   expect(report).not.toHaveProperty('mask');

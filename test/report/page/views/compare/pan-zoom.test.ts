@@ -8,7 +8,7 @@ import {
   zoomed,
 } from '../../../../../src/report/page/views/compare/pan-zoom.ts';
 
-test('the point that is pointed at stays where it is', () => {
+test('zooming keeps the point under the pointer in place', () => {
   const view = zoomed(whole, 2, 0.25, -0.25);
   expect(view).toEqual({ scale: 2, x: -0.25, y: 0.25 });
   const place = (at: View, point: number): number => at.x + point * at.scale;
@@ -40,7 +40,7 @@ test('a picture is never smaller than its pane, and never leaves it', () => {
   );
 });
 
-test('keys zoom, move and show the whole', () => {
+test('keys zoom, move and show the whole picture', () => {
   const near = viewAfterKey(whole, '+') as View;
   expect(near.scale).toBe(1.5);
   expect(viewAfterKey(near, 'ArrowRight')?.x).toBeCloseTo(-0.1);

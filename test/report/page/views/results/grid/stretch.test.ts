@@ -12,7 +12,7 @@ function stretched(total: number): Stretch {
   return stretch;
 }
 
-test('a list that a browser can draw is scrolled as it is', () => {
+test('scrolls a list that browsers can draw without scaling', () => {
   const stretch = stretched(100_000);
   expect(stretch.height).toBe(100_000);
   expect(stretch.scrolled(5000)).toBe(5000);
@@ -20,14 +20,14 @@ test('a list that a browser can draw is scrolled as it is', () => {
   expect(stretch.settle()).toBeUndefined();
 });
 
-test('of a list that no browser can draw, the end of the page is the end of the list', () => {
+test('the end of the page shows the end of a list that is too high for browsers', () => {
   const stretch = stretched(90_000_000);
   expect(stretch.height).toBe(8_000_000);
   expect(stretch.scrolled(stretch.height - view)).toBeCloseTo(90_000_000 - view, 0);
   expect(stretch.scrolled(0)).toBe(0);
 });
 
-test('small movements move the list by as much, and the page then settles at its share of the whole', () => {
+test('small movements move the list equally, and the page then settles at its share of the height', () => {
   const stretch = stretched(90_000_000);
   const before = stretch.scrolled(4_000_000);
   expect(stretch.scrolled(4_000_120)).toBe(before + 120);
@@ -40,13 +40,13 @@ test('small movements move the list by as much, and the page then settles at its
   expect(stretch.scrolled(settled)).toBe(before + 60 + 10_000);
 });
 
-test('what is seen stands on the page where it is looked at', () => {
+test('converts an offset in the list into an offset on the page', () => {
   const stretch = stretched(90_000_000);
   const listed = stretch.scrolled(6_000_000);
   expect(stretch.shown(listed + 100)).toBe(6_000_100);
 });
 
-test('a row is brought into sight by the shortest way, below what covers the window', () => {
+test('a row becomes visible by the shortest scroll, below the bar that covers the window', () => {
   const stretch = stretched(100_000);
   stretch.scrolled(1000);
   expect(stretch.reveal(1100, 100, 50)).toBeUndefined();
@@ -71,7 +71,7 @@ test.each([
   expect(moved(key, from, 10, fullRows(10, 4), 2)).toBe(to);
 });
 
-test('each cell begins a row, and goes on in the next where it has more results than columns', () => {
+test('each cell begins a row, and continues in the next if it has more results than columns', () => {
   const cells = [1, 1, 1, 2, 3, 3, 3, 3, 3, 4];
   const layout = rowsByCell(cells.length, 3, (position) => cells[position] as number);
   expect(Array.from({ length: layout.rows }, (_, row) => [layout.first(row), layout.count(row)])).toEqual([
