@@ -17,57 +17,57 @@ import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
 import { every, liveSessions } from './slices/session.ts';
 import type { Engine } from './worker.ts';
 
-/** A run as its coordinator leads it. */
+/** A run, as its coordinator needs it. */
 export interface LedRun {
   readonly run: number;
   readonly name: string;
-  /** What workers need to know of it. */
+  /** Description of the run for its workers, as text. */
   readonly spec: string;
   readonly queue: SliceQueue;
-  /** All chosen cells, by ascending number. */
+  /** Returns the selected cells, by ascending number. */
   cells(invocation: number): AsyncIterable<Cell>;
-  /** Cells of a slice at most. */
+  /** Largest number of cells in a slice. */
   readonly size: number;
-  /** Tasks that all workers may have in flight. */
+  /** Number of tasks that all workers together may have in flight. */
   readonly slots: number;
-  /** What all workers together may spend. */
+  /** Spending limits of all workers together. */
   readonly bounds?: Bounds;
-  /** What `holdRun` gave; absent: it is held now, and let go of at the end. */
+  /** The coordinator lease from `holdRun`; absent: taken at the start and released at the end. */
   readonly hold?: RunHold;
-  /** How long is waited for a file that no worker has, ms. */
+  /** How long to wait for a file that no worker has, ms. */
   readonly patienceMs: number;
-  /** The files that its cells show; absent: it shows none. */
+  /** The image files of its cells; absent where they have none. */
   readonly files?: {
     /** Answers workers that ask for files or lack them. */
     serve(): Promise<void>;
-    /** Nobody is at work any more. */
+    /** Deletes the copies of the files, once no worker needs them. */
     clear(): Promise<void>;
   };
-  /** Returns once all cells are fed: workers do the rest, and the same command goes on with it. */
+  /** Returns once all cells are fed. Workers do the rest, and the same command continues the run. */
   readonly detach?: boolean;
 }
 
-/** How often the coordinator looks whether the run is over, ms. */
+/** Interval at which the coordinator checks whether the run has ended, ms. */
 const lookMs = 250;
-/** How often dead workers and late facts are looked for, ms. */
+/** Interval of the search for dead workers and late facts, ms. */
 const careMs = 2000;
-/** How often workers are answered that lack files, ms. */
+/** Interval at which workers that lack files are answered, ms. */
 const serveMs = 1000;
 
-/** What came of leading a run. */
+/** The result of leading a run. */
 export interface LedEnd {
-  /** Undefined: it was left to the workers. */
+  /** Undefined where the run was left to the workers. */
   readonly end?: RunEnd;
 }
 
-/** How a run has ended. Where all was done before its workers stopped, its longest duration was no matter. */
+/** Returns how a run has ended. Where everything was done before its workers stopped, the maximum duration does not count. */
 function endOf({ status }: RunWatch): RunEnd {
   const { end, fed = false, waiting = 0 } = status ?? {};
   const isWhole = end?.kind === 'budget' && end.code === maxDurationCode && fed && waiting === 0;
   return end === undefined || isWhole ? { kind: 'complete' } : end;
 }
 
-/** How a run has ended of which all is done but what needs a kind that is closed, or was left. */
+/** Returns how a run has ended in which only work of closed or left kinds remains. */
 async function withClosedKinds(
   { pool, clock }: Engine,
   run: number,
@@ -80,11 +80,11 @@ async function withClosedKinds(
 }
 
 /**
- * Leads a run: registers its cells as slices, feeds again what was lost, and sees its end. One process leads a run at a time; where it
- * dies the workers go on, and the same command takes the run up again.
+ * Leads a run: registers its cells as slices, feeds lost slices to the queue again, and waits for its end. One process leads a run at a
+ * time; if it dies, the workers continue, and the same command takes the run up again.
  *
- * @param working what this process itself does for the run, once it is known which invocation it is
- * @throws StateError `state.locked` where another process leads the run; EngineError; what reading the cells throws
+ * @param working the work of this process itself for the run, once the invocation is known
+ * @throws StateError `state.locked` where another process leads the run; EngineError; any error of reading the cells
  */
 export async function lead(
   engine: Engine,
@@ -130,7 +130,7 @@ export async function lead(
       [, isEnded] = await Promise.all([feeding, ending, working?.(invocation)]);
       if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
       if (led.detach === true && !control.drain.aborted) return {};
-      // Whoever leads it by now says how it ended.
+      // The process that leads the run now reports its end.
       if (isEnded && !(await hold.renew())) throw leadElsewhere(pool, led.name);
       const end = endOf(watch);
       return { end: end.kind === 'complete' ? await withClosedKinds(engine, run, watch, control) : end };
@@ -139,7 +139,7 @@ export async function lead(
       control.drain.removeEventListener('abort', onDrain);
       stop.abort();
       await Promise.all([watch.stop(), refeeder.stop(), stopCare(), stopServing()]);
-      // What a queue still has of a run that is over is taken by nobody.
+      // Remaining entries in the queue of an ended run are never taken.
       if (isEnded) await queue.remove(run).catch(() => undefined);
       if (isEnded) await led.files?.clear();
     }
@@ -149,9 +149,9 @@ export async function lead(
 }
 
 /**
- * Resolves when all is done, or when every worker has ended after the run was stopped, or when the user waits no longer.
+ * Waits until everything is done, until every worker has ended after the run was stopped, or until the user stops waiting.
  *
- * @returns whether the run is over
+ * @returns whether the run has ended
  */
 async function ended(
   { pool, clock }: Engine,
@@ -175,13 +175,13 @@ async function ended(
   return false;
 }
 
-/** @throws EngineError */
+/** Whether no slice is left to do. @throws EngineError */
 async function isDone(pool: EnginePool, run: number, watch: RunWatch, late: LateFacts): Promise<boolean> {
   await watch.look();
   const { state, fed, waiting } = watch.status ?? { state: 'open', fed: false, waiting: 0 };
   if (state !== 'open') {
     if ((await liveSessions(pool, run)) > 0) return false;
-    // Who has left since may have done what was left.
+    // A worker that has left since may have done the rest.
     await watch.look();
     return true;
   }

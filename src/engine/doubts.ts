@@ -7,24 +7,24 @@ import { RecordCache } from './state/cache.ts';
 import { sendTurn, sentTurn } from './state/commit.ts';
 import { lateFactOf, readRecord, type Version, type WriterRow, writerColumns } from './state/rows.ts';
 
-/** A worker that is not known to be over. */
+/** A worker that is not known to be dead and may still send requests. */
 export interface PossibleSender {
   readonly name: string;
-  /** It is there: it was heard of in the last seconds. */
+  /** True where the worker was heard of in the last seconds. */
   readonly isThere: boolean;
-  /** Once nothing is heard of it for two of these, it is known to be over, ms. */
+  /** Lease of the worker, ms. After two leases without a heartbeat it counts as dead. */
   readonly leaseMs: number;
 }
 
-/** A job as it lies on the engine, between all workers. */
+/** A job on the engine, as shared by all workers. */
 export interface SharedJob {
   readonly record: JobRecord;
   readonly version: Version;
-  /** What was heard late of its last submission, and is not in the record yet. */
+  /** A late fact about its last submission that is not in the record yet. */
   readonly heard?: LateFact;
-  /** Who may still be sending what was intended; absent: nobody. */
+  /** The worker that may still send its request; absent where none may. */
   readonly sender?: PossibleSender;
-  /** What was counted for it of what may be spent. */
+  /** Spending counted for the job. */
   readonly charged: { readonly cost: number; readonly tokens: number };
 }
 
@@ -34,7 +34,7 @@ interface SharedRow extends WriterRow {
   readonly sender_lease: number;
 }
 
-/** Reads a job, and who may still be sending it, as of one moment. @returns undefined: there is none @throws EngineError */
+/** Reads a job and the worker that may still send its request. @returns undefined where there is no job @throws EngineError */
 export async function readSharedJob(
   pool: EnginePool,
   run: number,
@@ -70,20 +70,20 @@ export async function readSharedJob(
   };
 }
 
-/** Jobs that may have been on their way when their workers were killed. */
+/** Jobs whose request may have been in flight when their workers were killed. */
 export interface UnheardJobs {
   readonly jobs: number;
-  /** The workers, at most three. */
+  /** Names of the workers, at most three. */
   readonly workers: readonly string[];
-  /** The longest of their leases, ms. */
+  /** Longest lease of these workers, ms. */
   readonly leaseMs: number;
 }
 
 /**
- * Finds the jobs of a run that a worker may be sending of which nothing is heard, and that is not known to be over: nothing is decided
- * about them before it is.
+ * Finds the jobs of a run whose request a silent worker may still send: nothing is decided about them before it is dead.
  *
- * @returns undefined: there are none @throws EngineError
+ * @returns undefined where there are none
+ * @throws EngineError
  */
 export async function unheardJobs(pool: EnginePool, run: number): Promise<UnheardJobs | undefined> {
   const { rows } = await pool.query<UnheardJobs>(
@@ -103,12 +103,12 @@ export async function unheardJobs(pool: EnginePool, run: number): Promise<Unhear
 }
 
 /**
- * Writes what a user has decided about a job, where it still is as it was read: no worker has decided anything about it meanwhile, and
- * none will from what it knew before. A job that is to be polled from now on gets a slice of its own, which a worker takes; slices that have left
- * jobs below it are fed again by `LateFacts`.
+ * Writes the user's decision about a job, if the job is still as it was read: no worker has decided anything about it since, or will from
+ * older data. A job to be polled from now on gets a slice of its own; `LateFacts` feeds the slices with jobs below it again.
  *
  * @param turn of this one job
- * @returns false: the job has changed, and nothing is written @throws EngineError
+ * @returns false where the job has changed, and nothing is written
+ * @throws EngineError
  */
 export async function settleSharedJob(
   pool: EnginePool,
@@ -118,10 +118,10 @@ export async function settleSharedJob(
 ): Promise<boolean> {
   const cache = new RecordCache();
   cache.read(key, { record, ...version }, [], 0);
-  // What is written is decided from this version.
+  // The decision is based on this version.
   cache.get(key);
   return await pool.transaction(async (connection) => {
-    // Whoever writes for no slice has a session of his own, which is over as it begins: nothing is sent.
+    // A writer without a slice has a session of its own that is over from the start: it sends nothing.
     const { rows } = await connection.query<{ session: number }>(
       `INSERT INTO promptpress.sessions (name, over, ended) VALUES ('resolve', true, true) RETURNING session::float8 AS session`,
     );

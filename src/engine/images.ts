@@ -4,14 +4,14 @@ import { inGroups } from '../plan/resolve/load-records.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import { wantedFiles } from './slices/lacks.ts';
 
-/** Files that are known at least; one that was not asked for since so many others were is asked for again. */
+/** Number of known files after which the least recently used ones are forgotten and read again on demand. */
 const mostKnown = 50_000;
-/** Bytes of a path: it is the key of a row, and may be the reply of a model. */
+/** Longest path in bytes. A path is the key of a row, and may come from a model's reply. */
 const longestPath = 1024;
-/** Files that are served at a time. */
+/** Largest number of files served at a time. */
 const mostServed = 256;
 
-/** A file that a run needs, as its coordinator has registered it. */
+/** A file that a run needs, as registered by its coordinator. */
 export interface RegisteredFile {
   readonly path: string;
   readonly sha256: string;
@@ -19,16 +19,16 @@ export interface RegisteredFile {
 }
 
 interface Row extends RegisteredFile {
-  /** Why the coordinator cannot use it: a code, and words. Neither this nor a hash: nobody has said yet what it is. */
+  /** Error of a file that the coordinator cannot use: a code and a message. With neither this nor a hash, the file is not known yet. */
   readonly error: string | null;
-  /** A copy lies in the place of the run. */
+  /** True where a copy lies in the shared place of the run. */
   readonly shared: boolean;
 }
 
 /**
- * The files that requests show, as all processes of a run see them: what a file is, its coordinator alone says, by what lies on its own
- * machine. Of a path that is known only from a reply, a worker asks it. A file that is not here with that content, nor in the place of the
- * run, is `unread`, so that nothing is asked for with it.
+ * The images of requests, the same for all processes of a run. Only the coordinator decides what a file is, from the files on its machine;
+ * a worker asks it about paths that only a reply contains. A file that is neither here with that content nor in the shared place of the run
+ * is `unread`, so that no request is made with it.
  */
 export class SharedImages implements ImageFiles {
   readonly #own: { facts(path: string): ImageFile };
@@ -39,19 +39,19 @@ export class SharedImages implements ImageFiles {
   #isOver = false;
   readonly #asked = new Set<string>();
   #known = new Map<string, ImageFile>();
-  /** What was known before so many others were. */
+  /** Older part of the cache of known files. */
   #older: ReadonlyMap<string, ImageFile> = new Map();
-  /** Files that cannot be used here, as the run has them; undefined: nobody has said what they are. */
+  /** Files that cannot be used on this machine, as the run knows them; undefined where the coordinator has not described them. */
   readonly #lacking = new Map<string, ImageFile | undefined>();
   readonly #unread = new Set<string>();
   readonly #notServed = new Set<string>();
-  /** How often it was learned what a file is. */
+  /** Number of times that a file became known. */
   #learned = 0;
   #loading: Promise<void> = Promise.resolve();
 
   /**
-   * @param own as they lie on this machine; it knows them without loading
-   * @param leads this process says what they are
+   * @param own facts of the files on this machine, without loading them
+   * @param leads true where this process describes the files
    */
   constructor(own: { facts(path: string): ImageFile }, pool: EnginePool, run: number, leads: boolean) {
     this.#own = own;
@@ -60,12 +60,12 @@ export class SharedImages implements ImageFiles {
     this.#leads = leads;
   }
 
-  /** From here on they are those of the run. */
+  /** Sets the invocation that the files belong to. */
   begin(invocation: number): void {
     this.#invocation = invocation;
   }
 
-  /** Nothing is sent any more: what is not here counts as the run has it. */
+  /** Ends the run: nothing more is sent, and files that are not here count as the run knows them. */
   end(): void {
     this.#isOver = true;
   }
@@ -81,7 +81,7 @@ export class SharedImages implements ImageFiles {
     return 'unread';
   }
 
-  /** The files that were `unread` since this was asked last, with their hashes where these are known. */
+  /** Returns the files that were `unread` since the last call, with their hashes where known. */
   takeUnread(): readonly { readonly path: string; readonly sha256: string }[] {
     const unread = [...this.#unread].map((path) => {
       const file = this.#lacking.get(path);
@@ -91,15 +91,15 @@ export class SharedImages implements ImageFiles {
     return unread;
   }
 
-  /** A file may be usable by now: it is asked for again. */
+  /** Forgets a file that may be usable now: it is read again. */
   forget(path: string): void {
     this.#lacking.delete(path);
   }
 
-  /** @returns whether more is known than before @throws EngineError */
+  /** Loads the files that were asked for and unknown. @returns whether more is known than before @throws EngineError */
   async loadMissed(): Promise<boolean> {
     const before = this.#learned;
-    // What another caller is loading was missed here, too.
+    // A load by another caller may not include what was asked for here.
     const loading = this.#loading.then(() => this.#load());
     this.#loading = loading.catch(() => undefined);
     await loading;
@@ -128,9 +128,9 @@ export class SharedImages implements ImageFiles {
   }
 
   /**
-   * As the coordinator: says what the files are that workers ask for, and has those copied into the place of the run that some of them lack.
+   * As the coordinator: describes files that workers ask for, and copies those they lack into the shared place.
    *
-   * @param copy resolves to false where it copies a file never @throws EngineError; what `copy` throws
+   * @param copy resolves to false where it never copies a file @throws EngineError; any error thrown by `copy`
    */
   async serve(copy: (file: RegisteredFile) => Promise<boolean>): Promise<void> {
     const invocation = this.#invocation;
@@ -173,7 +173,7 @@ export class SharedImages implements ImageFiles {
     return 'sha256' in own && own.sha256 === sha256;
   }
 
-  /** As the coordinator: what they are; as a worker: that they are asked for. The first word about a file counts. */
+  /** Registers files: the coordinator describes them, a worker asks for them. The first description of a file counts. */
   async #register(paths: readonly string[], invocation: number): Promise<void> {
     const rows = paths.map((path) => {
       const file = this.#leads ? this.#own.facts(path) : nothingSaid;
@@ -203,14 +203,14 @@ export class SharedImages implements ImageFiles {
 
 const nothingSaid = { sha256: '', bytes: 0 };
 
-/** Undefined: nobody has said yet what it is. */
+/** Undefined where the coordinator has not described the file. */
 function fileOf({ sha256, bytes, error }: Row): ImageFile | undefined {
   const at = error?.indexOf(' ') ?? 0;
   if (error !== null) return { error: { code: error.slice(0, at), message: error.slice(at + 1) } };
   return sha256 === '' ? undefined : { sha256, bytes };
 }
 
-/** No file that a run on an engine can show. */
+/** The result for a path that a run on an engine cannot use; undefined where it can. */
 const unnameable = (path: string): ImageFile | undefined =>
   Buffer.byteLength(path) <= longestPath && !path.includes('\0')
     ? undefined
@@ -221,13 +221,13 @@ const unnameable = (path: string): ImageFile | undefined =>
         },
       };
 
-/** Cells whose files are registered together. */
+/** Number of cells whose files are registered together. */
 const cellsAtOnce = 64;
 
 /**
- * Registers the files that cells show before it gives these cells.
+ * Registers the files of cells before it yields these cells.
  *
- * @param resolve a cell as far as it is known without records
+ * @param resolve resolves a cell as far as possible without records
  */
 export async function* registered<Cell>(
   cells: AsyncIterable<Cell>,

@@ -1,22 +1,22 @@
 import type { SharedLimits, TaskSlots } from '../run/ports.ts';
 
-/** The tasks that one process may have in flight, over all runs that it works on. */
+/** The task slots of one process, over all runs that it works on. */
 export class WorkerSlots {
   readonly #most: number;
-  /** What each run has in flight, and what tells it that there is more room. */
+  /** Tasks in flight per run, and the listeners for free slots. */
   readonly #runs = new Map<TaskSlots, { used: number; readonly onMore: Set<() => void> }>();
 
-  /** @param most absent: as many as the limits of each run leave it */
+  /** @param most largest number of tasks in flight; absent: limited only by the limits of each run */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most;
   }
 
-  /** How many tasks may be in flight at most. */
+  /** Largest number of tasks in flight. */
   get most(): number {
     return this.#most;
   }
 
-  /** The limits of a run, within what its process may have in flight. They count until {@link leave}; those of a run without tasks never do. */
+  /** Restricts the limits of a run by the slots of its process. They count until {@link leave}; those of a run without tasks never do. */
   within(limits: SharedLimits): SharedLimits {
     const { rooms, onMore } = limits;
     if (rooms === undefined) return limits;
@@ -51,7 +51,7 @@ export class WorkerSlots {
     };
   }
 
-  /** A run has nothing in flight any more. */
+  /** Notes that a run has nothing in flight any more. */
   leave(rooms: TaskSlots): void {
     this.#runs.delete(rooms);
     this.#tellOthers(rooms);

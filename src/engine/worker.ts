@@ -23,64 +23,64 @@ import { type SliceImages, SliceSource } from './slices/source.ts';
 import { WorkerSlots } from './slots.ts';
 import { type EngineStore, openEngineStore } from './state/store.ts';
 
-/** An engine as a process reaches it. */
+/** An engine, with the means by which a process reaches it. */
 export interface Engine {
   readonly address: EngineAddress;
   readonly pool: EnginePool;
   readonly clock: Clock;
-  /** Keeps what is heard while the engine is away. Absent: that is kept in memory alone. */
+  /** Keeps results on disk while the engine is unavailable. Absent: they are kept in memory only. */
   readonly heard?: HeardFile;
 }
 
-/** How often it is looked for what dead processes have kept, ms. */
+/** Interval of the search for results of dead processes, ms. */
 const sweepMs = 2000;
 
-/** What a worker does for one run. */
+/** The work of a worker for one run. */
 export interface Work {
   readonly run: number;
   readonly invocation: number;
-  /** Shown beside its sessions. */
+  /** Name shown with its sessions. */
   readonly name: string;
   readonly leaseMs: number;
   readonly queue: SliceQueue;
   readonly plan: Omit<RunPlan, 'cells'>;
   readonly selection: Selection;
   readonly settings: RunSettings;
-  /** The gateway and the account there: all runs that name it share its limits. */
+  /** The gateway and the account there: all runs with the same name share its limits. */
   readonly service: string;
-  /** Where its requests go. Absent: what others have seen of it is not known. */
+  /** The service address of the requests. Absent: what others know of it is not read. */
   readonly address?: ServiceAddress;
-  /** False where all steps are text calls, which need no room among the tasks in flight of the service; absent: true. */
+  /** False where all steps are text calls, which need no task slot; absent: true. */
   readonly makesTasks?: boolean;
-  /** The files that requests show, where facts of them have to be loaded. */
+  /** The images of requests, where their facts have to be loaded. */
   readonly images?: SliceImages;
-  /** What this process may have in flight, in all runs that it works on; absent: as much as the limits of the run leave it. */
+  /** Task slots of this process, in all runs that it works on; absent: limited only by the limits of the run. */
   readonly slots?: WorkerSlots;
-  /** Ends where all slices are done, and does not wait for more. */
+  /** True where the worker ends once all slices are done, and does not wait for more. */
   readonly once?: boolean;
-  /** Its Ctrl-C ends the whole run, and not only this worker. */
+  /** True where its Ctrl-C ends the whole run, not only this worker. */
   readonly endsRun?: boolean;
-  /** True while nothing new is sent: no more slices are taken. */
+  /** Whether nothing new is sent, so that no more slices are taken. */
   readonly isHeldBack?: () => boolean;
-  /** All that the run needs beside its state. */
+  /** Returns everything that the run needs besides its state. */
   ports(
     store: EngineStore,
   ):
     | Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>
     | Promise<Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>>;
-  /** Refuses an engine whose state is older than the run, before each session: it may have been restored since the last one. @throws StateError */
+  /** Rejects an engine with a state older than the run, before each session: it may have been restored. @throws StateError */
   readonly checkAge?: () => Promise<void>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * Works on the slices of one run until the run is over. Where others took it for dead it begins a new session: what the old one held
- * is theirs.
+ * Works on the slices of one run until the run ends. A worker that others considered dead begins a new session: its slices are theirs.
  *
- * While the engine is away, is full, or only reads, it is waited for; `pool.troubles` says so.
+ * Waits while the engine is unavailable, full or read-only; `pool.troubles` reports that.
  *
- * @throws EngineError while it begins; `engine.lost` where what is wrong with the engine does not pass; Error beginning `Internal error:` for a bug
+ * @throws EngineError at the start; `engine.lost` where the failure of the engine does not pass; Error beginning `Internal error:` for a
+ * bug
  */
 export async function workOn(
   engine: Engine,
@@ -140,7 +140,7 @@ export async function workOn(
   }
 }
 
-/** @throws StateError what is wrong with the engine and does not pass */
+/** Throws the failure of an engine that does not pass, if any. @throws StateError */
 function failIfLost({ troubles: { lost } }: EnginePool): void {
   if (lost !== undefined) throw lost;
 }
@@ -192,7 +192,7 @@ async function oneSession(
       session: session.session,
       clock,
       budget,
-      // Whoever leaves at once waits for no engine.
+      // A worker that must leave at once does not wait for the engine.
       patienceMs: Number.POSITIVE_INFINITY,
       signal: control.leave,
       ...(settings.timeouts.textMs === undefined ? {} : { textMs: settings.timeouts.textMs }),
@@ -228,7 +228,7 @@ async function oneSession(
     stopTelling = every(clock, tellMs, tell);
     const onEvent = (event: RunEvent): void => {
       tally.take(event);
-      // What ends one worker alone are a signal, and its own disk.
+      // Only a signal and its own disk end one worker alone.
       if (
         event.type === 'run:stopping' &&
         (work.endsRun === true || !['interrupted', 'disk'].includes(event.end.kind))
@@ -240,7 +240,7 @@ async function oneSession(
     const report = await runPlan(
       { ...plan, cells: noCells, resolve: (cell, lookup) => source.resolve(cell, lookup) },
       work.selection,
-      // What is spent is bounded for all workers together.
+      // Spending is limited for all workers together.
       ownSettings(settings, watch.status?.lastedMs ?? 0, slots),
       {
         ...ports,
@@ -260,7 +260,7 @@ async function oneSession(
     );
     await Promise.all(stopping);
     await stopTelling();
-    // Counts alone: an engine that is away loses the last of them.
+    // Only counters: the last ones are lost if the engine is unavailable.
     await tell().catch(() => undefined);
     return { report, isDead: source.isDead };
   } finally {
@@ -268,7 +268,7 @@ async function oneSession(
     await closings.told().catch(() => undefined);
     if (limits?.rooms !== undefined) slots.leave(limits.rooms);
     await limits?.stop().catch(() => undefined);
-    // Whoever cannot say so is found to be gone.
+    // A worker that cannot report its end is found to be gone.
     await session.end().then(
       () => heard?.end(session),
       () => undefined,
@@ -276,10 +276,10 @@ async function oneSession(
   }
 }
 
-/** How often a worker tells what no record says, ms. */
+/** Interval at which a worker reports totals that no record contains, ms. */
 const tellMs = 5000;
 
-/** What a worker has done that no record says. */
+/** Totals of a worker's results that no record contains. */
 class Tally {
   #done: TalliedWork = { redosFailed: 0, gridsCut: 0, timedOutAgain: 0 };
   #told = this.#done;
@@ -289,7 +289,7 @@ class Tally {
     if (name !== undefined) this.#done = { ...this.#done, [name]: this.#done[name] + 1 };
   }
 
-  /** @param to told what was done in all, where that is more than it has heard @throws what that throws */
+  /** Reports the totals where they have grown. @param to receives the totals @throws any error of `to` */
   async tell(to: (done: TalliedWork) => Promise<void>): Promise<void> {
     const done = this.#done;
     if (done === this.#told) return;
@@ -310,12 +310,12 @@ const tooManyInAll = (most: number): RunEnd => ({
   message: `${most === 1 ? 'A job has' : `${most} jobs have`} failed in this run (--max-failures), of all workers together.`,
 });
 
-/** The cells of a worker come by slices. */
+/** The cells of a worker come from slices. */
 const noCells: RunPlan['cells'] = () => {
   throw new Error('Internal error: a worker has no matrix.');
 };
 
-/** @param lastedMs for how long the run has lasted: a worker that comes later has less time */
+/** @param lastedMs duration of the run so far: a worker that joins later has less time */
 const ownSettings = (
   { maxSubmits: _all, maxDurationMs, ...settings }: RunSettings,
   lastedMs: number,

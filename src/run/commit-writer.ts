@@ -7,24 +7,24 @@ import { backoffMs } from './machine/retry/backoff.ts';
 import type { Hold, RunStore } from './ports.ts';
 import { isPaid, type RunCommit } from './scheduler/commit.ts';
 
-/** A commit that is not durable, or not all of it. */
+/** A commit that is not durable, or only partly durable. */
 export interface CommitFailure {
-  /** What the store threw. */
+  /** The error that the store threw. */
   readonly error: unknown;
-  /** The part that is not durable yet, or not carried out. */
+  /** The part of the commit that is not durable, or whose effects have not run. */
   readonly left: RunCommit;
 }
 
-/** Why a commit failed; else it is durable, and its submissions are counted: all of it, or what others do not hold. */
+/** The result of a commit. Without a failure it is durable and its submissions are counted, except what other workers hold. */
 export type CommitResult = CommitFailure | Committed | undefined;
 
-/** True for a commit that is not durable, or not all of it. */
+/** Whether a commit is not durable, or only partly durable. */
 export const isFailure = (result: CommitResult): result is CommitFailure =>
   result !== undefined && 'error' in result;
 
 export type DiskEnd = Extract<RunEnd, { kind: 'disk' }>;
 
-/** How a run ends whose state cannot be written. @throws what is no failure of the state */
+/** Returns how a run ends when its state cannot be written. @throws any error that is not about the state */
 export function diskEnd(error: unknown): DiskEnd {
   if (!(error instanceof StateError)) throw error;
   return { kind: 'disk', code: error.code, message: error.message };
@@ -32,7 +32,7 @@ export function diskEnd(error: unknown): DiskEnd {
 
 /**
  * Makes commits durable, one at a time: first the records and attempts, then the count of the submissions that the commit is about to send.
- * The result is a promise only where the store returns one, so that a synchronous store delays nothing.
+ * Returns a promise only where the store returns one, so that a synchronous store causes no delay.
  */
 export class CommitWriter {
   readonly #store: Pick<RunStore, 'commit' | 'countSubmissions'>;
@@ -41,9 +41,9 @@ export class CommitWriter {
   readonly #facts: () => Turn['facts'];
 
   /**
-   * @param run its number, and what left lately, to be kept with a commit that sends something paid
-   * @param onDurable is given the records of each commit that is durable
-   * @param facts what is kept with the next commit beside it
+   * @param run the number of the run, and its latest sends, which are saved with each commit that sends a paid request
+   * @param onDurable called with the records of each durable commit
+   * @param facts returns further facts to save with the next commit
    */
   constructor(
     store: Pick<RunStore, 'commit' | 'countSubmissions'>,
@@ -75,7 +75,7 @@ export class CommitWriter {
       () => this.#store.commit({ records, attempts, submits, invocation, ...kept }),
       (committed) => {
         this.#onDurable(records);
-        // A store that others write too counts by itself.
+        // A store that other workers also write to counts the submissions itself.
         return submits === 0 || committed !== undefined ? committed : this.#count(commit);
       },
       (error) => {
@@ -90,13 +90,13 @@ export class CommitWriter {
     return after(
       () => this.#store.countSubmissions(),
       () => undefined,
-      // The records are durable, the effects have not been carried out.
+      // The records are durable, but the effects have not run.
       (error) => ({ error, left: { ...commit, records: [], attempts: [] } }),
     );
   }
 }
 
-/** What fences a commit: the slices of its records, as they are held, and what was known of the records. */
+/** The slices of a commit's records, with the leases and record versions that the store compares before it writes. */
 export function slicesOf(holds: ReadonlyMap<string, Hold>): TurnSlices {
   const epochs = new Map<number, number>();
   for (const { slice, epoch } of holds.values()) epochs.set(slice, epoch);
@@ -106,7 +106,7 @@ export function slicesOf(holds: ReadonlyMap<string, Hold>): TurnSlices {
   return { of: new Map([...holds].map(([key, { slice }]) => [key, slice])), epochs, basis: new Map(basis) };
 }
 
-/** Does some work, then calls `onDone` or `onFailed`: at once where the work returns no promise. */
+/** Runs work, then calls `onDone` or `onFailed`; synchronously where the work returns no promise. */
 function after(
   work: () => void | Promise<void | Committed>,
   onDone: (committed: Committed | undefined) => CommitResult | Promise<CommitResult>,
@@ -123,7 +123,7 @@ function after(
     : onDone(undefined);
 }
 
-/** How often the commit at hand could not be made durable. */
+/** Counts how often the current commit failed, and delays its next try. */
 export class CommitTries {
   readonly #clock: Clock;
   readonly #retry: RetrySettings;
@@ -135,7 +135,7 @@ export class CommitTries {
     this.#retry = retry;
   }
 
-  /** True until the next try. */
+  /** True while a delay before the next try is running. */
   get rests(): boolean {
     return this.#rests;
   }
@@ -145,16 +145,16 @@ export class CommitTries {
   }
 
   /**
-   * Another program that locks the file releases the lock sooner or later; a full disk stays full.
+   * Schedules the next try, if there is one: another program releases its lock on the file sooner or later, but a full disk stays full.
    *
-   * @param again is called for the next try
-   * @returns what cancels the next try; undefined: there is none
+   * @param again called for the next try
+   * @returns a function that cancels the next try; undefined where there is none
    */
   restAfter({ code }: DiskEnd, again: () => void): (() => void) | undefined {
     this.#count += 1;
     if (code !== 'state.busy' || this.#count >= this.#retry.attempts) return undefined;
     this.#rests = true;
-    // One file, and nobody else to come back at the same moment: no jitter.
+    // No jitter: there is one file, and no other process that could retry at the same moment.
     const restMs = backoffMs(this.#count, this.#retry, () => 1);
     return this.#clock.at(this.#clock.now() + restMs, () => {
       this.#rests = false;

@@ -25,15 +25,15 @@ import { type Effect, isPaid, type RunCommit, type RunInput, routeOf } from './s
 import type { Scheduler } from './scheduler/scheduler.ts';
 import { watchSource } from './scheduler/slices/watch.ts';
 
-/** How many cells are read from the plan at a time. */
+/** Number of cells read from the plan at a time. */
 const batchSize = 64;
 
-/** For so long an input keeps the process busy with cells; between it and the next one everything else gets its turn, ms. */
+/** Longest time that one input may keep the process busy with cells, ms. After it other work gets its turn. */
 const longMs = 50;
 
 /**
- * Feeds a scheduler, makes its decisions durable, one commit at a time, then carries out the effects of that commit. Decisions
- * made while a commit is being written are part of the next one.
+ * The main loop of a run: passes inputs to a scheduler, makes its decisions durable one commit at a time, then runs the effects of that
+ * commit. Decisions made during a commit become part of the next one.
  */
 export class Engine {
   readonly #ports: RunPorts;
@@ -42,14 +42,14 @@ export class Engine {
   readonly #disk: DiskRoom | undefined;
   readonly #source: CellSource;
   readonly #looks: PeerResults | undefined;
-  /** The scheduler never sends more at once; this limit enforces that for the process. */
+  /** The scheduler never sends more at once; this limit enforces it for the whole process. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
   readonly #writer: CommitWriter;
   readonly #inFlight = new InFlight((bug) => this.#end({ kind: 'bug', bug }));
   listenerError: unknown;
   readonly #turn: CommitTurn;
-  /** The commit that a store is making durable; undefined: none, or the store was done when it returned. */
+  /** The commit being written by the store; undefined where there is none, or where the store finished synchronously. */
   #writing: Promise<void> | undefined;
   readonly #tries: CommitTries;
   /** True once the run has a reason to end: it sends nothing more. */
@@ -119,7 +119,7 @@ export class Engine {
       this.#disk?.look();
       if (control.leave.aborted) leave();
       else {
-        // What a slice was left with comes with it.
+        // With several workers, unfinished records come with their slice.
         this.#accept({ type: 'adopt', records: store.others ? [] : store.unfinished() });
         if (control.drain.aborted) drain(drained);
       }
@@ -141,9 +141,9 @@ export class Engine {
     this.#resolveExit?.(exit);
   }
 
-  /** Ends all requests, and makes their results durable. @returns how the run ended @throws a bug that ended the run */
+  /** Ends all requests and makes their results durable. @returns how the run ended @throws a bug that ended the run */
   async #endAs(exit: EngineExit, leave: AbortSignal): Promise<RunEnd> {
-    // A commit that is being written must succeed or fail before anything is decided about it.
+    // Nothing is decided about the current commit until it has succeeded or failed.
     if (this.#writing !== undefined) await this.#writing;
     switch (exit.kind) {
       case 'settled':
@@ -158,21 +158,21 @@ export class Engine {
         return exit.end;
       case 'bug':
         await this.#awaitPaid({ kind: 'stopped', code: 'internal', message: String(exit.bug) }, leave);
-        // The first bug is thrown; a failure that follows from it adds nothing.
+        // The first bug is thrown; a failure caused by it would add nothing.
         await this.#writeLast().catch(() => undefined);
         throw exit.bug;
     }
   }
 
   /**
-   * Waits for the paid requests after a disk failure or a bug, and sends nothing more. A task whose id is known is not in doubt, and
-   * the failure may have passed by then. A second signal ends the wait.
+   * Waits for the paid requests after a disk failure or a bug, and sends nothing more. A task whose id is known is not in doubt, and the
+   * failure may have passed by then. A second signal ends the wait.
    */
   async #awaitPaid(end: RunEnd, leave: AbortSignal): Promise<void> {
     this.#cancelAlarm?.();
     this.#halt(end);
     this.#guard(() => this.#emitDecided());
-    // What was answered before is durable first: nobody knows how long the others take.
+    // Earlier answers become durable first, because the remaining requests may take long.
     await this.#writeLast().catch(() => undefined);
     await this.#inFlight.awaitPaid(leave);
     await this.#inFlight.stop();
@@ -187,31 +187,31 @@ export class Engine {
     });
   }
 
-  /** Emits the events of the open commit, and keeps its records and effects. */
+  /** Emits the events of the open commit, but keeps its records and effects. */
   #emitDecided(): void {
     const { events, ...commit } = this.#scheduler.takeCommit();
     this.#scheduler.requeue({ ...commit, events: [] });
     for (const event of events) this.#emit(event);
   }
 
-  /** Emits what was decided last too. @returns how the disk failed to take the last commit; undefined: the commit is durable */
+  /** Emits the last decisions and writes them. @returns the disk failure; undefined where the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
     const commit = this.#scheduler.takeCommit();
     const heard = this.#lastHeard;
     const written = await this.#writer.write(commit);
     if (!isFailure(written)) this.#onTold(written, heard);
-    // Nothing is waited for any more: that the run stops is said by its end.
+    // The end of the run reports that it stops, so `run:stopping` is not emitted.
     for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
     if (isFailure(written)) {
       this.#scheduler.requeue({ ...written.left, events: [] });
       return diskEnd(written.error);
     }
     this.#scheduler.onDurable(commit, written);
-    // What is known of slices that others have taken over is kept too.
+    // Results for slices that other workers took over are saved in one more commit.
     return written !== undefined && written.lost.size > 0 ? await this.#writeLast() : undefined;
   }
 
-  /** Feeds the scheduler. Its decisions are committed once, with everything that happens in the turn. */
+  /** Passes an input to the scheduler. All decisions of one turn of the event loop become one commit. */
   #accept(input: RunInput): void {
     if (this.#resolveExit === undefined) return;
     const { clock } = this.#ports;
@@ -292,12 +292,12 @@ export class Engine {
         this.#noteHeard(effect, input);
         this.#accept(effect.job.hold === undefined ? input : { type: 'result', effect, input });
       };
-      // What is no request takes no place of one.
+      // Local work is not a request and does not count against the limit.
       await (routeOf[effect.send.kind] === undefined ? work() : this.#limit(work));
     });
   }
 
-  /** The state may be out of reach when this is decided about. */
+  /** Notes the result at once, because the state may be unreachable later. */
   #noteHeard({ job }: Effect, input: RunInput): void {
     const { heard } = this.#ports;
     const submission = submissionOf(job.record);
@@ -311,7 +311,7 @@ export class Engine {
     if (fact !== undefined) this.#lastHeard = heard.note(fact);
   }
 
-  /** What others hold of a commit is told with the next one. */
+  /** Reports the results up to `upTo` as durable, unless other workers hold a part of the commit: the next commit writes those. */
   #onTold(written: Committed | undefined, upTo: number): void {
     if ((written?.refused.size ?? 0) + (written?.lost.size ?? 0) === 0) this.#ports.heard?.durable(upTo);
   }
@@ -324,13 +324,13 @@ export class Engine {
     }
   }
 
-  /** Emits an event of a commit that is durable: only such an end of a slice is one. */
+  /** Emits an event of a durable commit. The source learns here that a slice has ended. */
   #emitDurable(event: RunEvent): void {
     if (event.type === 'slice:end') this.#source.end?.(event, event.how);
     this.#emit(event);
   }
 
-  /** A listener that throws does not change the run; its first error is in the report. */
+  /** An error thrown by a listener does not change the run; the first one is in the report. */
   #emit(event: RunEvent): void {
     try {
       this.#listener(event);

@@ -3,50 +3,50 @@ import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 
 /** How a slice ends for a worker. */
 export type SliceEnd =
-  /** All its cells are closed, and none of its jobs is under way: it is done. */
+  /** All cells of the slice are closed and none of its jobs is in flight: the slice is done. */
   | 'closed'
-  /** It only waits for jobs of other slices, or for senders to be over: it is given back for a moment, so that it holds no slot. */
+  /** The slice only waits for jobs of other slices, or for earlier senders to be dead. It is given back for a moment. */
   | 'waits'
-  /** Somebody has taken it over, and nothing is under way for it any more: what was heard late is kept, and nothing more is sent. */
+  /** Another worker has taken the slice over, and nothing is in flight for it here any more. */
   | 'lost';
 
-/** The kinds of request that have a rate of their own. */
+/** The kinds of requests that have separate rates. */
 export type Route = 'submit' | 'text' | 'poll' | 'download';
 
-/** The code of a run's end at `--max-failures`. */
+/** Error code of a run that ended at `--max-failures`. */
 export const maxFailuresCode = 'run.max-failures';
 
-/** The code of a run's end at `--max-duration`. */
+/** Error code of a run that ended at `--max-duration`. */
 export const maxDurationCode = 'run.max-duration';
 
-/** Why a run came to its end. */
+/** The reason why a run ended. */
 export type RunEnd =
   | { readonly kind: 'complete' }
-  /** 401, wrong address, the same refusal over and over (exit 3). */
+  /** A 401, a wrong address, or the same refusal many times in a row (exit 3). */
   | { readonly kind: 'stopped'; readonly code: string; readonly message: string }
-  /** `budget`, `--max-submits` (exit 4), or `--max-duration`. */
+  /** Reached `budget` or `--max-submits` (exit 4), or `--max-duration`. */
   | { readonly kind: 'budget'; readonly code: string; readonly message: string }
-  /** Disk full or not writable (exit 74). */
+  /** The disk is full or not writable (exit 74). */
   | { readonly kind: 'disk'; readonly code: string; readonly message: string }
-  /** A signal (exit 130 or 143); `forced` by the second one. */
+  /** Ended by a signal (exit 130 or 143); `forced` by a second one. */
   | { readonly kind: 'interrupted'; readonly forced: boolean }
-  /** `--fail-fast`, `--max-failures`. */
+  /** Ended by `--fail-fast` or `--max-failures`. */
   | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
 
 const early = { code: aText, message: aText };
 
-/** Whether a document that was kept is one. */
+/** Whether a stored JSON value is a RunEnd. */
 export const isRunEnd = either(
   aMapping({ kind: aWord('complete') }),
   aMapping({ kind: aWord('stopped', 'budget', 'disk', 'fail-fast'), ...early }),
   aMapping({ kind: aWord('interrupted'), forced: aFlag }),
 ) as (value: unknown) => value is RunEnd;
 
-/** Everything observable about a run; log, progress and metrics listen. A listener that throws does not change the run. */
+/** An event of a run, for log, progress and metrics. An error thrown by a listener does not change the run. */
 export type RunEvent =
   | { readonly type: 'run:start'; readonly at: number }
   | { readonly type: 'cell:open'; readonly cell: number }
-  /** Nothing is left to do in the cell: each of its jobs is done, failed or in doubt. */
+  /** All jobs of the cell are done, failed or in doubt. */
   | { readonly type: 'cell:close'; readonly cell: number }
   /** The run ends early and leaves work in the cell to a later run. A run that halts emits nothing for cells whose jobs are in flight. */
   | { readonly type: 'cell:left'; readonly cell: number }
@@ -56,7 +56,7 @@ export type RunEvent =
       readonly slice: number;
       readonly epoch: number;
       readonly how: SliceEnd;
-      /** Of a closed one: jobs were left below a job in doubt, of whichever slice. They are taken up once that is settled. */
+      /** For a closed slice: jobs in it wait for an unconfirmed job of any slice, and continue once that one is settled. */
       readonly belowDoubt?: true;
     }
   | {
@@ -70,15 +70,15 @@ export type RunEvent =
       readonly taskId?: string;
       readonly error?: JobError;
       readonly cost?: number;
-      /** Of a text job: tokens of all its answers so far. */
+      /** Tokens of all answers to a text job so far. */
       readonly usage?: TokenUsage;
-      /** It is submitted again, as its task timed out at the gateway: work for both may have been paid. */
+      /** True where the job is submitted again because its task timed out at the gateway: both tasks may cost money. */
       readonly timedOut?: true;
     }
   /**
-   * No job of this run will settle a slot of an open cell, for a reason that arose in this run. `blocked`: a job that it needs
-   * failed. `skipped`: its condition, or that of a slot it needs, does not hold. `failed`: its request cannot be made.
-   * `pending`: it is left below a job in doubt, and its cell closes. What was so before the run began is not repeated.
+   * No job of this run will settle a slot of an open cell, for a reason that arose in this run. `blocked`: a job that it needs failed.
+   * `skipped`: its condition, or that of a slot it needs, is false. `failed`: its request cannot be made. `pending`: it waits for an
+   * unconfirmed job, and its cell closes. States from before the run are not emitted again.
    */
   | {
       readonly type: 'slot:status';
@@ -94,39 +94,39 @@ export type RunEvent =
       readonly key: string;
       readonly ms: number;
       readonly outcome: string;
-      /** Why it gave no usable result; absent: it gave one. */
+      /** The reason why the request gave no usable result; absent where it gave one. */
       readonly message?: string;
-      /** The HTTP status of an answer without a usable result, where there was one. */
+      /** HTTP status of a response without a usable result, if there was a response. */
       readonly status?: number;
     }
   | {
-      /** A grid was cut into frames, or stays whole. */
+      /** A grid was cut into frames, or could not be cut. */
       readonly type: 'grid:cut';
       readonly key: string;
       readonly ms: number;
       readonly frames: number;
-      /** Why it has no frames; absent: it has. */
+      /** The reason why the grid has no frames; absent where it has frames. */
       readonly error?: Pick<JobError, 'code' | 'message'>;
     }
   | {
       readonly type: 'route:pause';
       readonly route: Route;
-      /** The kind of text call that rests; absent: all of its route. */
+      /** The kind of text call that is paused; absent: the whole route. */
       readonly kind?: string;
       readonly untilMs: number;
       readonly reason: string;
     }
-  /** What the service was found to accept of one kind of request, where a user should hear of it; nothing: what is sent. */
+  /** The limit that the service was found to have for one kind of request; no field: the requests as they are sent are accepted. */
   | {
       readonly type: 'route:pace';
       readonly route: Route;
-      /** Of text calls. */
+      /** The kind of text call. */
       readonly kind?: string;
-      /** So many at once are served, and no more. */
+      /** Most requests that the service accepts at a time. */
       readonly atOnce?: number;
-      /** So many a minute are served, and no more. */
+      /** Most requests that the service accepts a minute. */
       readonly perMinute?: number;
-      /** This part is refused, however few are sent. */
+      /** Share of requests that the service refuses at random, at any rate. */
       readonly byChance?: number;
     }
   | { readonly type: 'job:retry'; readonly key: string; readonly inMs: number; readonly error: JobError }
@@ -136,23 +136,23 @@ export type RunEvent =
       readonly jobs: readonly string[];
       readonly reason: string;
     }
-  /** The user should know this once: the run continues in another way. */
+  /** A notice for the user, emitted once: the run continues in another way. */
   | { readonly type: 'run:notice'; readonly code: string; readonly message: string }
-  /** Once a minute, where the ports measure memory: memory in use, and the work that it serves. */
+  /** Memory in use and the work that uses it. Emitted once a minute where the ports measure memory. */
   | ({
       readonly type: 'run:memory';
       /** HTTP requests in flight. */
       readonly requests: number;
-      /** Jobs that are being worked on, and the cells that wait for them. */
+      /** Jobs in progress; the field beside it counts the cells that wait for them. */
       readonly jobs: number;
       readonly cells: number;
     } & MemoryReading)
   | {
       readonly type: 'run:stopping';
       readonly end: RunEnd;
-      /** Tasks that the service has. */
+      /** Number of tasks on the service. */
       readonly tasks: number;
-      /** Submissions and text calls without an answer so far: what ends the run may keep them from being sent. */
+      /** Submissions and text calls without an answer. The end of the run may keep them from being sent. */
       readonly requests: number;
     }
   | { readonly type: 'run:end'; readonly end: RunEnd };
@@ -160,25 +160,25 @@ export type RunEvent =
 export type RunListener = (event: RunEvent) => void;
 
 /**
- * Memory of the process, and the part of it that responses use; in bytes. The limits of a run bound this memory:
+ * Memory of the process and the part of it that responses use, in bytes. The limits of a run bound this memory:
  *
- * - responses: the bound of the client's pool and one largest response, besides 64 KiB and a chunk for each of
- *   `limits.requests`; complete responses are parsed one at a time
- * - cells: `tasks` with a task in flight, and `2 × (tasks + requests)` whose images are downloaded; where cells share
- *   jobs, the maximum of open cells
+ * - responses: the bound of the client's pool and one largest response, besides 64 KiB and a chunk for each of `limits.requests`; complete
+ * responses are parsed one at a time
+ * - cells: `tasks` with a task in flight, and `2 × (tasks + requests)` whose images are downloaded; where cells share jobs, the maximum of
+ * open cells
  * - jobs: those of the open cells
  */
 export interface MemoryReading {
   /** Resident memory of the process. */
   readonly rssBytes: number;
-  /** Used by objects and texts. */
+  /** Memory of objects and strings. */
   readonly heapBytes: number;
-  /** Outside of the heap, array buffers among them. */
+  /** Memory outside of the heap, including array buffers. */
   readonly externalBytes: number;
   readonly arrayBufferBytes: number;
-  /** Responses that are being read, without the first 64 KiB of each: now, and the maximum since the run began. */
+  /** Size of the responses being read, without the first 64 KiB of each: now, and the maximum since the run began. */
   readonly answerBytes: number;
   readonly mostAnswerBytes: number;
-  /** Responses that wait for room before they are read. */
+  /** Responses that wait for memory before they are read. */
   readonly answersWaiting: number;
 }

@@ -12,9 +12,9 @@ import type { Clock } from './clock.ts';
 import type { MemoryReading, Route, RunEnd, SliceEnd } from './events.ts';
 import type { DiskPort } from './resources/disk-room.ts';
 
-/** What a run needs of a plan. */
+/** The part of a plan that a run needs. */
 export interface RunPlan {
-  /** The chosen cells, lazily, in order. */
+  /** The selected cells in order, produced one by one. */
   cells(selection: Selection): AsyncIterable<Cell>;
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
   /** Names of the steps that may run; absent: all. */
@@ -26,171 +26,169 @@ export interface RunPlan {
 /** The durable state of a run. */
 export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attempts' | 'totals' | 'fact'> {
   /**
-   * Makes a turn durable. A local store has done so when it returns; any other returns a promise. The run makes one commit at a time:
-   * it waits for the promise, and decisions made meanwhile are part of the next turn. `get` need not show a turn before it is durable.
+   * Makes a turn durable: when it returns in a local store, otherwise when its promise resolves. The run makes one commit at a time and
+   * waits for the promise; decisions made meanwhile are part of the next turn. `get` need not show a turn before it is durable.
    *
-   * @returns what others hold by now, in a run on several machines
-   * @throws StateError where the turn is not durable; a promise is rejected with one
+   * @returns what other workers hold by now, in a run on several machines
+   * @throws StateError where the turn is not durable; a promise is rejected with it
    */
   commit(turn: Turn): void | Promise<void | Committed>;
   /**
-   * Who got the task of this job, by what is durable: earlier runs and other workers are asked about by nothing else. `get` shows the
-   * records of these jobs, and of those that they come from, once it has answered. @throws as `commit`
+   * Returns who got the task of this job by the durable state, the only source for earlier runs and other workers. Afterwards `get` shows
+   * the records of these jobs and of their ancestors. @throws as `commit`
    */
   claims(record: JobRecord): TaskClaims | Promise<TaskClaims>;
-  /** Writes the number of submissions outside the state, after the turn that holds their intents. @throws as `commit` */
+  /** Writes the number of submissions outside the state, after the turn with their intents. @throws as `commit` */
   countSubmissions(): void | Promise<void>;
-  /** Keeps what the run has learned; no job depends on it. @throws as `commit` */
+  /** Saves what the run has learned; no job depends on it. @throws as `commit` */
   setFact(name: string, value: string): void | Promise<void>;
-  /** How far the jobs are that the user wants made anew, by what is durable: as `get`, once the record of a key is shown. */
+  /** Durable progress of the jobs that the user wants redone; readable after `get` has shown the record of a key. */
   readonly redos: Pick<StateStore['redos'], 'of'>;
-  /** What others write too, in a run on several machines. Absent: a run on one machine. */
+  /** Records that other workers also write, in a run on several machines. Absent: a run on one machine. */
   readonly others?: OtherRecords;
 }
 
 /**
- * Records that other workers write too. `get` shows them as they were when they were read last, and decides nothing: the commit
- * decides to whom a key belongs ({@link Committed}). It shows no `sender` that was known to be over when the record was read, unless
- * there is a late fact about the record, which ends the doubt first: a doubt with such a fact always has a sender.
+ * Records that other workers also write. `get` shows them as last read and decides nothing: the commit decides who owns a key ({@link
+ * Committed}). A `sender` known to be dead when the record was read is left out, unless there is a late fact about the record, which ends
+ * the doubt first: a doubt with such a fact always has a sender.
  */
 export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */
   readonly invocation: number;
-  /** For which slice the record of this key was written last, as `get` shows that record, and its version as `basis`; undefined: there is none. */
+  /** Lease under which the record shown by `get` was written, and the record's version as `basis`; undefined: no record. */
   holdOf(key: string): Hold | undefined;
   /**
-   * Reads these records again, all with one query; `get` and `holdOf` show them from then on.
+   * Reads these records again with one query, for `get` and `holdOf`.
    *
    * @returns the late facts about them
    */
   look(keys: readonly string[]): Promise<readonly LateFact[]>;
 }
 
-/** A slice as a worker holds it: under another epoch somebody else holds it, or it was taken up anew. */
+/** A worker's lease of a slice. Under another epoch another worker holds the slice, or it was taken again. */
 export interface Hold {
   readonly slice: number;
   readonly epoch: number;
-  /** Of a decision: the version of the record that it was made from, which another slice may have written. Absent: there was none. */
+  /** For a decision: version of the record that it was based on, which another slice may have written. Absent where there was no record. */
   readonly basis?: string;
 }
 
-/** A record that a slice was left with. */
+/** An unfinished record in a slice that a worker takes over. */
 export interface LeftRecord {
   readonly record: JobRecord;
-  /** Who held the slice when it was written, unless that one is known to be over: it may still send what it intended. */
+  /** The worker that held the slice when the record was written, unless it is known to be dead; it may still send what it intended. */
   readonly sender?: string;
-  /** What was heard of its submission since. */
+  /** A late fact about the record's submission. */
   readonly heard?: LateFact;
 }
 
-/** Cells of a slice that this worker holds. Its first batch holds the slice: what it was left with is adopted in the very same turn. */
+/** Cells of a slice that this worker holds. The first batch starts the lease; the slice's unfinished records are adopted with it. */
 export interface SliceBatch extends Hold {
-  /** With the first batch: its records that are not settled, and those in doubt of which something was heard. */
+  /** With the first batch: the slice's unsettled records, and those in doubt with a late fact. */
   readonly left?: readonly LeftRecord[];
-  /** These are the last of its cells. */
+  /** True where these are the last cells of the slice. */
   readonly isWhole: boolean;
 }
 
-/** What a source has: cells of one slice, in order. */
+/** Cells from a source: of one slice, in order. */
 export interface CellBatch {
   readonly cells: readonly Cell[];
-  /** Absent: a run on one machine. */
+  /** The slice. Absent: a run on one machine. */
   readonly of?: SliceBatch;
-  /** There are no more cells. */
+  /** True where there are no more cells. */
   readonly last: boolean;
 }
 
-/**
- * Where the cells of a run come from. On one machine that is the plan; a worker gets them by slices.
- */
+/** The source of a run's cells: on one machine the plan, for a worker its slices. */
 export interface CellSource {
-  /** What is there, at most `most` cells: it waits while there is nothing, and never for more. Nothing where it is aborted. */
+  /** Returns the available cells, at most `most`. Waits only while there are none. Returns no cells once the signal is aborted. */
   next(most: number, signal: AbortSignal): Promise<CellBatch>;
-  /** A slice has ended for this worker, and all that was decided about it is durable. @param hold of a closed one, whether jobs are left below one in doubt */
+  /** Reports that a slice has ended here, with durable decisions. @param hold `belowDoubt`: jobs are left below an unconfirmed one */
   end?(hold: Hold & { readonly belowDoubt?: true }, how: SliceEnd): void;
   /**
-   * Registers a listener for slices that somebody else is known to have taken over, before a commit says so.
+   * Registers a listener for slices that another worker has taken over, called before a commit reports it.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   onLost?(listener: (hold: Hold) => void): () => void;
   /**
-   * Registers a listener that is told whether slices of dead workers wait to be taken over. They are asked for though no cells are
-   * wanted: their tasks are paid for, and nobody polls them until then.
+   * Registers a listener that is told whether slices of dead workers wait to be taken over. They are requested even if no cells are needed:
+   * their tasks are paid for, and nobody polls them until then.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   onOrphans?(listener: (areThere: boolean) => void): () => void;
-  /** Nothing more is asked for: what is still held is given back. */
+  /** Stops requesting cells and gives back all slices still held. */
   close?(): Promise<void>;
 }
 
-/** When the requests of one route may leave: a rate. */
+/** Send times for the requests of one route: a rate limit. */
 export interface SendTimes {
-  /** Unix ms from when on the next request may leave; not in the future means now. */
+  /** Unix ms from which the next request may be sent; a past time means now. */
   nextAt(): number;
-  /** Uses the moment that `nextAt` offered. */
+  /** Uses the time that `nextAt` returned. */
   take(now: number): void;
   /**
-   * Waits until a request that was decided may leave: between its decision and that lies a commit. Gives what is to be told when it leaves;
-   * undefined: the signal ended the wait, and it must not. Absent: it may leave whenever it was decided.
+   * Waits until a decided request may be sent, because a commit lies between decision and sending. Returns a callback for when it is sent,
+   * or undefined where the signal ended the wait and it must not be sent. Absent: requests are sent when decided.
    */
   pass?(signal: AbortSignal): OnDeparture | Promise<OnDeparture | undefined>;
 }
 
-/** Is told when the first byte of a request leaves, as far as its port tells: else when it has passed; false: it ended and never left. */
+/** Callback for the first byte of a request, or for its passing the gate if no port reports that. `false`: it was never sent. */
 export type OnDeparture = (hasLeft: boolean) => void;
 
-/** When calls may leave: a rate of tokens. */
+/** Send times for text calls: a token rate limit. */
 export interface TokenSendTimes {
-  /** Unix ms from when on a call of this many tokens may leave; not in the future means now. */
+  /** Unix ms from which a call of this many tokens may be sent; a past time means now. */
   nextAt(tokens: number): number;
-  /** Counts a call that leaves, with its estimated tokens. */
+  /** Counts a sent call with its estimated tokens. */
   take(key: string, tokens: number, now: number): void;
-  /** Counts the true tokens of an answered call; undefined: they are not known. */
+  /** Counts the actual tokens of an answered call; undefined where they are unknown. */
   settle(key: string, tokens: number | undefined, now: number): void;
 }
 
-/** How many tasks this run may have in flight. The number may change while the run lasts. */
+/** Number of tasks that this run may have in flight. It may change during the run. */
 export interface TaskSlots {
   readonly granted: number;
-  /** The run has so many tasks in flight. */
+  /** Reports the number of tasks in flight. */
   note?(tasks: number): void;
 }
 
-/** What a request may use at most, as it is estimated before it leaves. */
+/** Largest estimated usage of a request, before it is sent. */
 export interface Reserve {
-  /** Absent: it has no price. */
+  /** Absent where the request has no price. */
   readonly cost?: number;
-  /** Of a text call. */
+  /** Tokens of a text call. */
   readonly tokens: number;
 }
 
-/** What may be spent. */
+/** The remaining budget. */
 export interface Allowance {
   /**
-   * Why a job may not be submitted; undefined: it may. `wait`: it may once the allowance is refilled, which
-   * {@link SharedLimits.onMore} reports. An end: it never may in this run.
+   * Returns why a job may not be submitted, or undefined. `wait`: not before the allowance is refilled, which {@link SharedLimits.onMore}
+   * reports. A run end: never in this run.
    *
-   * @param reserve of the request
+   * @param reserve estimated usage of the request
    */
   refusal(record: JobRecord, reserve: Reserve): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined;
   /**
-   * A record has changed, and with it what is spent or reserved.
+   * Reports a changed record, and with it changed spending or reserves.
    *
-   * @param reserve of its request that is under way now; absent: there is none
+   * @param reserve estimated usage of the request in flight; absent where there is none
    */
   note?(before: JobRecord, after: JobRecord, reserve?: Reserve): void;
 }
 
-/** Whether paid requests may leave: a worker that others may take for dead sends nothing. */
+/** A gate for paid requests: a worker that others may consider dead sends nothing. */
 export interface SendFence {
-  /** Asked right before the first byte of a request leaves. */
+  /** Checked right before the first byte of a request is sent. */
   readonly isOpen: boolean;
   /**
-   * Waits until it is open; undefined: it is.
+   * Waits until the gate is open; returns undefined where it is open.
    *
-   * @returns false where it never will be, or the signal ended the wait: the request must not leave
+   * @returns false where it will never open, or the signal ended the wait: the request must not be sent
    */
   pass(signal: AbortSignal): undefined | Promise<boolean>;
 }
@@ -198,113 +196,113 @@ export interface SendFence {
 /** A kind of request that is closed for the rest of a run. */
 export interface ClosedKind {
   readonly route: 'submit' | 'text';
-  /** As users call it: `pan`, `edits`, `model (chat)`. */
+  /** Name of the kind for users: `pan`, `edits`, `model (chat)`. */
   readonly name: string;
   readonly code: string;
   readonly message: string;
-  /** Steps, branches and clicks that have asked for nothing else. */
+  /** Steps, branches and clicks that requested only this kind. */
   readonly names: readonly string[];
 }
 
-/** What is left to a later run because kinds of request are closed, or as a worker was served none. */
+/** Work left to a later run, because kinds of request are closed or were never served to this worker. */
 export interface LeftWork {
-  /** `left`: jobs of the kind that were put back; `isOpen`: it is not closed, and others may ask for it. */
+  /** Per kind: `left`, the number of jobs put back, and `isOpen` where the kind is not closed, so that other workers may use it. */
   readonly closed: readonly (ClosedKind & { readonly left: number; readonly isOpen?: true })[];
-  /** Cells that were not begun. */
+  /** Number of cells that were not begun. */
   readonly cells: number;
-  /** Steps that asked for nothing that is closed. */
+  /** Steps that requested no closed kind. */
   readonly openSteps: readonly string[];
 }
 
-/** The closed kinds of a run that several workers carry out. */
+/** Closed kinds, shared by the workers of a run. */
 export interface SharedClosings {
-  /** Those that any worker has closed, as far as it is known here. */
+  /** Kinds closed by any worker, as far as this worker knows. */
   readonly closed: readonly ClosedKind[];
-  /** The others are told from now on what this worker has closed and left. */
+  /** From now on reports to other workers what this worker has closed and left. */
   tell(left: () => LeftWork): void;
 }
 
-/** Limits that a run shares with others, each beside the run's own; absent: its own alone. */
+/** Limits that a run shares with others, in addition to its own; an absent one: only the run's own. */
 export interface SharedLimits {
   readonly sendTimes?: Readonly<Partial<Record<Route, SendTimes>>>;
   readonly tokens?: TokenSendTimes;
   readonly rooms?: TaskSlots;
   readonly allowance?: Allowance;
-  /** Routes on which the service has served a request of anybody who shares these limits. */
+  /** Routes on which the service has served any run or worker that shares these limits. */
   readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };
-  /** Ids of the kinds of request that the service has served to anybody who shares these limits. */
+  /** Ids of the kinds of request that the service has served to any run or worker that shares these limits. */
   readonly kinds?: Pick<Set<string>, 'has'> & { add(id: string): unknown };
   /** Absent: a run on one machine. */
   readonly closings?: SharedClosings;
   /**
-   * Registers a listener that is called whenever these limits allow more than before: rooms were granted, or the allowance was
-   * refilled; and when another worker has closed a kind. A limit that only passes with time (`SendTimes`) needs no call.
+   * Registers a listener that is called whenever these limits allow more than before (task slots were granted, or the allowance was
+   * refilled), and when another worker has closed a kind. A limit that only depends on time (`SendTimes`) needs no call.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   readonly onMore?: (listener: () => void) => () => void;
 }
 
-/** The address that requests go to. */
+/** The service address that requests go to. */
 export interface ServiceAddress {
-  /** Names the address with all that decides where its endpoints lie. */
+  /** Identifies the address together with everything that decides where its endpoints are. */
   readonly id: string;
-  /** What was seen of it, here or elsewhere. */
+  /** What is known of the address, from this run or others. */
   readonly endpoints: Pick<KnownEndpoints, 'hasAnswered' | 'everAnswered' | 'onAnsweredElsewhere'> & {
     showsButtons: boolean;
   };
 }
 
-/** A store of results that may be away for a while. */
+/** A store for result files that may be temporarily unavailable. */
 export interface ResultStore {
   /**
-   * Registers a listener that is told that the store takes no results, in words for the user, and, with undefined, that it does again.
+   * Registers a listener for changes: the reason, for the user, why the store is unavailable, or undefined once it is back.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   onAway(listener: (why: string | undefined) => void): () => void;
 }
 
-/** The ports of a run: everything outside of its own logic. */
+/** Ports of a run: everything outside its own logic. */
 export interface RunPorts {
   readonly store: RunStore;
   readonly service: ImageService;
   readonly text: TextService;
-  /** The images that requests show, and masks. */
+  /** Reader of the images in requests, and of masks. */
   readonly inputs: InputReader;
   readonly artifacts: ArtifactWriter;
-  /** Where results go that may be away; absent: a disk, which is there or fails. */
+  /** A store for results that may be unavailable; absent: a disk, which is there or fails. */
   readonly results?: ResultStore;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Where requests go; what is learned of it counts for no other address. */
+  /** The service address; what is learned about it applies to no other address. */
   readonly address?: ServiceAddress;
-  /** Limits that other runs share; absent: the run's own alone. */
+  /** Limits shared with other runs; absent: only the run's own. */
   readonly shared?: SharedLimits;
-  /** Absent: paid requests may leave whenever they were decided. */
+  /** Absent: paid requests may be sent as soon as they are decided. */
   readonly fence?: SendFence;
-  /** Where the cells come from; absent: from the plan. */
+  /** Source of the cells; absent: the plan. */
   readonly cells?: CellSource;
-  /** Told what is heard of paid requests, in a run on several machines. */
+  /** Receives results of paid requests, in a run on several machines. */
   readonly heard?: HeardPort;
-  /** Asked once a minute, for the log. */
+  /** Read once a minute, for the log. */
   readonly memory?: () => MemoryReading;
-  /** Checked when the run begins and once a minute; absent: never. */
+  /** Checked at the start of the run and once a minute; absent: never. */
   readonly disk?: DiskPort;
 }
 
-/** What is heard of paid requests and not durable yet, for a worker whose state may be out of reach. */
+/** A log for results of paid requests that are not durable yet, for a worker whose state may be unreachable. */
 export interface HeardPort {
-  /** @returns a number that grows */
+  /** Saves a result. @returns an increasing number */
   note(fact: LateFact): number;
-  /** All up to this number is in the state. */
+  /** Reports that all results up to this number are in the state. */
   durable(upTo: number): void;
 }
 
-/** The settings of one invocation, from the pipeline and the flags. */
+/** Settings of one invocation, from the pipeline and the flags. */
 export interface RunSettings {
-  /** Undefined: the gateway's own. */
+  /** Undefined: the gateway's default. */
   readonly speed: Speed | undefined;
   readonly limits: Limits;
   readonly retry: RetrySettings;
@@ -312,58 +310,58 @@ export interface RunSettings {
     readonly taskMs: number;
     /** Default 2 hours. */
     readonly queueMs?: number;
-    /** For how long a text call is waited for at most: nobody else makes it again before. Default 10 minutes. */
+    /** Longest wait for a text call; no other worker makes the call again before. Default 10 minutes. */
     readonly textMs?: number;
   };
   readonly poll: {
     readonly minMs: number;
     readonly maxMs: number;
-    /** Polls several tasks with one request where the gateway offers that. Default off. */
+    /** Polls several tasks with one request where the gateway supports that. Default off. */
     readonly list?: boolean;
   };
-  /** Image submissions carry their job's key (`service.tag`). Default on. */
+  /** True where image submissions carry their job's key (`service.tag`). Default on. */
   readonly tag?: boolean;
-  /** Which whole replies of text calls are kept. Default `all`. */
+  /** Which whole replies of text calls are written. Default `all`. */
   readonly keepReplies?: KeepReplies;
   readonly budget: Budget;
   readonly prices: Readonly<Record<string, Price>>;
-  /** `--retry-failed`, with `--code` only failures of that code. */
+  /** `--retry-failed`; with `--code` only failures of that code. */
   readonly retryFailed?: { readonly code?: string };
   readonly inDoubt: 'hold' | 'retry';
-  /** `--in-doubt find`: the tasks of jobs that this run puts in doubt are searched for soon, where the gateway lists its tasks. */
+  /** `--in-doubt find`: searches soon for the tasks of jobs that this run puts in doubt, where the gateway lists its tasks. */
   readonly findInDoubt?: true;
-  /** `--relearn`: what earlier runs have learned about the service is forgotten first. */
+  /** `--relearn`: first forgets what earlier runs have learned about the service. */
   readonly relearn?: boolean;
   readonly failFast: boolean;
-  /** `--max-failures`: failed jobs of this invocation that end the run. */
+  /** `--max-failures`: number of failed jobs of this invocation that ends the run. */
   readonly maxFailures?: number;
-  /** `--max-submits`: of this invocation. */
+  /** `--max-submits`: limit on the submissions of this invocation. */
   readonly maxSubmits?: number;
   readonly maxDurationMs?: number;
 }
 
 /** Signals that end a run early. */
 export interface RunControl {
-  /** First signal: open nothing new, settle what is in flight. */
+  /** First signal: begin nothing new, settle what is in flight. */
   readonly drain: AbortSignal;
   /** Second signal: leave at once. */
   readonly leave: AbortSignal;
   /**
-   * Registers a listener for the end of the whole run where that comes from another worker: its 401, the budget, `--fail-fast`. This
-   * one then drains. What ends the run here, `run:stopping` says.
+   * Registers a listener for the end of the whole run caused by another worker: its 401, the budget, `--fail-fast`. This worker then
+   * drains. Ends caused by this worker are reported by `run:stopping`.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   readonly onEnd?: (listener: (end: RunEnd) => void) => () => void;
 }
 
-/** What one invocation did. */
+/** The result of one invocation. */
 export interface RunReport {
   readonly end: RunEnd;
   readonly submits: number;
   /** Tokens of the replies to text calls. */
   readonly tokens: number;
-  /** Finished jobs whose redo failed: they stay as they were. */
+  /** Number of finished jobs whose redo failed: they stay as they were. */
   readonly redosFailed: number;
   readonly startedAt: number;
   readonly finishedAt: number;

@@ -6,13 +6,13 @@ import type { JobRecord } from '../plan/job.ts';
 import type { Plan, StepsPlan } from '../plan/plan.ts';
 import type { CellSource, RunPlan } from './ports.ts';
 
-/** A plan as a run sees it: only the slots that its selection leaves, and what a submission of each job costs. */
+/** Returns a plan as a run uses it: only the slots selected by `--only`, and the price of each job's submission. */
 export const planForRun = (plan: Plan, selection: Selection): RunPlan => ({
   ...stepsForRun(plan, selection),
   cells: (chosen) => plan.matrix.cells(chosen),
 });
 
-/** The same of a plan without a matrix: its cells come from elsewhere. */
+/** Returns the same for a plan without a matrix, whose cells come from elsewhere. */
 export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit<RunPlan, 'cells'> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
@@ -30,7 +30,7 @@ export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit
   };
 }
 
-/** The cells of a plan as the source of a run on one machine, in order. */
+/** Returns the cells of a plan, in order, as the source of a run on one machine. */
 export function planCells({ cells }: Pick<RunPlan, 'cells'>, selection: Selection): CellSource {
   const iterator = cells(selection)[Symbol.asyncIterator]();
   return {
@@ -49,7 +49,7 @@ export function planCells({ cells }: Pick<RunPlan, 'cells'>, selection: Selectio
   };
 }
 
-/** What one submission of a job costs; undefined where no price is given. */
+/** Returns the price of one submission of a job; undefined where no price is set. */
 export function priceOfJob(
   prices: Pipeline['prices'],
   { kind, request, pressed }: JobRecord,

@@ -6,22 +6,22 @@ import { forgetLearned, keepFact, LearnedKeeper, readLearned } from './limits/le
 import type { RunControl, RunPlan, RunPorts, RunReport, RunSettings } from './ports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
-/** Number of the next run of a state, from 1. The number separates the jobs that this run settles from those of earlier runs, whatever the clock says. */
+/** Returns the number of a state's next run, from 1. It tells the jobs settled by this run from others, whatever the clock says. */
 export function nextInvocation(store: Pick<StateStore, 'fact'>): number {
   const last = Number(store.fact(invocationFact) ?? 0);
   return Number.isSafeInteger(last) ? last + 1 : 1;
 }
 
-/** What earlier runs sent lately. */
+/** Returns the recent sends of earlier runs. */
 export function sentBefore(store: Pick<StateStore, 'fact'>): { readonly sent?: string } {
   const sent = store.fact(sentFact);
   return sent === undefined ? {} : { sent };
 }
 
 /**
- * Carries out a plan, or continues it: feeds the scheduler, makes each turn durable as one transaction, then sends
- * the requests of the turn. Resolves when nothing is left to do, when the run must stop, or when the user ends it. After a disk
- * failure or a bug the run sends nothing more, waits for the requests that are paid for, and tries once more to make all durable.
+ * Runs a plan, or continues it: feeds the scheduler, makes each turn durable as one transaction, then sends the requests of the turn.
+ * Resolves when nothing is left to do, when the run must stop, or when the user ends it. After a disk failure or a bug the run sends
+ * nothing more, waits for the paid requests, and tries once more to make everything durable.
  *
  * @throws Error beginning `Internal error:` for a bug; a failing disk or service is a `RunEnd`
  */
@@ -63,7 +63,7 @@ export async function runPlan(
   if (end.kind !== 'disk') {
     await learned.onEnd();
     const { sent, submits } = scheduler;
-    // The last commit was before its requests left.
+    // The last commit was made before its requests were sent.
     if (sent !== undefined && submits > 0) await keepFact(store, sentFact, sent);
   }
   const { listenerError } = engine;

@@ -6,10 +6,10 @@ import { documentOf } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { writeFact } from '../state/facts.ts';
 
-/** Maximum of closed kinds that workers tell one another: each worker finds the others for itself. */
+/** Largest number of closed kinds shared between workers: each worker finds the others for itself. */
 const mostTold = 100;
 
-/** Beginnings of the names of the facts; what follows is the invocation, then the kind, or the session of a worker. */
+/** Prefixes of fact names. The invocation follows, then the kind or the session of a worker. */
 const facts = { closed: 'kind.closed', left: 'kinds.left' } as const;
 
 const namesOf = (fact: keyof typeof facts, invocation: string): string =>
@@ -19,11 +19,11 @@ const namesOf = (fact: keyof typeof facts, invocation: string): string =>
 export const closedKindsOf = `ARRAY(SELECT f.value FROM promptpress.facts f
   WHERE f.run = r.run AND ${namesOf('closed', 'r.invocation')} ORDER BY f.name LIMIT ${mostTold})`;
 
-/** SQL: removes what was told of closed kinds in all invocations of the run `$1`. */
+/** SQL: deletes the closed kinds of all invocations of the run `$1`. */
 export const forgetClosedKinds = `DELETE FROM promptpress.facts
   WHERE run = $1 AND split_part(name, ' ', 1) IN ('${facts.closed}', '${facts.left}')`;
 
-/** The run whose workers tell one another of closed kinds. */
+/** The run whose workers share closed kinds. */
 interface OfRun {
   readonly pool: EnginePool;
   readonly run: number;
@@ -31,15 +31,15 @@ interface OfRun {
 }
 
 /**
- * The kinds of request that any worker of a run has closed: the others ask for them no more. They are told and heard with each look at
- * the run, and so is what each worker left for them: the coordinator says it at the end.
+ * The kinds of request that any worker of a run has closed, and no other worker requests any more. They are written and read with each poll
+ * of the run. So is the work that each worker left for them, which the coordinator reports at the end.
  */
 export class ClosedKinds implements SharedClosings {
   readonly #of: OfRun;
   readonly #closed = new Map<string, ClosedKind>();
   #session = 0;
   #left: () => LeftWork = () => nothing;
-  /** What was told last. */
+  /** The value written last. */
   #told = '';
   #telling: Promise<void> = Promise.resolve();
   #toTell = 0;
@@ -58,14 +58,14 @@ export class ClosedKinds implements SharedClosings {
     this.#left = left;
   }
 
-  /** What is told from now on is of this session. */
+  /** Sets the session that writes from now on. */
   begin(session: number): void {
     this.#session = session;
     this.#left = () => nothing;
     this.#told = '';
   }
 
-  /** @param closed as {@link closedKindsOf} selects it */
+  /** Applies a read of the run. @param closed as selected by {@link closedKindsOf} */
   onLook(closed: readonly string[]): void {
     const before = this.#closed.size;
     for (const text of closed) {
@@ -73,11 +73,11 @@ export class ClosedKinds implements SharedClosings {
       if (kind !== undefined) this.#closed.set(idOf(kind), kind);
     }
     if (this.#closed.size > before) this.onMore();
-    // What the engine does not take is told with the next look.
+    // A failed write is repeated with the next poll of the run.
     if (this.#toTell === 0) void this.told().catch(() => undefined);
   }
 
-  /** Resolves once the others are told what was closed and left here: before a slice is said to be done. @throws EngineError */
+  /** Resolves once this worker's closed kinds and left work are written: before a slice is reported as done. @throws EngineError */
   async told(): Promise<void> {
     this.#toTell += 1;
     const telling = this.#telling.then(() => this.#tell());
@@ -124,7 +124,7 @@ const isLeft = aMapping({
   openSteps: listOf(aText),
 }) as (value: unknown) => value is LeftWork;
 
-/** Undefined where nobody of this release wrote it: each worker finds out for itself. */
+/** Undefined where this release did not write the text: each worker finds out for itself. */
 function readKind(text: string): ClosedKind | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -134,7 +134,7 @@ function readKind(text: string): ClosedKind | undefined {
   }
 }
 
-/** The end of an invocation in which workers have closed kinds, or left them; undefined: none has. @throws EngineError */
+/** Returns the end of an invocation in which workers have closed or left kinds; undefined where none has. @throws EngineError */
 export async function endByClosedKinds({ pool, run, invocation }: OfRun): Promise<RunEnd | undefined> {
   const { rows } = await pool.query<{ value: string }>(
     `SELECT f.value FROM promptpress.facts f WHERE f.run = $1 AND ${namesOf('left', '$2::text')} ORDER BY f.name`,

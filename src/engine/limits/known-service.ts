@@ -4,7 +4,7 @@ import type { FactKeeper } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { writeFact } from '../state/facts.ts';
 
-/** Names of the facts, and what each says of the address that is its value. */
+/** Names of the facts, each with what it says about the address in its value. */
 const factNames = {
   answered: 'service.answered',
   buttons: 'service.buttons',
@@ -12,11 +12,11 @@ const factNames = {
   text: 'service.served.text',
 } as const;
 
-/** Names of the facts that name the kinds of request that were served; what follows is the id of one. */
+/** Returns the name of the fact for a kind of request that was served, by the kind's id. */
 const kindName = (id: string): string => `service.kind ${id}`;
 const ofKinds = `starts_with(f.name, '${kindName('')}')`;
 
-/** Maximum of kinds that are told. */
+/** Largest number of kinds that are shared. */
 const mostKinds = 200;
 
 /** SQL: what is known of the service of a run `r`, as an array of `fact name, space, value`. */
@@ -28,15 +28,15 @@ export const knownOfService = `ARRAY((SELECT f.name || ' ' || f.value FROM promp
     WHERE f.run = r.run AND ${ofKinds} ORDER BY f.name LIMIT ${mostKinds}))`;
 
 /**
- * What all workers of a run have seen of its service, in this invocation or before: that its address answers and shows buttons, that
- * submissions and text calls were served, and which kinds of them. It is told and heard with each look at the run.
+ * Shares what all workers of a run know about its service, in this invocation or before: that its address answers and shows buttons, that
+ * submissions and text calls were served, and which kinds of them. It is written and read with each poll of the run.
  */
 export class KnownService {
   readonly #run: { readonly pool: EnginePool; readonly run: number };
   readonly #address: ServiceAddress;
-  /** Names of the facts that all know. */
+  /** Names of the facts that all workers know. */
   readonly #known = new Set<string>();
-  /** Names of those seen here; to be told. */
+  /** Names of the facts seen by this worker and not written yet. */
   readonly #own = new Set<string>();
   #kinds = 0;
   #telling: Promise<void> | undefined;
@@ -64,7 +64,7 @@ export class KnownService {
     },
   };
 
-  /** @param seen as {@link knownOfService} selects it */
+  /** Applies a read of the run. @param seen as selected by {@link knownOfService} */
   onLook(seen: readonly string[]): void {
     const before = this.#known.size;
     const { id, endpoints } = this.#address;
@@ -82,7 +82,7 @@ export class KnownService {
     });
   }
 
-  /** Tells the rest of what was seen here. */
+  /** Writes the facts that are left. */
   async stop(): Promise<void> {
     await this.#telling;
     await this.#tell();
@@ -97,7 +97,7 @@ export class KnownService {
     if (name.startsWith(kindName(''))) this.#kinds += 1;
   }
 
-  /** Nothing depends on it but the speed of the others: what the engine does not take is told with the next look. */
+  /** Only the speed of other workers depends on it: a failed write is repeated with the next poll of the run. */
   async #tell(): Promise<void> {
     const { hasAnswered, showsButtons } = this.#address.endpoints;
     if (hasAnswered) this.#own.add(factNames.answered);
@@ -115,10 +115,10 @@ export class KnownService {
   }
 }
 
-/** Maximum length of the id of a kind that is told. */
+/** Longest id of a kind that is shared. */
 const longestId = 200;
 
-/** What earlier invocations have seen does not count any more, nor what they learned (`--relearn`). @throws EngineError */
+/** Forgets what earlier invocations have seen and learned (`--relearn`). @throws EngineError */
 export async function forgetService(
   facts: Omit<FactKeeper, 'reader'>,
   { pool, run }: { readonly pool: EnginePool; readonly run: number },

@@ -1,7 +1,7 @@
 /**
- * What a run may spend (submissions, those of this invocation, cost, tokens), for all of its workers. Each is given a part, all that it was
- * ever given. What it uses is counted by `purse_spend` in the transaction of the intent itself, so what a worker that died has not used is
- * exactly there for others.
+ * The shared allowance of a run (submissions, those of this invocation, cost, tokens) for all of its workers. `given` is the total ever
+ * granted to a worker. `purse_spend` counts what it uses in the transaction of the intent itself, so the rest of a dead worker is exactly
+ * known and can be granted to others.
  */
 export const purseSchema = `
 CREATE TABLE purse (

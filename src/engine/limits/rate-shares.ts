@@ -5,29 +5,29 @@ import { type Charged, WindowCharge, windowMsOf } from '../../run/limits/window-
 import type { OnDeparture, SendTimes, TokenSendTimes } from '../../run/ports.ts';
 import { Share, type ShareAsk } from './share.ts';
 
-/** So much sooner than it may leave a request is decided, ms: its intent is made durable in between. */
+/** How long before its send time a request is decided, ms: its intent becomes durable in between. */
 const leadMs = 50;
-/** While there may soon be more, a worker looks again so often, ms. */
+/** Interval of checks while more may soon be granted, ms. */
 const againMs = 100;
-/** A decided request that does not pass for so long never will, ms. */
+/** Time after which a decided request that did not pass never will, ms. */
 const decidedMs = 10_000;
-/** Requests follow one another at this part of their even distance at least, and at most this time, ms. */
+/** Smallest distance between requests: a share of their even distance, and at most this time, ms. */
 const [spacedBy, longestSpaceMs] = [0.7, 1000];
-/** What is told of what was sent lately is of so long, ms. */
+/** Period of the reported number of recent sends, ms. */
 const latelyMs = 10_000;
 
-/** A part of a rate: so much within any window. What has left the window may be used again. */
+/** A worker's share of a rate: an amount within any window. An amount that has left the window may be used again. */
 abstract class WindowShare extends Share {
   protected readonly clock: Clock;
   protected readonly charge: WindowCharge;
   readonly #wake: () => void;
-  /** Requests that have passed and not left: they are sure to be used, and not charged yet. */
+  /** Number of requests that passed and were not sent yet: they will be used, and do not count yet. */
   protected passed = 0;
   #isShort = false;
-  /** It wanted something when it asked last. */
+  /** True where the last heartbeat asked for something. */
   #wanted = false;
 
-  /** @param rate absent: there is no limit @param wake asks the engine soon */
+  /** @param rate absent: no limit @param wake makes the next heartbeat come soon */
   constructor(rate: Rate | undefined, clock: Clock, wake: () => void) {
     const windowMs = rate === undefined ? 0 : windowMsOf(rate);
     super(rate?.count, windowMs);
@@ -36,7 +36,7 @@ abstract class WindowShare extends Share {
     this.#wake = wake;
   }
 
-  /** When so much more may be used; infinite: nobody knows yet. */
+  /** Returns when this much more may be used; infinity where that is unknown. */
   protected freeAt(now: number, need: number): number {
     const most = this.cap(now) - this.passed - need;
     const at = most < 0 ? Number.POSITIVE_INFINITY : this.charge.downTo(most, now);
@@ -61,17 +61,17 @@ abstract class WindowShare extends Share {
   }
 }
 
-/** What a worker tells of a route beside its part of the limit, where there is one. */
+/** What a worker reports about a route, with its request for a share where there is a limit. */
 interface RouteAsk extends Partial<ShareAsk> {
-  /** Requests a minute, over the last seconds. */
+  /** Requests per minute, over the last seconds. */
   readonly perMinute: number;
-  /** How long the requests of this worker rest, ms. */
+  /** How long this worker pauses its requests, ms. */
   readonly pausedMs: number;
 }
 
-/** Requests of one route. */
+/** A worker's share of the request rate of one route. */
 export class RouteShare extends WindowShare implements SendTimes {
-  /** When requests were decided that have not come to pass. */
+  /** When requests were decided that have not passed yet. */
   #decided: number[] = [];
   readonly #queue: SendQueue<OnDeparture>;
   readonly #lately = new WindowCharge(latelyMs);
@@ -89,7 +89,7 @@ export class RouteShare extends WindowShare implements SendTimes {
     const now = this.clock.now();
     this.#decided = this.#decided.filter((at) => now - at < decidedMs);
     const at = this.freeAt(now, 1 + this.#decided.length + this.#queue.size);
-    // There may be more before that.
+    // More may be granted before that.
     const soon = this.cap(now) < this.limit || at === Number.POSITIVE_INFINITY;
     return Math.max(soon ? Math.min(at, now + leadMs + againMs) : at, this.#spacedAt) - leadMs;
   }
@@ -106,7 +106,7 @@ export class RouteShare extends WindowShare implements SendTimes {
     return this.limit === undefined ? this.#depart(this.clock.now()) : this.#queue.pass(signal);
   }
 
-  /** The requests of this worker rest: whoever looks at the run is told so, the other workers find out for themselves. */
+  /** Pauses this worker's requests: shown to users who watch the run. Other workers find out for themselves. */
   pause(untilMs: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, untilMs);
   }
@@ -116,7 +116,7 @@ export class RouteShare extends WindowShare implements SendTimes {
     return { ...super.ask(now), perMinute, pausedMs: Math.max(0, this.#pausedUntil - now) };
   }
 
-  /** There may be more than before. */
+  /** Notes that more may be granted than before. */
   onMore(): void {
     this.#queue.next();
   }
@@ -127,7 +127,7 @@ export class RouteShare extends WindowShare implements SendTimes {
     let isWaiting = true;
     return (hasLeft) => {
       const now = this.clock.now();
-      // One whose key was refused leaves again.
+      // A request whose API key was refused is sent again.
       if (isWaiting) this.passed -= 1;
       isWaiting = false;
       if (hasLeft) {
@@ -139,7 +139,7 @@ export class RouteShare extends WindowShare implements SendTimes {
   }
 }
 
-/** Tokens of text calls. */
+/** A worker's share of the token rate of text calls. */
 export class TokenShare extends WindowShare implements TokenSendTimes {
   readonly #reserved = new Map<string, { readonly charged: Charged; readonly tokens: number }>();
 

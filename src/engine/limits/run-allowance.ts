@@ -7,48 +7,48 @@ import { unpriced } from '../../run/limits/budget.ts';
 import type { Allowance, Reserve } from '../../run/ports.ts';
 import type { Connection } from '../postgres/pool.ts';
 
-/** What was given counts for so long without an answer, ms: after 10 s it may be another's. */
+/** How long a grant counts without an answer, ms: after 10 s it may be granted to another worker. */
 const validMs = 5000;
-/** A worker that has spent nothing for so long gives back what it has, ms. */
+/** Time without spending after which a worker gives its grant back, ms. */
 const idleMs = 10_000;
-/** Money is counted in fractions: sums leave errors of this size. */
+/** Largest rounding error in sums of money. */
 const tolerance = 1e-9;
 
 const kinds = ['cost', 'invocation', 'submits', 'tokens'] as const;
 type Kind = (typeof kinds)[number];
 
-/** What a run may spend, by kind; a kind that is absent has no bound. */
+/** Spending limits of a run, by kind; an absent kind is unlimited. */
 export type Bounds = Readonly<Partial<Record<Kind, number>>>;
 
-/** What a job has used, and what is reserved for its request under way, beside its attempts. */
+/** Spending of a job, and the reserve of its request in flight, besides its attempts. */
 export interface Charge {
   readonly cost: number;
   readonly tokens: number;
 }
 
-/** What a worker wants, by kind: what it uses of all it was given until it has the answer, and what it needs beside that, at least. */
+/** What a worker asks for, by kind: `holds`, its total use until the answer, and `need`, the least that it needs in addition. */
 export type Needs = Readonly<Record<string, { readonly holds: number; readonly need: number }>>;
 
-/** What a worker was given, by kind: all that it ever was, what nobody has, and what others have and have not used. */
+/** What a worker was granted, by kind: its total ever granted, the rest that nobody has, and what others were granted and have not used. */
 export type Grants = Readonly<
   Record<string, { readonly given: number; readonly unclaimed: number; readonly elsewhere: number }>
 >;
 
-/** What this worker has of one kind. */
+/** The grant of this worker of one kind. */
 interface Part {
   readonly most: number;
-  /** All that it was ever given, and all that it has used. */
+  /** Total ever granted, and total used. */
   given: number;
   used: number;
-  /** The largest need that was not met yet. */
+  /** Largest need that was not met yet. */
   need: number;
-  /** The need that the last heartbeat asked for, and what was left of the whole when one did. */
+  /** The need in the last heartbeat, and the rest of the whole when one had a need. */
   asked: number;
   left: number;
   lastGrant: number;
 }
 
-/** @param maxSubmits `--max-submits`: of this invocation */
+/** Returns the spending limits of a budget. @param maxSubmits `--max-submits`: for this invocation */
 export const boundsOf = ({ submits, cost, tokens }: Budget, maxSubmits?: number): Bounds => ({
   ...(submits === undefined ? {} : { submits }),
   ...(cost === undefined ? {} : { cost }),
@@ -56,7 +56,7 @@ export const boundsOf = ({ submits, cost, tokens }: Budget, maxSubmits?: number)
   ...(maxSubmits === undefined ? {} : { invocation: maxSubmits }),
 });
 
-/** Begins an invocation of a run: sets what all of its workers together may spend. */
+/** Begins an invocation of a run: sets the spending limits of all its workers together. */
 export async function openAllowance(
   database: Pick<Connection, 'query'>,
   run: number,
@@ -66,24 +66,24 @@ export async function openAllowance(
 }
 
 /**
- * What this worker may spend of what all workers of a run may. It has a part in hand, and asks for another before that is used up. What a
- * request may use at most is used from its intent on, as the commit of the intent counts it (`chargeOf`).
+ * This worker's part of the spending that all workers of a run may do. It asks for another part before the current one is used up. The most
+ * that a request may use counts as used from its intent on, as the commit of the intent counts it (`chargeOf`).
  */
 export class RunAllowance implements Allowance {
   readonly #clock: Clock;
   readonly #wake: () => void;
   readonly #parts: ReadonlyMap<Kind, Part>;
-  /** What is reserved for requests under way, by job. */
+  /** Reserves of the requests in flight, by job key. */
   readonly #reserves = new Map<string, Reserve>();
   #mustAsk = true;
   #isLeaving = false;
-  /** When the question left that was answered last. */
+  /** When the last answered heartbeat was sent. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #spentAt = Number.NEGATIVE_INFINITY;
-  /** Something was refused for want of an answer that still counts. */
+  /** True where a request was refused because there is no recent answer. */
   #isAwaited = false;
 
-  /** @param wake has the next heartbeat ask soon */
+  /** @param wake makes the next heartbeat come soon */
   constructor(bounds: Bounds, clock: Clock, wake: () => void) {
     this.#clock = clock;
     this.#wake = wake;
@@ -97,7 +97,7 @@ export class RunAllowance implements Allowance {
   }
 
   refusal(record: JobRecord, reserve: Reserve): Extract<RunEnd, { kind: 'budget' }> | 'wait' | undefined {
-    // The first answer to a modal belongs to its click, which is counted.
+    // The first confirm of a modal belongs to its click, which is counted.
     if (this.#parts.size === 0 || record.modal?.sent === 0) return undefined;
     const { cost, tokens } = reserve;
     if (cost === undefined && this.#parts.has('cost')) return unpriced(record);
@@ -119,12 +119,12 @@ export class RunAllowance implements Allowance {
     return 'wait';
   }
 
-  /** The last answer is too old: what was given may be another's. */
+  /** Whether the last answer is too old: the grant may belong to another worker now. */
   get #isStale(): boolean {
     return this.#clock.now() - this.#heardAt > validMs;
   }
 
-  /** Notes the changes that an event made to a record. */
+  /** Updates spending and reserves after an event changed a record. */
   note(before: JobRecord, after: JobRecord, reserve?: Reserve): void {
     const was = this.chargeOf(before);
     if (after.status === 'submitting' && reserve !== undefined) this.#reserves.set(after.key, reserve);
@@ -142,7 +142,7 @@ export class RunAllowance implements Allowance {
     if (isLow) this.#wake();
   }
 
-  /** What the commit of a record counts for it, of which the database takes the difference to what it had counted before. */
+  /** Returns the spending that the commit of a record counts for it. The database adds the difference to what it had counted before. */
   chargeOf({ key, cost, doubtful, assumed, usage, status }: JobRecord): Charge {
     const reserve = status === 'submitting' ? this.#reserves.get(key) : undefined;
     return {
@@ -155,7 +155,7 @@ export class RunAllowance implements Allowance {
     };
   }
 
-  /** A request that another worker has begun was taken over, with what the database has counted for it. */
+  /** Takes over another worker's request, with what the database has counted for it. */
   takeOver(record: JobRecord, charged: Charge): void {
     if (record.status !== 'submitting' || this.#reserves.has(record.key)) return;
     const { cost, tokens } = this.chargeOf(record);
@@ -165,20 +165,20 @@ export class RunAllowance implements Allowance {
     });
   }
 
-  /** Nothing more is wanted. */
+  /** Stops asking for more. */
   leave(): void {
     this.#isLeaving = true;
     for (const part of this.#parts.values()) part.need = 0;
   }
 
-  /** What is asked for with the next heartbeat; undefined: nothing is, and what was given stays. */
+  /** Returns what the next heartbeat asks for; undefined: nothing, and the grant stays. */
   ask(): Needs | undefined {
     if (this.#parts.size === 0) return undefined;
     const isIdle = this.#isLeaving || this.#clock.now() - this.#spentAt > idleMs;
     this.#mustAsk ||= this.#isStale;
     for (const part of this.#parts.values()) {
       const { need, used } = part;
-      // What is too little for the next request may be enough for another worker's.
+      // An amount too small for the next request may be enough for another worker's.
       const isOfNoUse = need > 0 ? !isEnough(part, need) : isIdle;
       if (isOfNoUse && part.given > Math.max(0, used)) {
         part.given = Math.max(0, used);
@@ -197,14 +197,14 @@ export class RunAllowance implements Allowance {
   }
 
   /**
-   * A heartbeat was answered.
+   * Applies the answer to a heartbeat.
    *
-   * @param at when it left
-   * @param grants null: it asked for nothing
-   * @returns whether more was given, or it is known that there is no more
+   * @param at when the heartbeat was sent
+   * @param grants null where it asked for nothing
+   * @returns whether more was granted, or it is known that there is no more
    */
   onAnswer(at: number, grants: Grants | null): boolean {
-    // What was given long ago others may have been given since.
+    // Old grants may have been granted to others since.
     if (grants === null && this.#isStale) return false;
     this.#heardAt = at;
     if (grants === null) return false;
@@ -220,7 +220,7 @@ export class RunAllowance implements Allowance {
       part.left = unclaimed + elsewhere;
       const isOver = part.asked > 0 && !isEnough(part, part.asked, part.left);
       isMore ||= isOver;
-      // Whoever waits for it asks no more until it is told: the need lasts while another may give back what is missing.
+      // A waiting job does not ask again until it is notified: the need lasts while another worker may give back what is missing.
       const isSettled = isOver || isEnough(part, part.asked);
       if (isSettled && part.need <= part.asked) part.need = 0;
     }
@@ -255,6 +255,6 @@ export class RunAllowance implements Allowance {
   }
 }
 
-/** Whether what it has, and so much beside, is enough for this. */
+/** Whether the rest of a part, plus `more`, covers a need. */
 const isEnough = ({ given, used }: Part, need: number, more = 0): boolean =>
   more + given - used + tolerance >= need;

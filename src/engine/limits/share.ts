@@ -1,44 +1,44 @@
 import type { Grants, Needs } from './run-allowance.ts';
 
-/** What was granted counts for so long after the question, ms: later it is another's. */
+/** How long a grant counts after the heartbeat that asked for it, ms: later it belongs to another worker. */
 const validMs = 5000;
 
-/** What one worker says of its part of a limit. */
+/** What one worker says about its share of a limit. */
 export interface ShareAsk {
   readonly limit: number;
-  /** The most that it uses until it has the answer. */
+  /** Most that the worker uses until it has the answer. */
   readonly holds: number;
   readonly used: number;
-  /** How much it would use until it asks again; 0: nothing. */
+  /** Amount that the worker would use until it asks again; 0: nothing. */
   readonly want: number;
-  /** The least that is of use to it: 1, or the tokens of its next call; 0: it leaves. */
+  /** Smallest useful amount: 1, or the tokens of the next call; 0 where the worker leaves. */
   readonly unit: number;
-  /** For so long what was used is charged, ms; 0: while it is in use. */
+  /** How long a used amount counts, ms; 0: while it is in use. */
   readonly window: number;
 }
 
-/** A worker's part of a limit. */
+/** A worker's share of a limit. */
 export interface SharePart {
-  /** How much it may use. */
+  /** Amount that the worker may use. */
   readonly granted: number;
-  /** How much is fair for it: what it has beyond that goes back when it is not in use. */
+  /** Fair share of the worker: an unused amount beyond it goes back. */
   readonly fair: number;
 }
 
-/** Parts of a worker by kind of limit, and what it was given of what its run may spend, where it asked for that. */
+/** Shares of a worker by kind of limit, and its grant of the run's spending where it asked for one. */
 export interface SharesAnswer {
   readonly shares: Readonly<Record<string, SharePart>>;
   readonly spending: Grants | null;
 }
 
-/** The heartbeat of a worker's session. */
+/** Sends the heartbeat of a worker's session. */
 export interface Heartbeat {
   readonly session: number;
   /**
-   * Shows that it is there, and says what it wants of the limits.
+   * Sends a heartbeat, and asks for shares of the limits.
    *
-   * @param ask the service whose limits these are, what it wants of each, and of what its run may spend: without needs what it was given stays
-   * @returns undefined where the session is over, or the engine has an older state than it had
+   * @param ask the service whose limits these are, the shares asked for, and the spending asked for: without needs the grant stays
+   * @returns undefined where the session is over, or the engine has an older state than before
    * @throws EngineError
    */
   beat(ask?: {
@@ -49,48 +49,48 @@ export interface Heartbeat {
 }
 
 /**
- * This worker's part of a limit that all workers of a service share. Of a rate it is so much within any window, of tasks so much at once: as
- * the parts together are never above the limit, neither is what all use, whatever their clocks show and however late their requests leave.
+ * This worker's share of a limit that all workers of a service share. For a rate it is an amount within any window, for tasks a number at a
+ * time. The shares together never exceed the limit, so neither does their use, whatever the clocks show and however late requests are sent.
  */
 export abstract class Share {
   protected readonly limit: number | undefined;
   readonly #windowMs: number;
-  /** As it was answered last. */
+  /** The share in the last answer. */
   protected part: SharePart = { granted: 0, fair: 0 };
   #answeredAt = Number.NEGATIVE_INFINITY;
   #isLeaving = false;
   #peak = 0;
-  /** The least that is of use. */
+  /** Smallest useful amount. */
   protected unit = 1;
 
-  /** @param windowMs 0: what is used is charged while it is in use */
+  /** @param windowMs 0: an amount counts while it is in use */
   constructor(limit: number | undefined, windowMs: number) {
     this.limit = limit;
     this.#windowMs = windowMs;
   }
 
-  /** How much is in use, or charged. */
+  /** Returns the amount in use, or still counted. */
   protected abstract used(now: number): number;
-  /** How much it would use until it asks again, having so much, of which it has used so much at once since it asked last. Asked once a question. */
+  /** Returns the amount wanted until the next heartbeat; called once per heartbeat. @param peak most in use at once since the last */
   protected abstract wish(now: number, holds: number, peak: number): number;
 
-  /** How much may be in use. */
+  /** Returns the most that may be in use. */
   cap(now: number): number {
     const { granted, fair } = this.part;
     return now - this.#answeredAt > validMs ? 0 : Math.min(granted, Math.max(fair, this.used(now)));
   }
 
-  /** More is in use than before. */
+  /** Notes that more is in use than before. */
   protected notePeak(now: number): void {
     this.#peak = Math.max(this.#peak, this.used(now));
   }
 
-  /** Nothing more is wanted. */
+  /** Stops asking for more. */
   leave(): void {
     this.#isLeaving = true;
   }
 
-  /** Empty: there is no limit. */
+  /** Returns what the next heartbeat asks for; empty where there is no limit. */
   ask(now: number): Partial<ShareAsk> {
     const { limit } = this;
     if (limit === undefined) return {};
@@ -100,13 +100,13 @@ export abstract class Share {
     this.notePeak(now);
     const want = this.#isLeaving ? 0 : this.wish(now, has, this.#peak);
     this.#peak = used;
-    // Until the answer is there no more than this is used: others may be given the rest.
+    // Until the answer arrives no more than this is used: others may be granted the rest.
     const holds = Math.max(used, has);
     this.part = { ...this.part, granted: holds };
     return { limit, holds, used, want: Math.min(limit, Math.max(want, used)), unit, window: this.#windowMs };
   }
 
-  /** @param at when the question left @returns whether there is more than before */
+  /** Applies an answer. @param at when its heartbeat was sent @returns whether more is granted than before */
   onAnswer(at: number, part: SharePart): boolean {
     const isMore = part.granted > this.part.granted;
     this.#answeredAt = at;

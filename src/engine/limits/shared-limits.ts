@@ -7,30 +7,30 @@ import { type Bounds, RunAllowance } from './run-allowance.ts';
 import type { Heartbeat, Share } from './share.ts';
 import { TaskShare } from './task-share.ts';
 
-/** A worker shows that it is there, and says what it has and wants, so often at least, ms; soon where it has begun to want something. */
+/** Longest interval between heartbeats, ms. The next one comes sooner where the worker needs more. */
 const mostMs = 1000;
 const soonMs = 100;
-/** A heartbeat without an answer is repeated so soon, ms. */
+/** Delay before a heartbeat without an answer is repeated, ms. */
 const againMs = 500;
 
 /**
- * Limits over all workers, behind the ports of a run, and the heartbeat of its session. Every second a worker says in one statement that it is
- * there, what it uses and wants of each, and hears its part. Where the database is away nothing new is allowed, soon, until it is back.
+ * Limits shared by all workers, behind the ports of a run, and the heartbeat of its session. Every second a worker reports in one statement
+ * that it is alive, what it uses and what it needs, and receives its shares. Without the database, soon nothing new is allowed.
  */
 export class EngineLimits implements SharedLimits {
   readonly sendTimes: Readonly<Record<Route, RouteShare>>;
   readonly tokens: TokenShare;
-  /** Absent where the run makes no tasks: text calls take up no room. */
+  /** Absent where the run makes no tasks: text calls take no task slot. */
   readonly rooms?: TaskShare;
   readonly allowance: RunAllowance;
-  /** Why the database gave no answer to the last question; undefined: it answers. */
+  /** Why the database did not answer the last heartbeat; undefined where it did. */
   away: unknown;
   readonly #names: { readonly service: string; readonly session: Heartbeat };
   readonly #everyMs: number;
   readonly #ports: { readonly clock: Clock; readonly random: () => number };
   readonly #shares: ReadonlyMap<string, Share>;
   readonly #listeners = new Set<() => void>();
-  /** The service was found to accept only so many tasks of this worker at once. */
+  /** True where the service was found to limit the number of this worker's tasks. */
   #areCounted = false;
   #cancel: (() => void) | undefined;
   #asking: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export class EngineLimits implements SharedLimits {
   #isOver = false;
 
   /**
-   * @param names the gateway and the account there: all runs that name it share its limits
+   * @param names the gateway and the account there: all runs with the same name share its limits
    * @param settings `makesTasks`: false where no step of the run makes a task
    */
   constructor(
@@ -76,11 +76,11 @@ export class EngineLimits implements SharedLimits {
     return () => this.#listeners.delete(listener);
   };
 
-  /** What this worker learns of the service beyond its own pace, which each worker finds for itself: all of them share the limits. */
+  /** Learns from events what concerns all workers that share the limits. Each worker finds its own pace. */
   readonly listener: RunListener = (event) => {
     if (event.type === 'route:pause' && event.kind === undefined)
       this.sendTimes[event.route].pause(event.untilMs);
-    // By chance a channel of many is full, whatever the others work on.
+    // A random refusal (one busy channel of many) is not a limit on tasks.
     if (
       event.type === 'request:end' &&
       event.route === 'submit' &&
@@ -94,17 +94,17 @@ export class EngineLimits implements SharedLimits {
     this.#areCounted = areCounted;
   };
 
-  /** Asks no more, and gives back what is not in use. */
+  /** Stops the heartbeat, and gives back what is not in use. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancel?.();
     await this.#asking;
     for (const share of [...this.#shares.values(), this.allowance]) share.leave();
-    // A database that is away gives to others what is left once this worker is known to be over.
+    // Without the database, the rest goes to others once this worker is known to be dead.
     await this.#ask().catch(() => undefined);
   }
 
-  /** Tells the run that there is more than before. */
+  /** Notifies the run that more is allowed than before. */
   tellMore(): void {
     for (const listener of this.#listeners) listener();
   }
@@ -125,7 +125,7 @@ export class EngineLimits implements SharedLimits {
     });
   }
 
-  /** One question at a time: more of them, while the engine is slow, would make it slower. */
+  /** One heartbeat at a time: more of them would slow down a slow engine. */
   async #askAgain(): Promise<void> {
     this.#isWoken = false;
     this.#askedAt = this.#ports.clock.now();
@@ -136,12 +136,12 @@ export class EngineLimits implements SharedLimits {
     }
     this.#asking = undefined;
     if (this.away !== undefined) return this.#askIn(againMs);
-    // Workers that ask at the same moments would be served in the same order each time.
+    // Workers that ask at the same times would always be served in the same order.
     const nextMs = this.#everyMs * (0.9 + 0.1 * this.#ports.random());
     this.#askIn(this.#isWoken ? 0 : nextMs);
   }
 
-  /** @throws what the database throws; Error where it takes this worker for dead */
+  /** Sends a heartbeat. @throws any error of the database; Error where it considers this worker dead */
   async #ask(): Promise<void> {
     const at = this.#ports.clock.now();
     const { service, session } = this.#names;

@@ -1,8 +1,8 @@
 /**
- * What all workers share of a service. Of its limits (`submit`, `text`, `poll`, `download`, `tokens`, `tasks`) the row of each session says what
- * its worker holds, uses and wants, and what it was granted. What is granted together is never above a limit. A part falls only once its worker
- * has said that it uses no more; that of a worker which is not heard of is over when all that it may have sent by it has left the window, and of
- * its tasks those count that its slices have open.
+ * What all workers of a service share. For each of its limits (`submit`, `text`, `poll`, `download`, `tokens`, `tasks`), the row of each
+ * session says what its worker holds, uses and wants, and what it was granted. All grants together never exceed the limit. A share shrinks
+ * only once its worker has said that it uses no more. The share of a silent worker ends when everything that it may have sent with it has
+ * left the window; of its tasks, those still count that are open in its slices.
  */
 export const sharesSchema = `
 -- Tasks that a service was found to accept; no row: it refused none. Tasks that began at once since then. One more is tried after 80 times

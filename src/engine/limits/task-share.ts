@@ -2,38 +2,38 @@ import type { Clock } from '../../run/clock.ts';
 import type { TaskSlots } from '../../run/ports.ts';
 import { Share, type ShareAsk, type SharePart } from './share.ts';
 
-/** A worker that had room and nothing for it wants none for so long, ms: others may have a use for it. */
+/** How long a worker with an unused task slot asks for no more, ms: others may need it. */
 const restMs = 3000;
 
-/** What a worker tells of its tasks beside its part of the limit: counts of its whole session, so that what nobody has heard is told again. */
+/** What a worker reports about its tasks, with its request for a share. Totals of its whole session, so that a lost report is repeated. */
 interface TasksAsk extends Partial<ShareAsk> {
-  /** How often the service has refused one more task. */
+  /** Number of times that the service has refused a further task. */
   readonly refused: number;
-  /** False: it does not count tasks, as was found since. */
+  /** False where the service was found not to limit the number of tasks. */
   readonly counted: boolean;
-  /** Tasks that began. */
+  /** Number of tasks begun. */
   readonly began: number;
 }
 
 /**
- * The tasks that this worker may have in flight. It wants one more than it uses, all while it uses all that it has, and none while it holds no
- * slice. Of room that nobody wants it has one, so that it may take a slice.
+ * The number of tasks that this worker may have in flight. It asks for one more than it uses, for all while it uses all that it has, and
+ * for none while it holds no slice. Of slots that nobody asks for it keeps one, so that it can take a slice.
  */
 export class TaskShare extends Share implements TaskSlots {
   readonly #clock: Clock;
   readonly #wake: () => void;
   #used = 0;
   #slices = 0;
-  /** So many answers that leave it room are waited for since its first slice: until then it wants all. */
+  /** Number of answers with free slots since its first slice; until enough have come it asks for all. */
   #beginning = 0;
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Since when it has no room and no task, Unix ms; infinite: it has. */
+  /** Since when it has neither a slot nor a task, Unix ms; infinity where it has one. */
   #lacksSince: number | undefined;
   #refused = 0;
   #counted = true;
   #began = 0;
 
-  /** @param wake asks the engine soon */
+  /** @param wake makes the next heartbeat come soon */
   constructor(limit: number, clock: Clock, wake: () => void) {
     super(limit, 0);
     this.#clock = clock;
@@ -44,12 +44,12 @@ export class TaskShare extends Share implements TaskSlots {
     return this.cap(this.#clock.now());
   }
 
-  /** For how long the worker has had no room and no task, ms; undefined: nobody has said yet what it may have. */
+  /** How long the worker has had neither a slot nor a task, ms; undefined before the first grant. */
   get lackedMs(): number | undefined {
     return this.#lacksSince === undefined ? undefined : Math.max(0, this.#clock.now() - this.#lacksSince);
   }
 
-  /** The worker holds so many slices. */
+  /** Notes the number of slices that the worker holds. */
   noteSlices(slices: number): void {
     const isFirst = this.#slices === 0 && slices > 0;
     this.#slices = slices;
@@ -58,14 +58,14 @@ export class TaskShare extends Share implements TaskSlots {
     this.#wake();
   }
 
-  /** The run has so many tasks in flight. */
+  /** Notes the number of tasks that the run has in flight. */
   note(tasks: number): void {
     this.#began += Math.max(0, tasks - this.#used);
     this.#used = tasks;
     this.notePeak(this.#clock.now());
   }
 
-  /** The service has refused one more task. @param counted false: it does not count tasks, as was found since */
+  /** Notes that the service has refused a further task. @param counted false where the service was found not to limit tasks */
   noteFull(counted = true): void {
     this.#counted = counted;
     if (counted) this.#refused += 1;

@@ -1,6 +1,6 @@
 import { EngineError } from './engine-error.ts';
 
-/** How far the connections of an engine are encrypted, as in libpq. */
+/** How the connections to an engine are encrypted, as in libpq. */
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 
 const sslModes: readonly string[] = [
@@ -10,32 +10,32 @@ const sslModes: readonly string[] = [
   'verify-full',
 ] satisfies readonly SslMode[];
 
-/** Where an engine is: `postgres://user:password@host:port/database?sslmode=…#run`. */
+/** The address of an engine: `postgres://user:password@host:port/database?sslmode=…#run`. */
 export interface EngineAddress {
-  /** A host name or address, or the folder of a socket. */
+  /** Host name or IP address, or the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Absent: from PGPASSWORD or a password file, as `pg` finds it. Empty: there is none, and none is looked for. */
+  /** Absent: from PGPASSWORD or a password file, as `pg` finds it. Empty: no password, and none is looked up. */
   readonly password?: string;
   readonly database: string;
   readonly sslmode: SslMode;
-  /** File of the authorities that are trusted; absent: those that Node.js trusts. */
+  /** File of trusted certificate authorities; absent: those that Node.js trusts. */
   readonly sslrootcert?: string;
-  /** Name of a run; absent: the address is of the engine as a whole. */
+  /** Name of a run; absent where the address is of the engine as a whole. */
   readonly run?: string;
-  /** `postgres://host:port`: what connections go to; the folder of a socket stands as the host. */
+  /** `postgres://host:port` of the connections; for a socket, its folder is the host. */
   readonly origin: string;
-  /** The address without its secrets, and without the run. */
+  /** The address without its secrets and without the run. */
   readonly shown: string;
-  /** What must be masked wherever it would be shown: the password as it is, and as it is written in the address. */
+  /** Texts that must be masked in all output: the password, plain and as written in the address. */
   readonly secrets: readonly string[];
 }
 
-/** Whether a text is meant as the address of an engine, and not as a file or folder. */
+/** Whether a text is the address of an engine, and not a file or folder. */
 export const isEngineAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//i.test(text);
 
-/** Settings that may stand in an address. */
+/** Parameters allowed in an address. */
 const known: readonly string[] = ['sslmode', 'sslrootcert', 'host'];
 
 const local = (host: string): boolean =>
@@ -43,12 +43,12 @@ const local = (host: string): boolean =>
 
 const example = 'It has the form postgres://user:password@host:5432/database?sslmode=verify-full.';
 
-/** Reads the address of an engine. @throws EngineError `engine.address` */
+/** Parses the address of an engine. @throws EngineError `engine.address` */
 export function parseEngineAddress(text: string): EngineAddress {
   if (!isEngineAddress(text))
     throw new EngineError('address', 'The address of an engine begins with postgres://.', example);
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The text is not shown: a password with one of these ends the host early, and its tail could not be told from the rest.
+  // The text is not shown: a password with one of these characters ends the host early, and its rest could not be recognized.
   if (url === undefined || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
     const hint = `${example} Characters of a password such as / ? # @ : % are written with % and two digits.`;
     throw new EngineError('address', 'The address of the engine is no address.', hint);

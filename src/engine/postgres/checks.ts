@@ -1,7 +1,7 @@
 import { EngineError, engineError } from './engine-error.ts';
 import type { EnginePool } from './pool.ts';
 
-/** The oldest major version of PostgreSQL that is tried. */
+/** Oldest supported major version of PostgreSQL. */
 const oldest = 15;
 
 interface Facts {
@@ -15,8 +15,7 @@ interface Facts {
 }
 
 /**
- * Refuses a server on which what it has acknowledged could be lost, or that cannot hold a run. A user without special rights
- * may ask all of this.
+ * Rejects a server that could lose acknowledged data or cannot store a run. Needs no special rights.
  *
  * @throws EngineError `engine.version` | `engine.standby` | `engine.durability` | `engine.encoding`
  */
@@ -41,7 +40,7 @@ export async function checkServer(pool: EnginePool): Promise<void> {
   if (encoding !== 'UTF8') throw engineError('encoding', shown);
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'] as const) {
     const value = facts[name];
-    // `local` waits for the disk of this server, and for no standby: what it has acknowledged is lost when one takes over.
+    // `local` waits for the disk of this server but for no standby: acknowledged data is lost when a standby takes over.
     if (value !== 'off' && !(value === 'local' && facts.standbys !== '')) continue;
     throw new EngineError(
       'durability',
@@ -53,10 +52,7 @@ export async function checkServer(pool: EnginePool): Promise<void> {
   }
 }
 
-/**
- * How far the clock of this machine is ahead of the engine's, ms, as far as one question can tell for certain: an answer that came late, or
- * that was read late, says little.
- */
+/** Returns how far the clock of this machine is certainly ahead of the engine's, ms, by one query: a slow answer proves little. */
 export async function clockAhead(pool: Pick<EnginePool, 'query'>, now: () => number): Promise<number> {
   const from = now();
   const { rows } = await pool.query<{ now: number }>(
@@ -64,7 +60,7 @@ export async function clockAhead(pool: Pick<EnginePool, 'query'>, now: () => num
   );
   const until = now();
   const there = rows[0]?.now ?? Number.NaN;
-  // The engine looked at its clock somewhere between both.
+  // The engine read its clock at some time between both.
   if (from > there) return from - there;
   return until < there ? until - there : 0;
 }

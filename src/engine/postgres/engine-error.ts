@@ -1,45 +1,45 @@
 import { StateError } from '../../state/store.ts';
 
-/** What can be wrong with an engine. */
+/** The kinds of failure of an engine. */
 export type EngineFault =
-  /** The address is none, or says too little. */
+  /** The address is invalid or incomplete. */
   | 'address'
-  /** Nobody answers, or the connection broke. */
+  /** The server does not answer, or the connection broke. */
   | 'away'
-  /** Encryption as the address asks for it is not possible. */
+  /** The encryption that the address requires is not possible. */
   | 'tls'
   | 'password'
-  /** There is no such database. */
+  /** The database does not exist. */
   | 'database'
   | 'rights'
-  /** The server has no connection left. */
+  /** The server has no free connection. */
   | 'connections'
-  /** What stands between does not let settings of a session through. */
+  /** A connection pooler in between blocks session settings. */
   | 'pooler'
-  /** PostgreSQL is too old. */
+  /** The PostgreSQL version is too old. */
   | 'version'
-  /** It is no primary server. */
+  /** The server is not a primary. */
   | 'standby'
-  /** It acknowledges what is not yet on a disk. */
+  /** The server acknowledges data that is not yet on a disk. */
   | 'durability'
   | 'encoding'
-  /** Its clock and the clock of this machine differ. */
+  /** The clocks of the server and of this machine differ. */
   | 'clock'
-  /** Nothing has run there. */
+  /** No run was ever made there. */
   | 'empty'
-  /** Another release made its tables. */
+  /** The tables were made by another release. */
   | 'schema'
-  /** It can be used no more, while a run was at work on it: which of the others it is, its message says. */
+  /** The engine became unusable while a run was using it; the message says why. */
   | 'lost'
   | 'readonly'
   | 'full'
-  /** It answered too late. */
+  /** The server answered too late. */
   | 'busy'
-  /** Its rows hold what promptpress does not write. */
+  /** Rows contain data that promptpress does not write. */
   | 'damaged'
   | 'io';
 
-/** Faults that pass by themselves, or once somebody has done what is needed on the server: they are waited for. */
+/** Failures that pass by themselves, or once the server is repaired: promptpress waits for that. */
 const passing: ReadonlySet<string> = new Set([
   'engine.away',
   'engine.busy',
@@ -48,9 +48,9 @@ const passing: ReadonlySet<string> = new Set([
   'engine.readonly',
 ]);
 
-/** The engine failed: what was committed is kept, and the same command continues. */
+/** A failure of the engine: committed data is kept, and the same command continues the run. */
 export class EngineError extends StateError {
-  /** Whether it is waited for. */
+  /** Whether the failure may pass, so that promptpress waits. */
   get mayPass(): boolean {
     return passing.has(this.code);
   }
@@ -63,7 +63,7 @@ export class EngineError extends StateError {
 
 const again = 'give the same command again: nothing that was finished is lost';
 
-/** What users are told of a fault, and what to do. */
+/** The message for users per kind of failure, and what to do. */
 const sayings: Readonly<
   Record<
     Exclude<EngineFault, 'address' | 'version' | 'durability' | 'clock' | 'empty' | 'lost'>,
@@ -114,7 +114,7 @@ const sayings: Readonly<
   io: ['failed', `Look into the log of PostgreSQL, then ${again}.`],
 };
 
-/** An error in the words users read. @param shown the engine's address without its secrets */
+/** Creates the error of a failure, in words for users. @param shown the engine's address without its secrets */
 export function engineError(fault: keyof typeof sayings, shown: string, cause?: unknown): EngineError {
   const [what, hint] = sayings[fault];
   const reason =
@@ -123,10 +123,10 @@ export function engineError(fault: keyof typeof sayings, shown: string, cause?: 
 }
 
 /**
- * Reads a document of an engine's rows, which others may have written.
+ * Parses a document from a row of the engine, which others may have written.
  *
- * @param what it is, for the message: `the record of job …`
- * @throws EngineError `engine.damaged` where it is none
+ * @param what names the document in the message: `the record of job …`
+ * @throws EngineError `engine.damaged` where it is invalid
  */
 export function documentOf<T>(
   text: string,
@@ -145,18 +145,18 @@ export function documentOf<T>(
   throw damaged(shown, what, cause);
 }
 
-/** @param what is damaged: `the record of job …` */
+/** Creates the error for damaged data. @param what names the data: `the record of job …` */
 export const damaged = (shown: string, what: string, cause?: unknown): EngineError =>
   engineError('damaged', shown, new Error(`${what} is none`, { cause }));
 
 /** Conditions of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html), or whole classes of them. */
 const conditions: Readonly<Record<string, keyof typeof sayings>> = {
   '08': 'away',
-  // Statements take their values from rows too: a value that cannot be used there was written by others.
+  // Statements take values from rows too: an unusable value was written by others.
   '22': 'damaged',
   '23': 'damaged',
   '54': 'damaged',
-  // What a release adds is there, and the row of its version does not say so: a column, a relation, a function, another object.
+  // An object of a newer release exists although the version row does not say so: a column, a relation, a function or another object.
   '42701': 'damaged',
   '42P07': 'damaged',
   '42723': 'damaged',
@@ -197,16 +197,16 @@ const networkCodes = new Set([
   'EACCES',
 ]);
 
-/** What an error of the client means; undefined where it is none of PostgreSQL or of the network, and so a bug. */
+/** Returns the kind of failure for an error of the client; undefined for an error of neither PostgreSQL nor the network, which is a bug. */
 function faultOf(error: unknown): keyof typeof sayings | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   const { message } = error;
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in error) {
     if (code === '08P01' && /startup parameter/.test(message)) return 'pooler';
-    // Said by a new connection where the disk is full, as an internal error.
+    // A new connection reports a full disk as an internal error.
     if (code === 'XX000' && message.startsWith('could not write init file')) return 'full';
-    // An older server's or a damaged schema's: the check of its version has let it pass.
+    // A database of an older release, or a damaged one, that passed the version check.
     return conditions[code] ?? conditions[code.slice(0, 2)];
   }
   if (typeof code === 'string' && networkCodes.has(code)) return 'away';
@@ -225,7 +225,7 @@ function faultOf(error: unknown): keyof typeof sayings | undefined {
   return undefined;
 }
 
-/** An error of PostgreSQL or of the network as users are told of it; a bug is returned unchanged. */
+/** Converts an error of PostgreSQL or of the network into an EngineError; returns a bug unchanged. */
 export function engineErrorOf(error: unknown, shown: string): unknown {
   if (error instanceof StateError) return error;
   if (error instanceof AggregateError && error.errors.length > 0)
@@ -234,7 +234,7 @@ export function engineErrorOf(error: unknown, shown: string): unknown {
   return fault === undefined ? error : engineError(fault, shown, error);
 }
 
-/** What ends a run that is at work. */
+/** Returns the error that ends a run in progress. */
 export function lostEngine(error: EngineError): EngineError {
   if (error.code === 'engine.lost') return error;
   const hint =

@@ -1,28 +1,28 @@
 import { EngineError } from './engine-error.ts';
 import type { Connection, EnginePool } from './pool.ts';
 
-/** The schema of the database that holds all tables and functions of promptpress. */
+/** Name of the database schema that contains all tables and functions of promptpress. */
 export const schemaName = 'promptpress';
 
-/** Any number that nothing else in a database is likely to lock: "PPrs" in ASCII. */
+/** An arbitrary lock number that nothing else in a database is likely to use: "PPrs" in ASCII. */
 const schemaLock = 0x50507273;
 
-/** What a release declares in the database of an engine. */
+/** The tables and functions that a release creates in an engine's database. */
 export interface EngineSchema {
-  /** Changes with each release that declares something else. */
+  /** Version number, raised with each release that changes them. */
   readonly version: number;
   readonly sql: string;
 }
 
 /**
- * Makes the tables of an engine that has none: `run` does so, a worker never does. Any number of processes may call it at once.
+ * Creates the tables of an engine that has none; called by `run`, never by a worker. Any number of processes may call it at once.
  *
  * @throws EngineError `engine.schema` where another release made them
  */
 export async function makeTables(pool: EnginePool, { version, sql }: EngineSchema): Promise<void> {
   if (await areMade(pool, pool, version)) return;
   await pool.transaction(async (connection) => {
-    // One after another; the lock goes with the transaction, so that it needs no session of its own.
+    // One process at a time. The lock ends with the transaction, so it needs no session of its own.
     await connection.query('SELECT pg_advisory_xact_lock($1)', [schemaLock]);
     if (await areMade(pool, connection, version)) return;
     await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schemaName}`);
@@ -34,7 +34,7 @@ export async function makeTables(pool: EnginePool, { version, sql }: EngineSchem
 }
 
 /**
- * Refuses an engine without tables, and one whose tables another release made.
+ * Rejects an engine without tables, or with tables of another release.
  *
  * @throws EngineError `engine.empty` | `engine.schema`
  */
@@ -47,9 +47,9 @@ export async function checkTables(pool: EnginePool, { version }: EngineSchema): 
   );
 }
 
-/** False: there are none. @throws EngineError `engine.schema` */
+/** Whether the tables exist. @throws EngineError `engine.schema` */
 async function areMade({ shown }: EnginePool, connection: Connection, version: number): Promise<boolean> {
-  // Not by to_regclass: a session that was told of no table remembers that until its transaction ends.
+  // Not to_regclass: a session that found no table remembers that until its transaction ends.
   const { rows } = await connection.query(
     `SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relname = 'schema_version'`,

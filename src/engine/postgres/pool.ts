@@ -5,47 +5,44 @@ import type { EngineAddress } from './address.ts';
 import { EngineError, engineErrorOf } from './engine-error.ts';
 import { EngineTroubles } from './troubles.ts';
 
-/** Rows of a query. */
+/** The rows of a query result. */
 export interface Rows<Row> {
   readonly rows: Row[];
 }
 
-/** What can be asked of an engine on one connection. */
+/** A connection to an engine for queries. */
 export interface Connection {
-  /** @throws EngineError */
+  /** Runs a query. @throws EngineError */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Rows<Row>>;
 }
 
-/** The connections of this process to an engine. */
+/** The connection pool of this process to an engine. */
 export interface EnginePool extends Connection {
   /** The engine's address without its secrets, for messages. */
   readonly shown: string;
-  /** What the questions of this process have shown of the engine. */
+  /** Failures of the engine that the queries of this process have met. */
   readonly troubles: EngineTroubles;
-  /** The same for what reads much: up to ten minutes. @throws EngineError */
+  /** Runs a query that reads much, with a timeout of ten minutes. @throws EngineError */
   scan<Row>(text: string, values?: readonly unknown[]): Promise<Rows<Row>>;
-  /** Does some work in one transaction, which is undone where the work throws. @throws EngineError, what the work throws */
+  /** Runs work in one transaction, which is rolled back where the work throws. @throws EngineError, any error of the work */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How an engine is connected to. */
+/** Connection settings of an engine. */
 export interface PoolSettings {
   readonly clock: Clock;
-  /** Shown by PostgreSQL beside its connections: `promptpress worker`. */
+  /** Application name, which PostgreSQL shows with its connections: `promptpress worker`. */
   readonly name?: string;
-  /** Connections at most. Default 3. */
+  /** Largest number of connections. Default 3. */
   readonly connections?: number;
-  /**
-   * How long it is tried to connect, ms, before that fails: a server that is started again is waited for. Only connecting is
-   * ever repeated here. Default 0: it fails at once.
-   */
+  /** How long to retry connecting, ms, for example while a server restarts. Only connecting is ever retried here. Default 0: no retry. */
   readonly patienceMs?: number;
-  /** How long the server works on a statement at most, ms. Default 6000. */
+  /** Timeout of a statement on the server, ms. Default 6000. */
   readonly statementMs?: number;
   /**
-   * How long the client waits for an answer, ms: what is longer silent is no connection any more. Longer than `statementMs`, so that
-   * the server executes nothing any more once the client has given up. Default 8000.
+   * Timeout of an answer on the client, ms: a connection that is silent longer is closed. Longer than `statementMs`, so that the server
+   * runs nothing any more once the client has given up. Default 8000.
    */
   readonly silentMs?: number;
 }
@@ -53,19 +50,19 @@ export interface PoolSettings {
 const defaultStatementMs = 6000;
 const defaultSilentMs = 8000;
 
-/** What reads much, ms. */
+/** Timeout of a query that reads much, ms. */
 const scanMs = 600_000;
 
-/** The first wait before a connection is tried again, ms; each further one is twice as long, up to `longestWaitMs`. */
+/** First delay before connecting is retried, ms; each further one is twice as long, up to `longestWaitMs`. */
 const firstWaitMs = 100;
 const longestWaitMs = 2000;
 
-/** How long a new connection may take, ms. */
+/** Timeout of a new connection, ms. */
 const connectMs = 5000;
 
 const ignore = (): void => undefined;
 
-/** How a pool of connections to an engine is set up. @param onLimit told how many connections the server has in all */
+/** Returns the configuration of a connection pool. @param onLimit receives the server's maximum number of connections */
 export function poolConfig(
   address: EngineAddress,
   settings: Omit<PoolSettings, 'clock' | 'patienceMs'>,
@@ -88,7 +85,7 @@ export function poolConfig(
     host: address.host,
     port: address.port,
     user: address.user,
-    // A function is asked in place of PGPASSWORD and password files, also where what it gives is empty.
+    // A function replaces PGPASSWORD and password files, even where it returns an empty password.
     ...(password === undefined ? {} : { password: () => password }),
     database: address.database,
     ssl: tlsOf(address),
@@ -99,14 +96,14 @@ export function poolConfig(
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     query_timeout: silentMs,
-    // What it returns is waited for.
+    // The pool waits for the returned promise.
     onConnect: (client): unknown => setUp(client),
   };
 }
 
 /**
- * What a connection is told first, by a statement: a pooler refuses most settings that come with the greeting. By the keep-alives the server
- * finds out within half a minute that a machine is gone: without them it may take two hours.
+ * Settings of a new connection, set by a statement because a pooler rejects most settings in the startup packet. Keep-alives let the server
+ * notice within half a minute that a machine is gone; without them it may take two hours.
  */
 const settingsOf = (statementMs: number, silentMs: number): string =>
   Object.entries({
@@ -122,16 +119,16 @@ const settingsOf = (statementMs: number, silentMs: number): string =>
     .join(', ');
 
 /**
- * Keeps the process alive where a connection breaks. One that nobody uses leaves the pool, and whoever asks next gets another; of one that is
- * used, the next question says so. Listeners are there from the start: a server that goes away may say so in the very packet that ends the
- * greeting, before whoever waits for the connection has it.
+ * Keeps the process alive when a connection breaks. An idle one leaves the pool, and the next query gets another; on a busy one the next
+ * query fails. The listeners exist from the start, because a server that shuts down may report it in the packet that completes the startup,
+ * before the caller has the connection.
  */
 export function outliveConnections(pool: Pool): void {
   pool.on('error', ignore);
   pool.on('connect', (client) => client.on('error', ignore));
 }
 
-/** Connects to an engine when it is first asked something. */
+/** Creates a connection pool, which connects on the first query. */
 export async function openPool(address: EngineAddress, settings: PoolSettings): Promise<EnginePool> {
   const { clock, patienceMs = 0, statementMs = defaultStatementMs, silentMs = defaultSilentMs } = settings;
   const { shown } = address;
@@ -184,7 +181,7 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
         throw error;
       }
     });
-  // Behind a pooler the next transaction may be on a connection that somebody else has set up.
+  // Behind a pooler the next transaction may use a connection that another client has set up.
   const begin = `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${silentMs}`;
   const troubles = new EngineTroubles(clock);
   return {
@@ -206,7 +203,7 @@ export async function openPool(address: EngineAddress, settings: PoolSettings): 
   };
 }
 
-/** What the server refused leaves a connection as it was; any other failure is the end of it. */
+/** After an error of the server a connection is unchanged; any other failure closes it. */
 function release(client: PoolClient, failure: unknown): void {
   const refused = failure === undefined || (failure instanceof Error && sqlState(failure) !== undefined);
   if (refused) {
@@ -214,21 +211,21 @@ function release(client: PoolClient, failure: unknown): void {
     return;
   }
   client.release(true);
-  // A silent connection would not even take a farewell.
+  // A silent connection would not even take the message that closes it.
   (
     client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
   ).connection.stream.destroy();
 }
 
-/** The condition that the server named, also where the error was put in other words. */
+/** The SQLSTATE of the server, even where the error was reworded. */
 function sqlState(error: Error): string | undefined {
   const from = error instanceof EngineError ? error.cause : error;
   const { code, severity } = (from ?? {}) as { code?: string; severity?: string };
-  // After a fatal one the server has hung up.
+  // After a fatal error the server has closed the connection.
   return severity === 'ERROR' ? code : undefined;
 }
 
-/** @param most how many connections the server has in all; undefined: none was ever had here */
+/** @param most the server's maximum number of connections; undefined where this process never had a connection */
 function failureOf(failure: unknown, shown: string, most: number | undefined): unknown {
   const error = engineErrorOf(failure, shown);
   if (most === undefined || !(error instanceof EngineError) || error.code !== 'engine.connections')
@@ -261,7 +258,7 @@ async function connected(
 
 function tlsOf({ sslmode, sslrootcert, shown }: EngineAddress): Exclude<PoolConfig['ssl'], undefined> {
   if (sslmode === 'disable') return false;
-  // As libpq does: without a check of who answers, the encryption keeps out only those who listen.
+  // As in libpq: without a check of the certificate, encryption only prevents passive eavesdropping.
   if (sslmode === 'require') return { rejectUnauthorized: false };
   return {
     rejectUnauthorized: true,

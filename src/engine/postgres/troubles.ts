@@ -2,21 +2,21 @@ import type { Clock } from '../../run/clock.ts';
 import type { StateError } from '../../state/store.ts';
 import { EngineError, lostEngine } from './engine-error.ts';
 
-/** What a user is told of an engine that is in trouble. */
+/** A change of an engine's availability, for the user. */
 export type EngineTrouble =
-  /** It has failed for a few seconds, and is waited for. Said once. */
+  /** The engine has failed for a few seconds, and promptpress waits for it. Emitted once. */
   | { readonly kind: 'waits'; readonly error: EngineError }
-  /** It is back. Said only where it was said that it was not. */
+  /** The engine is available again. Emitted only after `waits`. */
   | { readonly kind: 'back'; readonly afterMs: number }
-  /** What is wrong does not pass: whoever works there ends. */
+  /** The failure does not pass: all work on the engine ends. */
   | { readonly kind: 'lost'; readonly error: StateError };
 
-/** What is over sooner is not worth a word, ms. */
+/** Shorter failures are not reported, ms. */
 const saidAfterMs = 3000;
 
 /**
- * Whether an engine works, as the questions of a process show. Of two questions one may fail and one not: where the engine only reads, a
- * question that failed has to succeed before it counts as back.
+ * Tracks whether an engine works, from the queries of a process. With a read-only engine some queries succeed and others fail, so a failed
+ * query must succeed before the engine counts as available.
  */
 export class EngineTroubles {
   readonly #clock: Clock;
@@ -29,18 +29,18 @@ export class EngineTroubles {
     this.#clock = clock;
   }
 
-  /** Why nothing can be done on the engine any more; undefined: something can. */
+  /** Why the engine is unusable for good; undefined where it is not. */
   get lost(): StateError | undefined {
     return this.#lost;
   }
 
-  /** @returns what removes the listener */
+  /** Registers a listener. @returns a function that removes the listener */
   onTrouble(listener: (trouble: EngineTrouble) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Notes how a question ended. */
+  /** Runs a query, and notes whether it succeeded. */
   async watch<T>(asked: string, question: () => Promise<T>): Promise<T> {
     const at = this.#clock.now();
     try {
@@ -53,7 +53,7 @@ export class EngineTroubles {
     }
   }
 
-  /** Something is wrong that does not pass: whatever this process does on the engine ends. */
+  /** Reports a failure that does not pass: all work of this process on the engine ends. */
   fail(error: StateError): void {
     if (this.#lost !== undefined) return;
     this.#lost = error instanceof EngineError ? lostEngine(error) : error;
@@ -65,7 +65,7 @@ export class EngineTroubles {
     if (this.#lost !== undefined) return;
     this.#trouble ??= { since: at, asked, error };
     this.#trouble.error = error;
-    // Questions are repeated all the time: a later one says it.
+    // Queries are repeated all the time: a later one reports the failure.
     if (this.#isSaid || this.#clock.now() - this.#trouble.since < saidAfterMs) return;
     this.#isSaid = true;
     this.#tell({ kind: 'waits', error });
@@ -86,7 +86,7 @@ export class EngineTroubles {
   }
 }
 
-/** A trouble in one line for the user. @param shown the engine's address without its secrets */
+/** Describes a change in one line for the user. @param shown the engine's address without its secrets */
 export function troubleLine(trouble: EngineTrouble, shown: string): string {
   switch (trouble.kind) {
     case 'waits': {

@@ -6,15 +6,15 @@ import { EngineError, engineErrorOf } from '../postgres/engine-error.ts';
 import { type EnginePool, outliveConnections, poolConfig } from '../postgres/pool.ts';
 import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
 
-/** The schema of the tables of BullMQ. */
+/** Name of the database schema with the tables of BullMQ. */
 const schema = 'bullmq';
 
-/** BullMQ on PostgreSQL goes by the clocks of the workers: one that is further off takes slices from workers that live. */
+/** Largest clock error of a worker, ms: BullMQ on PostgreSQL uses workers' clocks, and a larger one takes slices from live workers. */
 const mostAheadMs = 1000;
-/** How often that is looked at, ms. */
+/** Interval of the clock check, ms. */
 const checkEveryMs = 10_000;
 
-/** @throws EngineError `engine.clock` where a worker's clock is off by too much for BullMQ on PostgreSQL */
+/** Checks the clock of a worker. @throws EngineError `engine.clock` where its error is too large for BullMQ on PostgreSQL */
 export function checkClock(aheadMs: number, shown: string): void {
   if (Math.abs(aheadMs) <= mostAheadMs) return;
   const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
@@ -26,9 +26,9 @@ export function checkClock(aheadMs: number, shown: string): void {
 }
 
 /**
- * BullMQ in the engine's database.
+ * Opens BullMQ in the engine's database.
  *
- * @param mayMigrate whether its tables are made where they are not there: a run does so, a worker never does
+ * @param mayMigrate whether missing tables are created: a run does so, a worker never does
  * @throws EngineError
  */
 export async function bullmqOnPostgres(
@@ -70,7 +70,7 @@ export async function bullmqOnPostgres(
       await pool.end();
       throw said(error);
     }
-  // A worker would keep a connection for itself, to be named by it and to listen: it never does either.
+  // A worker would keep a connection of its own, for a name and notifications, neither of which is used here.
   const backend: typeof createPostgresBackend = (name, options) => createPostgresBackend(name, options);
   return {
     check,
@@ -87,7 +87,7 @@ export async function bullmqOnPostgres(
       } as unknown as PostgresConnectionOptions & object;
       const worker = new Worker(queueName(run), null, { connection, ...workerOptions(leaseMs) }, backend);
       const queue = new Queue(queueName(run), { connection, ...queueOptions }, backend);
-      // Each verb says what it meets; beside them only the look for leases that are over, which is repeated.
+      // Each call reports its own errors; in addition there is only the repeated search for expired leases.
       worker.on('error', ignore);
       queue.on('error', ignore);
       const close = async (): Promise<void> => {
@@ -108,10 +108,10 @@ export async function bullmqOnPostgres(
   };
 }
 
-/** Jobs that are removed at a time. */
+/** Number of jobs removed at a time. */
 const removedAtOnce = 1000;
 
-/** Removes all that BullMQ keeps of a run in the engine's database; nothing where it was never used there. @throws EngineError */
+/** Removes all data of BullMQ for a run in the engine's database, if there is any. @throws EngineError */
 export async function removeBullmqRun(engine: EnginePool, run: number): Promise<void> {
   const { rows } = await engine.query<{ used: boolean }>('SELECT to_regclass($1) IS NOT NULL AS used', [
     `${schema}.job`,
@@ -120,7 +120,7 @@ export async function removeBullmqRun(engine: EnginePool, run: number): Promise<
   const name = queueName(run);
   for (let left = 1; left > 0; )
     left = await engine.transaction(async (connection) => {
-      // It removes what is halted only.
+      // BullMQ only removes a queue that is paused.
       await connection.query(
         `INSERT INTO ${schema}.meta (queue, field, value) VALUES ($1, 'paused', '1')
          ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value`,

@@ -2,46 +2,46 @@ import type { Job, Queue, Worker } from 'bullmq';
 import type { Clock } from '../../run/clock.ts';
 import type { SliceQueue, Turn } from './queue.ts';
 
-/** A job of a slice says which one it is. */
+/** A BullMQ job for a slice. */
 type SliceJob = Job<Turn>;
 
-/** What BullMQ needs to keep the jobs of one run. */
+/** The BullMQ objects for the jobs of one run. */
 export interface BullmqRun {
-  /** Never runs, and takes by hand: BullMQ's own loop would run a slice as a function, whose end would be the slice's. */
+  /** A worker that never runs jobs and takes them by hand: BullMQ's loop would end the slice with the end of a function. */
   readonly worker: Worker<Turn>;
   readonly queue: Queue<Turn>;
   close(): Promise<void>;
 }
 
-/** What BullMQ keeps its jobs in. Each run has a queue of its own: a worker takes slices of the run that it is at work on. */
+/** A place where BullMQ stores its jobs. Each run has a queue of its own, because a worker takes slices only of its current run. */
 export interface BullmqPlace {
-  /** @throws EngineError; what BullMQ throws where the place is away */
+  /** Opens the queue of a run. @throws EngineError; any error of BullMQ where the place is unavailable */
   open(run: number): Promise<BullmqRun>;
-  /** Forgets all of a run. @throws as `open` */
+  /** Removes all data of a run. @throws as `open` */
   remove(run: number): Promise<void>;
-  /** @throws EngineError why this worker may take nothing now */
+  /** Checks whether this worker may take slices now. @throws EngineError with the reason why it may not */
   readonly check?: () => Promise<void>;
-  /** Lets go of the connections that all runs share. */
+  /** Closes the connections that all runs share. */
   readonly close?: () => Promise<void>;
 }
 
-/** The queue of a run. */
+/** Returns the name of a run's queue. */
 export const queueName = (run: number): string => `promptpress-slices-${run}`;
 
 /**
- * How often others' slices are looked for whose lease is over, as a part of the lease. All workers together look once in that time; where
- * the one whose turn it was has died, up to twice the time passes.
+ * Number of searches for expired leases of other workers per lease. All workers together search once in that time; where the worker whose
+ * turn it was has died, it takes up to twice as long.
  */
 const looksPerLease = 4;
 
-/** The greatest number by which BullMQ orders jobs. */
+/** Largest priority number in BullMQ. */
 const lastPlace = 2 ** 21 - 1;
 
 /**
- * How BullMQ is set up for slices.
+ * Returns the BullMQ settings for slices.
  *
- * A slice whose worker dies goes to another one however often that happens: BullMQ would fail it after the second time. What it knows of a
- * finished slice would keep the slice from being fed again, so it forgets it at once.
+ * A slice whose worker dies goes to another one, any number of times: BullMQ's default fails it after the second time. Finished jobs are
+ * forgotten at once, because a known job could not be fed again.
  */
 export const workerOptions = (leaseMs: number) => ({
   autorun: false,
@@ -57,7 +57,7 @@ export const queueOptions = {
   streams: { events: { maxLen: 100 } },
 } as const;
 
-/** BullMQ says whose turn a slice is. It takes jobs by hand, so no job of it ever fails. */
+/** A queue of slices in BullMQ. Jobs are taken by hand, so no job ever fails. */
 export class BullmqQueue implements SliceQueue {
   readonly #place: BullmqPlace;
   readonly #worker: string;
@@ -66,12 +66,12 @@ export class BullmqQueue implements SliceQueue {
   readonly #runs = new Map<number, Promise<BullmqRun>>();
   readonly #held = new Map<string, { readonly job: SliceJob; readonly token: string }>();
   #tokens = 0;
-  /** Runs of which it looks for slices whose lease is over. */
+  /** Runs whose expired leases are searched for. */
   readonly #looking = new Set<number>();
 
   /**
-   * @param worker a name that no other has
-   * @param clock of this machine, as BullMQ reads it
+   * @param worker a unique name
+   * @param clock clock of this machine, as BullMQ reads it
    */
   constructor(
     place: BullmqPlace,
@@ -117,7 +117,7 @@ export class BullmqQueue implements SliceQueue {
 
   giveBack(turn: Turn, delayMs: number): Promise<void> {
     return this.#end(turn, async ({ job, token }) => {
-      // BullMQ has no job that is delayed by nothing.
+      // BullMQ rejects a delay of 0.
       await job.moveToDelayed(this.#clock.now() + Math.max(1, delayMs), token);
     });
   }
@@ -131,16 +131,16 @@ export class BullmqQueue implements SliceQueue {
   async feed(run: number, slices: readonly number[]): Promise<void> {
     if (slices.length === 0) return;
     const { queue } = await this.#of(run);
-    // Whoever removes a queue halts it first, and may have died before the rest.
+    // A queue is paused before its removal, which may have been interrupted.
     if (await queue.isPaused()) await queue.resume();
     await queue.addBulk(
       slices.map((slice) => ({
         name: 'slice',
         data: { run, slice },
         opts: {
-          // A job that is known by this name is not added a second time.
+          // BullMQ does not add a job whose id it knows.
           jobId: nameOf({ run, slice }),
-          // What was begun goes on before anything else is begun: otherwise BullMQ puts what a dead worker has left behind all that waits.
+          // Slices that were begun come first. By default BullMQ puts a dead worker's slices behind all that wait.
           priority: Math.min(slice, lastPlace),
         },
       })),
@@ -171,14 +171,14 @@ export class BullmqQueue implements SliceQueue {
     if (known !== undefined) return known;
     const opening = this.#place.open(run);
     this.#runs.set(run, opening);
-    // Where it is away, whoever asks next tries again.
+    // If the place is unavailable, the next call tries again.
     opening.catch(() => {
       if (this.#runs.get(run) === opening) this.#runs.delete(run);
     });
     return opening;
   }
 
-  /** What is not its own any more is somebody else's to end. */
+  /** A slice that another worker holds by now is ended by that worker. */
   async #end(
     turn: Turn,
     end: (held: { readonly job: SliceJob; readonly token: string }) => Promise<void>,
@@ -197,7 +197,7 @@ export class BullmqQueue implements SliceQueue {
 const nameOf = ({ run, slice }: { readonly run: number; readonly slice: number | '' }): string =>
   `${run}-${slice}`;
 
-/** Codes of BullMQ: there is no such job, it is not locked, it is not being worked on, its lock is another's. */
+/** Error codes of BullMQ: no such job, not locked, not in progress, locked by another worker. */
 const lostCodes = new Set([-1, -2, -3, -6]);
 
 const isLost = (error: unknown): boolean =>

@@ -1,16 +1,16 @@
 import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOptions } from './bullmq-queue.ts';
 
-/** A connection on which nothing comes back for so long is none any more, ms: without this a black hole is waited for without end. */
+/** Time without any data after which a connection is closed, ms: otherwise a black hole would be waited for without end. */
 const socketTimeoutMs = 5000;
 
-/** BullMQ on Redis. What Redis forgets is fed again from the state. @param url `redis://` or `rediss://` */
+/** Opens BullMQ on Redis. Slices that Redis loses are fed again from the state. @param url `redis://` or `rediss://` */
 export async function bullmqOnRedis(url: string, leaseMs: number): Promise<BullmqPlace> {
   const [{ Queue, Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
   const options = {
     socketTimeout: socketTimeoutMs,
     connectTimeout: socketTimeoutMs,
     keepAlive: socketTimeoutMs,
-    // Each verb is repeated by who asked; commands that wait for a server that is away would pile up.
+    // Each caller repeats its command; commands that wait for an unavailable server would pile up.
     maxRetriesPerRequest: 1,
     retryStrategy: (times: number) => Math.min(2000, 50 * 2 ** Math.min(times, 6)),
   };

@@ -2,15 +2,15 @@ import type { Connection } from '../postgres/pool.ts';
 import type { SliceQueue, Turn } from './queue.ts';
 
 /**
- * The queue on the row of the slice itself: the state is all there is, so nothing can be lost or doubled. Only the clock of the database
- * counts, and each verb is one statement, which a pooler lets through.
+ * A queue of slices in the rows of the slices themselves: with no second store, nothing can be lost or duplicated. Only the clock of the
+ * database counts, and each call is one statement, which works through a pooler.
  */
 export class LeaseQueue implements SliceQueue {
   readonly #database: Connection;
   readonly #worker: string;
   readonly #leaseMs: number;
 
-  /** @param worker a name that no other has */
+  /** @param worker a unique name */
   constructor(database: Connection, settings: { readonly worker: string; readonly leaseMs: number }) {
     this.#database = database;
     this.#worker = settings.worker;
@@ -62,12 +62,12 @@ export class LeaseQueue implements SliceQueue {
     );
   }
 
-  /** The rows of the slices are the queue. */
+  /** Does nothing: the rows of the slices are the queue. */
   async feed(): Promise<void> {}
 
   async leave(): Promise<void> {}
 
-  /** They go with their run. */
+  /** Does nothing: the rows are removed with their run. */
   async remove(): Promise<void> {}
 
   async close(): Promise<void> {}

@@ -1,51 +1,51 @@
 import type { EnginePool } from '../postgres/pool.ts';
 
-/** Whose slices are looked for. */
+/** The run and the worker for which orphans are counted. */
 interface OrphanPorts {
   readonly pool: Pick<EnginePool, 'query'>;
   readonly run: number;
-  /** Of the worker that looks. */
+  /** Session of the worker that counts. */
   readonly session: number;
 }
 
-/** Slices that a worker holds at most when it takes over another whose cells it does not want. */
+/** Largest number of slices that a worker holds when it takes over another whose cells it does not need. */
 const mostHeld = 64;
 
-/** The slices of a run that dead workers have left, as one worker counts them from time to time. */
+/** Counts the slices of a run that dead workers have left, as seen by one worker from time to time. */
 export class Orphans {
   readonly #ports: OrphanPorts;
   readonly #held: () => number;
   readonly #listeners = new Set<(areThere: boolean) => void>();
-  /** As they were counted last, without those that were taken since. */
+  /** Number at the last count, without slices taken since. */
   #left = 0;
 
-  /** @param held how many slices the worker holds */
+  /** @param held returns the number of slices that the worker holds */
   constructor(ports: OrphanPorts, held: () => number) {
     this.#ports = ports;
     this.#held = held;
   }
 
-  /** True where there are any, as they were counted last. */
+  /** Whether there were any at the last count. */
   get areThere(): boolean {
     return this.#left > 0;
   }
 
   /**
-   * Registers a listener that is told whether there are any, when that changes.
+   * Registers a listener that is called when orphans appear or are gone.
    *
-   * @returns what removes the listener
+   * @returns a function that removes the listener
    */
   onChange(listener: (areThere: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The worker has taken a slice: one of them, or none is there to be taken. */
+  /** Notes that the worker has taken a slice, perhaps one of them, or found none to take. */
   onTaken(): void {
     this.#note(this.#left - 1);
   }
 
-  /** @throws EngineError */
+  /** Counts the orphans. @throws EngineError */
   async count(): Promise<void> {
     const { pool, run, session } = this.#ports;
     const { rows } = await pool.query<{ n: number }>(silentHolders, [run, session]);
@@ -60,8 +60,8 @@ export class Orphans {
 }
 
 /**
- * How many slices are held by workers that were not seen for their lease: all of them may be taken over. By the clock of the engine, which is
- * good enough to look for them; whose a slice is, its epoch says.
+ * SQL: the number of slices held by workers that were silent for their lease; all of them may be taken over. The clock of the engine is
+ * good enough for the search; the epoch decides who owns a slice.
  */
 const silentHolders = `
   SELECT count(*)::int AS n FROM promptpress.slices s JOIN promptpress.sessions w ON w.session = s.holder

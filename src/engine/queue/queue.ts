@@ -1,38 +1,38 @@
-/** A slice whose turn it is for this worker. */
+/** The right of this worker to take a slice next. */
 export interface Turn {
   readonly run: number;
   readonly slice: number;
 }
 
 /**
- * Says whose turn a slice is, and nothing more: a queue may lose a slice, or give it to two workers at once. That a slice is nobody else's
- * is a matter of its epoch in the state. Each verb may reject where the queue is away: it is tried again later, and whoever has a slice
- * goes on.
+ * Decides which worker takes which slice, and nothing more: a queue may lose a slice, or give it to two workers at once. The epoch in the
+ * state makes sure that only one worker owns a slice. Each method may reject while the queue is unavailable: it is called again later, and
+ * workers keep their slices.
  */
 export interface SliceQueue {
   /**
-   * Takes a slice of a run that nobody has; undefined: there is none now. It does not wait for one. Whether the slice is done, or the
-   * run over, the state says.
+   * Takes a free slice of a run, or undefined where there is none now; does not wait. The state says whether the slice is done or the run
+   * has ended.
    *
-   * @param session of this worker: slices of which it lacks files are passed over, where the queue can choose
+   * @param session of this worker: slices whose files it lacks are skipped, where the queue can choose
    */
   take(run: number, session?: number): Promise<Turn | undefined>;
   /**
-   * Says that this worker is still at work on these slices; to be said every third of the lease.
+   * Renews the leases of these slices; to be called every third of the lease.
    *
-   * @returns those that are not its own any more: others may have taken them
+   * @returns the slices that this worker has lost: others may have taken them
    */
   keep(turns: readonly Turn[]): Promise<readonly Turn[]>;
-  /** Gives a slice back that is not done; nobody takes it for so long, ms. */
+  /** Gives an unfinished slice back; no worker takes it for `delayMs`. */
   giveBack(turn: Turn, delayMs: number): Promise<void>;
-  /** The slice is done, and the state says so. */
+  /** Removes a slice that is done by the state. */
   done(turn: Turn): Promise<void>;
-  /** Adds slices that the state has. One that the queue knows stays as it is. */
+  /** Adds slices of the state. A slice that the queue already has stays as it is. */
   feed(run: number, slices: readonly number[]): Promise<void>;
-  /** This process has nothing more to do with a run for now: connections of its own for that run are closed. */
+  /** Closes this process's connections for a run that it does not use for now. */
   leave(run: number): Promise<void>;
-  /** The run is over: nothing of it stays in the queue. What comes later feeds it anew. */
+  /** Removes everything of an ended run. A later invocation feeds it again. */
   remove(run: number): Promise<void>;
-  /** Takes no more slices, and lets go of the connections. What is held falls to others once its lease is over. */
+  /** Stops taking slices and closes the connections. Slices still held go to others once their lease expires. */
   close(): Promise<void>;
 }

@@ -2,12 +2,12 @@ import type { Clock } from '../../run/clock.ts';
 import type { Connection } from '../postgres/pool.ts';
 import type { SliceQueue } from './queue.ts';
 
-/** How often the slices of a run are compared with the queue, ms. */
+/** Interval at which the slices of a run are compared with the queue, ms. */
 const everyMs = 5000;
-/** So many slices at a time: more than a feeder has waiting. */
+/** Largest number of slices at a time: more than a feeder has waiting. */
 const most = 4096;
 
-/** Feeds a queue with what it has lost, and with what nobody told it: it is asked to know every slice that is not done. */
+/** Feeds a queue again with slices that it has lost or never received: every slice that is not done. */
 export class Refeeder {
   readonly #queue: SliceQueue;
   readonly #database: Connection;
@@ -26,12 +26,12 @@ export class Refeeder {
     this.#feedIn(everyMs);
   }
 
-  /** Why the last comparison failed; undefined: it did not. */
+  /** Error of the last comparison; undefined where it succeeded. */
   get error(): unknown {
     return this.#error;
   }
 
-  /** Resolves once nothing is under way. */
+  /** Stops; resolves once nothing is in flight. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancel?.();
@@ -56,7 +56,7 @@ export class Refeeder {
   }
 }
 
-/** Asks a queue to know every slice of a run that is not done. @throws EngineError; what the queue throws */
+/** Adds every unfinished slice of a run to a queue. @throws EngineError; any error of the queue */
 export async function refeed(queue: SliceQueue, database: Connection, run: number): Promise<void> {
   const { rows } = await database.query<{ n: number }>(
     'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done ORDER BY n LIMIT $2',

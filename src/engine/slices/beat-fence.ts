@@ -1,21 +1,21 @@
 import type { Clock } from '../../run/clock.ts';
 import type { SendFence } from '../../run/ports.ts';
 
-/** Leases after which a session may be declared over of which nothing was seen: not before so long a time has passed for who declares it. */
+/** Number of leases without a heartbeat after which another process may declare a session over. */
 export const leasesSilent = 2;
-/** Leases after the last beat that was answered in which paid requests may leave: the rest is for clocks that do not run equally fast. */
+/** Number of leases after the last answered heartbeat in which paid requests may be sent; the rest allows for clocks of different speed. */
 export const leasesSending = 1.5;
 
-/** A moment, by two clocks: one may stand still while the machine sleeps, the other may be set. */
+/** A time on two clocks: one may stop while the machine sleeps, the other may be set. */
 interface Moment {
   readonly elapsed: number;
   readonly wall: number;
 }
 
 /**
- * Lets paid requests leave for a while after a beat, counted from when the beat was sent: whoever else saw it, saw it later. So a
- * session that others declare over has sent nothing for some time, though it cannot reach the engine, or was stopped: whoever
- * submits its jobs again submits them alone.
+ * Lets paid requests be sent for a limited time after a heartbeat, counted from its sending: every other process saw it later. So a session
+ * that others declare over has sent nothing for some time, even if it cannot reach the engine or was stopped, and its jobs can be submitted
+ * again without a duplicate.
  */
 export class BeatFence implements SendFence {
   readonly #clock: Clock;
@@ -31,23 +31,23 @@ export class BeatFence implements SendFence {
     this.#openMs = openMs;
   }
 
-  /** To be taken before a beat is sent. */
+  /** Returns the current time, to be taken before a heartbeat is sent. */
   moment(): Moment {
     return { elapsed: this.#elapsed(), wall: this.#clock.now() };
   }
 
-  /** The engine has answered the beat that was sent at this moment. */
+  /** Notes that the engine has answered the heartbeat sent at this time. */
   onSeen(sent: Moment): void {
     this.#seen = sent;
     if (this.isOpen) this.#wake(true);
   }
 
-  /** The engine has not answered: nothing may leave before the next beat, for what answers then may be an older state. */
+  /** Closes the fence until the next heartbeat, after an unanswered one: the engine that answers then may have an older state. */
   suspend(): void {
     this.#seen = undefined;
   }
 
-  /** Nothing may leave any more. */
+  /** Closes the fence for good. */
   close(): void {
     this.#isClosed = true;
     this.#wake(false);

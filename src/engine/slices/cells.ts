@@ -3,17 +3,17 @@ import { isMapping, isObject, type Value, WrittenNumber } from '../../pipeline/v
 import type { Cell } from '../../plan/cell.ts';
 import { documentOf } from '../postgres/engine-error.ts';
 
-/** A value in which numbers keep how they were written. */
+/** A JSON value in which numbers keep their original spelling. */
 type Packed = string | number | boolean | null | readonly Packed[] | { readonly [name: string]: Packed };
 
-/** Stands for a number that JSON would write otherwise: `{"$": "6.0"}`. */
+/** Key of an object for a number that JSON would write differently: `{"$": "6.0"}`. */
 const written = '$';
 
 function packed(value: Value): Packed {
   if (value instanceof WrittenNumber) return { [written]: value.source };
   if (Array.isArray(value)) return value.map((item: Value) => packed(item));
   if (!isMapping(value)) return value as Packed;
-  // As entries: a mapping of the user's may have any names.
+  // As entries, because a user's mapping may have any keys.
   return { of: Object.entries(value).map(([name, item]) => [name, packed(item)]) };
 }
 
@@ -27,14 +27,14 @@ function unpacked(value: Packed): Value {
   );
 }
 
-/** The cells of a slice with their values, so that nobody else needs the tables. */
+/** The cells of a slice with their values, so that workers do not need the tables. */
 interface PackedSlice {
   readonly names: readonly string[];
-  /** Number, repeat, and the values by `names`; `null` in the place of values of other names, which follow as entries. */
+  /** Number, repeat, and the values by `names`; `null` where the cell has other names, whose values follow as entries. */
   readonly cells: readonly (readonly [number, number, readonly Packed[] | null, Packed?])[];
 }
 
-/** The text of a slice. */
+/** Serializes the cells of a slice. */
 export function packCells(cells: readonly Cell[]): string {
   const names = Object.keys(cells[0]?.vars ?? {});
   const slice: PackedSlice = {
@@ -72,9 +72,9 @@ const isPacked: Shape = either(
 );
 
 /**
- * The cells of a slice's text; of an empty text none.
+ * Parses the cells of a serialized slice; an empty text has none.
  *
- * @param shown the engine's address, for messages @throws EngineError `engine.damaged` where it is no slice
+ * @throws EngineError `engine.damaged` where the text is invalid; `shown` is the engine's address
  */
 export function unpackCells(text: string, shown: string): readonly Cell[] {
   if (text === '') return [];

@@ -8,8 +8,8 @@ import { isLed } from './lead-hold.ts';
 import { every } from './session.ts';
 
 /**
- * Says of sessions that they are over, and finds those that are not. A beat that comes first keeps the session; one that comes later finds it
- * over. It is refused where beats are: while the engine only reads.
+ * SQL: ends silent sessions and selects the live ones. A heartbeat that comes first keeps the session; one that comes later finds it over.
+ * It fails where heartbeats fail: while the engine is read-only.
  */
 const open = `
   WITH gone AS (
@@ -22,25 +22,25 @@ const open = `
 interface OpenRow {
   readonly session: number;
   readonly seen: string;
-  /** How long its worker itself takes a lease to be, ms: for so long it may send. */
+  /** Lease that the worker itself uses, ms: it may send that long. */
   readonly lease: number;
 }
 
 /**
- * Says of sessions of a run that they are over of which no beat came for two of their leases: their workers are gone, or have been stopped
- * for so long, and send nothing more.
+ * Ends the sessions of a run without a heartbeat for two of their leases: their workers are gone, or were stopped that long, and send
+ * nothing more.
  *
- * That time is measured here, by a clock that is never set: no other clock takes part, neither the engine's nor the worker's.
+ * The time is measured in this process by a clock that is never set; the clocks of the engine and of the worker are not used.
  */
 export class DeadSessions {
   readonly #pool: EnginePool;
   readonly #run: number;
   readonly #elapsed: () => number;
-  /** The last beat of each session, and since when it is known here. */
+  /** Last heartbeat of each session, and when this process first saw it. */
   #seen: ReadonlyMap<number, { readonly beat: string; readonly since: number; readonly silentMs: number }> =
     new Map();
 
-  /** @param elapsed milliseconds since whenever, never going back */
+  /** @param elapsed monotonic clock in milliseconds */
   constructor(
     pool: EnginePool,
     run: number,
@@ -51,19 +51,19 @@ export class DeadSessions {
     this.#elapsed = elapsed;
   }
 
-  /** @throws EngineError */
+  /** Reads the heartbeats, and ends silent sessions. @throws EngineError */
   async look(): Promise<void> {
     const before = this.#seen;
     const asked = this.#elapsed();
     const silent = [...before].filter(([, { since, silentMs }]) => asked - since >= silentMs);
-    // While it takes no beats, nobody is silent.
+    // While the engine takes no heartbeats, no session counts as silent.
     this.forget();
     const { rows } = await this.#pool.query<OpenRow>(open, [
       this.#run,
       silent.map(([session]) => session),
       silent.map(([, { beat }]) => beat),
     ]);
-    // What was answered was true before now: since then at least it is known.
+    // The answer was true before now, so the heartbeats are at least this old.
     const now = this.#elapsed();
     this.#seen = new Map(
       rows.map(({ session, seen, lease }) => {
@@ -76,29 +76,29 @@ export class DeadSessions {
     );
   }
 
-  /** Counts anew: for a while the engine may have taken no beats. */
+  /** Starts measuring again, because the engine may have taken no heartbeats for a while. */
   forget(): void {
     this.#seen = new Map();
   }
 }
 
-/** How often the workers of a run look whether anybody cares for it, ms. */
+/** Interval at which the workers of a run check whether one of them takes care of it, ms. */
 const everyMs = 5000;
-/** Who has not cared for so long cares no more, ms. */
+/** Time after which a silent caretaker is replaced, ms. */
 const caresMs = 12_000;
 
-/** Cares for the run from now on, unless somebody leads it or another worker does so. */
+/** SQL: makes this worker the caretaker of the run, unless a coordinator leads it or another worker is caretaker. */
 const caring = `
   UPDATE promptpress.runs r SET carer = $2, cared_until = clock_timestamp() + interval '${caresMs} ms'
   WHERE run = $1 AND NOT ${isLed} AND (carer = $2 OR cared_until IS NULL OR cared_until < clock_timestamp()) RETURNING run`;
 
-/** What one worker does for a run that nobody leads: who is gone is found out, and what is lost is fed again. */
+/** Work of one worker for a run without a coordinator: it detects dead workers and feeds lost slices again. */
 export class RunCare {
   readonly #stop: () => Promise<void>;
 
   /**
-   * @param worker a name that no other has
-   * @param endLacked ends the run where nobody has its files
+   * @param worker a unique name
+   * @param endLacked ends the run where no worker has its files
    */
   constructor(
     { pool, clock, queue }: { readonly pool: EnginePool; readonly clock: Clock; readonly queue: SliceQueue },
@@ -121,7 +121,7 @@ export class RunCare {
     });
   }
 
-  /** Resolves once nothing is under way. */
+  /** Stops; resolves once nothing is in flight. */
   async stop(): Promise<void> {
     await this.#stop();
   }

@@ -6,23 +6,23 @@ import type { EnginePool } from '../postgres/pool.ts';
 import type { SliceQueue } from '../queue/queue.ts';
 import { packCells } from './cells.ts';
 
-/** Slices that wait at most, beside two for each place of a task. */
+/** Largest number of waiting slices, in addition to two for each task slot. */
 const mostBeside = 1000;
 
-/** Slices that are added with one statement. */
+/** Number of slices added by one statement. */
 const mostAtOnce = 32;
 
-/** How long is waited while enough slices wait, and while the engine is away, ms. */
+/** Delay while enough slices wait, and while the engine is unavailable, ms. */
 const pauseMs = 500;
 
 export interface FeederSettings {
   readonly run: number;
   readonly invocation: number;
-  /** Of whoever leads the run: once another does, nothing more is fed here. */
+  /** Epoch of the coordinator: once another one leads the run, nothing more is fed here. */
   readonly epoch: number;
-  /** Cells of a slice at most: few where each has images to wait for, so that a takeover is cheap (64); more where all are texts (256). */
+  /** Largest number of cells in a slice: few where cells wait for images, for cheap takeovers (64); more where all are texts (256). */
   readonly size: number;
-  /** Tasks that all workers may have in flight. */
+  /** Number of tasks that all workers together may have in flight. */
   readonly slots: number;
 }
 
@@ -32,12 +32,12 @@ interface Fed {
 }
 
 /**
- * Feeds the cells of a plan as slices, in order, and no more ahead than is soon taken. What was fed is known in the engine: a feeder that
- * begins anew goes on behind that.
+ * Feeds the cells of a plan as slices, in order, only as many as are soon taken. The engine knows what was fed, so a restarted feeder
+ * continues there.
  *
- * @param cells all chosen cells, by ascending number: the same for every feeder of an invocation
- * @returns once all are fed, or it was aborted, or the invocation is over
- * @throws what reading the cells throws
+ * @param cells the selected cells, by ascending number: the same for every feeder of an invocation
+ * @returns once all are fed, the signal is aborted, or the invocation has ended
+ * @throws any error of reading the cells
  */
 export async function feed(
   cells: AsyncIterable<Cell>,
@@ -70,17 +70,17 @@ export async function feed(
          SELECT $1, mine.base + s.place - 1, s.cells FROM mine, unnest($6::text[]) WITH ORDINALITY AS s(cells, place) RETURNING n`,
         [run, invocation, fed?.upto ?? 0, upto, isLast, slices.map(packCells), epoch],
       );
-      // Where nothing was added, the answer to the same question was lost, or somebody else feeds.
+      // Where nothing was added, an earlier answer was lost or another process feeds.
       return rows.map(({ n }) => n);
     });
     if (added === undefined) return false;
     if (added.length < slices.length && (await patiently(known))?.upto !== upto) return false;
     fed = { upto, fed: isLast };
-    // The engine has them: what the queue does not take now, it is fed again.
+    // The engine has the slices: any that the queue does not take now are fed again later.
     await queue.feed(run, added).catch(() => undefined);
     return true;
   };
-  /** Waits until a few more slices may wait. @returns how many */
+  /** Waits until more slices may wait. @returns how many */
   const room = async (): Promise<number> => {
     for (;;) {
       const waiting = await patiently(async () => {
@@ -115,7 +115,7 @@ export async function feed(
   await add(open.length > 0 ? [...slices, open] : slices, true);
 }
 
-/** Does some work until the engine is there for it. @returns undefined: it was aborted, or what is wrong with the engine does not pass */
+/** Repeats work while the engine is unavailable. @returns undefined where it was aborted, or the failure of the engine does not pass */
 export async function untilDone<T>(
   work: () => Promise<T>,
   clock: Clock,
@@ -133,7 +133,7 @@ export async function untilDone<T>(
   return undefined;
 }
 
-/** Resolves after so long, or when it is aborted. */
+/** Resolves after a delay, or when the signal is aborted. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

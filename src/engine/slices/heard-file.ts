@@ -11,19 +11,19 @@ import type { ReplyLine } from '../state/reply-lines.ts';
 import { noteLateFacts } from './late-facts.ts';
 import type { WorkerSession } from './session.ts';
 
-/** What a process keeps at most, bytes: about what it may have under way. */
+/** Largest size of the results that a process keeps, bytes: about its requests in flight. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** A file without a table that is younger may be about to be taken by who made it, ms. */
+/** Age up to which a file without a table may still be in use by the process that created it, ms. */
 const youngMs = 60_000;
 
-/** Facts that are offered together. */
+/** Number of facts offered together. */
 const atOnce = 64;
 
 /**
- * The process takes the lock of the file and keeps it until it dies, however it does. So who finds the file without a lock knows that all of
- * its sessions are over, and that nothing more is heard from them. They stand here by their random names: after an older database was restored, a
- * number may be that of a session which lives.
+ * The process locks the file until it dies in any way. So a file without a lock belongs to a dead process: all its sessions are over, and
+ * no more results come from them. Sessions are stored by their random names, because after an older database was restored, a number may
+ * belong to a live session.
  */
 const schema = `
   PRAGMA journal_mode = TRUNCATE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;
@@ -40,8 +40,8 @@ interface Noted {
 }
 
 /**
- * What one process has heard of paid requests while its engine is away: in memory until that has lasted for a moment, then on this
- * machine's disk, for its user alone to read. Where the process dies before it could tell, the next one of this user does.
+ * Keeps one process's results of paid requests while its engine is unavailable: first in memory, after a moment on this machine's disk,
+ * readable only by its user. If the process dies before it could write them to the engine, the next process of this user does.
  */
 export class HeardFile {
   readonly #folder: string;
@@ -58,14 +58,14 @@ export class HeardFile {
   #dropped = 0;
   #isAway = false;
   readonly #unlisten: () => void;
-  /** Files of dead processes whose facts could not be told yet. */
+  /** Files of dead processes whose facts could not be written yet. */
   readonly #found = new Map<string, Database>();
 
   /**
    * @param folder for files of this user's workers
-   * @param say tells the user what is not kept
-   * @param clock Unix ms, as the times of files
-   * @throws the error of the file system or of SQLite
+   * @param say tells the user which results cannot be kept
+   * @param clock Unix ms, as in file times
+   * @throws any error of the file system or of SQLite
    */
   constructor(folder: string, pool: EnginePool, say: (text: string) => void, clock: Pick<Clock, 'now'>) {
     makeFolders(folder, 0o700);
@@ -82,7 +82,7 @@ export class HeardFile {
     });
   }
 
-  /** A session of this process begins; until it ends its requests may be under way. */
+  /** Notes a new session of this process; until it ends its requests may be in flight. */
   begin({ token }: Pick<WorkerSession, 'token'>): void {
     this.#sessions.add(token);
     this.#database.prepare('INSERT INTO sessions VALUES (?)').run(token);
@@ -93,7 +93,7 @@ export class HeardFile {
     this.#database.prepare('DELETE FROM sessions WHERE token = ?').run(token);
   }
 
-  /** @param lines the whole replies that are not written yet */
+  /** Returns the port that keeps the results of a run. @param lines returns the whole replies that are not written yet */
   ofRun(run: number, lines: () => readonly ReplyLine[]): HeardPort {
     this.#lines.set(run, lines);
     return {
@@ -109,7 +109,7 @@ export class HeardFile {
         if (!this.#noted.some(isWritten)) return;
         this.#noted = this.#noted.filter((noted) => !isWritten(noted));
         if (this.#bytes === 0) return;
-        // While the engine is there facts are kept in memory: those that the file has are soon durable, however many are heard meanwhile.
+        // While the engine is available, facts stay in memory: those in the file are soon durable, however many arrive meanwhile.
         this.#delete(`heard WHERE run = ${run} AND id <= ${upTo}`, 'fact');
         this.#delete(
           `lines WHERE run = ${run} AND NOT EXISTS (SELECT 1 FROM heard WHERE run = ${run})`,
@@ -135,7 +135,7 @@ export class HeardFile {
           Buffer.byteLength(text) *
           this.#database.prepare('INSERT OR IGNORE INTO heard VALUES (?, ?, ?)').run(id, run, text);
         const put = this.#database.prepare('INSERT OR IGNORE INTO lines VALUES (?, ?, ?, ?)');
-        // An earlier fact may have brought a line: it is there once.
+        // An earlier fact may have stored the same line: it is stored once.
         for (const { segment, start, line } of lines)
           bytes += Buffer.byteLength(line) * put.run(run, segment, start, line);
         if (this.#bytes + bytes > mostBytes) throw new Error('there is room for 64 MB');
@@ -148,7 +148,7 @@ export class HeardFile {
 
   #drop(why: string): void {
     this.#dropped += 1;
-    // Each is told from memory once the engine is back, where this process lives until then.
+    // Each result is written from memory once the engine is back, if this process lives until then.
     if (this.#dropped === 1)
       this.#say(
         `Answers that are heard while the engine is away are no longer kept in ${this.#file}: ${why}. They are lost if this process ends before the engine is back.`,
@@ -156,7 +156,7 @@ export class HeardFile {
   }
 
   /**
-   * Tells what dead processes of this user have kept, and that their sessions are over.
+   * Writes the results kept by dead processes of this user to the engine, and ends their sessions.
    *
    * @throws EngineError
    */
@@ -182,7 +182,7 @@ export class HeardFile {
     );
     for (const { run, ...line } of lines.all())
       await pool.query(
-        // Where none of the sessions is known, the database is older, and their places are those of others.
+        // Where none of the sessions is known, the database is older, and their places in the replies belong to others.
         `INSERT INTO promptpress.replies SELECT run, $2, $3, $4 FROM promptpress.runs
          WHERE run = $1 AND EXISTS (SELECT FROM promptpress.sessions WHERE token = ANY ($5)) ON CONFLICT DO NOTHING`,
         [run, line.segment, line.start, line.line, tokens],
@@ -195,13 +195,13 @@ export class HeardFile {
       for (let from = 0; from < facts.length; from += atOnce)
         await noteLateFacts(pool, run, facts.slice(from, from + atOnce));
     }
-    // What was heard is told first: whoever waits for a session goes on once that is over.
+    // The results are written first: a process that waits for a session continues once the session is over.
     await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE token = ANY ($1)', [
       tokens,
     ]);
   }
 
-  /** Leaves the file to others where something in it was not told, or a session is not known to be over. */
+  /** Leaves the file to later processes where a result was not written or a session is not known to be over. */
   close(): void {
     this.#unlisten();
     if (this.#noted.length + this.#sessions.size === 0) remove(this.#file);
@@ -210,7 +210,7 @@ export class HeardFile {
   }
 }
 
-/** The file of a process that is dead; undefined: it lives, or may be about to begin. */
+/** Returns the file of a dead process; undefined where the process lives or may be starting. */
 function ofDead(file: string, now: number): Database | undefined {
   let database: Database | undefined;
   try {
@@ -221,9 +221,9 @@ function ofDead(file: string, now: number): Database | undefined {
   } catch (error) {
     database?.close();
     const code = sqliteCode(error);
-    // Busy: its process lives. It may be gone since, too.
+    // Locked: its process lives. The file may also be gone by now.
     if (code === 5 || code === 14 || (error as { code?: unknown }).code === 'ENOENT') return undefined;
-    // Its process died before it had made a table.
+    // Its process died before it had created a table.
     if (code === 1 && now - statSync(file).mtimeMs > youngMs) remove(file);
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { RunEnd } from '../../run/events.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { stopRun } from './runs.ts';
 
-/** Which files of a slice a worker does not have as the run has them; an empty hash: it asks what the file is. */
+/** SQL: the files of a slice that a worker does not have as the run knows them. With an empty hash, it asks what the file is. */
 export const lacksSchema = `
   CREATE TABLE lacks (
     run     int NOT NULL,
@@ -15,17 +15,17 @@ export const lacksSchema = `
   );
 `;
 
-/** A file as a worker lacks it. */
+/** A file that a worker lacks. */
 export interface LackedFile {
   readonly path: string;
-  /** Empty: nobody has said what it is. */
+  /** Hash of the file; empty where the file is not described yet. */
   readonly sha256: string;
 }
 
-/** Files of one slice that are told of; the rest is told of once these are there. */
+/** Largest number of reported files per slice; the rest is reported once these are there. */
 const mostFiles = 64;
 
-/** Says that a worker lacks files of a slice. @throws EngineError */
+/** Notes that a worker lacks files of a slice. @throws EngineError */
 export async function noteLacks(
   pool: EnginePool,
   run: number,
@@ -41,10 +41,10 @@ export async function noteLacks(
 }
 
 /**
- * Takes back what a worker has said of slices that are done, and of files that were copied or answered since; and what others have said that
- * are over.
+ * Removes a worker's notes about finished slices and about files copied or described since, and the notes of ended workers.
  *
- * @returns what that was @throws EngineError
+ * @returns the removed files
+ * @throws EngineError
  */
 export async function endedLacks(
   pool: EnginePool,
@@ -66,7 +66,7 @@ export async function endedLacks(
   return rows;
 }
 
-/** Files that workers lack, and that are not in the place of the run. @param but paths that are passed over @throws EngineError */
+/** Returns the files that workers lack and that are not in the shared place of the run. @param but paths to skip @throws EngineError */
 export async function wantedFiles(
   pool: EnginePool,
   run: number,
@@ -83,22 +83,22 @@ export async function wantedFiles(
   return rows;
 }
 
-/** What a worker that is there lacks. */
+/** A file that a live worker lacks. */
 export interface WorkerLack extends LackedFile {
   readonly worker: string;
-  /** So many slices wait for the file. */
+  /** Number of slices that wait for the file. */
   readonly slices: number;
 }
 
-/** Rows that `status` lists. */
+/** Largest number of rows that `status` lists. */
 const mostListed = 100;
 
-/** SQL: what workers of the run $1 that are not over lack of slices that are not done. */
+/** SQL: the files that live workers of the run $1 lack for unfinished slices. */
 const lacking = `
   FROM promptpress.lacks l JOIN promptpress.sessions s USING (session) JOIN promptpress.slices w ON w.run = l.run AND w.n = l.slice
   WHERE l.run = $1 AND NOT s.over AND NOT w.done`;
 
-/** Which workers of a run lack which files, those first that most slices wait for. @throws EngineError */
+/** Returns which workers of a run lack which files, files that most slices wait for first. @throws EngineError */
 export async function readLacks(pool: EnginePool, run: number): Promise<readonly WorkerLack[]> {
   const { rows } = await pool.query<WorkerLack>(
     `SELECT s.name AS worker, l.path, max(l.sha256) AS sha256, count(*)::int AS slices ${lacking}
@@ -108,12 +108,12 @@ export async function readLacks(pool: EnginePool, run: number): Promise<readonly
   return rows;
 }
 
-/** The code of the end of a run of which nobody has the files. */
+/** Error code of a run that ended because no worker has the files. */
 export const filesLackedCode = 'input.lacked';
 
 /**
- * Ends a run in which nothing more can be done: each slice that is left shows a file that every worker has lacked for so long. Where there is no
- * worker, the run waits for one.
+ * Ends a run that cannot continue: each remaining slice uses a file that every worker has lacked for a given time. Without a worker, the
+ * run waits for one.
  *
  * @throws EngineError
  */

@@ -3,10 +3,10 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { factRow } from '../state/rows.ts';
 import { noteFacts } from '../state/turn-functions.ts';
 
-/** The fact that says which settling of a doubt by the user was the last. */
+/** Name of the fact with the last doubt that the user has settled. */
 export const settledFact = 'doubt.settled';
 
-/** Records in doubt, and text calls that were taken over, of whose very submission something was heard; and a doubt that the user has settled. */
+/** SQL: records in doubt and text calls taken over that have a late fact about their submission, or that the user has settled. */
 const heard = `
   SELECT j.slice, j.key || '/' || f.submitted || '/' || f.hold AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
@@ -18,7 +18,7 @@ const heard = `
   UNION ALL SELECT 0, name || '/' || value FROM promptpress.facts WHERE run = $1 AND name = '${settledFact}'`;
 
 /**
- * Notes what was found out about submissions of which no answer came, as who holds them finds it out.
+ * Writes late facts about submissions without an answer, for the worker that holds them now.
  *
  * @throws EngineError
  */
@@ -31,13 +31,13 @@ export async function noteLateFacts(
   await pool.query(noteFacts('$1', '$2'), [run, JSON.stringify(facts.map(factRow))]);
 }
 
-/** Feeds slices again of which a record is open or in doubt and something was heard since, also where they were done; with them those that have left jobs below a doubt. */
+/** Feeds slices again, done or not, that have an open or unconfirmed record with a late fact, then those with jobs below a doubt. */
 export class LateFacts {
   readonly #pool: EnginePool;
   readonly #run: number;
-  /** Facts whose slices were fed again: what they did not settle, they never will. */
+  /** Facts whose slices were fed again. A fact that did not settle its record then never will. */
   readonly #fed = new Set<string>();
-  /** Facts that were seen, and the slices below doubts that were fed again since the last of them: each once, a held one when it is done. */
+  /** Known facts, and slices below doubts that were fed again since the last fact: each once, a held slice when it is done. */
   readonly #seen = new Set<string>();
   readonly #below = new Set<number>();
 
@@ -46,7 +46,7 @@ export class LateFacts {
     this.#run = run;
   }
 
-  /** @returns whether there was anything that is not known yet @throws EngineError */
+  /** Feeds the slices. @returns whether there were new facts @throws EngineError */
   async feed(): Promise<boolean> {
     const { rows } = await this.#pool.query<{ slice: number; fact: string }>(heard, [this.#run]);
     const found = rows.filter(({ fact }) => !this.#fed.has(fact));
@@ -62,7 +62,7 @@ export class LateFacts {
        UNION ALL SELECT n, true FROM promptpress.slices WHERE run = $1 AND n = ANY($2) AND NOT done`,
       [this.#run, [...new Set(found.map(({ slice }) => slice))], [...this.#below]],
     );
-    // Whoever holds a slice that was not done may have read it before: it is looked at again.
+    // The worker of an unfinished slice may have read it before the fact: it is checked again.
     const held = new Set(slices.flatMap(({ n, isHeld }) => (isHeld ? [n] : [])));
     for (const { n, isHeld } of slices) if (!isHeld) this.#below.add(n);
     for (const { fact, slice } of found) if (!held.has(slice)) this.#fed.add(fact);

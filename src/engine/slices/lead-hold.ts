@@ -4,38 +4,38 @@ import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { pause } from './feeder.ts';
 import { every } from './session.ts';
 
-/** Whoever leads a run or works on it is taken for gone when nothing was heard of it for so long, by the engine's clock, ms. */
+/** Silence after which a coordinator or worker counts as gone, by the engine's clock, ms. */
 export const silentMs = 8000;
-/** How often a lead shows that it is there, and how often somebody who waits for its end looks, ms. */
+/** Interval at which a coordinator renews its lease, and at which a process waiting for that lease checks it, ms. */
 const renewMs = 2000;
 const lookMs = 500;
 
-/** SQL: whether a process leads the run `r`, as far as can be seen. */
+/** SQL: whether a process appears to lead the run `r`. */
 export const isLed = 'coalesce(r.lead_until > clock_timestamp(), false)';
 
-/** SQL: whether the worker of the session `s` is there, as far as can be seen. */
+/** SQL: whether the worker of the session `s` appears to be alive. */
 export const isAlive = `(NOT s.over AND s.seen > clock_timestamp() - interval '${silentMs} ms')`;
 
-/** The lead of a run. It is renewed until it is closed; what a lead writes for the run names its epoch. */
+/** A coordinator's lease of a run. It is renewed until it is closed; everything that a coordinator writes for the run names its epoch. */
 export interface RunHold {
-  /** Greater than that of every lead before it. */
+  /** Greater than the epoch of every earlier coordinator. */
   readonly epoch: number;
-  /** Shows that it is there. @returns false where another process has taken the lead since @throws EngineError */
+  /** Renews the lease. @returns false where another process has taken it since @throws EngineError */
   renew(): Promise<boolean>;
-  /** Lets go of it. Where the engine is away, it ends with its time. */
+  /** Releases the lease. Where the engine is unavailable, the lease expires. */
   close(): Promise<void>;
 }
 
-/** How a lead is taken. */
+/** Settings for taking the coordinator lease. */
 export interface HoldSettings {
-  /** Ends the wait for one that was not heard of. */
+  /** Ends the wait for a coordinator that is silent. */
   readonly signal?: AbortSignal;
-  /** Told once where it is waited for one that may be gone, with how long at most, ms. Absent: it is not waited for. */
+  /** Called once when the wait for a silent coordinator begins, with its longest duration in ms. Absent: no wait. */
   readonly onWait?: (ms: number) => void;
 }
 
 /**
- * Takes the lead of a run, which one process has at a time. One that has died is waited for until its time is over, at most 8 s.
+ * Takes the lease of a run, which one process has at a time. Waits for the lease of a dead process to expire, at most 8 s.
  *
  * @param name of the run, for messages
  * @throws StateError `state.locked` where another process leads the run; EngineError
@@ -55,7 +55,7 @@ export async function holdRun(
     const [taken] = rows;
     if (taken !== undefined) return held(pool, clock, run, name, taken);
     const { until, leftMs } = await leadOf(pool, run);
-    // One that was heard of meanwhile is there.
+    // A process that renewed its lease meanwhile is alive.
     const isThere = until !== undefined && first !== undefined && until !== first;
     if (onWait === undefined || signal?.aborted === true || isThere) throw leadElsewhere(pool, name);
     if (until === undefined) continue;
@@ -87,7 +87,7 @@ function held(
       known = row.until;
       return true;
     }
-    // Nothing more may be done here for the run.
+    // This process may do nothing more for the run.
     pool.troubles.fail(row === undefined ? leadElsewhere(pool, name) : restored(pool, name));
     return false;
   };
@@ -130,7 +130,7 @@ const restored = ({ shown }: EnginePool, name: string): StateError =>
     { hint: 'Give the same command again: it says how much is missing in that state, and how to go on.' },
   );
 
-/** Said to whoever wants to lead a run that another process leads. */
+/** Creates the error of a process that may not lead a run, because another process leads it. */
 export const leadElsewhere = ({ shown }: Pick<EnginePool, 'shown'>, name: string): StateError =>
   new StateError('state.locked', `Another process leads the run ${name} of the engine ${shown}.`, {
     hint: 'Work on it too: `promptpress worker --engine …`; or wait for its end.',

@@ -2,10 +2,10 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { removeBullmqRun } from '../queue/bullmq-postgres.ts';
 import { isLed } from './lead-hold.ts';
 
-/** Rows that one statement deletes. */
+/** Number of rows that one statement deletes. */
 const atOnce = 2000;
 
-/** What rows of a run lie in, but for its own. */
+/** Tables with rows of a run, except that of the runs. */
 const tables = [
   'jobs',
   'attempts',
@@ -24,17 +24,17 @@ const tables = [
   'sessions',
 ] as const;
 
-/** No run has such a name: a pipeline's holds no slash. */
+/** Prefix of a removed run's name. No run can have such a name: pipeline names contain no slash. */
 const removed = 'removed/';
 
-/** SQL: whether `name` is that of a run. */
+/** SQL: whether `name` is the name of a run. */
 export const isNamed = `name NOT LIKE '${removed}%'`;
 
 /**
- * Deletes all that an engine has of a run, and what an interrupted removal has left. From the first moment on there is no run of this name,
- * so nothing can go on with half of it.
+ * Deletes everything of a run in an engine, and the rest of an interrupted removal. From the start there is no run of this name, so nothing
+ * can continue with half of it.
  *
- * @param onDeleted told how many rows are gone, now and then
+ * @param onDeleted called now and then with the number of deleted rows
  * @throws EngineError
  */
 export async function removeRun(
@@ -69,7 +69,7 @@ export async function removeRun(
   }
 }
 
-/** Removes a run of which nothing has begun: it was refused. @throws EngineError */
+/** Removes a run that was refused before anything began. @throws EngineError */
 export async function forgetEmptyRun(pool: EnginePool, run: number): Promise<void> {
   await pool.query(
     `WITH empty AS (

@@ -5,18 +5,18 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { type RunStatus, runStatus } from './runs.ts';
 import { every } from './session.ts';
 
-/** How often is looked, ms: an end from elsewhere is known within a second. */
+/** Poll interval, ms: an end caused elsewhere is known within a second. */
 const everyMs = 900;
 
-/** What is watched beside the run itself. */
+/** Settings of a RunWatch. */
 export interface WatchSettings {
-  /** Version of the engine's tables that this release knows. */
+  /** Version of the engine's tables that this release supports. */
   readonly schema?: number;
-  /** Called with what was seen of a run that is open. */
+  /** Called with each status of an open run. */
   readonly onLook?: (status: RunStatus) => void;
 }
 
-/** What all workers of an invocation know of its end. Where the engine can be used no more, that is the end for this process. */
+/** Polls the status of an invocation, including its end, for one process. The loss of the engine is the end for this process. */
 export class RunWatch {
   readonly #pool: EnginePool;
   readonly #run: number;
@@ -37,12 +37,12 @@ export class RunWatch {
     this.#stop = every(clock, everyMs, () => this.look());
   }
 
-  /** As it was when it was looked last. */
+  /** The last status. */
   get status(): RunStatus | undefined {
     return this.#status;
   }
 
-  /** No more slices of this invocation are to be taken. */
+  /** True where no more slices of this invocation are to be taken. */
   get isOver(): boolean {
     return this.#end !== undefined || (this.#status !== undefined && !this.#isOpen(this.#status));
   }
@@ -53,10 +53,10 @@ export class RunWatch {
     return () => this.#listeners.delete(listener);
   };
 
-  /** @throws EngineError */
+  /** Reads the status once. @throws EngineError */
   async look(): Promise<void> {
     const status = await runStatus(this.#pool, this.#run);
-    // A run that was removed ends its workers too.
+    // The removal of a run ends its workers too.
     this.#status = status ?? removed(this.#invocation);
     const { schema, onLook } = this.#settings;
     if (status !== undefined && schema !== undefined && status.schema !== schema)

@@ -7,44 +7,44 @@ import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { settledFact } from './late-facts.ts';
 import { isAlive, leadElsewhere } from './lead-hold.ts';
 
-/** How far a run is, as all of its processes see it. */
+/** The status of a run, as all of its processes see it. */
 export interface RunStatus {
   /** `open`: slices are taken. `stopping`: all workers drain. `ended`: nothing more is done. */
   readonly state: 'open' | 'stopping' | 'ended';
-  /** Separates the jobs that this run settles from those of earlier ones. */
+  /** Number that separates the jobs settled by this run from those of earlier ones. */
   readonly invocation: number;
-  /** All cells are in slices. */
+  /** True where all cells are in slices. */
   readonly fed: boolean;
-  /** Slices that are not done. */
+  /** Number of slices that are not done. */
   readonly waiting: number;
-  /** For how long this invocation has lasted, by the engine's clock, ms. */
+  /** Duration of this invocation so far, by the engine's clock, ms. */
   readonly lastedMs: number;
-  /** Jobs that have failed in it. */
+  /** Number of jobs that failed in this invocation. */
   readonly failures: number;
-  /** Finished jobs that were to be made again in it, and stay as they were. */
+  /** Number of finished jobs whose redo failed in this invocation; they stay as they were. */
   readonly redosFailed: number;
-  /** Grids that were cut into frames in it. */
+  /** Number of grids cut into frames in this invocation. */
   readonly gridsCut: number;
-  /** Tasks that timed out at the gateway in it, and were submitted again. */
+  /** Number of tasks that timed out at the gateway in this invocation and were submitted again. */
   readonly timedOutAgain: number;
-  /** What its workers have seen of its service, as `knownOfService` selects it. */
+  /** What its workers know of its service, as selected by `knownOfService`. */
   readonly known: readonly string[];
-  /** The kinds that its workers have closed, as `closedKindsOf` selects them. */
+  /** The kinds that its workers have closed, as selected by `closedKindsOf`. */
   readonly closed: readonly string[];
   /** Version of the engine's tables. */
   readonly schema: number;
-  /** Why it ended before all was done. */
+  /** Why the invocation ended before everything was done. */
   readonly end?: RunEnd;
 }
 
-/** Beginning of the names of facts that say what a session has told of its work. */
+/** Prefix of the facts with the totals that each session has reported. */
 const workFact = 'work.told';
 
 interface StatusRow extends Omit<RunStatus, 'end'> {
   readonly ended: string | null;
 }
 
-/** Undefined: there is no such run. @throws EngineError */
+/** Returns the status of a run; undefined where there is no such run. @throws EngineError */
 export async function runStatus(pool: EnginePool, run: number): Promise<RunStatus | undefined> {
   const { rows } = await pool.query<StatusRow>(
     `SELECT state, invocation::float8 AS invocation, fed, ended,
@@ -65,18 +65,17 @@ export async function runStatus(pool: EnginePool, run: number): Promise<RunStatu
   };
 }
 
-/** A run on which work is waiting. */
+/** A run with waiting work. */
 export interface OpenRun {
   readonly run: number;
   readonly name: string;
   readonly invocation: number;
-  /** Its slices that nobody holds who is known to live. */
+  /** Number of its slices that no live worker holds. */
   readonly waiting: number;
 }
 
 /**
- * The open runs of an engine of which slices wait, those first that began first: what a worker may do next, and by how much there are too
- * few workers.
+ * Returns the open runs of an engine with waiting slices, the oldest first: what a worker may do next, and how many workers are missing.
  *
  * @throws EngineError
  */
@@ -94,23 +93,23 @@ export async function openRuns(pool: EnginePool): Promise<readonly OpenRun[]> {
   return rows;
 }
 
-/** An invocation as its lead begins it. */
+/** The data with which a coordinator begins an invocation. */
 export interface BegunInvocation {
-  /** What the workers need to know of the run, as text. */
+  /** Description of the run for its workers, as text. */
   readonly spec: string;
-  /** Of the lead. */
+  /** Epoch of the coordinator. */
   readonly epoch: number;
-  /** What all workers together may spend. */
+  /** Spending limits of all workers together. */
   readonly bounds: Bounds;
 }
 
 /**
- * Begins an invocation of a run, or goes on with the one that is open and was asked for in the same words.
+ * Begins an invocation of a run, or continues the open one if its description is equal.
  *
- * What earlier invocations left under way stays theirs: their slices are fenced, lose their cells, and are fed again where one of their
- * jobs is not settled.
+ * Requests that earlier invocations left in flight stay with their slices, which are fenced, lose their cells, and are fed again where one
+ * of their jobs is not settled.
  *
- * @returns its number, and whether it goes on with one whose coordinator was gone
+ * @returns its number, and whether it continues one whose coordinator was gone
  * @throws StateError `state.locked` where another process leads the run by now; EngineError
  */
 export async function beginInvocation(
@@ -154,7 +153,7 @@ export async function beginInvocation(
   });
 }
 
-/** Whoever holds a slice writes nothing more for it. Slices lose their cells; those with jobs that are not settled stay. */
+/** The workers of these slices write nothing more. Slices lose their cells; those with unsettled jobs stay. */
 const fenceSlices = (connection: Connection, run: number): Promise<unknown> =>
   connection.query(
     `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL,
@@ -164,12 +163,12 @@ const fenceSlices = (connection: Connection, run: number): Promise<unknown> =>
   );
 
 /**
- * Ends a run, so that its lead can change what workers rely on: no worker takes a slice of it, and one that was cut off
- * writes nothing more. The next invocation goes on with it.
+ * Ends a run, so that its coordinator can change data that workers rely on: no worker takes a slice of it, and a disconnected worker writes
+ * nothing more. The next invocation continues it.
  *
- * @param epoch of the lead
- * @param mayBeAtWork workers at work are fenced, too
- * @returns workers that are at work; where there are any that are not to be fenced, nothing is changed
+ * @param epoch of the coordinator
+ * @param mayBeAtWork true: fences busy workers, too
+ * @returns the number of busy workers; where they may not be fenced, nothing is changed
  * @throws StateError `state.locked` where another process leads the run by now; EngineError
  */
 export async function closeRun(
@@ -198,7 +197,7 @@ export async function closeRun(
   });
 }
 
-/** Ends a run before all is done: every worker drains within a second. The first end counts. @throws EngineError */
+/** Ends a run before everything is done: every worker drains within a second. The first end counts. @throws EngineError */
 export async function stopRun(pool: EnginePool, run: number, invocation: number, end: RunEnd): Promise<void> {
   await pool.query(
     `UPDATE promptpress.runs SET state = 'stopping', ended = $3 WHERE run = $1 AND invocation = $2 AND state = 'open'`,
@@ -206,10 +205,10 @@ export async function stopRun(pool: EnginePool, run: number, invocation: number,
   );
 }
 
-/** What a worker has done in all, beside what its records say. */
+/** Totals of a worker's results that its records do not contain. */
 export type TalliedWork = Pick<RunStatus, 'redosFailed' | 'gridsCut' | 'timedOutAgain'>;
 
-/** Adds what is new of it to what all of an invocation have told: the same told again changes nothing. @throws EngineError */
+/** Adds a worker's new totals to those of its invocation. Repeating the same totals changes nothing. @throws EngineError */
 export async function tellWork(
   pool: EnginePool,
   {
@@ -235,7 +234,7 @@ export async function tellWork(
   );
 }
 
-/** Nothing more is done for this invocation. @param epoch of who leads the run; absent: nobody does @throws EngineError */
+/** Ends this invocation. @param epoch of the coordinator; absent where there is none @throws EngineError */
 export async function endRun(
   pool: EnginePool,
   run: number,

@@ -5,29 +5,29 @@ import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { endSession } from '../state/slices.ts';
 import { BeatFence, leasesSending } from './beat-fence.ts';
 
-/** A worker's session with a run: what it intends to send is its own until the session is known to be over. */
+/** A worker's session with a run. Until the session is known to be over, no other worker sends what it intended to send. */
 export interface WorkerSession extends Heartbeat {
-  /** Its random name: after an older database was restored, another session may get its number. */
+  /** Random name of the session: after an older database was restored, another session may get its number. */
   readonly token: string;
-  /** Lets paid requests leave while nobody can take this worker for dead. */
+  /** Lets paid requests be sent while no other process can consider this worker dead. */
   readonly fence: SendFence;
-  /** Others know it to be over: it may decide nothing more. */
+  /** True where others know the session to be over: this worker may decide nothing more. */
   readonly isOver: boolean;
-  /** Told once that it is over. */
+  /** Registers a listener, called once when the session is over. */
   onOver(listener: () => void): void;
-  /** Nothing is under way any more, and all that was heard is written. @throws EngineError */
+  /** Ends the session: nothing is in flight any more, and all results are written. @throws EngineError */
   end(): Promise<void>;
 }
 
-/** What a session is begun with. */
+/** Settings and ports of a new session. */
 export interface SessionPorts {
   readonly pool: Connection;
   readonly clock: Clock;
-  /** Milliseconds since whenever, never going back. Default: performance.now. */
+  /** Monotonic clock in milliseconds. Default: performance.now. */
   readonly elapsed?: () => number;
 }
 
-/** @throws EngineError */
+/** Begins a session. @throws EngineError */
 export async function beginSession(
   ports: SessionPorts,
   run: number,
@@ -46,7 +46,7 @@ export async function beginSession(
 const fenceOf = ({ clock, elapsed = () => performance.now() }: SessionPorts, leaseMs: number): BeatFence =>
   new BeatFence({ clock, elapsed }, leasesSending * leaseMs);
 
-/** A session that was begun. */
+/** Returns the object of a session that was begun. */
 export function sessionOf(
   { pool }: SessionPorts,
   { session, token }: Pick<WorkerSession, 'session' | 'token'>,
@@ -80,7 +80,7 @@ export function sessionOf(
         fence.suspend();
         throw error;
       }
-      // An engine that has forgotten a heartbeat has an older state than it had.
+      // An engine that has forgotten a heartbeat has an older state than before.
       if (answer === undefined || answer.before < answered) {
         isOver = true;
         fence.close();
@@ -98,7 +98,7 @@ export function sessionOf(
   };
 }
 
-/** How many sessions of a run are not known to be over. @throws EngineError */
+/** Returns the number of a run's sessions that are not known to be over. @throws EngineError */
 export async function liveSessions(pool: EnginePool, run: number): Promise<number> {
   const { rows } = await pool.query<{ live: number }>(
     'SELECT count(*)::int AS live FROM promptpress.sessions WHERE run = $1 AND NOT over',
@@ -107,7 +107,7 @@ export async function liveSessions(pool: EnginePool, run: number): Promise<numbe
   return rows[0]?.live ?? 0;
 }
 
-/** For how long the oldest of a run's sessions has been there that is not known to be over, ms; 0: there is none. @throws EngineError */
+/** Returns the age of a run's oldest session that is not known to be over, ms; 0 where there is none. @throws EngineError */
 export async function liveForMs(pool: EnginePool, run: number): Promise<number> {
   const { rows } = await pool.query<{ ms: number | null }>(
     `SELECT (extract(epoch FROM clock_timestamp() - min(started)) * 1000)::float8 AS ms
@@ -117,10 +117,10 @@ export async function liveForMs(pool: EnginePool, run: number): Promise<number> 
   return rows[0]?.ms ?? 0;
 }
 
-/** A call that failed is repeated this soon at the latest, ms. */
+/** Longest delay before a failed call is repeated, ms. */
 const soonMs = 1000;
 
-/** Calls again and again, one call at a time, until it is ended; a call that fails is repeated soon. @returns what ends it */
+/** Calls a function repeatedly, one call at a time; a failed call is repeated soon. @returns a function that ends the calls */
 export function every(clock: Clock, ms: number, call: () => Promise<void>): () => Promise<void> {
   let isOver = false;
   let cancel: (() => void) | undefined;

@@ -17,22 +17,22 @@ import { pause, untilDone } from './feeder.ts';
 import { endedLacks, type LackedFile, noteLacks } from './lacks.ts';
 import { every, type WorkerSession } from './session.ts';
 
-/** How long is waited where there is no slice, ms. */
+/** Delay where no slice is free, ms. */
 const idleMs = 250;
-/** For so long nobody takes a slice that only waits for others, ms. */
+/** How long no worker takes a slice that only waits for others, ms. */
 const waitsMs = 1000;
-/** For so long a worker without room holds one slice at most, ms. */
+/** How long a worker without task slots holds only one slice, ms. */
 const searchesAfterMs = 15_000;
-/** How often is looked whether files that are not here have come, and how long is waited where slices wait for them, ms. */
+/** Interval of the check for missing files, and delay where slices wait for files, ms. */
 const lacksMs = 1000;
-/** How long is waited at most between slices of which the files are not here: a queue that cannot choose gives them again and again. */
+/** Longest delay between slices whose files are missing here: a queue that cannot choose returns them again and again. */
 const mostLacksMs = 15_000;
-/** Cells whose records are loaded together. */
+/** Number of cells whose records are loaded together. */
 const cellsAtOnce = 64;
-/** How long it is tried to say that a slice has ended, in leases: later it is somebody else's. */
+/** How long to retry the end of a slice, in leases: later the slice belongs to another worker. */
 const leasesToEnd = 2;
 
-/** What a source takes its slices from. */
+/** The ports from which a source takes its slices. */
 export interface SourcePorts {
   readonly pool: EnginePool;
   readonly queue: SliceQueue;
@@ -40,11 +40,11 @@ export interface SourcePorts {
   readonly clock: Clock;
 }
 
-/** The files that requests show, of which some may not be here. */
+/** The images of requests, some of which may be missing on this machine. */
 export interface SliceImages extends ImageFiles {
-  /** Those that were `unread` since this was asked last. */
+  /** Returns the files that were `unread` since the last call. */
   takeUnread?(): readonly LackedFile[];
-  /** It may be here by now. */
+  /** Forgets that a file is missing: it may be here by now. */
   forget?(path: string): void;
 }
 
@@ -53,33 +53,33 @@ export interface SourceSettings {
   readonly session: WorkerSession;
   readonly leaseMs: number;
   readonly plan: Pick<RunPlan, 'resolve'>;
-  /** The files that requests show, where facts of them have to be loaded. */
+  /** The images of requests, where their facts have to be loaded. */
   readonly images?: SliceImages;
-  /** Told of the first file that a slice needs and this machine does not have as the run has it. */
+  /** Called with the first file of a slice that this machine does not have as the run knows it. */
   readonly onLacked?: (path: string) => void;
-  /** No more slices are to be taken. */
+  /** Whether no more slices are to be taken. */
   readonly isOver: () => boolean;
-  /** True while nothing new is sent: no more are taken. */
+  /** Whether nothing new is sent, so that no slices are taken. */
   readonly isHeldBack?: () => boolean;
-  /** For how long the worker has had no room for a task, ms; undefined: that is not known yet. Absent: its run needs none. */
+  /** How long the worker has had no task slot, ms; undefined where that is unknown. Absent: its run needs none. */
   readonly lackedRoomMs?: () => number | undefined;
-  /** Told how many slices are held when the cells of one more can be given, and when one has ended. */
+  /** Called with the number of held slices, when cells of a further slice are ready and when one has ended. */
   readonly onHeld?: (slices: number) => void;
-  /** Done before a slice is said to have ended. May reject where the engine is away. */
+  /** Called before a slice is reported as ended. May reject while the engine is unavailable. */
   readonly beforeEnd?: () => Promise<void>;
 }
 
 interface HeldSlice extends Hold {
-  /** Numbers of all its cells. */
+  /** Numbers of all cells of the slice. */
   readonly numbers: readonly number[];
-  /** Cells that were not given yet. */
+  /** Cells that were not passed to the run yet. */
   cells: readonly Cell[];
   left: readonly LeftRecord[] | undefined;
 }
 
 /**
- * The slices of one run, as one worker takes them. A slice is taken from the queue, then from whoever held it, by its epoch; then
- * what it was left with is read, and every record that its cells ask for. Where the engine is away, it is waited for.
+ * The slices of one run, for one worker. A slice is taken from the queue, then from its holder, by its epoch; then its unfinished jobs are
+ * read, and all records that its cells need. Waits while the engine is unavailable.
  */
 export class SliceSource implements CellSource {
   readonly #ports: SourcePorts;
@@ -88,12 +88,12 @@ export class SliceSource implements CellSource {
   /** Slices that need a file which this machine does not have. */
   readonly #lacking = new Set<number>();
   #hasTold = false;
-  /** Cells that show files which were not read when they were resolved last, by number. */
+  /** Files that were unread when a cell was resolved last, by cell number. */
   readonly #unread = new Map<number, readonly LackedFile[]>();
-  /** How long is waited where there is no slice that can be done here, and after one that is known to lack files, ms. */
+  /** Delay where no slice can be done here, and after one that lacks files, ms. */
   #idleMs = idleMs;
   #turnMs = lacksMs;
-  /** The slice whose cells are being given. */
+  /** The slice whose cells are passed to the run now. */
   #giving: HeldSlice | undefined;
   readonly #listeners = new Set<(hold: Hold) => void>();
   readonly #orphans: Orphans;
@@ -120,7 +120,7 @@ export class SliceSource implements CellSource {
     };
   }
 
-  /** True once others know the worker to be gone: it decides nothing more, and begins anew. */
+  /** True where others know the worker to be gone: it decides nothing more, and begins a new session. */
   get isDead(): boolean {
     return this.#settings.session.isOver;
   }
@@ -135,7 +135,7 @@ export class SliceSource implements CellSource {
     return { cells: [], last: false };
   }
 
-  /** A cell as the plan and the state say. */
+  /** Resolves a cell by the plan and the state. */
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[] {
     const { plan, images } = this.#settings;
     images?.takeUnread?.();
@@ -149,7 +149,7 @@ export class SliceSource implements CellSource {
   end(hold: Hold & { readonly belowDoubt?: true }, said: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
-    // A file of which a reply has told: the cell has no outcome before it was asked for.
+    // A path from a reply: the cell has no result until the file was asked for.
     const isUnread = isHeld && this.#takeUnread(held).length > 0;
     const how = said === 'closed' && isUnread ? 'waits' : said;
     if (isHeld) {
@@ -171,7 +171,7 @@ export class SliceSource implements CellSource {
     return this.#orphans.onChange(listener);
   }
 
-  /** Gives back what is still held. */
+  /** Gives back all slices still held. */
   async close(): Promise<void> {
     await this.#stopKeeping();
     for (const hold of this.#held.values()) {
@@ -186,8 +186,8 @@ export class SliceSource implements CellSource {
   }
 
   /**
-   * True where one more slice is of use here. A worker without room takes one, to ask for room: what it held more would be missed by others,
-   * who could begin. It takes more after a while, in search of tasks that nobody polls, and take up the room.
+   * Whether this worker can use one more slice. A worker without task slots takes one, to ask for slots: more would be missing for others,
+   * who could begin. After a while it takes more, in search of tasks that nobody polls and that take slots.
    */
   get #mayTake(): boolean {
     if (this.#settings.isHeldBack?.() === true) return false;
@@ -210,7 +210,7 @@ export class SliceSource implements CellSource {
     };
   }
 
-  /** Undefined: there is none, or the engine is away. */
+  /** Takes a slice; undefined where none is free or the engine is unavailable. */
   async #take(signal: AbortSignal): Promise<HeldSlice | undefined> {
     if (this.isDead || this.#settings.isOver() || !this.#mayTake) return undefined;
     const { queue, pool, clock, store } = this.#ports;
@@ -218,7 +218,7 @@ export class SliceSource implements CellSource {
     const { invocation } = store.others;
     this.#idleMs = idleMs;
     const turn = await queue.take(run, session.session).catch((error: unknown) => {
-      // A clock that is off, for one: without a word it would take nothing for ever.
+      // A wrong clock, for example: without an error it would take no slice for ever.
       if (error instanceof EngineError && !error.mayPass) pool.troubles.fail(error);
       return undefined;
     });
@@ -226,7 +226,7 @@ export class SliceSource implements CellSource {
       if (this.#lacking.size > 0) this.#idleMs = lacksMs;
       return undefined;
     }
-    // Somebody else has its files, and may be at work: each time it is left for longer.
+    // Another worker has its files and may be busy: each time, the slice is given back for longer.
     if (this.#lacking.has(turn.slice)) {
       this.#turnMs = Math.min(mostLacksMs, 2 * this.#turnMs);
       this.#idleMs = this.#turnMs;
@@ -240,7 +240,7 @@ export class SliceSource implements CellSource {
       signal,
     );
     if (taken === undefined) {
-      // It is done or was removed; a queue that knows nothing of it is fed with it again where it is not.
+      // The slice is done or was removed. If it is not, the queue is fed with it again.
       if (!signal.aborted && !this.#settings.isOver()) await queue.done(turn).catch(() => undefined);
       return undefined;
     }
@@ -256,9 +256,9 @@ export class SliceSource implements CellSource {
     this.#held.set(turn.slice, held);
     this.#orphans.onTaken();
     if (before !== undefined) this.#lose(before);
-    // Nothing more is decided for an earlier holding of it. What such a holding has under way is shown until it is over, and may never be written.
+    // Decisions of an earlier lease end here. Its turns in flight stay visible until they end, and may never be written.
     await store.settled();
-    // What an earlier holding of it had read, whoever held it since may have changed.
+    // A worker that held the slice in between may have changed records read before.
     store.release(turn.slice);
     const left = await untilDone(() => this.#load(held), clock, signal);
     const lacked = left === undefined ? [] : await this.#lackedOf(held);
@@ -273,15 +273,15 @@ export class SliceSource implements CellSource {
       await this.#end(held, 'waits', lacksMs);
       return undefined;
     }
-    // Aborted: `close` gives it back.
+    // Aborted: `close` gives the slice back.
     if (left === undefined || this.#held.get(held.slice) !== held) return undefined;
     held.left = left;
-    // Not before: room that is not used at once is given to others.
+    // Not before: unused task slots go to other workers.
     this.#settings.onHeld?.(this.#held.size);
     return held;
   }
 
-  /** Reads all that decisions about a slice are made from. @throws EngineError */
+  /** Reads everything that decisions about a slice depend on. @throws EngineError */
   async #load({ slice, cells }: HeldSlice): Promise<readonly LeftRecord[]> {
     const { store } = this.#ports;
     const { images } = this.#settings;
@@ -302,13 +302,13 @@ export class SliceSource implements CellSource {
         },
         images,
       );
-    // Read last: what was decided by the former holder before the takeover is in it.
+    // Read last, so that it includes all decisions of the former holder before the takeover.
     return await store.left(slice);
   }
 
-  /** Files that cells of a slice ask for, and that cannot be used here. */
+  /** Returns files that cells of a slice need and that cannot be used here. */
   async #lackedOf(held: HeldSlice): Promise<readonly LackedFile[]> {
-    // What was unread while they were loaded.
+    // Files that were unread while the records were loaded.
     if (this.#takeUnread(held).length === 0) return [];
     const turns = new Turns();
     for (const cell of held.cells) {
@@ -356,7 +356,7 @@ export class SliceSource implements CellSource {
     for (const listener of this.#listeners) listener({ slice, epoch });
   }
 
-  /** Says that a slice has ended here. What cannot be said falls to others when the lease is over. */
+  /** Reports that a slice has ended here. If that fails, the slice goes to others when the lease expires. */
   async #end(hold: Parameters<SliceSource['end']>[0], how: SliceEnd, delayMs = waitsMs): Promise<void> {
     const { slice, epoch, belowDoubt = false } = hold;
     const { pool, queue, clock } = this.#ports;
@@ -377,7 +377,7 @@ export class SliceSource implements CellSource {
   }
 }
 
-/** Says that all cells of a slice are closed. @returns whether it was still held so @throws EngineError */
+/** Reports that all cells of a slice are closed. @returns whether this lease was still valid @throws EngineError */
 async function closeSlice(
   pool: EnginePool,
   run: number,

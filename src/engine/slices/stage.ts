@@ -3,19 +3,19 @@ import { documentOf } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { isAlive, isLed } from './lead-hold.ts';
 
-/** Where a run on an engine stands, as all can see it. */
+/** The stage of a run on an engine, as every process can see it. */
 export interface RunStage {
   /**
-   * `registered`: its cells are there, and no worker has begun. `running`: workers are at work, or its coordinator is about to end it. `waiting`:
-   * there is work, and no worker. `unled`: its coordinator ended before all cells were given, and no worker is at work. `complete`: all is done.
-   * `stopped`: it ended before.
+   * `registered`: its cells are there, and no worker has begun. `running`: workers are busy, or its coordinator is about to end it.
+   * `waiting`: there is work, but no worker. `unled`: its coordinator ended before all cells were fed, and no worker is busy. `complete`:
+   * everything is done. `stopped`: it ended before.
    */
   readonly state: 'registered' | 'running' | 'waiting' | 'unled' | 'complete' | 'stopped';
-  /** Workers that are at work. */
+  /** Number of busy workers. */
   readonly workers: number;
-  /** A process of `promptpress run` leads it. */
+  /** True where a process of `promptpress run` leads the run. */
   readonly led: boolean;
-  /** Why it ended before all was done. */
+  /** Why the run ended before everything was done. */
   readonly end?: RunEnd;
 }
 
@@ -30,7 +30,7 @@ interface StageRow {
   readonly ended: string | null;
 }
 
-/** Undefined: there is no such run, or nothing of it has begun. @throws EngineError */
+/** Returns the stage of a run; undefined where there is no such run, or nothing of it has begun. @throws EngineError */
 export async function runStage(pool: EnginePool, run: number): Promise<RunStage | undefined> {
   const { rows } = await pool.query<StageRow>(
     `SELECT r.state, r.spec IS NOT NULL AS "isBegun", r.fed, r.ended, ${isLed} AS led,

@@ -15,67 +15,64 @@ export async function isCarriedOut(pool: EnginePool, run: number): Promise<boole
 /** A worker of a run, as the engine knows it. */
 export interface WorkerStatus {
   readonly name: string;
-  /** Number of its session: one that was taken for dead comes back under another one. */
+  /** Number of its session. A worker that counted as dead gets a new one. */
   readonly session: number;
   /** Unix ms, by the engine's clock. */
   readonly startedAt: number;
-  /** When it showed itself last. */
+  /** Time of the last heartbeat, Unix ms. */
   readonly seenAt: number;
   readonly alive: boolean;
-  /** How many slices it holds. */
+  /** Number of slices that the worker holds. */
   readonly slices: number;
 }
 
-/** A rate of the service, over all workers of all runs there. */
+/** The rate of requests to the service, over all workers of all its runs. */
 export interface RateInUse {
   readonly route: string;
-  /** Requests a minute, over the last seconds. */
+  /** Requests per minute, over the last seconds. */
   readonly perMinute: number;
-  /** How long the service asked all to wait from now on, ms; absent: it did not. */
+  /** Remaining pause that the service asked for, ms; absent where there is none. */
   readonly pausedMs?: number;
 }
 
-/** What all workers of a run may spend, and have. */
+/** Spending limits of all workers of a run, and their use. */
 export interface SpendingInUse {
   readonly kind: 'cost' | 'tokens' | 'submits' | 'invocation';
   readonly most: number;
   readonly used: number;
 }
 
-/** How the workers of a run are doing, at one moment. */
+/** The status of the workers of a run, at one time. */
 export interface WorkersOfRun {
   /** `open`: slices are taken; `stopping`: all workers settle what is in flight; `ended`: nothing more is done. */
   readonly state: 'open' | 'stopping' | 'ended';
-  /** A coordinator leads it: a process of `promptpress run`. */
+  /** True where a coordinator, a process of `promptpress run`, leads the run. */
   readonly led: boolean;
-  /** Those that have not ended. */
+  /** Workers that have not ended. */
   readonly workers: readonly WorkerStatus[];
   readonly slices: {
-    /** Nobody works on them. */
+    /** Number of slices that no worker holds. */
     readonly waiting: number;
     readonly held: number;
-    /** Of this invocation. */
+    /** Number of slices done in this invocation. */
     readonly done: number;
-    /** All cells are in slices. */
+    /** True where all cells are in slices. */
     readonly fed: boolean;
   };
-  /** How often a slice was taken from a worker that had not let go of it. */
+  /** Number of times that a slice was taken from a worker that had not released it. */
   readonly takeovers: number;
   readonly rates: readonly RateInUse[];
-  /** Image tasks in flight on the service, of all runs there; `accepted`: it refused more than so many. */
+  /** Image tasks in flight on the service, of all its runs; `accepted`: the number above which it refused more. */
   readonly tasks: { readonly granted: number; readonly used: number; readonly accepted?: number };
   readonly spending: readonly SpendingInUse[];
-  /** Which workers lack which files as the run has them; absent: none. */
+  /** Files that workers lack; absent where there are none. */
   readonly lacks?: readonly WorkerLack[];
 }
 
-/** SQL: whether somebody holds the slice `h` who has not let go of it. */
+/** SQL: whether a worker holds the slice `h` and has not released it. */
 const isHeld = `(h.holder IS NOT NULL AND NOT promptpress.is_over(h.run, h.holder || '/' || h.n || '/' || h.epoch))`;
 
-/**
- * The slices of a run, by indexes that hold those alone that are not done: a feeder lets no more wait than are soon taken, however many
- * there are in all.
- */
+/** SQL: counts the slices of a run, by indexes of the unfinished ones: a feeder keeps few slices waiting, however many there are in all. */
 export const sliceCounts = `
   SELECT o.waiting, o.held, greatest(0, r.next_slice - r.first_slice - o.own)::int AS done,
     (SELECT coalesce(sum(t.takeovers), 0)::int FROM promptpress.slices t WHERE t.run = r.run AND t.takeovers > 0) AS takeovers
@@ -85,7 +82,7 @@ export const sliceCounts = `
     FROM (SELECT h.n, ${isHeld} AS held FROM promptpress.slices h WHERE h.run = r.run AND NOT h.done OFFSET 0) h
   ) o WHERE r.run = $1`;
 
-/** @param service whose limits are told; absent: none @throws EngineError */
+/** Returns the status of a run's workers. @param service whose limits are returned; absent: none @throws EngineError */
 export async function readWorkers(
   pool: EnginePool,
   run: number,

@@ -1,34 +1,33 @@
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { StoredRecord, Version } from './rows.ts';
 
-/** Records that no slice needs any more are kept, at most so many: the next slice often asks for the same parents. Each is some KB. */
+/** Largest number of records kept that no slice needs any more: the next slice often needs the same parents. Each has some KB. */
 const mostIdle = 1024;
 
 const none: readonly Attempt[] = [];
 
 interface Entry extends StoredRecord {
-  /** What was shown of it last: what is decided about it, is decided from this. */
+  /** The version shown last, which later decisions are based on. */
   seen: Version | undefined;
-  /** The turn that decided it, where that was one of this session. */
+  /** The turn of this session that decided the record; undefined where it was read. */
   readonly turn: number | undefined;
   attempts: readonly Attempt[];
-  /** How many slices of this worker need it. */
+  /** Number of this worker's slices that need the record. */
   needs: number;
 }
 
 /**
- * The records that a worker can look up without waiting: those that its slices have asked for, as they were when they were read or written
- * last. Its size is bounded by the slices that the worker holds. What is not here counts as not known: whether a job is really new,
- * its commit decides.
+ * Cache of the records that a worker can look up without waiting: those that its slices need, as last read or written. Its size is bounded
+ * by the slices that the worker holds. A missing record counts as unknown: whether a job is really new is decided by its commit.
  */
 export class RecordCache {
   readonly #entries = new Map<string, Entry>();
-  /** Keys that no slice needs, in the order in which they became so. */
+  /** Keys that no slice needs, the one unused longest in front. */
   readonly #idle = new Set<string>();
-  /** Keys that were asked for and of which there is no record, by slice: they are not asked for again. */
+  /** Keys by slice that were read and have no record, so that they are not read again. */
   readonly #bySlice = new Map<number, Set<string>>();
 
-  /** Looks a record up for a decision. */
+  /** Returns a record for a decision, and notes the shown version. */
   get(key: string): JobRecord | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -36,7 +35,7 @@ export class RecordCache {
     return entry.record;
   }
 
-  /** Looks a record up without deciding anything about it. */
+  /** Returns a record without deciding anything about it. */
   peek(key: string): StoredRecord | undefined {
     return this.#entries.get(key);
   }
@@ -45,18 +44,18 @@ export class RecordCache {
     return this.#entries.get(key)?.attempts ?? [];
   }
 
-  /** What was shown last of a record; undefined: that there is none. */
+  /** Returns the version shown last; undefined where no record was shown. */
   seen(key: string): Version | undefined {
     return this.#entries.get(key)?.seen;
   }
 
-  /** Of these keys those that a slice does not know to be here, or to be nowhere. */
+  /** Returns those of the keys that are not known to the slice, as a record or as missing. */
   missing(keys: readonly string[], slice: number): readonly string[] {
     const known = this.#bySlice.get(slice);
     return [...new Set(keys)].filter((key) => known?.has(key) !== true);
   }
 
-  /** These keys are needed by a slice until it is released. */
+  /** Marks keys as needed by a slice until it is released. */
   need(keys: Iterable<string>, slice: number): void {
     const known = this.#bySlice.get(slice) ?? new Set();
     this.#bySlice.set(slice, known);
@@ -70,16 +69,16 @@ export class RecordCache {
     }
   }
 
-  /** Shows what is decided here, in this turn. */
+  /** Stores a record that this session decided in a turn. */
   put(key: string, stored: StoredRecord, turn: number): void {
     const { slice, rev } = stored;
     this.#set(key, stored, { slice, rev }, turn, undefined);
   }
 
   /**
-   * Shows a record as it was read.
+   * Stores a record that was read.
    *
-   * @param after the last turn that was over when it was asked for: what was decided later is not in it
+   * @param after the last turn that had ended when the query began: later decisions are not in the record
    */
   read(key: string, stored: StoredRecord, attempts: readonly Attempt[], after: number): void {
     const last = this.#entries.get(key);
@@ -87,7 +86,7 @@ export class RecordCache {
     this.#set(key, stored, last?.seen, undefined, attempts);
   }
 
-  /** Adds attempts that were made here. */
+  /** Adds attempts that this session made. */
   append(attempts: readonly Attempt[]): void {
     for (const attempt of attempts) {
       const entry = this.#entries.get(attempt.key);
@@ -95,13 +94,13 @@ export class RecordCache {
     }
   }
 
-  /** There is no such record. */
+  /** Notes that there is no such record. */
   forget(key: string): void {
     this.#entries.delete(key);
     this.#idle.delete(key);
   }
 
-  /** A slice needs nothing more. */
+  /** Releases the records of a slice. */
   release(slice: number): void {
     const known = this.#bySlice.get(slice) ?? [];
     this.#bySlice.delete(slice);
@@ -113,12 +112,12 @@ export class RecordCache {
     }
   }
 
-  /** How many records are here. */
+  /** Number of records in the cache. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** @param attempts undefined: those that are known */
+  /** @param attempts undefined: the known ones stay */
   #set(
     key: string,
     { record, slice, rev, redo }: StoredRecord,

@@ -2,28 +2,28 @@ import type { JobRecord } from '../../plan/job.ts';
 import type { ChangeMark, OpenJob, StateChanges } from '../../state/sqlite/changes.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 
-/** Rows that are read at a time. */
+/** Number of rows read at a time. */
 const page = 2048;
 
 /**
- * For so long a turn may be under way, ms: the server gives up on a statement before. A turn takes its number when it begins, so one that
- * is committed later than others may have a lower number than theirs.
+ * Longest duration of a turn, ms: the server cancels a statement earlier. A turn gets its number at its start, so one that is committed
+ * later may have a lower number than others.
  */
 const underWayMs = 10_000;
 
-/** Numbers of so many turns are told again where nobody has looked before. */
+/** Number of turns that are reported again where nobody has looked before. */
 const turnsBefore = 1024 * 2 ** 20;
 
 interface Mark extends ChangeMark {
-  /** Unix ms, by the server. */
+  /** Unix ms, by the server's clock. */
   readonly at: number;
 }
 
-/** What those ask who watch a run of an engine. */
+/** Returns the changes of a run on an engine, for commands that watch it. */
 export function engineChanges(pool: EnginePool, run: number): StateChanges {
-  /** The latest marks: the first of them is older than any turn that is under way. */
+  /** The latest marks: the first of them is older than any turn in flight. */
   let marks: readonly Mark[] = [];
-  /** The planner would read a whole table of which it knows little. */
+  /** Without this the planner would read a whole table of which it has few statistics. */
   const indexed = <T>(work: (connection: Connection) => Promise<T>): Promise<T> =>
     pool.transaction(async (connection) => {
       await connection.query('SET LOCAL enable_seqscan = off');
@@ -87,5 +87,5 @@ export function engineChanges(pool: EnginePool, run: number): StateChanges {
   };
 }
 
-/** PostgreSQL's own functions refuse a document whose texts hold what its texts cannot. */
+/** Functions of PostgreSQL reject a document with texts that PostgreSQL cannot store. */
 const cellOf = (doc: string): number => (JSON.parse(doc) as Pick<JobRecord, 'origin'>).origin.cell;

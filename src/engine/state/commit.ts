@@ -17,39 +17,39 @@ import {
   type WriterRow,
 } from './rows.ts';
 
-/** Whose turns these are. */
+/** The session that writes turns. */
 export interface Writer {
   readonly run: number;
   /** Number of the session. */
   readonly session: number;
-  /** How the budget is shared: what a turn spends is counted with it. Absent: it is not. */
+  /** How spending is counted with each turn, where the run has a shared budget. */
   readonly budget?: {
     /** The name under which this worker spends. */
     readonly worker: string;
-    /** What is counted for a job from this record on. */
+    /** Returns the spending of a job with this record. */
     charge(record: JobRecord): Charge;
-    /** A record was taken over with what had been counted for it. */
+    /** Notes that a record was taken over, with the spending counted for it. */
     takeOver?(record: JobRecord, charged: Charge): void;
   };
 }
 
-/** A turn as it is sent: the very same when it is sent again. */
+/** A turn as it is sent. A repeated turn is sent unchanged. */
 export interface SentTurn {
   readonly values: readonly unknown[];
-  /** The records as they count from now on, by key. */
+  /** The new records, by key. */
   readonly records: ReadonlyMap<string, { readonly record: JobRecord; readonly version: Version }>;
   readonly held: readonly number[];
 }
 
-/** What the engine says of a turn. */
+/** The engine's answer to a turn. */
 export interface TurnResult {
   /** Slices whose epochs are as given. */
   readonly mine: readonly number[];
-  /** The records of others that stand in the way of ours. */
+  /** Records of other workers that prevented ours from being written. */
   readonly others: readonly WriterRow[] | null;
 }
 
-/** @param number of the turn, counted by the store: with the epoch it says which of two turns is the later one */
+/** Returns a turn ready to send. @param number of the turn, counted by the store: together with the epoch it orders turns */
 export function sentTurn(
   turn: Turn,
   number: number,
@@ -70,7 +70,7 @@ export function sentTurn(
     versions.set(slice, version);
     return version;
   };
-  // A run on several machines says from which version it has decided: what was looked up last may be a later one.
+  // On several machines a decision names the version that it is based on, because the last one shown may be newer.
   const seenOf = (key: string): Version | undefined => {
     if (slices === undefined) return cache.seen(key);
     const basis = slices.basis.get(key);
@@ -92,7 +92,7 @@ export function sentTurn(
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
   const heard = (turn.heard ?? []).map(factRow);
   const facts: Record<string, string> = { ...turn.facts };
-  // What left lately is a matter of the shared limits, where there are slices: one row for all would be waited for by all.
+  // With slices, recent sends are handled by the shared limits: all workers would wait for one row.
   if (slices === undefined && turn.sent !== undefined) facts[sentFact] = turn.sent;
   if (more.isNewInvocation && turn.invocation !== undefined) facts[invocationFact] = String(turn.invocation);
   const kept = Object.entries(facts).map(([name, value]) => ({ name, value }));
@@ -122,9 +122,9 @@ export function sentTurn(
 
 const jsonOf = (rows: readonly unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows));
 
-/** Documents, one in each line: JSON has no line break of its own, unless it is laid out. */
+/** Joins documents, one per line. JSON contains no line break unless it is formatted. */
 function linesOf(documents: readonly string[]): string | null {
-  // Each would be read as that of another row.
+  // Each line would be read as the document of another row.
   if (documents.some((document) => document.includes('\n')))
     throw new Error('Internal error: a document of a turn has several lines.');
   return documents.length === 0 ? null : documents.join('\n');
@@ -165,14 +165,14 @@ export async function sendTurn(connection: Connection, { values }: SentTurn): Pr
   return row.result;
 }
 
-/** How long it is waited before work is done once more, ms. */
+/** Delay before work is repeated, ms. */
 const pauseMs = 250;
 
 /**
- * Does some work again whose answer was lost, or that could not be asked for, until there is no more patience. Only for what changes
- * nothing when it is done twice.
+ * Repeats work whose answer was lost or whose connection failed, until patience runs out. Only for work that changes nothing when it is
+ * done twice.
  *
- * @throws what the work throws
+ * @throws any error of the work
  */
 export async function repeated<T>(
   work: () => Promise<T>,

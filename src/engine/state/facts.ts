@@ -1,20 +1,20 @@
 import { StateError } from '../../state/store.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
-/** What a run's commands say to one another beside its records: the same facts as a run directory's state has. */
+/** Named values that the commands of a run share, in addition to its records: the same facts as in the state of a run directory. */
 export interface EngineFacts {
-  /** As it was when they were opened, or as it was set here since. */
+  /** Returns a fact as it was when the facts were opened, or as set here since. */
   fact(name: string): string | undefined;
-  /** Durable once it is resolved. @throws EngineError */
+  /** Sets a fact, which is durable once the promise resolves. @throws EngineError */
   setFact(name: string, value: string): Promise<void>;
-  /** Sets several, and removes those without a value: all of it in one step. @throws as `setFact` */
+  /** Sets several facts in one step, and removes those without a value. @throws as `setFact` */
   setFacts(changes: Readonly<Record<string, string | undefined>>): Promise<void>;
 }
 
 /**
- * The facts of a run, for its coordinator.
+ * Opens the facts of a run for its coordinator.
  *
- * @param epoch of its lead: once another process leads the run, none is set here (StateError `state.locked`); absent: whoever leads it
+ * @param epoch of the coordinator: once another process leads the run, none is set here (StateError `state.locked`); absent: no check
  * @throws EngineError
  */
 export async function openFacts(pool: EnginePool, run: number, epoch?: number): Promise<EngineFacts> {
@@ -55,7 +55,7 @@ export async function openFacts(pool: EnginePool, run: number, epoch?: number): 
 const ledElsewhere = (): StateError =>
   new StateError('state.locked', 'Another process leads this run by now.');
 
-/** @param epoch as {@link openFacts} has it @returns false: another process leads the run, and nothing is written @throws EngineError */
+/** Writes a fact. @param epoch as for {@link openFacts} @returns false where another process leads the run @throws EngineError */
 export async function writeFact(
   pool: EnginePool,
   run: number,
@@ -72,10 +72,10 @@ export async function writeFact(
   return rows.length > 0;
 }
 
-/** The fact that says how many submissions the workers of a run have counted. It never falls: refused ones stay in it. */
+/** Name of the fact with the number of submissions that the workers of a run have counted. It never falls: refused ones stay in it. */
 const countedFact = 'submissions.counted';
 
-/** How many submissions an engine knows that workers have counted in a run's place too. @throws EngineError */
+/** Returns the number of submissions that workers counted for a run's place, as the engine knows it. @throws EngineError */
 export async function countedSubmissions(pool: EnginePool, run: number): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'SELECT value::bigint::float8 AS count FROM promptpress.facts WHERE run = $1 AND name = $2',
@@ -84,7 +84,7 @@ export async function countedSubmissions(pool: EnginePool, run: number): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** Adds to them. @returns the sum; 0 where the run is gone @throws EngineError */
+/** Adds to the number of counted submissions. @returns the sum; 0 where the run is gone @throws EngineError */
 export async function countSubmissions(pool: EnginePool, run: number, count: number): Promise<number> {
   const { rows } = await pool.query<{ value: string }>(
     `INSERT INTO promptpress.facts AS f SELECT run, $2, $3::text FROM promptpress.runs WHERE run = $1

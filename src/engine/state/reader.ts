@@ -7,39 +7,39 @@ import { redoReader } from './redos.ts';
 import { readAttempt, readRecord, recordColumns, searchable } from './rows.ts';
 import { readTable } from './tables.ts';
 
-/** Records of one page: well below a megabyte. */
+/** Number of records per page: well below a megabyte. */
 const page = 256;
 
-/** Rows that one step of a full search reads. */
+/** Number of rows that one step of a full search reads. */
 const scanned = 16_384;
 
-/** Keys of one question. */
+/** Largest number of keys per query. */
 const mostKeys = 1024;
 
 const jobs = 'promptpress.jobs j WHERE j.run = $1';
 
-/** Where a status is looked for: by an index of few rows, where there is one. */
+/** SQL: selects a status, by an index of few rows where there is one. */
 function ofStatus(status: JobStatus): string {
   if (status === 'done') return '';
   return status === 'failed' || status === 'in-doubt' ? 'AND j.trouble' : 'AND j.open';
 }
 
-/** The attempts that got a task, by the index of the hashes of ids. */
+/** SQL: the attempts that got a task, by the index of hashed ids. */
 export const attemptsOfTask = `SELECT key, doc FROM promptpress.attempts WHERE run = $1 AND task = $2
   AND hashtextextended(task, 0) = hashtextextended($2, 0) ORDER BY number`;
 
 /**
- * The jobs of the run `$1` but `$2` that are being submitted within `$4` ms of `$3`: slices that are not done hold them all, and few of the
- * many rows that were put back. No index may name the status: it changes with each step of a job.
+ * SQL: the jobs of the run `$1`, except `$2`, that are being submitted within `$4` ms of `$3`. Unfinished slices hold them all, and few of
+ * the many rows that were put back. No index may name the status: it changes with each step of a job.
  */
 export const submittedBeside = `SELECT ${recordColumns} FROM promptpress.jobs j
   WHERE j.run = $1 AND j.slice = ANY (ARRAY(SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done)) AND j.open
     AND j.status = 'submitting' AND j.key <> $2 AND abs((j.doc::json ->> 'submittedAt')::bigint - $3) < $4`;
 
 /**
- * The state of a run on an engine, as a directory's state is read.
+ * Returns a reader for the state of a run on an engine, like that of a directory's state.
  *
- * @param run its number
+ * @param run number of the run
  */
 export function engineReader(pool: EnginePool, run: number): StateReader {
   const recordOf = (row: DocumentRow): JobRecord => readRecord(row, pool.shown);
@@ -56,7 +56,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
     return found;
   };
 
-  /** The records of keys that were found, in that order. */
+  /** Yields the existing records of keys, in the order of the keys. */
   async function* inOrder(keys: readonly string[]): AsyncGenerator<JobRecord> {
     for (const group of groupsOf(keys, page)) {
       const records = await many(group);
@@ -157,7 +157,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
       );
       return rows.map((row) => ({ ...row, cost: tidy(row.cost), possibleCost: tidy(row.possibleCost) }));
     },
-    // Nothing beside the engine counts them: its backup is not known to be one.
+    // Nothing outside the engine counts them, so a backup is not recognized.
     submissions: async () => {
       const [row] = await ask<{ known: number }>(
         `SELECT coalesce(sum(attempts), 0)::float8 AS known FROM promptpress.totals WHERE run = $1 AND status = ''`,
@@ -194,12 +194,12 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
           offset,
         )
       )[0]?.line,
-    // The connections are those of whoever opened them.
+    // The caller owns the connections.
     close: async () => undefined,
   };
 }
 
-/** Asks for page after page, each after the last key of the one before. */
+/** Reads page after page, each after the last key of the previous one. */
 async function* paged<Row extends { readonly key: string }>(
   size: number,
   next: (after: string) => Promise<Row[]>,
@@ -214,10 +214,10 @@ async function* paged<Row extends { readonly key: string }>(
   }
 }
 
-/** Adding leaves a rounding error beyond the 15th digit, which nobody needs to see. */
+/** Sums leave rounding errors beyond the 15th digit. */
 const tidy = (cost: number): number => Number(cost.toPrecision(12));
 
-/** The items in groups of at most so many. */
+/** Yields the items in groups of at most this size. */
 export function* groupsOf<T>(items: readonly T[], most: number): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most);
 }

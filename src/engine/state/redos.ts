@@ -9,10 +9,10 @@ import {
 } from '../../state/redo-order.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 
-/** Keys of one page. */
+/** Number of keys per page. */
 const page = 4096;
 
-/** The jobs that the user wants made anew (`state/redo-order.ts`): `state` is the place in the list of states. */
+/** The jobs that the user wants redone (`state/redo-order.ts`): `state` is the position in the list of states. */
 export const redosSchema = `
   CREATE TABLE redos (
     run   int NOT NULL,
@@ -24,15 +24,15 @@ export const redosSchema = `
   CREATE INDEX redos_open ON redos (run, state, key) WHERE state < 3;
 `;
 
-/** SQL: the state of the open order that has a job `j` made anew; null: there is none. */
+/** SQL: the state of the open redo order for a job `j`; null where there is none. */
 export const redoColumn =
   '(SELECT o.state FROM promptpress.redos o WHERE o.run = j.run AND o.key = j.key AND o.state < 2) AS redo';
 
-/** The state of an open order, as {@link redoColumn} has it. */
+/** Returns the state of an open redo order, from {@link redoColumn}. */
 export const openRedo = (state: number | null): 'waiting' | 'begun' | undefined =>
   state === 0 ? 'waiting' : state === 1 ? 'begun' : undefined;
 
-/** What can be asked of the orders of a run. */
+/** Returns a reader for the redo orders of a run. */
 export function redoReader(pool: Pick<EnginePool, 'query'>, run: number): RedoReader {
   return {
     counts: async () => {
@@ -71,14 +71,14 @@ async function entriesOf(
   return new Map(rows.map(({ key, state, asked }) => [key, { state: redoStates[state] ?? 'closed', asked }]));
 }
 
-/** The orders of a run, for its coordinator: as those of a state that one process writes. Workers read them with the records. */
+/** Returns the redo orders of a run for its coordinator, as for a state of one process. Workers read them with the records. */
 export const redoOrders = (pool: EnginePool, run: number) => ({
-  /** @throws EngineError */
+  /** Adds an order. @throws EngineError */
   add: async (request: RedoRequest): Promise<RedoAdded> =>
     await pool.transaction(async (connection) => {
       const asked = new RedoAsked(request);
       for (const { keys, take } of asked.groups()) {
-        // A worker that settles one meanwhile waits, or is waited for.
+        // A worker that settles an order meanwhile waits, or is waited for.
         await connection.query(
           'SELECT FROM promptpress.redos WHERE run = $1 AND key = ANY($2) ORDER BY key FOR UPDATE',
           [run, keys],
@@ -99,7 +99,7 @@ export const redoOrders = (pool: EnginePool, run: number) => ({
       }
       return asked.sums;
     }),
-  /** @throws EngineError */
+  /** Cancels the open orders. @throws EngineError */
   cancel: async (): Promise<number> =>
     await pool.transaction(async (connection) => {
       const { rows } = await connection.query<{ jobs: number }>(
@@ -110,7 +110,7 @@ export const redoOrders = (pool: EnginePool, run: number) => ({
       await connection.query('UPDATE promptpress.redos SET state = 3 WHERE run = $1 AND state = 2', [run]);
       return rows[0]?.jobs ?? 0;
     }),
-  /** @throws EngineError */
+  /** Closes the finished orders. @throws EngineError */
   close: async (): Promise<number> => {
     const { rows } = await pool.query<{ jobs: number }>(
       `WITH closed AS (

@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import type { ReplyPlace } from '../../plan/job-request.ts';
 
-/** A line as `replies` has it. */
+/** A line of the `replies` table. */
 export interface ReplyLine {
   readonly segment: number;
   readonly start: number;
   readonly line: string;
 }
 
-/** From here on a session goes on with another segment, bytes: segments have at most 256 MB, but for the last line. */
+/** Size from which a session starts another segment, bytes: segments have at most 256 MB, except for the last line. */
 const fullBytes = 192 * 1024 * 1024;
 
 /**
- * The whole replies that a session keeps. They get the places that they will have in the files of the run directory, in segments that
- * this session has to itself.
+ * The whole replies that a session keeps. They get the positions that they will have in the files of the run directory, in segments of this
+ * session alone.
  */
 export class ReplyLines {
   #segment: number;
   #offset = 0;
-  /** The segment that comes next. */
+  /** Number of the next segment. */
   #spare: number | undefined;
   #lines: ReplyLine[] = [];
   #bytes = 0;
@@ -27,7 +27,7 @@ export class ReplyLines {
     this.#segment = segment;
   }
 
-  /** @param reply JSON without a line break */
+  /** Keeps a reply. @param reply JSON without a line break */
   keep(job: string, reply: string): ReplyPlace {
     if (/[\r\n]/.test(reply)) throw new Error(`Internal error: the reply to ${job} has several lines.`);
     if (this.#offset >= fullBytes && this.#spare !== undefined) {
@@ -53,17 +53,17 @@ export class ReplyLines {
     this.#spare = segment;
   }
 
-  /** What is to be written with the next turn: a list of its own, as more may come while that is under way. */
+  /** The lines to write with the next turn: a copy, because more may arrive while it is in flight. */
   get lines(): readonly ReplyLine[] {
     return [...this.#lines];
   }
 
-  /** Bytes of these lines. */
+  /** Size of these lines in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The first lines are written. */
+  /** Removes the first lines, which are written. */
   onWritten(lines: readonly ReplyLine[]): void {
     this.#lines = this.#lines.slice(lines.length);
     this.#bytes = this.#lines.reduce((sum, { line }) => sum + Buffer.byteLength(line), 0);

@@ -9,29 +9,29 @@ import type { LateFact } from '../../state/store.ts';
 import { documentOf } from '../postgres/engine-error.ts';
 import { openRedo, redoColumn } from './redos.ts';
 
-/** Which writing of a record it is: the slice that wrote it, and a number that grows with each of that slice's turns. */
+/** The version of a record: the slice that wrote it, and a number that grows with each of that slice's turns. */
 export interface Version {
   readonly slice: number;
-  /** An integer of 64 bits: epoch × 2^32 + turn. */
+  /** A 64-bit integer: epoch × 2^32 + turn. */
   readonly rev: string;
 }
 
-/** A version as decisions name it. */
+/** Returns a version as text, as decisions name it. */
 export const basisOf = ({ slice, rev }: Version): string => `${slice}/${rev}`;
 
-/** The version that a decision names. */
+/** Parses the version that a decision names. */
 export function versionOfBasis(basis: string): Version {
   const [slice = '', rev = ''] = basis.split('/');
   return { slice: Number(slice), rev };
 }
 
-/** What a job uses of what may be spent, beside its attempts: what it has used, and what its request under way may use. */
+/** Spending of a job, besides its attempts: what it has used, and what its request in flight may use. */
 export interface Charge {
   readonly cost: number;
   readonly tokens: number;
 }
 
-/** The number of a turn under an epoch: greater than any of an earlier epoch, and no clock in it. */
+/** Returns the number of a turn under an epoch: greater than any of an earlier epoch, and independent of clocks. */
 export const revOf = (epoch: number, turn: number): string =>
   ((BigInt(epoch) << 32n) | BigInt(turn)).toString();
 
@@ -39,9 +39,9 @@ export const revOf = (epoch: number, turn: number): string =>
 export const recordColumns = 'j.key, j.doc, j.said';
 
 /**
- * What a worker reads of a record: all of one moment.
+ * SQL: the columns that a worker reads of a record, all at the same time.
  *
- * @param textMs the parameter that says for how long a text call may be under way, ms
+ * @param textMs the parameter with the longest duration of a text call, ms
  */
 export const writerColumns = (
   textMs: string,
@@ -62,7 +62,7 @@ export interface WriterRow extends DocumentRow, Version {
   readonly charged_tokens: number;
   readonly sender_over: boolean;
   readonly redo: number | null;
-  /** Nothing more is heard by who wrote it, or by its `sender`, not even the answer to a text call; of a record that is not open, false. */
+  /** True where writer and `sender` of an open record can receive nothing more, not even the answer to a text call. */
   readonly hold_deaf: boolean;
   readonly sender_deaf: boolean;
   readonly late:
@@ -78,11 +78,11 @@ export interface WriterRow extends DocumentRow, Version {
 /** A record as a worker knows it. */
 export interface StoredRecord extends Version {
   readonly record: JobRecord;
-  /** How far the job is of an open order to make it anew. */
+  /** State of the open redo order for the job. */
   readonly redo?: 'waiting' | 'begun' | undefined;
 }
 
-/** @throws EngineError `engine.damaged` where the row holds no record */
+/** Reads the record of a row. @throws EngineError `engine.damaged` where it is invalid */
 export const readRecord = (row: DocumentRow, shown: string): JobRecord =>
   documentOf(
     row.doc,
@@ -92,22 +92,22 @@ export const readRecord = (row: DocumentRow, shown: string): JobRecord =>
     () => recordOf(row),
   );
 
-/** An entry of the history of a job. @throws EngineError `engine.damaged` where the document is none */
+/** Reads an entry of a job's history. @throws EngineError `engine.damaged` where the document is invalid */
 export const readAttempt = (doc: string, key: string, shown: string): Attempt =>
   documentOf(doc, isAttempt, shown, `an attempt of job ${key}`, parseExact);
 
-/** Whether who wrote a record may still send what it intended, or hear the answer of a text call. */
+/** Whether the writer of a record may still send its request, or receive the answer to its text call. */
 export const mayHear = (row: WriterRow, { request }: JobRecord): boolean =>
   isTextRequest(request) ? !row.hold_deaf : !row.hold_over;
 
-/** The same of the sender that the record names. */
+/** The same for the sender that the record names. */
 const mayBeSentBy = (row: WriterRow, { request }: Pick<JobRecord, 'request'>): boolean =>
   isTextRequest(request) ? !row.sender_deaf : !row.sender_over;
 
 /**
- * The record of a row, without a sender that is over. A doubt of which something was heard that is not in the record yet has a sender, also
- * where nobody sends it any more: whoever reads it looks at the fact before anything is decided, such as to submit again. So has a text
- * call that was taken over.
+ * Returns the record of a row, without a sender that is known to be dead. A doubt with a late fact that is not in the record yet keeps its
+ * sender, even if that is dead: its readers check the fact before any decision, such as to submit again. So does a text call that was taken
+ * over.
  *
  * @throws as {@link readRecord}
  */
@@ -121,14 +121,14 @@ export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
   return { record: mayBeSent ? { ...record, sender } : record, slice, rev, redo: openRedo(row.redo) };
 }
 
-/** What was heard late of the very submission that the record is about, or of a text call that was taken over: first an answer. */
+/** Returns the late fact about the submission in the record, or about a text call that was taken over; an answer comes first. */
 export function lateFactOf(
   { late, sender_over }: WriterRow,
   { key, status, submittedAt, submittedBy, unheard = [] }: JobRecord,
 ): LateFact | undefined {
-  // Whoever wrote that the job rests has heard the answer to its last request.
+  // A record that says the job waits was written after the answer to its last request.
   const isAsked = status !== 'pending';
-  // While the last call may still leave, an earlier answer makes nobody go on beside it.
+  // While the last call may still be sent, an earlier answer does not continue the job in parallel.
   const calls = sender_over ? unheard : unheard.slice(-1);
   const found = late?.filter(
     ({ submitted, hold }) =>
@@ -146,7 +146,7 @@ export function lateFactOf(
   };
 }
 
-/** A late fact as the engine takes it. */
+/** Returns a late fact as a row for the engine. */
 export const factRow = ({ key, submittedAt, submittedBy, taskId, answer }: LateFact) => ({
   key,
   submitted: submittedAt,
@@ -155,19 +155,19 @@ export const factRow = ({ key, submittedAt, submittedBy, taskId, answer }: LateF
   answer: answer ?? null,
 });
 
-/** PostgreSQL's text holds no NUL and no half of a surrogate pair. Only columns that are searched go by this: documents are exact. */
+/** Text of PostgreSQL cannot contain NUL or half of a surrogate pair. Only for columns that are searched; documents are exact. */
 export const searchable = (text: string): string => text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 
-/** A row as `commit_turn` takes it: its documents go beside its columns, so that what is JSON already is not put into JSON once more. */
+/** A row for `commit_turn`. Documents are separate from columns, so that JSON is not encoded twice. */
 export interface SentRow {
   readonly columns: Readonly<Record<string, unknown>>;
   /** JSON in one line. */
   readonly doc: string;
-  /** Absent: nothing is said. */
+  /** Text for searches; absent where there is none. */
   readonly said?: string;
 }
 
-/** A record as `commit_turn` takes it. */
+/** Returns a record as a row for `commit_turn`. */
 export function recordRow(
   record: JobRecord,
   version: Version,
@@ -181,7 +181,7 @@ export function recordRow(
   return {
     doc,
     ...(said === undefined ? {} : { said }),
-    // All rows have the same fields in the same order: what is undefined is left out of JSON.
+    // All rows have the same fields in the same order: `undefined` would be left out of JSON.
     columns: {
       status,
       code: searchable(code),
@@ -208,7 +208,7 @@ export function recordRow(
   };
 }
 
-/** An attempt as `commit_turn` takes it. @param part its number within the turn: with the version, it is written once only */
+/** Returns an attempt as a row for `commit_turn`. @param part its number within the turn: with the version, it prevents a second write */
 export function attemptRow(attempt: Attempt, version: Version, part: number): SentRow {
   const { key, taskId } = attempt;
   return {

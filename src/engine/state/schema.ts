@@ -2,25 +2,25 @@ import { tablesSchema } from './tables.ts';
 import { turnFunctions } from './turn-functions.ts';
 
 /**
- * The tables of runs, sessions and slices. A holding of a slice is named `session/slice/epoch`: it is over once it was said to be, or its
- * session was.
+ * The tables of runs, sessions and slices. A lease of a slice is named `session/slice/epoch`: it is over once it, or its session, is marked
+ * as over.
  *
- * Of a run, `fed_upto` is the number of the last cell that is in a slice. The numbers of slices are never used twice, so that what a slice of
- * an earlier invocation left has an owner of its own; `first_slice` is the first of the invocation. `begun` and `failed_before` say when the
- * invocation began, and how many failures were counted until then; `redos_failed`, `grids_cut` and `timed_out` are what its workers have told
- * of it. `lead_epoch` and `lead_until`: which process leads the run, and until when it need not show that it is there; `carer` and
- * `cared_until`: which worker does what is to be done for a run that nobody leads.
+ * Of a run, `fed_upto` is the number of the last cell that is in a slice. Slice numbers are never used twice, so that unfinished jobs of a
+ * slice of an earlier invocation keep an owner of their own; `first_slice` is the first of the invocation. `begun` and `failed_before` say
+ * when the invocation began, and how many failures were counted until then; `redos_failed`, `grids_cut` and `timed_out` are totals of its
+ * workers. `lead_epoch` and `lead_until`: which process leads the run, and when its lease expires; `carer` and `cared_until`: which worker
+ * takes care of a run without a coordinator.
  *
- * Of a session, `lease_ms` is its own lease: by it others reckon when it is over. `ended`: it has said itself that it is over, or its process is
- * known to be gone, so nothing more is heard from it; one that is only `over` may hear of a text call for as long as that may take. `service`
- * to `given` are what its worker has of limits and budgets (`limits/`).
+ * Of a session, `lease_ms` is its lease: other processes compute from it when the session is over. `ended`: the session has ended itself,
+ * or its process is known to be gone, so nothing more comes from it; one that is only `over` may still receive the answer to a text call.
+ * `service` to `given` are its worker's shares of limits and budgets (`limits/`).
  *
- * Of a slice that is done, `below_doubt` says that some cell has jobs left that wait for one in doubt, of whichever slice.
+ * Of a slice that is done, `below_doubt` says that jobs in its cells wait for an unconfirmed one, in any slice.
  *
- * Rows that show who is there change often, and in place.
+ * Rows that show who is alive change often, and in place.
  *
- * A commit holds the rows of its slices `FOR SHARE`. Whoever takes a slice over changes its epoch, and so waits for commits under
- * way; later ones of the former holder find another epoch. No clock takes part.
+ * A commit holds the rows of its slices `FOR SHARE`. A worker that takes a slice over changes its epoch, and so waits for commits in
+ * flight; later ones of the former holder find another epoch. No clock is involved.
  */
 const slices = `
   CREATE TABLE runs (
@@ -112,9 +112,9 @@ const slices = `
 /**
  * The tables of a run's records.
  *
- * The indexes name no column that changes while a job is under way, but for \`open\`, which changes twice: so most updates are HOT, and
- * touch no index. None but the key's begins with \`run\`: a plan that was made for few rows must not take it for one that finds a
- * job. \`number\` orders jobs as they came. Slice 0 is nobody's: what is written without a slice.
+ * The indexes name no column that changes while a job is in progress, except `open`, which changes twice: so most updates are HOT and touch
+ * no index. None but the key's begins with `run`: a plan made for few rows must not choose another index to find a job. `number` orders
+ * jobs by their creation. Slice 0 has no holder: it stands for writes without a slice.
  */
 const records = `
   CREATE TABLE jobs (
@@ -223,5 +223,5 @@ const records = `
   );
 `;
 
-/** What the state of runs needs in the schema of an engine. */
+/** The part of an engine's schema for the state of runs. */
 export const stateSchema: string = slices + records + tablesSchema + turnFunctions;

@@ -1,10 +1,10 @@
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 
-/** A slice that was taken. */
+/** A slice that a worker has taken. */
 export interface TakenSlice {
-  /** Names this holding of it: whoever takes it over gets a greater one. */
+  /** Epoch of this lease; a takeover gets a greater one. */
   readonly epoch: number;
-  /** As it was fed. */
+  /** The cells as they were fed. */
   readonly cells: string;
 }
 
@@ -14,11 +14,11 @@ const first = async <Row>(
   values: readonly unknown[],
 ): Promise<Row | undefined> => (await pool.query<Row>(text, values)).rows[0];
 
-/** The number of the run of this name; where there is none, it is made. @throws EngineError */
+/** Returns the number of the run with this name; creates it where there is none. @throws EngineError */
 export async function registerRun(pool: EnginePool, name: string): Promise<number> {
   const row = await first<{ run: number }>(
     pool,
-    // The update changes nothing: it makes the row that is there one that is returned.
+    // The update changes nothing, but makes PostgreSQL return the existing row.
     'INSERT INTO promptpress.runs (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING run',
     [name],
   );
@@ -35,12 +35,12 @@ export async function openSession(pool: EnginePool, name: string): Promise<numbe
   return row?.session ?? 0;
 }
 
-/** More than any run has of sessions, or of takeovers of a slice, since it was backed up. */
+/** More than the number of sessions of any run, or of takeovers of a slice, since its last backup. */
 const beyondForgotten = 1_000_000;
 
 /**
- * Goes on with a state that is older than its run: a process that the state has forgotten may live, cut off, and no session and no holding of a
- * slice that there is gets the number of one of its.
+ * Raises the session and epoch numbers of a run whose state was restored from a backup: a disconnected process may still be alive that the
+ * state has forgotten, and no new session or lease may get its number.
  *
  * @throws EngineError
  */
@@ -51,12 +51,12 @@ export async function passForgotten(pool: EnginePool, run: number): Promise<void
   await pool.query('UPDATE promptpress.slices SET epoch = epoch + $2 WHERE run = $1', [run, beyondForgotten]);
 }
 
-/** Says that a session sends nothing more, and that all it has heard is written. @throws EngineError */
+/** Marks a session as ended: it sends nothing more, and all its results are written. @throws EngineError */
 export async function endSession(pool: Connection, session: number): Promise<void> {
   await pool.query('UPDATE promptpress.sessions SET over = true, ended = true WHERE session = $1', [session]);
 }
 
-/** Says the same of one holding of a slice: what was heard for it is written, and nothing is under way. @throws EngineError */
+/** Marks one lease of a slice as ended: its results are written, and nothing is in flight. @throws EngineError */
 export async function endHold(pool: EnginePool, run: number, slice: number, epoch: number): Promise<void> {
   await pool.query('INSERT INTO promptpress.holds_over VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
     run,
@@ -65,7 +65,7 @@ export async function endHold(pool: EnginePool, run: number, slice: number, epoc
   ]);
 }
 
-/** Adds slices to a run; those that it has stay as they are. @throws EngineError */
+/** Adds slices to a run; existing ones stay as they are. @throws EngineError */
 export async function addSlices(
   pool: EnginePool,
   run: number,
@@ -79,9 +79,9 @@ export async function addSlices(
 }
 
 /**
- * Takes a slice, from whoever holds it: waits for that holder's commit under way, and fences all later ones. Undefined where it is done.
+ * Takes a slice from its holder: waits for its commit in flight, and fences later ones. Undefined where the slice is done.
  *
- * @param invocation absent: whichever the run is in; given: only where the run is open and in this one
+ * @param invocation absent: any; given: only where the run is open and in this invocation
  * @throws EngineError
  */
 export async function takeSlice(
@@ -93,7 +93,7 @@ export async function takeSlice(
 ): Promise<TakenSlice | undefined> {
   return first(
     pool,
-    // Who has ended a holding in good order has said so.
+    // A lease that was ended in good order is already marked as ended.
     `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = $3,
        takeovers = takeovers + (holder IS NOT NULL AND NOT EXISTS (
          SELECT FROM promptpress.holds_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch

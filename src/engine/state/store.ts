@@ -32,14 +32,14 @@ import {
   writerColumns,
 } from './rows.ts';
 
-/** How a run's state on an engine is opened for writing. */
+/** Options for opening a run's state on an engine for writing. */
 export interface EngineStoreOptions extends Writer {
   readonly clock: Clock;
-  /** How long an engine that is away is waited for before a commit fails, ms. Default 60000. */
+  /** How long to wait for an unavailable engine before a commit fails, ms. Default 60000. */
   readonly patienceMs?: number;
-  /** Once it is aborted nothing more is waited for. */
+  /** Ends all waiting once it is aborted. */
   readonly signal?: AbortSignal;
-  /** For how long a text call may be under way (`timeouts.text`), ms. Default 600000. */
+  /** Longest duration of a text call (`timeouts.text`), ms. Default 600000. */
   readonly textMs?: number;
 }
 
@@ -50,32 +50,32 @@ export interface EngineStore extends RunStore {
   readonly reader: StateReader;
   readonly others: OtherRecords;
   commit(turn: Turn): Promise<Committed>;
-  /** Resolves once no turn is under way that was begun before: `get` shows what such a turn says, which may never be written. */
+  /** Resolves once all turns begun before have ended: `get` shows the records of such a turn, which may never be written. */
   settled(): Promise<void>;
-  /** A record without deciding anything about it: for who finds out which records a batch of cells needs. */
+  /** Returns a record without deciding anything about it, for the search which records a batch of cells needs. */
   peek(key: string): JobRecord | undefined;
-  /** Reads the records of these keys that a slice has not asked for yet, and that may have changed: `get` shows them until it is released. */
+  /** Reads those of these records that a slice has not read yet, and that may have changed: `get` shows them until it is released. */
   prefetch(keys: readonly string[], slice: number): Promise<void>;
-  /** What a slice that was just taken was left with. */
+  /** Returns the unfinished records of a slice that was just taken. */
   left(slice: number): Promise<readonly LeftRecord[]>;
-  /** A slice needs nothing more. */
+  /** Releases the records of a slice. */
   release(slice: number): void;
-  /** Keeps the whole reply to a call of a job, as JSON in one line: durable with the next commit. @returns where it lies from then on */
+  /** Keeps the whole reply to a job's call, as JSON in one line: durable with the next commit. @returns where it will be stored */
   keepReply(job: string, reply: string): ReplyPlace;
-  /** The replies that are kept and not written yet. */
+  /** Returns the replies that are kept and not written yet. */
   readonly unwritten: () => readonly ReplyLine[];
   setFact(name: string, value: string): Promise<void>;
-  /** Replaces what was known of the file at this path. */
+  /** Replaces what is known of the file at this path. */
   rememberInputFile(file: InputFile): Promise<void>;
 }
 
-/** Keys of one question. */
+/** Largest number of keys per query. */
 const mostKeys = 1024;
 
-/** Bytes of replies that go with a turn; more are written before it, in pieces of this size. */
+/** Largest size of the replies written with a turn, bytes; more are written before it, in pieces of this size. */
 const mostReplyBytes = 8 * 1024 * 1024;
 
-/** @throws EngineError */
+/** Opens a run's state for writing. @throws EngineError */
 export async function openEngineStore(pool: EnginePool, options: EngineStoreOptions): Promise<EngineStore> {
   const { run, clock, patienceMs = 60_000, signal, textMs = longestTextMs } = options;
   const patiently = <T>(work: () => Promise<T>): Promise<T> => repeated(work, clock, patienceMs, signal);
@@ -99,13 +99,13 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     'SELECT invocation::float8 AS invocation FROM promptpress.runs WHERE run = $1',
   );
   const replies = new ReplyLines(await nextSegment());
-  /** Turns that were begun, and those of them that are over. */
+  /** Number of begun turns, and of those that have ended. */
   let turns = 0;
   let settled = 0;
   let numbered: number | undefined;
   let underWay: Promise<void> = Promise.resolve();
 
-  /** Reads records, with the attempts of those that are not done. @returns the late facts about them, and the keys that were found */
+  /** Reads records, with the attempts of unfinished ones. @returns the late facts about them, and the keys that were found */
   const load = async (
     keys: readonly string[],
   ): Promise<{ heard: LateFact[]; found: ReadonlySet<string> }> => {
@@ -186,7 +186,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     const refused = new Set((others ?? []).map(({ key }) => key));
     if (refused.size > 0) await load([...refused]);
     const lost = new Set(sent.held.filter((slice) => !mine.includes(slice)));
-    // What was shown of lost slices was never written.
+    // Records shown for lost slices were never written.
     const unwritten = [...sent.records]
       .filter(([, { version }]) => lost.has(version.slice))
       .map(([key]) => key);
@@ -195,7 +195,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     return { refused, lost };
   };
 
-  /** Reads records, and those that they come from. */
+  /** Reads records and those of their ancestors. */
   const loadWithParents = async (keys: readonly string[]): Promise<void> => {
     let wanted = keys;
     for (const known = new Set<string>(); wanted.length > 0; ) {
@@ -224,7 +224,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     redos: { of: (key) => cache.peek(key)?.redo },
     get: (key) => cache.get(key),
     peek: (key) => cache.peek(key)?.record,
-    // What a slice was left with comes with the slice.
+    // Unfinished records come with their slice.
     unfinished: () => [],
     attempts: (key) => cache.attempts(key),
     totals: () => totals,
@@ -256,7 +256,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     },
     prefetch: async (keys, slice) => {
       const missing = cache.missing(keys, slice);
-      // Of what is not done others may have decided more since it was read for another slice, or for an earlier holding of this one.
+      // Others may have changed an unfinished record since it was read for another slice, or for an earlier lease of this one.
       const unknown = missing.filter((key) => cache.peek(key)?.record.status !== 'done');
       cache.need(missing, slice);
       await load(unknown);

@@ -2,10 +2,10 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { damaged, EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 
-/** Bytes of a table in one row, before they are packed. */
+/** Uncompressed size of the part of a table in one row, bytes. */
 const partBytes = 1024 * 1024;
 
-/** Copies of the tables that runs were planned from. What a manifest is written from where only the engine is at hand. */
+/** Copies of the tables that runs were planned from, for writing a manifest where only the engine is available. */
 export const tablesSchema = `
   CREATE TABLE tables (
     run    int NOT NULL,
@@ -18,7 +18,7 @@ export const tablesSchema = `
   ALTER TABLE tables ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `;
 
-/** Keeps a copy of a table, unless it is there. @param sha256 of all that `chunks` gives @throws EngineError, what reading throws */
+/** Stores a copy of a table, unless it exists. @param sha256 of all `chunks` together @throws EngineError, any error of reading */
 export async function keepTable(
   pool: EnginePool,
   run: number,
@@ -40,7 +40,7 @@ export async function keepTable(
   await put(0, Buffer.alloc(0));
 }
 
-/** Removes the copies that a run no longer uses. @throws EngineError */
+/** Deletes the copies that a run no longer uses. @throws EngineError */
 export async function forgetOtherTables(
   pool: EnginePool,
   run: number,
@@ -49,7 +49,7 @@ export async function forgetOtherTables(
   await pool.query('DELETE FROM promptpress.tables WHERE run = $1 AND sha256 <> ALL ($2)', [run, used]);
 }
 
-/** A table as it was kept. @throws EngineError `engine.io` where it was not, or not as a whole */
+/** Yields a stored table. @throws EngineError `engine.io` where it is missing or incomplete */
 export async function* readTable(pool: EnginePool, run: number, sha256: string): AsyncGenerator<Uint8Array> {
   if (!(await isKept(pool, run, sha256)))
     throw new EngineError(
@@ -69,7 +69,7 @@ export async function* readTable(pool: EnginePool, run: number, sha256: string):
   }
 }
 
-/** @throws EngineError `engine.damaged` where it is no part, or a larger one than is ever packed */
+/** Unpacks a part. @throws EngineError `engine.damaged` where it is invalid, or larger than any packed part */
 function unpacked(bytes: Buffer, shown: string): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: partBytes });

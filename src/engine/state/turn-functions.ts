@@ -3,7 +3,7 @@ import { writerColumns } from './rows.ts';
 /** Columns of `jobs` that are summed in `totals`. */
 const sums = ['attempts', 'cost', 'tokens', 'possible', 'assumed'] as const;
 
-/** Columns that say what was counted of what may be spent. */
+/** Columns with the spending counted for a job. */
 const charges = ['charged_cost', 'charged_tokens'] as const;
 
 const each = (template: (name: string) => string): string => sums.map(template).join(', ');
@@ -13,10 +13,10 @@ const columns =
   'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, unheard text, ' +
   'charged_cost float8, charged_tokens bigint, redo smallint';
 
-/** One row for each line of a text. */
+/** SQL: one row for each line of a text. */
 const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
 
-/** SQL: notes what was heard late: what is known stays known. @param facts the expression of their JSON */
+/** SQL: writes late facts; known ones stay unchanged. @param facts the expression of their JSON */
 export const noteFacts = (run: string, facts: string): string =>
   `INSERT INTO promptpress.facts_late AS f (run, key, submitted, hold, task, answer)
    SELECT ${run}, h.key, h.submitted, h.hold, h.task, h.answer
@@ -29,11 +29,11 @@ const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'savin
 const isTrouble = "k.status IN ('failed', 'in-doubt')";
 
 /**
- * One turn, as one statement of the client: what fences it, its records, attempts, totals, replies and facts.
+ * The SQL function for one turn, as one statement of the client: its fencing values, records, attempts, totals, replies and facts.
  *
- * A record is written where nobody has written its key, where its own slice wrote it last and no later, and where it rests and is as the
- * client saw it. What is executed once more, because its answer was lost, changes nothing. The settings keep the plan from one that is
- * quick for a small table only: each key is looked up by the index, in order, so that two turns never wait for one another.
+ * A record is written where its key is new, where its own slice wrote it last and no later, or where its job waits and the record is as the
+ * client saw it. A turn repeated because its answer was lost changes nothing. The settings avoid a plan that is fast for a small table
+ * only: each key is looked up by the index, in order, so that two turns never wait for one another.
  */
 const commitFunction = `
   CREATE FUNCTION commit_turn(
@@ -187,7 +187,7 @@ const commitFunction = `
   END $$;
 `;
 
-/** Brings the sums of a slice that is done into one row of the run: few rows stay, however many slices there were. */
+/** Adds the sums of a finished slice to one row of the run, so that few rows stay, however many slices there were. */
 const fold = `
   CREATE FUNCTION fold_totals(the_run int, the_slice int) RETURNS void LANGUAGE sql AS $$
     WITH gone AS (
@@ -201,5 +201,5 @@ const fold = `
   $$;
 `;
 
-/** The functions that write to the tables of a run. */
+/** SQL functions that write to the tables of a run. */
 export const turnFunctions: string = commitFunction + fold;

@@ -8,18 +8,18 @@ import type { RecordLookup } from '../../plan/slot.ts';
 export interface ConversationTurn {
   readonly request: TextRequest;
   readonly images: readonly Shown[];
-  /** Native contents that followed it. */
+  /** Contents in the service's own format that followed the turn. */
   readonly after: readonly Said[];
 }
 
-/** An image that a turn shows. */
+/** An image shown in a turn. */
 export interface Shown {
   readonly source: InputSource;
   /** Maximum length of its Base64, in bytes. */
   readonly bytes: number;
 }
 
-/** A content that a model added, or the step in reply to it. */
+/** A content that the model added, or the step's reply to it. */
 export interface Said {
   readonly role: Value;
   readonly parts: readonly SaidPart[];
@@ -27,21 +27,20 @@ export interface Said {
 
 export interface SaidPart {
   readonly part: Value;
-  /** Where the data of its `{ inlineData: { mimeType, output } }` lies. */
+  /** Source of the image for its `{ inlineData: { mimeType, output } }`. */
   readonly image?: Shown;
 }
 
-/** Maximum of jobs in one conversation: a plan has no longer chain, and no circle. */
+/** Maximum number of jobs in one conversation. No plan has a longer chain, so more would be a cycle. */
 const longest = 1000;
 
-/** Length of the Base64 of this many bytes. */
 const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
-/** A request that lacks an input: the state does not have it. */
+/** Thrown when the state lacks an input of a request. */
 export class MissingInput extends Error {}
 
 /**
- * The whole conversation of a text job: the jobs that it continues, oldest first, then the job itself.
+ * Returns the whole conversation of a text job: the jobs that it continues, oldest first, then the job itself.
  *
  * @throws MissingInput
  */
@@ -66,7 +65,7 @@ function imagesOf(
 }
 
 /**
- * Where the images of a source lie; a job stands for all its images.
+ * Returns the images of a source. For a job these are all its images.
  *
  * @throws MissingInput
  */
@@ -89,7 +88,7 @@ export function shownImages(
   const { artifacts, result, origin } = existing(image.job, lookup);
   const pictures = artifacts.filter(({ mime }) => mime.startsWith('image/'));
   if (pictures.length > 0) return pictures.map(shownArtifact);
-  // The service keeps an image for a while that was not kept here (gateway 4.7).
+  // The service keeps an image for some time even if this project did not save it (gateway 4.7).
   if (result?.imageUrl !== undefined)
     return [{ source: { kind: 'url', url: result.imageUrl }, bytes: encoded(largestInput) }];
   throw new MissingInput(
@@ -102,7 +101,7 @@ const shownArtifact = ({ file, mime, bytes, sha256 }: Artifact): Shown => ({
   bytes: encoded(bytes),
 });
 
-/** The contents after a job's own request: its rounds of function calls and, once the job is finished, the reply. */
+/** Contents that follow a job's own request: its rounds of function calls and, once the job is finished, the reply. */
 function saidBy(record: JobRecord, finished: boolean): readonly Said[] {
   const rounds = (record.turns ?? []).map((turn): Said => {
     const { role = 'user', parts = [] } = isMapping(turn) ? turn : {};

@@ -12,20 +12,20 @@ import { finishOf } from './finish-reason.ts';
 import { respondToCalls, undeclaredCall } from './function-calls.ts';
 import { type JsonReading, readJson, textAround } from './read-json.ts';
 
-/** The verdict on a reply, and the files in the reply. */
+/** The verdict on a reply, and its files. */
 export interface EvaluatedReply {
   readonly verdict: ReplyVerdict;
   readonly text: TextResult;
-  /** In the order of their output numbers. Empty unless the verdict is `done`. */
+  /** Sorted by output number. Empty unless the verdict is `done`. */
   readonly pieces: readonly ReplyPiece[];
 }
 
-/** The fields of a job that decide about its replies. */
+/** The fields of a job that its replies are judged by. */
 export type JudgedBy = Pick<JobRecord, 'request' | 'call' | 'turns'>;
 
 /**
- * Decides what a reply means for its job. The first candidate decides, because templates read that one; the finish reasons
- * describe the others. Pure.
+ * Decides what a reply means for its job. The first candidate decides, because templates read that one; finish reasons explain the others.
+ * Pure.
  */
 export function evaluateReply(job: JudgedBy, given: TextReply): EvaluatedReply {
   const reply = { ...given, candidates: withWrittenNumbers(given.candidates) };
@@ -55,7 +55,7 @@ function verdictOf(
       return invalid(explained('text.empty', 'The model gave no answer at all.'));
     const what = `The service blocked the prompt: ${named(blockReason, blockMessage)}.`;
     const blocked = explained('text.blocked', what);
-    // Where the service gave no reason of its own, the model may only have failed to answer.
+    // Without a reason from the service, the model may have failed only by chance.
     return unexplained ? { kind: 'invalid', error: blocked, most: 1 } : failed(blocked);
   }
   const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
@@ -137,15 +137,15 @@ function checkJson(
   );
 }
 
-/** The kept part of a candidate, and its files. */
+/** The saved part of a candidate, and its files. */
 interface Kept {
   readonly candidate: TextResult['candidates'][number];
   readonly pieces: readonly ReplyPiece[];
-  /** Its text as JSON, where the request asks for JSON. */
+  /** The candidate's text parsed as JSON, where the request asks for JSON. */
   readonly value?: { readonly json: unknown };
 }
 
-/** Numbers the outputs over all candidates in order: of each its text first, if it has any, then its images. */
+/** Numbers the outputs of all candidates in order: for each candidate first its text, if any, then its images. */
 function keptOf(reply: TextReply, expected: ExpectedJson | undefined, isLenient: boolean): readonly Kept[] {
   let outputs = 0;
   return reply.candidates.map((candidate, index) => {
@@ -153,7 +153,7 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined, isLenient:
     const read = readExpected(candidate, expected, isLenient);
     const json = read?.isWord ? undefined : read;
     const onlyCalls = !hasText(said) && functionCalls.length > 0;
-    // What a lenient reading took is noted beside the text, which stays as it was sent.
+    // JSON found by the lenient reader is stored beside the text, which stays as it was sent.
     const isAsSent = json === undefined || json.passed !== undefined;
     const text = onlyCalls ? canonicalJson(functionCalls as unknown as Value) : isAsSent ? said : json.text;
     const pieces: ReplyPiece[] = [];
@@ -181,7 +181,7 @@ function keptOf(reply: TextReply, expected: ExpectedJson | undefined, isLenient:
   });
 }
 
-/** The value of a candidate's text, where the request expects one. A text that was cut off is read as it stands. */
+/** The JSON value of a candidate's text, where the request expects one. A truncated text is read as it is. */
 function readExpected(
   { text, finishReason }: ReplyCandidate,
   expected: ExpectedJson | undefined,
@@ -189,7 +189,7 @@ function readExpected(
 ): (JsonReading & { readonly isWord?: true }) | undefined {
   if (expected === undefined || !hasText(text)) return undefined;
   const { schema, isWord } = expected;
-  // Among sentences, a list may be a mark of reference: without a schema, only an object is the answer.
+  // Within sentences, a list may be a reference mark such as [1]. So without a schema only an object counts as the answer.
   const fits = (value: unknown): boolean =>
     schema === undefined ? isMapping(value) : replyChecker(schema).check(value).ok;
   const mayBeLenient = isLenient && isWord !== true && finishOf(finishReason) !== 'length';
@@ -200,8 +200,8 @@ function readExpected(
 }
 
 /**
- * The parts, with output numbers in place of image data. Inline data that is no result (an image of a thought, a sound) is left
- * out: the whole reply has it.
+ * The parts, with output numbers in place of image data. Other inline data (an image of a thought, a sound) is left out: the whole reply
+ * contains it.
  */
 function withoutImages(parts: readonly JsonObject[], first: number): readonly Value[] {
   let output = first;
@@ -214,7 +214,7 @@ function withoutImages(parts: readonly JsonObject[], first: number): readonly Va
   });
 }
 
-/** The rule by which the client finds the images of a reply, so that both count alike. */
+/** The client uses the same rule to find the images of a reply, so that both count the same images. */
 const isImage = ({ mimeType, data }: { readonly [name: string]: Value }): boolean =>
   typeof mimeType === 'string' && /^image\//i.test(mimeType) && data !== '';
 
@@ -244,7 +244,7 @@ const cutOff = (explained: Explained, reason: string, finishReason: string): Job
     `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept: [${asYaml(finishReason)}]\` to take it as it is.`,
   );
 
-/** The most characters that `accept` takes. */
+/** Longest text that the `accept` option takes, in characters. */
 const longestAccepted = 200;
 
 const acceptAdvice = (reason: string): string =>
@@ -252,13 +252,13 @@ const acceptAdvice = (reason: string): string =>
     ? ''
     : ` If such an answer is a result, say \`accept: [${asYaml(reason)}]\`.`;
 
-/** A word that YAML reads as a text, or else a quoted text. */
+/** The word itself where YAML reads it as a string, otherwise the word in quotation marks. */
 const asYaml = (text: string): string =>
   /^[A-Za-z_][A-Za-z_0-9]{2,}$/.test(text) && !/^(?:null|true|false|yes|off|nan)$/i.test(text)
     ? text
     : JSON.stringify(text);
 
-/** Thinking used up the tokens of the reply (gateway 6.6). */
+/** The error of a reply whose tokens were all used for thinking (gateway 6.6). */
 function allThought(explained: Explained, { usage }: TextReply): JobError {
   const thoughts = usage?.thoughts;
   return explained(
@@ -271,26 +271,26 @@ function allThought(explained: Explained, { usage }: TextReply): JobError {
 
 const hasText = (text: string): boolean => text.trim() !== '';
 
-/** A reason without the service's full stop: the sentence around it has its own. */
+/** Drops the final full stop of the service's reason, because it is used inside a sentence. */
 const named = (reason: string, message: string | undefined): string =>
   cutText(message === undefined || message === '' ? reason : `${reason}: ${message}`).replace(/\.\s*$/, '');
 
-/** The beginning of a text that is not the expected JSON. */
+/** The beginning of a text that is not the expected JSON, for an error message. */
 const excerpt = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80).replace(halfCharacter, '')}…` : text);
 
-/** The first half of a character outside the basic plane that was cut in two. */
+/** Half of a surrogate pair at the end of a text that was cut. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
-/** What a request expects of the text of its reply; undefined: any text. */
+/** What a request expects as the text of its reply; undefined: any text. */
 export interface ExpectedJson {
-  /** Absent: any JSON. */
+  /** JSON schema of the text. Absent: any JSON. */
   readonly schema?: Value;
-  /** A word of the schema's enum, written without quotation marks (`text/x.enum`). */
+  /** True where the text is one of the schema's enum words, written without quotation marks (`text/x.enum`). */
   readonly isWord?: true;
 }
 
-/** `responseSchema`, the native fields that it is short for, and chat's `response_format` (gateway 6.2). */
+/** Returns the JSON that a request expects: by `responseSchema`, its native equivalents, or chat's `response_format` (gateway 6.2). */
 export function expectedJson({ kind, fields }: TextRequest): ExpectedJson | undefined {
   const { json, schema, isWord } = replyFormat(kind, fields);
   if (json !== true && isWord !== true) return undefined;

@@ -25,7 +25,7 @@ export interface EffectResult {
 
 type GridCut = Extract<RunInput, { type: 'cut' }>;
 
-/** Carries out the effects of commits, each through its port. */
+/** Runs the effects of commits, each through its port. */
 export class Effects {
   readonly #ports: RunPorts;
   readonly #asking: AskPorts;
@@ -66,7 +66,7 @@ export class Effects {
     this.#submitting = { service, speed, tags: tag, ...shared };
   }
 
-  /** Carries out an effect. @returns its result; undefined: the run aborted it, and its outcome is not known */
+  /** Runs an effect. @returns the result; undefined where the run aborted the effect and its outcome is unknown */
   async carryOut(effect: Effect, signal: AbortSignal): Promise<EffectResult | undefined> {
     const { clock } = this.#ports;
     const sentAt = clock.now();
@@ -162,7 +162,7 @@ export class Effects {
     return { input: { type: 'cut', key, result }, event };
   }
 
-  /** A state that is away for a moment is asked again with the next poll; the next commit says it where that lasts. */
+  /** When the state is unavailable for a moment, the next poll asks again. A longer outage makes the next commit fail. */
   async #claimed(record: JobRecord, task: Task): Promise<SeenTask> {
     if (!mayBeShared(record, task)) return task;
     try {
@@ -185,7 +185,7 @@ export class Effects {
   }
 }
 
-/** What a list of all tasks says of a job, and of those in doubt beside it. */
+/** Returns the result of one list of all tasks, for a job and for the unconfirmed jobs searched for with it. */
 export function searched(
   record: JobRecord,
   beside: readonly JobRecord[] | undefined,
@@ -212,20 +212,20 @@ const toldIn = ({ told }: { readonly told?: Telling['told'] | undefined }): Tell
 
 type Failure = Pick<ServiceFailure | SaveFailure, 'code' | 'class' | 'message' | 'status'>;
 
-/** Why a request gave no usable result; undefined: it gave one. */
+/** The reason why a request gave no usable result; undefined where it gave one. */
 function failureIn(input: RequestResult): Failure | undefined {
   if (input.type === 'unread' || input.type === 'masked') return input.error;
   if (input.type !== 'asked') return input.result.ok ? undefined : input.result.error;
   return input.result.kind === 'answered' ? undefined : input.result.error;
 }
 
-/** True for a request that the run aborted: its outcome is unknown, and the next run takes up the job as sent. A request that never left is certain. */
+/** Whether the run aborted a request: its outcome is unknown, unless it never left. The next run treats its job as sent. */
 const isBrokenOff = (input: RequestResult, failure: Failure): boolean =>
   input.type !== 'unread' &&
   (failure.code === 'connection.aborted' || failure.code === 'download.aborted') &&
   failure.class !== 'unsent';
 
-/** The outcome of a request, for the log: a failure's code, else a word or a count. */
+/** The outcome of a request for the log: an error code, a word, or a count. */
 function outcomeWord(input: RequestResult): string {
   const failure = failureIn(input);
   if (failure !== undefined) return failure.code;

@@ -1,16 +1,16 @@
-/** What a finish reason says about its reply (gateway 6.5, 7.1). */
+/** The meaning of a finish reason for its reply (gateway 6.5, 7.1). */
 export type Finish =
   | 'plain'
-  /** Cut off at the maximum of tokens. */
+  /** The reply was cut off at the token limit. */
   | 'length'
   | 'filtered'
-  /** The model gave up for a reason of its own; the next reply may be better. */
+  /** The model stopped for another reason; the next reply may be better. */
   | 'other'
   /** The model made an invalid function call; the next reply may be better. */
   | 'bad-call'
-  /** The request wanted an image and the model made none. */
+  /** The request asked for an image and the model made none. */
   | 'no-image'
-  /** A reason that is not known. */
+  /** An unknown finish reason. */
   | 'unknown';
 
 const plain = new Set([
@@ -43,10 +43,10 @@ const filtered = new Set([
   'JAILBREAK',
   'SENSITIVE',
 ]);
-/** Without a reason that anybody could act on (gateway 6.5). */
+/** Finish reasons that tell the user nothing to act on (gateway 6.5). */
 const other = new Set(['OTHER', 'IMAGE_OTHER']);
 
-/** A reply without a reason ended plainly: a stream without one is refused before (gateway 6.7). */
+/** Returns the meaning of a finish reason; undefined counts as a normal end (a stream without one was rejected, gateway 6.7). */
 export function finishOf(reason: string | undefined): Finish {
   const name = reason?.toUpperCase() ?? 'STOP';
   if (name === '' || plain.has(name)) return 'plain';

@@ -4,7 +4,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import type { TextRequest } from '../../plan/job-request.ts';
 import type { ReplyCandidate } from '../../service/text-service.ts';
 
-/** The responses to the function calls of a reply, or why there are none. */
+/** The responses to the function calls of a reply, or the reason why there are none. */
 export type CallResponses =
   | { readonly ok: true; readonly turns: readonly Value[] }
   | {
@@ -13,19 +13,18 @@ export type CallResponses =
       readonly message: string;
     };
 
-/** `rounds` of a step that does not set it. */
+/** Value of `rounds` where a step does not set it. */
 const defaultRounds = 8;
 
-/** How many rounds of function calls have been answered. */
+/** Number of rounds of function calls answered so far. */
 export const roundsIn = (turns: readonly Value[] = []): number =>
   turns.filter((turn) => isMapping(turn) && turn['role'] === 'model').length;
 
 /**
- * The turns that answer the function calls of a reply from the step's own `functions`: the model's content unchanged,
- * because the service refuses a call without its thought signature (gateway 6.4), then one response for each call, in
- * order and with its id.
+ * Answers the function calls of a reply from the step's `functions`. The turns are the unchanged content of the model, because the service
+ * refuses a call without its thought signature (gateway 6.4), then one response per call, in order and with its id.
  *
- * @returns undefined where the step answers no functions: the calls are its result
+ * @returns undefined where the step answers no functions, so that the calls are its result
  */
 export function respondToCalls(
   { request, turns }: Pick<JobRecord, 'request' | 'turns'>,
@@ -64,8 +63,8 @@ export function respondToCalls(
 }
 
 /**
- * The first call of a function that the request does not declare: in `functions`, in native or chat `tools`, in chat's older
- * `functions`, in the step's own fields or in `extra`. Undefined: there is none, or the service's cached content may declare
+ * Returns the first call of an undeclared function. Declarations are read from `functions`, native or chat `tools`, chat's older
+ * `functions`, the step's own fields and `extra`. Undefined where all are declared, or where the service's cached content may declare
  * functions.
  */
 export function undeclaredCall(
@@ -86,7 +85,7 @@ export function undeclaredCall(
 const listOf = (value: Value | undefined): readonly Value[] =>
   Array.isArray(value) ? (value as readonly Value[]) : value === undefined ? [] : [value];
 
-/** `functions` are a mapping by name in a pipeline, and a list of declarations in chat. */
+/** `functions` is a mapping by name in a pipeline, and a list of declarations in chat. */
 function namesIn(functions: Value | undefined): readonly string[] {
   if (isMapping(functions)) return Object.keys(functions);
   return listOf(functions).flatMap((one) =>

@@ -1,6 +1,6 @@
-/** The requests of a run that are under way: those that may be aborted, and those that are paid for. */
+/** The requests of a run in flight, as two kinds: free ones, which may be aborted, and paid ones. */
 export class InFlight {
-  /** Aborts work that can be repeated: polls, downloads, reading the plan. */
+  /** Aborts requests that can be repeated: polls, downloads, reading the plan. */
   readonly #free = new AbortController();
   /** Aborts every request when the run leaves at once. */
   readonly #all = new AbortController();
@@ -11,7 +11,7 @@ export class InFlight {
   readonly #failed: (bug: unknown) => void;
   readonly #work = { free: new Set<Promise<void>>(), paid: new Set<Promise<void>>() } as const;
 
-  /** @param failed is given an exception in the work, which is a bug and never passes silently */
+  /** @param failed called with any exception thrown by the work, which is always a bug */
   constructor(failed: (bug: unknown) => void) {
     this.#failed = failed;
   }
@@ -25,7 +25,7 @@ export class InFlight {
     return this.#all.signal.aborted;
   }
 
-  /** Begins work, and tracks it until it has ended. */
+  /** Starts work and tracks it until it ends. */
   begin(kind: 'free' | 'paid', work: (signal: AbortSignal) => Promise<void>): void {
     const all = this.#work[kind];
     const tracked = work(this.#signals[kind])
@@ -34,7 +34,7 @@ export class InFlight {
     all.add(tracked);
   }
 
-  /** Waits for the requests that are paid for, at most until the signal; aborts all others. */
+  /** Waits for the paid requests until they end or the signal aborts; aborts all others at once. */
   async awaitPaid(leave: AbortSignal): Promise<void> {
     this.#free.abort();
     if (leave.aborted) return;
@@ -46,7 +46,7 @@ export class InFlight {
     over.abort();
   }
 
-  /** Aborts all requests, and waits until they have ended: nothing may write to the run directory once its owner has left it. */
+  /** Aborts all requests and waits until they have ended, so that nothing writes to the run directory after the lock is released. */
   async stop(): Promise<void> {
     this.#all.abort();
     await Promise.allSettled([...this.#work.free, ...this.#work.paid]);

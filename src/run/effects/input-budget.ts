@@ -3,7 +3,7 @@ import type { SaveFailure } from '../../artifacts/writer.ts';
 import type { InlineImage } from '../../service/text-service.ts';
 import { MissingInput } from './conversation.ts';
 
-/** Maximum bytes of images, as Base64, for requests under way: one large body or many small ones. */
+/** Largest total size of images in requests in flight, in bytes of Base64. */
 export const mostOutgoing = 128 * 1024 * 1024;
 
 interface Waiter {
@@ -12,13 +12,12 @@ interface Waiter {
 }
 
 /**
- * Bounds the images of all requests under way. First come, first served. A request larger than the bound leaves when it is
- * alone: the maximum size of a body bounds a single request.
+ * Limits the total size of images in requests in flight, first come, first served. A request larger than the limit is sent when it is
+ * alone; the maximum body size bounds it.
  */
 export class InputBudget {
   readonly #bound: number;
   #held = 0;
-  /** In order of arrival. */
   readonly #waiting = new Set<Waiter>();
 
   /** @param bound in bytes. Default {@link mostOutgoing} */
@@ -26,13 +25,13 @@ export class InputBudget {
     this.#bound = bound;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes reserved now. */
   get held(): number {
     return this.#held;
   }
 
   /**
-   * Waits until this many bytes may be held. The caller releases them with `give`.
+   * Waits until this many bytes can be reserved. The caller releases them with `give`.
    *
    * @throws (rejects with) the reason of the signal, once it is aborted
    */
@@ -53,7 +52,7 @@ export class InputBudget {
       const leave = (): void => {
         this.#waiting.delete(waiter);
         reject(signal.reason as Error);
-        // This waiter may have blocked a smaller one behind it.
+        // The waiter that left may have blocked a smaller one behind it.
         this.#admit();
       };
       signal.addEventListener('abort', leave, { once: true });
@@ -80,10 +79,10 @@ export class InputBudget {
   }
 }
 
-/** The result of a request that shows images, or why they could not be read: then no request was made. */
+/** The result of a request that shows images, or the error of an image that could not be read: then no request was sent. */
 export type LoadedInputs<T> = { readonly result: T } | { readonly unread: SaveFailure };
 
-/** An image that could not be read. */
+/** Thrown when an image cannot be read. */
 class Unread extends Error {
   readonly failure: SaveFailure;
 
@@ -93,19 +92,19 @@ class Unread extends Error {
   }
 }
 
-/** @throws Unread, which {@link withInputs} catches */
+/** Returns a loaded image. @throws Unread, which {@link withInputs} catches */
 export function read(result: InputResult): LoadedImage {
   if (!result.ok) throw new Unread(result.error);
   return result.value;
 }
 
-/** An image as it is sent, without its size. */
+/** Returns an image as it is sent, without its width and height. */
 export const inlined = ({ mimeType, data }: LoadedImage): InlineImage => ({ mimeType, data });
 
 /**
- * Makes a request that shows images, and holds the images only while the request is under way.
+ * Makes a request that shows images, and keeps them in memory only until the request ends.
  *
- * @param request calls `hold` with the bytes of its images, as Base64, then reads them
+ * @param request calls `hold` with the size of its images in bytes of Base64, then reads them
  */
 export async function withInputs<T>(
   inputBudget: InputBudget,
@@ -131,7 +130,7 @@ export async function withInputs<T>(
   }
 }
 
-/** The request never left, so the job is not in doubt. */
+/** The request was not sent, so the job is not in doubt. */
 const aborted: SaveFailure = {
   code: 'download.aborted',
   class: 'retry',

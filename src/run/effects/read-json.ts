@@ -1,19 +1,19 @@
-/** The JSON of a text. */
+/** A text parsed as JSON. */
 export interface JsonReading {
   readonly value: unknown;
-  /** The text that is JSON: the whole, what stands in its one fence, or what a lenient reading made of it. */
+  /** The JSON text itself: the whole text, the content of its only code fence, or the part that the lenient reader extracted. */
   readonly text: string;
-  /** What a lenient reading passed over or mended, in words. Absent: the text is JSON, alone or in one fence. */
+  /** Names of what the lenient reader skipped or repaired. Absent where the text is JSON, alone or in one code fence. */
   readonly passed?: readonly string[];
 }
 
 /**
- * Reads a text that was asked for as JSON. A text that is JSON, alone or in one fence, reads as it always did. A lenient reading takes
- * the one value that stands in it: after thinking, among sentences, with trailing commas, raw control characters in strings, a byte
- * order mark. It closes no bracket and takes nothing that the model wrote as thinking.
+ * Parses a text that was requested as JSON. Strictly, the text is JSON, alone or in one code fence. The lenient reader extracts the only
+ * value in it: after thinking, among sentences, with trailing commas, raw control characters in strings, or a byte order mark. It never
+ * adds a missing bracket, and ignores whatever the model marked as thinking.
  *
- * @param fits tells the value that was asked for from others; where it is the only value, it is read even if it does not fit
- * @returns undefined where there is none, or more than one that fits
+ * @param fits whether a value is the requested one; a value that is the only one is returned in any case
+ * @returns undefined where the text has no value, or several that fit
  */
 export function readJson(
   said: string,
@@ -39,7 +39,7 @@ function parsed(text: string): { readonly json: unknown } | undefined {
 const opening = /^```(?:json)?[ \t]*\r?\n/i;
 const closing = '```';
 
-/** The content of a text that is one fence; the search for the fence starts at both ends of the text. */
+/** Content of a text that is one code fence. The search starts at both ends of the text. */
 function fenced(text: string): string | undefined {
   const block = text.trim();
   const start = opening.exec(block)?.[0].length;
@@ -57,10 +57,10 @@ function fenced(text: string): string | undefined {
   return block.slice(start, end);
 }
 
-/** Says in {@link JsonReading.passed} that the value stood among other words. */
+/** The word in {@link JsonReading.passed} for other text around the value. */
 export const textAround = 'text around it';
 
-/** A text with more values, or mentions of thinking, than this is no answer with some words around it. */
+/** Limit on JSON values and thinking marks in a text; a text with more is not read as an answer with some words around it. */
 const mostValues = 100;
 
 function readLeniently(said: string, fits: (value: unknown) => boolean): JsonReading | undefined {
@@ -71,7 +71,7 @@ function readLeniently(said: string, fits: (value: unknown) => boolean): JsonRea
   const { values, thinking, start } = found;
   if (thinking) passed.push('thinking');
   const rest = text.slice(start);
-  // A number, a word or a text stands alone: in a sentence it is no value.
+  // A number, word or string counts only where it is the whole text, not within a sentence.
   const bare = values.length === 0 ? mended((fenced(rest) ?? rest).trim()) : undefined;
   if (bare !== undefined)
     return {
@@ -94,21 +94,21 @@ interface Mended {
 }
 
 /**
- * The objects and lists that stand in a text outside thinking, in order, none of them within another. Undefined where a bracket is
- * never closed: the text may be cut.
+ * The top-level objects and lists of a text outside thinking, in order. Undefined where a bracket is never closed: the text may be
+ * truncated.
  */
 function valuesIn(text: string):
   | {
       readonly values: readonly (Mended & { readonly start: number; readonly end: number })[];
       readonly thinking: boolean;
-      /** Where the thinking ends. */
+      /** Offset of the end of the thinking. */
       readonly start: number;
     }
   | undefined {
   let values: (Mended & { readonly start: number; readonly end: number })[] = [];
   let start = 0;
   let seen = 0;
-  // Sticky, so that brackets and tags are found one after the other, and never within a value.
+  // Sticky, so that brackets and tags are found one after another, and never inside a value.
   const marks = /[{[]|<(\/?)think(?:ing)?>/gi;
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     if (++seen > mostValues) return undefined;
@@ -118,16 +118,16 @@ function valuesIn(text: string):
         const end = closingTag(text, marks.lastIndex);
         if (end === undefined) return undefined;
         marks.lastIndex = end;
-        // Thinking behind a value says nothing about it.
+        // Thinking after a value does not change the value.
         if (values.length > 0) continue;
       } else values = [];
-      // A tag that only closes: the request had opened it.
+      // Only a closing tag: the request contained the opening tag.
       start = marks.lastIndex;
       continue;
     }
     const end = endOfValue(text, mark.index);
     if (end === undefined) {
-      // In thinking whose beginning the request had written, brackets need not be closed.
+      // Where the request contained the opening tag of the thinking, brackets in the thinking need not be closed.
       const close = closingTag(text, marks.lastIndex);
       if (close === undefined) return undefined;
       [values, start, marks.lastIndex] = [[], close, close];
@@ -135,20 +135,20 @@ function valuesIn(text: string):
     }
     const value = mended(text.slice(mark.index, end));
     if (value !== undefined) values.push({ ...value, start: mark.index, end });
-    // What is in brackets and is no JSON holds no answer either.
+    // Text in brackets that is not JSON cannot contain the answer.
     marks.lastIndex = end;
   }
   return { values, thinking: start > 0, start };
 }
 
-/** Where the next tag ends that closes thinking; undefined: there is none. */
+/** Offset after the next closing tag of thinking; undefined where there is none. */
 function closingTag(text: string, from: number): number | undefined {
   const tag = /<\/think(?:ing)?>/gi;
   tag.lastIndex = from;
   return tag.exec(text) === null ? undefined : tag.lastIndex;
 }
 
-/** Where the bracket at `start` is closed; undefined: nowhere. */
+/** Offset after the bracket that closes the one at `start`; undefined where none does. */
 function endOfValue(text: string, start: number): number | undefined {
   const open: string[] = [];
   for (let i = start; i < text.length; i++) {
@@ -165,7 +165,7 @@ function endOfValue(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The quotation mark that closes the one at `start`, or the end of the text. */
+/** Offset of the quotation mark that closes the one at `start`, or of the end of the text. */
 function endOfText(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     if (text[i] === '\\') i += 1;
@@ -174,7 +174,7 @@ function endOfText(text: string, start: number): number {
   return text.length;
 }
 
-/** A value as it stands; else without trailing commas, and with raw control characters in its strings escaped. */
+/** Parses a value as it is; if that fails, without trailing commas and with raw control characters in its strings escaped. */
 function mended(text: string): Mended | undefined {
   const strict = parsed(text);
   if (strict !== undefined) return { value: strict.json, text, mends: [] };
@@ -201,14 +201,14 @@ function mended(text: string): Mended | undefined {
   return value === undefined ? undefined : { value: value.json, text: json, mends: [...mends] };
 }
 
-/** What follows a place, blanks aside; empty at the end. */
+/** The next character after an offset that is not white space; empty at the end. */
 function nextOf(text: string, place: number): string {
   let next = place + 1;
   while (/\s/.test(text[next] ?? '')) next += 1;
   return text[next] ?? '';
 }
 
-// JSON takes none of them in a string (RFC 8259 7).
+// Control characters, which JSON does not allow in a string (RFC 8259 7).
 const controls = /[^ -\u{10ffff}]/gu;
 
 const escape = (character: string): string =>

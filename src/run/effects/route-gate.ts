@@ -2,15 +2,15 @@ import type { Rate } from '../../pipeline/pipeline.ts';
 import type { Clock } from '../clock.ts';
 import { Departures } from '../limits/departures.ts';
 
-/** A request between the gate and its end. */
+/** Callbacks of a request that passed the gate. */
 interface Departure {
-  /** Its first byte leaves, or leaves again. */
+  /** Called when the first byte is sent, and again when the request is sent once more. */
   readonly onLeave: () => void;
-  /** It has ended, whether it left or not. */
+  /** Called when the request has ended, whether it was sent or not. */
   readonly onEnd: () => void;
 }
 
-/** Requests that wait for their moment, and pass one after the other, in the order in which they came. */
+/** A queue of requests that pass one after another, first come, first served, each when the rate allows it. */
 export class SendQueue<Passed> {
   readonly #clock: Clock;
   readonly #nextAt: (now: number) => number;
@@ -19,8 +19,8 @@ export class SendQueue<Passed> {
   #cancelTimer: (() => void) | undefined;
 
   /**
-   * @param nextAt when the next request may pass, Unix ms; positive infinity: once {@link next} is called
-   * @param pass one passes
+   * @param nextAt when the next request may pass, Unix ms; positive infinity: only after {@link next} is called
+   * @param pass called when a request passes
    */
   constructor(clock: Clock, nextAt: (now: number) => number, pass: (now: number) => Passed) {
     this.#clock = clock;
@@ -28,15 +28,15 @@ export class SendQueue<Passed> {
     this.#pass = pass;
   }
 
-  /** How many requests wait. */
+  /** Number of waiting requests. */
   get size(): number {
     return this.#waiting.size;
   }
 
   /**
-   * Waits until a request may pass; what `pass` gives: at once.
+   * Waits until the request may pass; returns at once the result of `pass` where nothing waits.
    *
-   * @returns undefined where the signal ended the wait: the request must not leave
+   * @returns undefined where the signal ended the wait: the request must not be sent
    */
   pass(signal: AbortSignal): Passed | Promise<Passed | undefined> {
     const now = this.#clock.now();
@@ -59,7 +59,7 @@ export class SendQueue<Passed> {
     });
   }
 
-  /** Lets pass what may, and waits for the moment of what comes after that. */
+  /** Lets the waiting requests pass that may, and sets a timer for the next one. */
   next(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -75,11 +75,11 @@ export class SendQueue<Passed> {
   }
 }
 
-/** Lets the requests of one route pass at its rate. */
+/** A gate that lets the requests of one route pass at its rate. */
 export class RouteGate {
   readonly #departures: Departures;
   readonly #clock: Clock;
-  /** Called when a request leaves for the first time. */
+  /** Called when a request is sent for the first time. */
   readonly #onLeft: (at: number) => void;
   readonly #queue: SendQueue<Departure>;
 
@@ -94,7 +94,7 @@ export class RouteGate {
     );
   }
 
-  /** As {@link SendQueue.pass}. */
+  /** Waits like {@link SendQueue.pass}. */
   pass(signal: AbortSignal): Departure | Promise<Departure | undefined> {
     return this.#queue.pass(signal);
   }

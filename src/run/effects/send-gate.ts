@@ -8,28 +8,28 @@ import type { Route } from '../events.ts';
 import type { SendFence, SharedLimits } from '../ports.ts';
 import { RouteGate } from './route-gate.ts';
 
-/** The ports through which requests leave. */
+/** The ports that send requests. */
 interface SendPorts {
   readonly service: ImageService;
   readonly text: TextService;
   readonly artifacts: ArtifactWriter;
 }
 
-/** Is told when a request leaves on a route that has a rate. */
+/** Called when a request is sent on a route that has a rate. */
 export type OnLeft = (route: Route, at: number) => void;
 
-/** Routes whose requests may be paid. */
+/** Routes whose requests may cost money. */
 const paidRoutes: ReadonlySet<Route> = new Set(['submit', 'text']);
 
 const routeNames = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
 
 /**
- * Keeps the rates of `limits` at the moment in which requests leave. The scheduler decides at the same rates; between its decision and
- * the request lie a commit and the reading of images, which bunch requests together, and between the gate and the network a handshake, or
- * a pause of the process. Where a port tells when its requests leave, the gate counts that; of others, that they passed.
+ * Enforces the rates of `limits` when requests are sent. The scheduler applies the same rates, but between its decision and the request lie
+ * a commit and the reading of images, which bunch requests together, and between the gate and the network a handshake or a pause of the
+ * process. The gate counts a request when its port reports the first byte, or else when it passes the gate.
  *
- * A worker of several lets no paid request pass while others may take it for dead, and looks at that again in the very moment in which the
- * request leaves: the process may have been stopped in between.
+ * With several workers, no paid request passes while others may consider this worker dead. That is checked again just before the first
+ * byte, because the process may have been stopped in between.
  */
 export class SendGate {
   readonly #routes: ReadonlyMap<Route, RouteGate>;
@@ -56,7 +56,7 @@ export class SendGate {
   }
 
   /**
-   * Sends a request when it may leave.
+   * Sends a request as soon as it may be sent.
    *
    * @returns `refusal` where the signal ended the wait
    */
@@ -113,7 +113,7 @@ const unsaved: { readonly ok: false; readonly error: SaveFailure } = {
   error: { code: 'download.aborted', class: 'retry', message: 'The run ended before the download began.' },
 };
 
-/** The same ports, each request of which waits for its moment. Without rates the ports themselves. */
+/** Returns ports whose requests wait for the gate; the same ports where no rate applies. */
 export function gated(
   ports: SendPorts,
   limits: Limits,

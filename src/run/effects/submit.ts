@@ -13,25 +13,25 @@ import type { Job } from '../machine/job.ts';
 import { MissingInput, type Shown, shownImages } from './conversation.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 
-/** The ports and settings of submissions. */
+/** Ports and settings of submissions. */
 export interface SubmitPorts {
   readonly service: ImageService;
   readonly inputs: InputReader;
   readonly lookup: RecordLookup;
   readonly inputBudget: InputBudget;
   readonly speed: Speed | undefined;
-  /** Every submission carries its job's key, which the task echoes (gateway 2.2). */
+  /** Whether every submission has its job's key as a tag, which the task echoes (gateway 2.2). */
   readonly tags: boolean;
 }
 
 type Submitted = Promise<LoadedInputs<ServiceResult<SubmitResult>>>;
 
-/** The fields of all submissions. */
+/** The fields that all submissions have. */
 function common({ key, request: { extra } }: JobRecord, { speed, tags }: SubmitPorts) {
   return { speed, ...(extra === undefined ? {} : { extra }), ...(tags ? { tag: key } : {}) };
 }
 
-/** Submits a job from its record: reads the images that it shows, and asks the service for a task. */
+/** Submits a job from its record: reads the images it shows and asks the service for a task. */
 export async function submit(
   { record, parentTaskId }: Job,
   ports: SubmitPorts,
@@ -60,7 +60,7 @@ export async function submit(
   });
 }
 
-/** @returns why the mask of a click cannot answer its modal; undefined: it can, or there is none */
+/** Checks whether the mask of a click fits its image. @returns the error; undefined where it fits or there is no mask */
 export async function checkMask(
   record: JobRecord,
   ports: SubmitPorts,
@@ -72,14 +72,14 @@ export async function checkMask(
   return 'unread' in loaded ? loaded.unread : undefined;
 }
 
-/** Answers the modal that a job's click has opened. */
+/** Confirms the modal that a job's click has opened. */
 export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
   const { request, modal } = record;
   if (request.press === undefined || modal === undefined)
     throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
   const { service, lookup, inputBudget } = ports;
   const { taskId } = modal;
-  // A prompt that a describe suggested is no part of a request, so it is found here, also above a remix.
+  // A prompt suggested by a describe is not part of the request. It is looked up here, also above a remix.
   const { prompt = nearestPrompt(record, lookup) } = request.fields;
   return await withInputs(inputBudget, signal, async (hold) => {
     const mask = await modalMask(record, ports, hold, signal);
@@ -95,7 +95,7 @@ export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal
   });
 }
 
-/** The mask that confirms a modal beside the prompt, in the size of the image under the button; equal masks are made once. */
+/** The mask that confirms a modal together with the prompt, resized to the image under the button. Equal masks are made once. */
 async function modalMask(
   record: JobRecord,
   { inputs, lookup }: SubmitPorts,
@@ -111,7 +111,6 @@ async function modalMask(
   return inlined(read(result));
 }
 
-/** Length of the Base64 of this many bytes. */
 const encoded = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
 interface Pictures {
@@ -131,7 +130,7 @@ async function pictures(
   const bytes = all.reduce((sum, image) => sum + image.bytes, 0);
   await hold(bytes + (mask === undefined ? 0 : encoded(largestMask)));
   const loaded: LoadedImage[] = [];
-  // One at a time, so that a request does not open as many files, or connections, at once.
+  // One at a time, so that a request does not open many files or connections at once.
   for (const { source } of all) loaded.push(read(await inputs.load(source, signal)));
   const images = loaded.map(inlined);
   if (mask === undefined) return { images, mask: {} };

@@ -22,7 +22,7 @@ import { evaluateReply, expectedJson } from './evaluate-reply.ts';
 import { type InputBudget, inlined, type LoadedInputs, read, withInputs } from './input-budget.ts';
 import { type Writing, written } from './write-retry.ts';
 
-/** The ports of text calls. */
+/** Ports of text calls. */
 export interface AskPorts {
   readonly text: TextService;
   readonly inputs: Pick<InputReader, 'load'>;
@@ -30,14 +30,14 @@ export interface AskPorts {
   readonly lookup: RecordLookup;
   readonly inputBudget: InputBudget;
   readonly writing: Writing;
-  /** Default `all`. */
+  /** Which whole replies are written. Default `all`. */
   readonly keepReplies?: KeepReplies;
 }
 
 /**
  * Makes one text call from its record: reads its images, sends the request, evaluates the reply, and writes the usable part.
  *
- * @param signal aborts everything up to the reply; a reply that has come is paid, and is written
+ * @param signal aborts everything up to the reply; a reply that arrived is paid for and always written
  */
 export async function ask(
   record: JobRecord,
@@ -56,7 +56,7 @@ export async function ask(
   return told === undefined ? call : { ...call, told };
 }
 
-/** A template may make a wrong schema, which no reply can meet: such a call is not sent and not paid. */
+/** A template may produce an invalid schema, which no reply can satisfy. Such a call is not sent and not paid for. */
 function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
   const schema = isTextRequest(request) ? expectedJson(request)?.schema : undefined;
   if (schema === undefined) return undefined;
@@ -70,7 +70,7 @@ function wrongSchema({ request }: JobRecord): SaveFailure | undefined {
   };
 }
 
-/** Reads the images of a call, and holds them only while it is under way. */
+/** Reads the images of a call and keeps them in memory only until the call ends. */
 async function withRequest<T>(
   record: JobRecord,
   { inputs, lookup, inputBudget }: AskPorts,
@@ -98,7 +98,7 @@ async function requestOf(
   const load = async ({ source }: Shown): Promise<InlineImage> =>
     inlined(read(await inputs.load(source, signal)));
   const said: (EarlierTurn & { readonly request: TextRequest })[] = [];
-  // One image at a time: a call that shows fifty does not open fifty files, or connections, at once.
+  // One image at a time, so that a call that shows fifty does not open fifty files or connections at once.
   for (const { request, images: shown, after: contents } of turns) {
     const images: InlineImage[] = [];
     for (const image of shown) images.push(await load(image));
@@ -121,7 +121,7 @@ async function requestOf(
   };
 }
 
-/** A content to send again, with the data of its images. */
+/** Returns a content to send again, with the data of its images. */
 async function contentOf(
   { role, parts }: Said,
   load: (image: Shown) => Promise<InlineImage>,
@@ -134,7 +134,7 @@ async function contentOf(
   return { role, parts: whole };
 }
 
-/** Evaluates a reply, and keeps what is wanted of it: the files of its images, and the whole reply. */
+/** Evaluates a reply, and writes the files of its images and the whole reply where they are requested. */
 async function keep(
   record: JobRecord,
   reply: TextReply,
@@ -144,18 +144,18 @@ async function keep(
   const { verdict, text, pieces } = evaluateReply(record, reply);
   const usage = reply.usage === undefined ? {} : { usage: reply.usage };
   const asked = { verdict, text, artifacts: [], ...usage };
-  // A slot that was resolved while the call was under way may want files that no slot wanted before.
+  // A slot that was resolved during the call may request files that no slot requested before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  // Only a usable reply replaces the files of the former one.
+  // Only a usable reply replaces the files of the previous one.
   const stands = record.former !== undefined && verdict.kind !== 'done';
   const images = isKept && !stands && pieces.some(({ kind }) => kind === 'image') ? pieces : [];
   const keepsReply = isKept && isReplyKept(keepReplies, verdict);
-  // An earlier call, or the result that this one replaces, may have left images.
+  // An earlier call, or the previous result, may have left images.
   const isAgain =
     isKept && verdict.kind === 'done' && record.attempts > 1 && images.length + record.artifacts.length > 0;
   if (images.length === 0 && !keepsReply && !isAgain) return { kind: 'answered', asked };
   const goesOn = verdict.kind === 'calls';
-  // A paid reply is kept also when the run is left: it is a line, and a few files at most.
+  // A paid reply is written even when the run is left: it is one line and a few files at most.
   const request = {
     key: record.key,
     pieces: images,
@@ -165,7 +165,7 @@ async function keep(
   const write = async () => await artifacts.keep(request, never);
   const kept = await written(write, writing, signal);
   if (!kept.ok) {
-    // The record has the responses of a round, so a missing reply of it is no failure.
+    // The record has the responses of this round, so a reply that could not be written is not a failure.
     if (goesOn && kept.error.class !== 'stop') return { kind: 'answered', asked };
     return { kind: 'unwritten', error: kept.error, text, ...usage };
   }
@@ -180,11 +180,11 @@ async function keep(
   };
 }
 
-/** Replies that call functions are no results, and no failures either. */
+/** Whether the whole reply is written. A reply that calls functions is neither a result nor a failure. */
 const isReplyKept = (keepReplies: KeepReplies, { kind }: ReplyVerdict): boolean =>
   keepReplies === 'all' || (keepReplies === 'failed' && (kind === 'failed' || kind === 'invalid'));
 
-/** The whole reply as JSON, without the images of a reply that cannot be used. */
+/** The whole reply as JSON, without the images of an unusable reply. */
 const wholeReply = ({ whole }: TextReply, { kind }: ReplyVerdict): string =>
   exactJson(kind === 'done' ? whole : withoutData(whole));
 
@@ -196,8 +196,8 @@ function withoutData(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutData(inner, key)]));
 }
 
-/** A paid reply is kept, whatever happens. */
+/** A signal that never aborts, for writing a paid reply. */
 const never = new AbortController().signal;
 
-/** Longer texts under the name `data` are data of files. */
+/** Texts longer than this under the name `data` are the data of files. */
 const longestData = 1024;

@@ -10,10 +10,9 @@ export interface Writing {
 }
 
 /**
- * Writes a paid result, at most `retry.attempts` times while the write fails in a way that may pass: a new request would be
- * paid again.
+ * Writes a paid result. Retries up to `retry.attempts` times while the error may pass, because a new request would cost money again.
  *
- * @param signal ends the rest before the next try, which is then the last one
+ * @param signal ends the delay before the next try, which is then the last one
  */
 export async function written(
   write: () => Promise<KeepResult>,
@@ -30,7 +29,7 @@ export async function written(
         ? result
         : { ok: false, error: { ...error, message: `${error.message} (after ${tries} tries)` } };
     }
-    // One disk, and nobody else to come back at the same moment: no jitter.
+    // No jitter: there is one disk, and no other process that could retry at the same moment.
     await resting(
       clock,
       Math.max(
@@ -42,7 +41,6 @@ export async function written(
   }
 }
 
-/** Waits for this time, or until the signal. */
 async function resting(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -6,22 +6,22 @@ import type { RunEnd } from '../events.ts';
 import type { Allowance, Reserve, RunSettings } from '../ports.ts';
 import type { CostModel } from './cost.ts';
 
-/** Spending over the directory's life until a run began. */
+/** Total spending in a run directory before a run began. */
 export interface Spent {
   readonly attempts: number;
-  /** Known to be charged. */
+  /** Cost that is known to be charged. */
   readonly cost: number;
-  /** What unanswered submissions, and replies without a token count, may have cost beside `cost`. */
+  /** Cost that unanswered submissions, and replies without a token count, may have had in addition to `cost`. */
   readonly possibleCost: number;
   readonly tokens: number;
-  /** Estimate for replies without a token count, and for text calls whose answer was lost, beside `tokens`. */
+  /** Estimated tokens of replies without a token count and of text calls whose answer was lost, in addition to `tokens`. */
   readonly assumedTokens: number;
 }
 
 /**
- * What may still be spent: `budget` over the directory's life, `--max-submits` over this invocation. Price and tokens are
- * reserved while a request is under way, so that many at once cannot overspend together. A possible cost counts as a
- * cost: no bill may exceed the budget.
+ * Limits spending: `budget` over the life of the directory, `--max-submits` over this invocation. Price and tokens are reserved while a
+ * request is in flight, so that many requests cannot exceed the budget together. A possible cost counts as a cost: no bill may exceed the
+ * budget.
  */
 export class BudgetTracker implements Allowance {
   readonly #settings: RunSettings;
@@ -31,17 +31,17 @@ export class BudgetTracker implements Allowance {
   #cost: number;
   #possibleCost: number;
   #tokens: number;
-  /** The part of `#tokens` that is estimated, because replies had no token count or were lost. */
+  /** The estimated part of `#tokens`, for replies without a token count or lost replies. */
   #assumedTokens: number;
   #submitsHere = 0;
   #tokensHere = 0;
-  /** Reserves of the requests under way, by job. */
+  /** Reserves of the requests in flight, by job key. */
   readonly #reserves = new Map<string, Reserve>();
   #reserved = { cost: 0, tokens: 0 };
-  /** False: nothing bounds what requests under way may use. */
+  /** False where no budget limits the requests in flight. */
   readonly #keepsReserves: boolean;
 
-  /** @param shared what the run shares with others, which is told of all spending */
+  /** @param shared the allowance shared with other workers, which is told of all spending */
   constructor(
     settings: RunSettings,
     costModel: Pick<CostModel, 'price' | 'tokens'>,
@@ -60,19 +60,19 @@ export class BudgetTracker implements Allowance {
     this.#assumedTokens = spent.assumedTokens;
   }
 
-  /** Submissions and text calls of this invocation. */
+  /** Number of submissions and text calls of this invocation. */
   get submits(): number {
     return this.#submitsHere;
   }
 
-  /** Tokens of the replies of this invocation. */
+  /** Number of tokens of the replies of this invocation. */
   get tokens(): number {
     return this.#tokensHere;
   }
 
-  /** Why this job may not be submitted; undefined: it may. A cost budget refuses a job without a price, which it cannot bound. */
+  /** Returns why this job may not be submitted, or undefined. A cost budget refuses a job without a price, which it cannot limit. */
   refusal(record: JobRecord): Extract<RunEnd, { kind: 'budget' }> | undefined {
-    // The first answer to a modal belongs to its click, which is counted.
+    // The first confirm of a modal belongs to its click, which is already counted.
     if (record.modal?.sent === 0) return undefined;
     const { budget, maxSubmits } = this.#settings;
     if (maxSubmits !== undefined && this.#submitsHere >= maxSubmits)
@@ -111,7 +111,7 @@ export class BudgetTracker implements Allowance {
     return undefined;
   }
 
-  /** Notes the changes that an event made to a record. */
+  /** Updates spending and reserves after an event changed a record. */
   note(before: JobRecord, after: JobRecord): void {
     const attempts = after.attempts - before.attempts;
     this.#submits += attempts;
@@ -133,7 +133,7 @@ export class BudgetTracker implements Allowance {
     if (before.status === 'submitting' && after.status !== 'submitting') this.#release(after.key);
   }
 
-  /** What the next request of this job may use. */
+  /** Returns the most that a job's next request may use. */
   reserveOf(record: JobRecord): Reserve {
     const tokens = isTextRequest(record.request) ? this.#costModel.tokens(record) : 0;
     const cost = record.modal === undefined ? this.#costModel.price(record) : 0;
@@ -163,7 +163,7 @@ export class BudgetTracker implements Allowance {
   #release(key: string): void {
     const { cost = 0, tokens } = this.#reserves.get(key) ?? { tokens: 0 };
     this.#reserves.delete(key);
-    // With no request under way the reserve is 0; sums leave rounding errors.
+    // With no request in flight the reserve is 0; sums leave rounding errors.
     this.#reserved =
       this.#reserves.size === 0
         ? { cost: 0, tokens: 0 }
@@ -171,17 +171,17 @@ export class BudgetTracker implements Allowance {
   }
 }
 
-/** A budget of cost refuses a job without a price, which it cannot bound. */
+/** Returns the end of a run whose cost budget cannot limit a job, because the job has no price. */
 export const unpriced = (record: JobRecord): Extract<RunEnd, { kind: 'budget' }> => ({
   kind: 'budget',
   code: 'budget.unpriced',
   message: `The next submission (${priceName(record)}) has no price, so budget.cost cannot bound it. Give it one in prices; 0 where it costs nothing.`,
 });
 
-/** Possible cost of a job beside its known cost. */
+/** Possible cost of a job in addition to its known cost. */
 const possible = ({ doubtful, assumed }: JobRecord): number => (doubtful?.cost ?? 0) + (assumed?.cost ?? 0);
 
-/** Possible tokens of a text job beside those that are known. */
+/** Possible tokens of a text job in addition to the known ones. */
 const possibleTokens = ({ doubtful, assumed }: JobRecord): number =>
   (doubtful?.tokens ?? 0) + (assumed?.tokens ?? 0);
 

@@ -1,23 +1,23 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import { WindowCharge, windowMsOf } from './window-charge.ts';
 
-/** How far requests may lag behind even moments and catch up, ms. */
+/** How far requests that lag behind their schedule may catch up, ms. */
 const caughtUpMs = 250;
-/** Timers are late by a few ms: to catch up, so much is no reason to wait. */
+/** Allowed timer delay: a wait shorter than this is skipped, ms. */
 const timerMs = 5;
 
 /**
- * When the requests of one route may pass to the network, so that in no window of `perMs` more than `count` leave, whatever the time
- * between the two. What left within the window is counted at the moment at which it left, and what has passed and not left as leaving now:
- * of any requests that leave within one window, the last one to pass was counted with all the others.
+ * Send times for the requests of one route: no window of `perMs` contains more than `count` sends, whatever the delay between gate and
+ * network. A sent request counts at the time it was sent; a request that passed the gate but was not sent counts as sent now. So of all
+ * requests sent within one window, the last one to pass the gate was counted with all others.
  *
- * They pass at even moments. After a pause they catch up, up to a quarter of a second, at twice the pace at most.
+ * Requests are spaced evenly. After a pause they catch up by at most a quarter of a second, at no more than twice the rate.
  */
 export class Departures {
   readonly #count: number;
   readonly #spacing: number;
   readonly #left: WindowCharge;
-  /** Requests that have passed and not left. */
+  /** Number of requests that passed the gate and were not sent yet. */
   #passed = 0;
   #next = Number.NEGATIVE_INFINITY;
   #nextCatchingUp = Number.NEGATIVE_INFINITY;
@@ -28,17 +28,17 @@ export class Departures {
     this.#spacing = windowMsOf(rate) / rate.count;
   }
 
-  /** How many numbers of requests are remembered. */
+  /** Number of stored entries. */
   get size(): number {
     return this.#left.size;
   }
 
-  /** Unix ms from when on the next request may pass; not in the future means now, positive infinity: once another has left. */
+  /** Unix ms from which the next request may pass; a past time means now, positive infinity: only after another one is sent. */
   nextAt(now: number): number {
     return Math.max(this.#next, this.#nextCatchingUp, this.#left.downTo(this.#count - this.#passed - 1, now));
   }
 
-  /** A request passes. */
+  /** Notes that a request passes the gate. */
   pass(now: number): void {
     const isFirst = this.#next === Number.NEGATIVE_INFINITY;
     this.#next = (isFirst ? now : Math.max(this.#next, now - caughtUpMs)) + this.#spacing;
@@ -46,18 +46,18 @@ export class Departures {
     this.#passed += 1;
   }
 
-  /** A request that has passed leaves. */
+  /** Notes that a request which passed the gate is sent. */
   leave(now: number): void {
     this.#passed -= 1;
     this.leaveAgain(now);
   }
 
-  /** A request that has left is sent once more. */
+  /** Notes that a request which was sent is sent once more. */
   leaveAgain(now: number): void {
     this.#left.add(now, 1);
   }
 
-  /** A request that has passed will not leave. */
+  /** Notes that a request which passed the gate will not be sent. */
   withdraw(): void {
     this.#passed -= 1;
   }

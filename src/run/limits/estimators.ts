@@ -9,14 +9,14 @@ import { TokenForecast } from './token-forecast.ts';
 
 /** Learns during a run how long each kind of task takes, and how many tokens the calls of each model take. */
 export class Estimators {
-  /** Cost and tokens of requests, by the estimates so far. */
+  /** Prices and tokens of requests, by the current estimates. */
   readonly costModel: CostModel;
   readonly #pace: PollPace;
   readonly #forecast = new TokenForecast();
 
   /**
-   * @param price of one submission, where known
-   * @param learned what earlier runs have learned of the durations of tasks
+   * @param price returns the price of one submission, where known
+   * @param learned task durations saved by earlier runs
    */
   constructor(
     { poll, prices }: Pick<RunSettings, 'poll' | 'prices'>,
@@ -27,22 +27,22 @@ export class Estimators {
     this.costModel = costModelOf(prices, price, this.#forecast);
   }
 
-  /** What was learned of the durations of tasks, to be kept for the next run. */
+  /** Learned task durations, to save for the next run. */
   get learned(): string | undefined {
     return this.#pace.learned;
   }
 
   /**
-   * Milliseconds until the next poll of a task that was submitted `elapsedMs` ago.
+   * Returns the milliseconds until the next poll of a task that was submitted `elapsedMs` ago.
    *
-   * @param watch what its polls have shown; undefined: it was not polled yet
+   * @param watch what earlier polls of the task have shown; undefined where there was no poll
    */
   pollInMs(record: JobRecord, elapsedMs: number, watch?: TaskWatch): number {
     return this.#pace.nextMs(kindOf(record), elapsedMs, watch);
   }
 
   /**
-   * Notes how long a task took whose poll at `now` showed the end.
+   * Notes the duration of a task whose poll at `now` showed its end.
    *
    * @param watchedSince since when tasks are polled without a gap, Unix ms
    */
@@ -54,18 +54,18 @@ export class Estimators {
   ): void {
     const { submittedAt } = before;
     if (before.status !== 'running' || !hasEnded(before, after)) return;
-    // A task from an earlier run, or from before a sleep, would only teach how long nobody polled.
+    // A task from an earlier run, or from before a sleep, would only show how long nobody polled.
     if (submittedAt !== undefined && submittedAt >= watchedSince && submittedAt <= now)
       this.#pace.learn(kindOf(before), watch, now - submittedAt);
   }
 
-  /** Notes the tokens of an answered text call. */
+  /** Notes the token usage of an answered text call. */
   noteReply(record: JobRecord, usage: TokenUsage): void {
     this.#forecast.learn(record, usage);
   }
 }
 
-/** True where a poll showed the end of the task: a result, an open modal, or a failure of the task itself. */
+/** Whether a poll showed the end of the task: a result, an open modal, or a failure of the task itself. */
 function hasEnded(before: JobRecord, after: JobRecord): boolean {
   switch (after.status) {
     case 'saving':
@@ -81,6 +81,6 @@ function hasEnded(before: JobRecord, after: JobRecord): boolean {
   }
 }
 
-/** A task that outlived its deadline has not ended. */
+/** Whether an error code means that the task itself failed. A task past its deadline has not ended. */
 const isTaskFailure = (code: string): boolean =>
   code === 'modal.not-opened' || (code.startsWith('task.') && code !== 'task.timeout');

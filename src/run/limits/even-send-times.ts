@@ -2,34 +2,33 @@ import type { Rate } from '../../pipeline/pipeline.ts';
 import type { SendTimes } from '../ports.ts';
 
 /**
- * How late a request may use its moment, ms: timers are late, and a process waits for its disk. A later request gets another moment, and
- * the one it missed is lost. A two hundredth of the window, but not below 20 ms, nor above 300 ms.
+ * How long after its send time a request may still be sent, ms: timers are late and disks are slow. A later request gets a new send time,
+ * and the missed one is lost. It is 1/200 of the window, at least 20 ms and at most 300 ms.
  */
 export const graceMs = ({ perMs }: Rate): number => Math.min(300, Math.max(20, perMs / 200));
 
-/** What was sent before: so many requests count until this moment, Unix ms. */
+/** Requests sent by earlier runs, which count until a time in Unix ms. */
 export interface Sent {
   readonly until: number;
   readonly count: number;
 }
 
 /**
- * Evenly spaced moments at which requests may leave: in any window of `perMs` at most `count` leave. A request leaves at its moment or
- * up to {@link graceMs} later, so the moments of a window lie in the window and that time before it; they are spaced so that these
- * are at most `count`. Of a limit a minute 99.5 % can be used, of one a second 98 %.
+ * Evenly spaced send times: any window of `perMs` has at most `count` sends. A request is sent at its time or up to {@link graceMs} later,
+ * so the spacing makes `count` of them fit into a window plus that delay. A limit per minute is used to 99.5 %, one per second to 98 %.
  */
 export class EvenSendTimes implements SendTimes {
   readonly #rate: Rate;
   readonly #spacing: number;
   readonly #lateMs: number;
   #next = Number.NEGATIVE_INFINITY;
-  /** What earlier runs sent within the window, the first to be forgotten first. */
+  /** Requests of earlier runs within the window, those that expire first in front. */
   #before: readonly Sent[];
   #sent = 0;
 
   /**
-   * @param before what earlier runs sent
-   * @param lateMs how late a moment may be used; more than {@link graceMs} only where another one keeps the rate behind this
+   * @param before requests sent by earlier runs
+   * @param lateMs how late a send time may be used; more than {@link graceMs} only where a second limit behind this one enforces the rate
    */
   constructor(rate: Rate, before: readonly Sent[] = [], lateMs: number = graceMs(rate)) {
     this.#rate = rate;
@@ -38,17 +37,17 @@ export class EvenSendTimes implements SendTimes {
     this.#lateMs = lateMs;
   }
 
-  /** Milliseconds between two moments. */
+  /** Milliseconds between two send times. */
   get spacing(): number {
     return this.#spacing;
   }
 
-  /** Unix ms from when on the next request may leave. */
+  /** Unix ms from which the next request may be sent. */
   nextAt(): number {
     return Math.max(this.#next, this.#clearOfBefore());
   }
 
-  /** Uses the next moment. @returns the moment, which is before `now` where the request is late */
+  /** Uses the next send time. @returns that time, which is before `now` where the request is late */
   take(now: number): number {
     if (now >= (this.#before.at(-1)?.until ?? now)) this.#before = [];
     const isFirst = this.#next === Number.NEGATIVE_INFINITY;
@@ -58,7 +57,7 @@ export class EvenSendTimes implements SendTimes {
     return moment;
   }
 
-  /** While requests of earlier runs count, all of this run count as well. */
+  /** While requests of earlier runs count, all requests of this run count as well. */
   #clearOfBefore(): number {
     let counted = this.#before.reduce((sum, { count }) => sum + count, this.#sent + 1);
     let at = Number.NEGATIVE_INFINITY;

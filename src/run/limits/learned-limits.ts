@@ -2,31 +2,31 @@ import type { Route } from '../events.ts';
 import type { FoundPace } from './gate.ts';
 import { learnedContent, learnedText } from './learned.ts';
 
-/** What a run found out about the limits of its service, for the next run. */
+/** Limits of the service that a run discovered, for the next run. */
 export interface LearnedLimits {
-  /** Tasks that the service accepts at a time; absent: it refused none. */
+  /** Most tasks that the service accepts at a time; absent where it refused none. */
   readonly tasks?: number;
-  /** Requests a minute that the service accepts, by route. */
+  /** Most requests a minute that the service accepts, by route. */
   readonly perMinute: Readonly<Partial<Record<Route, number>>>;
-  /** Text calls a minute that it accepts, by their kind; absent: it refused none. */
+  /** Most text calls a minute that the service accepts, by their kind; absent where it refused none. */
   readonly lanes?: Readonly<Record<string, number>>;
-  /** Requests that it accepts at a time: `poll`, `download`, or `text/` and the kind; absent: it refused none. */
+  /** Most requests that the service accepts at a time, by `poll`, `download`, or `text/` and the kind; absent where it refused none. */
   readonly atOnce?: Readonly<Record<string, number>>;
-  /** The part that it last refused by chance, by the same names and `submit`; the next run begins without. Absent: none. */
+  /** Share of requests that the service last refused at random, by the same names and `submit`. The next run starts without it. */
   readonly byChance?: Readonly<Record<string, number>>;
 }
 
-/** What was found of one lane. */
+/** The pace found for one lane. */
 export interface LanePace extends FoundPace {
   readonly route: Route;
-  /** Of text calls. */
+  /** The kind of text call. */
   readonly kind?: string;
 }
 
 const texts = 'text/';
 const routes = ['submit', 'poll', 'download'] as const satisfies readonly Route[];
 
-/** The limits of these lanes, as they are kept. */
+/** Converts the paces of lanes into limits to save. */
 export function limitsOf(lanes: readonly LanePace[]): LearnedLimits {
   const named = (name: keyof FoundPace, of: (lane: LanePace) => string | undefined): Record<string, number> =>
     Object.fromEntries(
@@ -48,10 +48,7 @@ export function limitsOf(lanes: readonly LanePace[]): LearnedLimits {
   };
 }
 
-/**
- * The lanes of kept limits: image submissions, polls, downloads, and the text calls of each kind. What is not as it is written counts for
- * nothing.
- */
+/** Reads the lanes of saved limits: image submissions, polls, downloads, and each kind of text call. Ignores malformed entries. */
 export function lanesOf(
   limits: Readonly<Partial<Record<keyof LearnedLimits, unknown>>>,
 ): readonly LanePace[] {
@@ -81,14 +78,14 @@ export function lanesOf(
 const version = 1;
 export const noLimits: LearnedLimits = { perMinute: {} };
 
-/** The document that keeps these limits, of the first lanes alone where they are many. */
+/** Serializes limits; where there are too many lanes, only the first ones. */
 export const limitsText = (limits: LearnedLimits): string => learnedText(version, limitsOf(lanesOf(limits)));
 
-/** Reads a kept document. */
+/** Reads saved limits. */
 export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content) => limitsOf(lanesOf(Object(content) as object))) ?? noLimits;
 
-/** How many kinds are kept. */
+/** Largest number of kinds that are saved. */
 const mostKept = 200;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
@@ -102,23 +99,23 @@ const countsIn = (values: unknown): readonly (readonly [string, number])[] =>
     })
     .slice(0, mostKept);
 
-/** What a run saw of the address that it sends to, for the next run at this address: another one begins as unproven. */
+/** What a run observed about the service's address, for the next run at the same address. Another address starts as unknown. */
 export interface LearnedService {
-  /** Names the address with all that decides where its endpoints lie. */
+  /** Identifies the address together with everything that decides where its endpoints are. */
   readonly address: string;
-  /** Ids of the kinds of request that it was seen to serve. */
+  /** Ids of the kinds of request that the service has served. */
   readonly served: readonly string[];
-  /** It has answered well: what a page or a missing path means depends on it (gateway 8.3). */
+  /** True where the service has answered successfully. The meaning of an HTML page or a missing path depends on it (gateway 8.3). */
   readonly hasAnswered: boolean;
-  /** A task of it has shown buttons. */
+  /** True where a task of the service has shown buttons. */
   readonly showsButtons: boolean;
 }
 
-/** The document that keeps this. */
+/** Serializes what is known of a service. */
 export const serviceText = (service: LearnedService): string =>
   learnedText(version, { ...service, served: service.served.slice(0, mostKept) });
 
-/** Reads what is kept of this very address. */
+/** Reads what is known of a service; nothing where it was saved for another address. */
 export const readService = (text: string | undefined, address: string): LearnedService =>
   learnedContent(text, version, (content): LearnedService | undefined => {
     if (typeof content !== 'object' || content === null) return undefined;

@@ -1,20 +1,20 @@
 import { StateError, type StateStore } from '../../state/store.ts';
 import type { Clock } from '../clock.ts';
 
-/** What a run learns about its service and keeps for the next run. Each is one document, kept as a fact of the state. */
+/** Names of the documents that a run learns about its service and saves for the next run. Each is stored as a fact of the state. */
 export const learnedNames = ['poll', 'limits', 'service'] as const;
 export type LearnedName = (typeof learnedNames)[number];
 
-/** The kept documents, as JSON texts. */
+/** Saved documents of what was learned, as JSON texts. */
 export type LearnedTexts = Readonly<Partial<Record<LearnedName, string>>>;
 
-/** Name of the fact that holds a document. */
+/** Returns the name of the fact that stores a document. */
 export const learnedFact = (name: LearnedName): string => `learned.${name}`;
 
-/** Maximum length of a document. A longer text is neither written nor read. */
+/** Maximum length of a document in characters. A longer text is neither written nor read. */
 const mostCharacters = 65_536;
 
-/** Reads what earlier runs have learned. The texts come from a file that anybody may have changed. */
+/** Reads the documents saved by earlier runs. Anybody may have changed the file that they come from. */
 export function readLearned(store: Pick<StateStore, 'fact'>): LearnedTexts {
   const texts: Partial<Record<LearnedName, string>> = {};
   for (const name of learnedNames) {
@@ -24,13 +24,13 @@ export function readLearned(store: Pick<StateStore, 'fact'>): LearnedTexts {
   return texts;
 }
 
-/** A place that keeps facts. A local store has kept a fact when it returns. */
+/** A store of facts. In a local store a fact is durable when the call returns. */
 interface FactStore {
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void | Promise<void>;
 }
 
-/** The documents that differ from the kept ones, and can be read again. */
+/** The documents that differ from the saved ones and are short enough to be read again. */
 const changed = (store: Pick<FactStore, 'fact'>, texts: LearnedTexts): readonly [LearnedName, string][] =>
   learnedNames.flatMap((name): [LearnedName, string][] => {
     const text = texts[name];
@@ -39,10 +39,10 @@ const changed = (store: Pick<FactStore, 'fact'>, texts: LearnedTexts): readonly 
       : [[name, text]];
   });
 
-/** How often what a run learns is kept while it lasts, ms: a killed run has then not learned in vain. */
+/** Interval at which learned documents are saved during a run, ms, so that a killed run keeps most of them. */
 const keepEveryMs = 60_000;
 
-/** Keeps what one run learns: with a commit of the run about once a minute, and at its end. */
+/** Saves what a run learns: about once a minute with a commit, and at the end of the run. */
 export class LearnedKeeper {
   readonly #store: FactStore;
   readonly #texts: () => LearnedTexts;
@@ -56,7 +56,7 @@ export class LearnedKeeper {
     this.#keptAt = clock.now();
   }
 
-  /** What the next commit keeps, by the names of its facts; undefined: it is not time yet. */
+  /** Returns the facts to save with the next commit, by name; undefined where none are due. */
   due(): Readonly<Record<string, string>> | undefined {
     const now = this.#clock.now();
     if (now - this.#keptAt < keepEveryMs) return undefined;
@@ -66,20 +66,20 @@ export class LearnedKeeper {
     );
   }
 
-  /** The run has ended, and all its commits are durable. */
+  /** Saves the documents once the run has ended and all its commits are durable. */
   async onEnd(): Promise<void> {
     for (const [name, text] of changed(this.#store, this.#texts()))
       await keepFact(this.#store, learnedFact(name), text);
   }
 }
 
-/** Forgets what earlier runs have learned (`--relearn`). */
+/** Deletes what earlier runs have learned (`--relearn`). */
 export async function forgetLearned(store: FactStore): Promise<void> {
   for (const name of learnedNames)
     if ((store.fact(learnedFact(name)) ?? '') !== '') await keepFact(store, learnedFact(name), '');
 }
 
-/** Keeps a fact on which no job depends: a disk that does not take it is no failure here, for a commit of a job meets it too. */
+/** Saves a fact that no job depends on. Ignores a disk failure, because the commit of a job reports it too. */
 export async function keepFact(store: Pick<FactStore, 'setFact'>, name: string, text: string): Promise<void> {
   try {
     await store.setFact(name, text);
@@ -88,15 +88,15 @@ export async function keepFact(store: Pick<FactStore, 'setFact'>, name: string, 
   }
 }
 
-/** A document as it is kept: a release that changes what is in one raises its version, and forgets the older ones. */
+/** Serializes a document with its version. A release that changes the content raises the version, which discards older documents. */
 export const learnedText = (version: number, content: unknown): string =>
   JSON.stringify({ version, content });
 
 /**
- * The content of a kept document.
+ * Reads the content of a saved document.
  *
- * @param read checks the content; undefined: it is not what this release writes
- * @returns undefined where there is none, and for a text that is too long, no JSON, or of another version
+ * @param read checks the content; returns undefined where this release would not write it
+ * @returns undefined where there is no document, or it is too long, invalid, or of another version
  */
 export function learnedContent<T>(
   text: string | undefined,

@@ -2,33 +2,33 @@ import type { Limits } from '../../pipeline/pipeline.ts';
 import type { Route } from '../events.ts';
 import type { Sent } from './even-send-times.ts';
 
-/** Requests of this part of a window are counted together. */
+/** Number of parts of a window. Requests of one part are counted together. */
 const parts = 64;
 const routes = ['submit', 'text', 'poll', 'download'] as const satisfies readonly Route[];
 
-/** No request leaves later than this after it was decided, ms, but from a machine that slept. */
+/** Longest delay between the decision and the sending of a request, ms, except on a machine that slept. */
 const latestMs = 600_000;
 
-/** What left on one route within the window. */
+/** Requests sent on one route within the window. */
 interface RouteLog {
   readonly perMs: number;
   readonly left: { until: number; count: number }[];
-  /** Requests that were decided and are not known to have left. */
+  /** Number of requests that were decided and not yet reported as sent. */
   pending: number;
-  /** When the last one was decided, Unix ms. */
+  /** Time of the last decision, Unix ms. */
   decidedAt: number;
 }
 
 /**
- * Counts the requests that left lately on the routes that have a rate, so that a run that follows at once keeps within it. The counts
- * are part of the commit that holds the intents, before their requests leave: those that are pending then may leave until the process
- * ends, and the run that follows counts them as leaving when it begins.
+ * Counts the requests recently sent on routes with a rate, so that a run that starts right afterwards keeps the rate. The counts are saved
+ * with the commit of the intents, before the requests are sent. Pending requests may be sent until the process ends, so the next run counts
+ * them as sent at its start.
  */
 export class SentLog {
   readonly #routes: ReadonlyMap<Route, RouteLog>;
   #countsLeaving = false;
 
-  /** @param kept of earlier runs, which a restart must not forget */
+  /** @param kept counts saved by earlier runs */
   constructor(limits: Limits, kept: Readonly<Partial<Record<Route, readonly Sent[]>>>) {
     this.#routes = new Map(
       routes.flatMap((route) => {
@@ -39,12 +39,12 @@ export class SentLog {
     );
   }
 
-  /** Requests count when they are said to leave. Without this call they leave when they are decided. */
+  /** From now on requests count when they are reported as sent. Without this call they count when they are decided. */
   countLeaving(): void {
     this.#countsLeaving = true;
   }
 
-  /** A request is decided. */
+  /** Notes that a request is decided. */
   decide(route: Route, now: number): void {
     const log = this.#routes.get(route);
     if (log === undefined) return;
@@ -53,7 +53,7 @@ export class SentLog {
     log.decidedAt = now;
   }
 
-  /** A request leaves. */
+  /** Notes that a request is sent. */
   leave(route: Route, now: number): void {
     const log = this.#routes.get(route);
     if (log === undefined || !this.#countsLeaving) return;
@@ -61,13 +61,13 @@ export class SentLog {
     note(log, now);
   }
 
-  /** A request has ended. @param inFlight how many of its route have not */
+  /** Notes that a request has ended. @param inFlight number of requests of the route that have not ended */
   settle(route: Route, inFlight: number): void {
     const log = this.#routes.get(route);
     if (log !== undefined) log.pending = Math.min(log.pending, inFlight);
   }
 
-  /** The counts as a text; undefined: no route has a rate. */
+  /** The counts as a text; undefined where no route has a rate. */
   get text(): string | undefined {
     if (this.#routes.size === 0) return undefined;
     return JSON.stringify(
@@ -84,7 +84,7 @@ export class SentLog {
   }
 }
 
-/** Requests of one part of the window are counted together, and forgotten together. */
+/** Requests of one part of the window are counted together and expire together. */
 function note({ perMs, left }: RouteLog, now: number): void {
   const part = perMs / parts;
   const until = Math.ceil((now + perMs) / part) * part;
@@ -95,10 +95,9 @@ function note({ perMs, left }: RouteLog, now: number): void {
 }
 
 /**
- * Reads what an earlier run kept. The text comes from a file that anybody may have changed: what is not as it is written counts for
- * nothing.
+ * Reads the counts saved by an earlier run. Anybody may have changed the file, so malformed entries are ignored.
  *
- * @param now moments further ahead than the window of the route are none: what may still have left when this run began left then
+ * @param now times later than the route's window after it are ignored; requests still pending count as sent at this time
  */
 export function readSent(
   text: string | undefined,

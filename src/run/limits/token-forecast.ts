@@ -4,29 +4,26 @@ import { isTextRequest } from '../../plan/job-request.ts';
 import { estimateTokens, type TokenEstimate } from '../../plan/request/tokens.ts';
 import { totalTokens } from '../../plan/usage.ts';
 
-/** Weight of the newest answer; the mean follows a change of the prompts within a few answers. */
+/** Weight of the newest answer in the mean, which follows a change of the prompts within a few answers. */
 const weight = 0.2;
-/** The largest factor that corrects an estimate. */
+/** Largest factor that corrects an estimate. */
 const widest = 50;
-/** Maximum of models to learn; a model's name may be a template, so their number has no bound. */
+/** Largest number of models to learn. Model names may come from templates, so they are unlimited. */
 const mostModels = 256;
 
-/**
- * Estimates the tokens of a text call before it is made: from its request, corrected by the error of earlier estimates for the
- * same model.
- */
+/** Estimates the tokens of a text call from its request, corrected by the error of earlier estimates for the same model. */
 export class TokenForecast {
   readonly #estimate: (record: JobRecord) => TokenEstimate;
-  /** Ratio of true to estimated tokens, a moving mean by model. */
+  /** Ratio of actual to estimated tokens, a moving mean per model. */
   readonly #ratios = new Map<string, number>();
-  /** Cache, by what an estimate is made of: a job is estimated again and again, and its record changes with each step. */
+  /** Cache of estimates. A job is estimated many times, and its record changes with each step. */
   readonly #known = new WeakMap<JobRecord | JobRecord['request'], TokenEstimate>();
 
   constructor(estimate: (record: JobRecord) => TokenEstimate = estimateOf) {
     this.#estimate = estimate;
   }
 
-  /** The estimated tokens of a job's next call, as a usage that has a price. */
+  /** Returns the estimated tokens of a job's next call, as a usage that can be priced. */
   usageOf(record: JobRecord): TokenUsage & { readonly total: number } {
     const { input, output } = this.#estimateOf(record);
     const ratio = this.#ratios.get(modelOf(record)) ?? 1;
@@ -34,7 +31,7 @@ export class TokenForecast {
     return { prompt, candidates, total: prompt + candidates };
   }
 
-  /** Notes the tokens of a call that was made from this record. */
+  /** Corrects the estimates by the actual tokens of a call made from this record. */
   learn(record: JobRecord, usage: TokenUsage): void {
     const { input, output } = this.#estimateOf(record);
     const seen = Math.min(widest, Math.max(1 / widest, totalTokens(usage) / Math.max(1, input + output)));
@@ -59,10 +56,10 @@ const modelOf = ({ request }: JobRecord): string => {
   return typeof model === 'string' ? model : '';
 };
 
-/** JSON of a round of function calls: about four bytes are a token. */
+/** Average bytes per token in the JSON of a round of function calls. */
 const bytesPerToken = 4;
 
-/** Estimated tokens of a job's request and of its rounds of function calls. */
+/** Estimates the tokens of a job's request and of its rounds of function calls. */
 export function estimateOf({ request, turns = [] }: JobRecord): TokenEstimate {
   if (!isTextRequest(request)) return { input: 0, output: 0 };
   const { input, output } = estimateTokens(request, (request.images ?? []).length);

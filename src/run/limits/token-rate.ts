@@ -1,21 +1,20 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import type { TokenSendTimes } from '../ports.ts';
 
-/** A window has this many moments; calls answered within one moment are counted together. */
+/** Number of parts of a window. Calls answered within one part are counted together. */
 const moments = 256;
 
 /**
- * Holds text calls to `limits.tokens`: never more than `count` tokens in any window of `perMs`.
+ * Enforces `limits.tokens`: never more than `count` tokens in any window of `perMs`.
  *
- * Nobody knows when the service counts a call's tokens: on arrival, on the reply, or in between. So a call counts from the
- * moment it leaves until `perMs` after its reply: with its estimate until the reply, with its true number from then on. The
- * law that follows, whenever the service counts: the calls of a window together take at most `count` tokens, plus the tokens
- * by which calls that were unanswered when the last one left exceed their estimates. A single call that is larger than the
- * limit leaves when nothing else counts.
+ * It is unknown when the service counts a call's tokens: on arrival, on the reply, or in between. So a call counts from its sending until
+ * `perMs` after its reply, with its estimate until the reply and with the actual number afterwards. Whenever the service counts, the calls
+ * of a window together take at most `count` tokens, plus the excess over the estimates of the calls that were unanswered when the last one
+ * was sent. A single call above the limit is sent when nothing else counts.
  */
 export class TokenLimiter implements TokenSendTimes {
   readonly #rate: Rate | undefined;
-  /** Estimates of the calls under way. */
+  /** Estimated tokens of the calls in flight, by job key. */
   readonly #reserved = new Map<string, number>();
   #sum = 0;
   /** Tokens of answered calls, oldest first; each entry counts until `until`. */
@@ -23,24 +22,24 @@ export class TokenLimiter implements TokenSendTimes {
 
   readonly #shared: TokenSendTimes | undefined;
 
-  /** @param shared the limit that the run shares with others */
+  /** @param shared a further limit that the run shares with other workers */
   constructor(rate: Rate | undefined, shared?: TokenSendTimes) {
     this.#rate = rate;
     this.#shared = shared;
   }
 
-  /** False: a call of any size may leave at any time. */
+  /** False where a call of any size may be sent at any time. */
   get isLimited(): boolean {
     return this.#rate !== undefined || this.#shared !== undefined;
   }
 
   /**
-   * Unix ms from when on a call of this many tokens may leave; not in the future means now, positive infinity: only after
-   * calls under way are answered.
+   * Unix ms from which a call of this many tokens may be sent; a past time means now, positive infinity: only after calls in flight are
+   * answered.
    */
   nextAt(tokens: number): number {
     const own = this.#ownAt(tokens);
-    // Where its own limit holds a call, none is asked for of the shared one.
+    // The shared limit is not asked while the run's own limit blocks the call.
     return own === Number.POSITIVE_INFINITY ? own : Math.max(own, this.#shared?.nextAt(tokens) ?? own);
   }
 
@@ -56,7 +55,7 @@ export class TokenLimiter implements TokenSendTimes {
     return this.#reserved.size === 0 || counted + tokens <= this.#rate.count ? at : Number.POSITIVE_INFINITY;
   }
 
-  /** Counts a call that leaves, with its estimated tokens. */
+  /** Counts a sent call with its estimated tokens. */
   take(key: string, tokens: number, now: number): void {
     this.#shared?.take(key, tokens, now);
     if (this.#rate === undefined) return;
@@ -65,7 +64,7 @@ export class TokenLimiter implements TokenSendTimes {
     this.#sum += tokens;
   }
 
-  /** Counts the true tokens of an answered call, where they are known; else its estimate stands. */
+  /** Counts the actual tokens of an answered call; where they are unknown, the estimate remains. */
   settle(key: string, tokens: number | undefined, now: number): void {
     this.#shared?.settle(key, tokens, now);
     if (this.#rate === undefined) return;

@@ -1,21 +1,21 @@
 import type { Rate } from '../../pipeline/pipeline.ts';
 import { graceMs } from './even-send-times.ts';
 
-/** For so long a request of this rate is charged, ms: the ways of two requests to the service are not equally long. */
+/** How long a request counts against a rate, ms: longer than the window, as two requests may take different times to the service. */
 export const windowMsOf = (rate: Rate): number => rate.perMs + graceMs(rate) / 2;
 
-/** What leaves within this part of a window is counted together, so that the log of 100,000 an hour stays short. */
+/** Number of parts of a window that are counted together, so that the log of 100,000 requests an hour stays short. */
 const parts = 1024;
 
-/** What was used at nearly the same time. */
+/** An amount used at nearly the same time. */
 export interface Charged {
   from: number;
-  /** When all of it is out of the window, Unix ms. */
+  /** Time at which the whole amount has left the window, Unix ms. */
   until: number;
   amount: number;
 }
 
-/** What was used within the last window: requests, or tokens. All moments are Unix ms. */
+/** The amount used within the last window: requests or tokens. All times are Unix ms. */
 export class WindowCharge {
   readonly windowMs: number;
   #log: Charged[] = [];
@@ -25,15 +25,15 @@ export class WindowCharge {
     this.windowMs = windowMs;
   }
 
-  /** How many numbers are remembered. */
+  /** Number of stored entries. */
   get size(): number {
     return this.#log.length;
   }
 
-  /** How much is charged. */
+  /** Returns the amount that counts now. */
   at(now: number): number {
     const back = (this.#log.at(-1)?.from ?? now) - now;
-    // The clock was set back: nothing was used later than now.
+    // The clock was set back: no entry may be later than now.
     if (back > 0)
       for (const charged of this.#log) {
         charged.from -= back;
@@ -46,7 +46,7 @@ export class WindowCharge {
     return this.#sum;
   }
 
-  /** Uses this much now. @returns what it is charged with, for {@link change} */
+  /** Adds an amount used now. @returns its entry, for {@link change} */
   add(now: number, amount: number): Charged {
     this.at(now);
     this.#sum += amount;
@@ -62,14 +62,14 @@ export class WindowCharge {
     return charged;
   }
 
-  /** So much more was used than it was charged with; less where it is negative. */
+  /** Changes an entry to the actual amount; `more` is negative where less was used. */
   change(charged: Charged, more: number): void {
     if (!this.#log.includes(charged)) return;
     charged.amount += more;
     this.#sum += more;
   }
 
-  /** From when on no more than this much is charged, if nothing more is used; infinite: never. */
+  /** Returns the time from which at most `most` counts, if nothing more is used; infinity: never. */
   downTo(most: number, now: number): number {
     let tooMuch = this.at(now) - most;
     if (tooMuch <= 0) return Number.NEGATIVE_INFINITY;

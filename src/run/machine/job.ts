@@ -20,120 +20,120 @@ import type { Route } from '../events.ts';
 import type { Hold } from '../ports.ts';
 
 /**
- * Why a task is fetched: for the buttons of a parent, for its own progress, for fresh links to its files, or to see whether an
- * unanswered confirm of its modal arrived; or to see whether a task past its deadline, which no job waits for, still keeps its place.
+ * The reason for reading a task: the buttons of a parent, its progress, fresh links to its files, whether an unanswered confirm of its
+ * modal arrived, or whether a task past its deadline still takes a slot although no job waits for it.
  */
 export type FetchReason = 'parent' | 'poll' | 'link' | 'modal' | 'overdue';
 
-/** The source of a file: a link; none where the result is text, which the record has. */
+/** The source of a file to save: a link, or nothing where the result is text, which the record contains. */
 export type SaveSource =
   | { readonly url: string; readonly media: 'image' | 'video'; readonly spare?: string }
   | { readonly isText: true };
 
-/** What a job wants next. The scheduler grants the want when limits allow, and reports the result. */
+/** The next request of a job. The scheduler grants it when limits allow, and reports the result. */
 export type NextRequest =
-  /** Room for a task on the service. */
+  /** A task slot on the service. */
   | { readonly kind: 'room' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** A check of its mask against the image under its button. */
+  /** A check of the job's mask against the image under its button. */
   | { readonly kind: 'mask' }
-  /** A search for its task, by tag, in the service's list: before the job is submitted again, or while it is in doubt. */
+  /** A search for the job's task in the service's list, by tag: before the job is submitted again, or while it is in doubt. */
   | { readonly kind: 'search' }
-  /** A turn on the submit route; the intent is recorded when it is granted, not before. */
+  /** A turn on the submit route; the intent is recorded when the turn is granted. */
   | { readonly kind: 'submit' }
-  /** A turn on the submit route to confirm its modal: goes before new submissions. */
+  /** A turn on the submit route to confirm the job's modal, before new submissions. */
   | { readonly kind: 'modal' }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
-  /** The frames of its grid, cut from the file that it has. Nothing is requested, so no route grants it. */
+  /** Cutting the frames of the saved grid. It needs no request, so no route grants it. */
   | { readonly kind: 'cut' }
-  /** A turn on the text route; the intent is recorded when it is granted. */
+  /** A turn on the text route; the intent is recorded when the turn is granted. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'wait'; readonly until: number; readonly next: NextRequest }
-  /** The result of a request that is under way. */
+  /** Nothing until the result of the request in flight arrives. */
   | { readonly kind: 'answer' }
-  /** Settled. */
+  /** Nothing: the job is settled. */
   | { readonly kind: 'nothing' };
 
-/** What the polls of one task have shown of its progress: each level, and the ages at which it was seen first and last, ms. */
+/** Progress levels that the polls of a task have shown, each with the task's age at its first and last sighting, ms. */
 export type Sightings = readonly (readonly [level: number, firstMs: number, lastMs: number])[];
 
-/** What the polls of a task that is not finished have shown. Plain data, replaced as a whole. */
+/** Results of the polls of an unfinished task. Plain data, replaced as a whole. */
 export interface TaskWatch {
-  /** Its age at the last poll, ms. */
+  /** Age of the task at the last poll, ms. */
   readonly ageMs: number;
   readonly seen: Sightings;
 }
 
-/** An active job: its record, and what it wants. Plain data, replaced as a whole. */
+/** An active job: its record and its next request. Plain data, replaced as a whole. */
 export interface Job {
-  /** The slice for which it is carried out. Absent: a run on one machine. */
+  /** Lease of the slice that the job runs for. Absent: a run on one machine. */
   readonly hold?: Hold;
   readonly record: JobRecord;
   readonly want: NextRequest;
-  /** Operations from the root of its chain; a finished round of function calls counts as one. */
+  /** Number of operations from the root of the chain; a finished round of function calls counts as one. */
   readonly depth: number;
-  /** Task whose button is pressed. */
+  /** Id of the task whose button is pressed. */
   readonly parentTaskId?: string;
-  /** The lineage of the next submission; absent: that of the record. */
+  /** Lineage of the next submission; absent: the lineage of the record. */
   readonly lineage?: Lineage;
-  /** The button as lately read from the parent's task; never stored as truth (gateway 5.1). */
+  /** The button as recently read from the parent's task; never saved (gateway 5.1). */
   readonly fresh?: {
     readonly button: Button;
     readonly readAt: number;
-    /** Shown to others, not read for this click; or read again on its turn: such a click goes before others while that is fresh. */
+    /** `shown`: read for other clicks. `again`: read again on the click's turn, which it keeps while the reading is fresh. */
     readonly shown?: true;
     readonly again?: true;
   };
-  /** The gateway shows no buttons, and `submit/change` has nothing like the one that is asked for: it is so in every cell. */
+  /** True where the gateway shows no buttons and `submit/change` has no equivalent of the requested one. That holds in every cell. */
   readonly buttonless?: true;
-  /** The click was refused with this customId, which may have been `shown` to others; its task is read once more before the refusal counts. */
+  /** The refused press, whose customId may have been `shown` to others. The task is read once more before the refusal counts. */
   readonly refused?: { readonly customId: string; readonly error: JobError; readonly shown?: true };
-  /** The mask was made, so it fits. */
+  /** True where the mask was checked and fits. */
   readonly masked?: true;
-  /** How many of its submissions may have made a task when its task was last searched for and not found. */
+  /** Number of possibly accepted submissions when a search last found no task of the job. */
   readonly searched?: number;
-  /** Failed reads of a task, or failed downloads, in a row. */
+  /** Number of failed reads of a task, or failed downloads, in a row. */
   readonly misses: number;
-  /** The message of its failure in an earlier run: the job is tried again on the user's word (`--retry-failed`). */
+  /** Error message of an earlier run; set where the user retries the job (`--retry-failed`). */
   readonly earlierFailure?: string;
-  /** The modal was open when the job settled in this status, and may be gone by now: a retry polls it before it is confirmed. */
+  /** Status in which the job settled with an open modal, which may be gone now: a retry polls it before the confirm. */
   readonly mayBeGone?: 'failed' | 'in-doubt';
-  /** Until when a task that shows MODAL may still have accepted its confirm, Unix ms; absent: it was not polled yet. */
+  /** Until when a task in MODAL may still have accepted its confirm, Unix ms; absent: not polled yet. */
   readonly pollUntil?: number;
-  /** What the polls of its task have shown; absent: it was not polled yet. */
+  /** Results of the polls of the job's task; absent: not polled yet. */
   readonly watch?: TaskWatch;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
-  /** Its task has shown no sign of work yet, by its last state or the answer to its submission. */
+  /** Stage of a task that shows no work yet, from its last state or the answer to its submission. */
   readonly queued?: NonNullable<Task['stage']>;
-  /** When its task showed the first sign of work, Unix ms. */
+  /** Time at which the task showed the first sign of work, Unix ms. */
   readonly begunAt?: number;
-  /** The unknown word for its task's state, beside all signs of an end, and since when it stands there, Unix ms. */
+  /** An unknown state of a task that otherwise looks finished, and since when, Unix ms. */
   readonly unknownStatus?: { readonly status: string; readonly since: number };
-  /** Looks at its task in a row that showed another one, and when the first of them was, Unix ms. */
+  /** Number of reads in a row that showed another task, and the time of the first one, Unix ms. */
   readonly showedOther?: { readonly count: number; readonly since: number };
-  /** Its task's record says that the task is its own, though others got the same id. */
+  /** True where the task's record says that it belongs to this job, though others got the same id. */
   readonly owned?: true;
   /** True where the service did not know the task at the last poll. */
   readonly unknown?: boolean;
   /** Since when the service has not known the task, Unix ms. */
   readonly unknownSince?: number;
-  /** It was unknown for a minute; `gone`: and a task that was submitted later is known, so its place is free. */
+  /** Set after the task was unknown for a minute. `gone`: a task submitted later is known, so this one's slot is free. */
   readonly lost?: 'held' | 'gone';
-  /** A task that outlived its deadline is polled once in every later run. */
+  /** True where the job is polled only once: its task outlived its deadline in an earlier run. */
   readonly lastPoll?: true;
 }
 
-/** A request that the scheduler is to send; the job's record has its content. */
+/** A request for the scheduler to send. Its content is in the job's record. */
 export type Send =
   | { readonly kind: 'submit' }
   | { readonly kind: 'modal' }
-  /** This and `cut` are made locally, without a request to the service. */
+  /** Local work without a request to the service, as is `cut`. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
-  /** Lists all tasks of the service, to find those with the job's tag, and those of the jobs in doubt `beside` it. */
+  /** Lists all tasks of the service, to find those with the job's tag, and those of the unconfirmed jobs in `beside`. */
   | { readonly kind: 'search'; readonly beside?: readonly JobRecord[] }
-  /** Several tasks are polled with one request, each for its own job. */
+  /** Polls several tasks with one request, each for its own job. */
   | { readonly kind: 'list'; readonly targets: readonly PollTarget[] }
   | { readonly kind: 'save'; readonly source: SaveSource; readonly output: number }
   | { readonly kind: 'cut' }
@@ -146,19 +146,19 @@ export interface PollTarget {
   readonly hold?: Hold;
 }
 
-/** A task as a poll shows it, and what the state knows of its id, where that was asked. */
+/** A task as a poll shows it, with the claims on its id in the state, where they were read. */
 export type SeenTask = Task & { readonly claims?: TaskClaims };
 
 export type JobEvent =
   | { readonly type: 'granted' }
   | { readonly type: 'elapsed' }
-  /** The result of a submission, or of a confirm. */
+  /** The result of a submission or of a confirm. */
   | { readonly type: 'submitted'; readonly result: ServiceResult<SubmitResult> }
-  /** An image or a mask of a submission, or of a confirm, could not be read: nothing was sent. */
+  /** An image or mask of a submission or confirm could not be read: nothing was sent. */
   | { readonly type: 'unread'; readonly error: SaveFailure }
-  /** The job had its turn, but its request never left: the run halted before the intent was durable. */
+  /** The job had its turn, but the run halted before the intent was durable: nothing was sent. */
   | { readonly type: 'unsent' }
-  /** The mask of a click was made for its image, or why there is none. */
+  /** The result of checking a click's mask against its image. */
   | { readonly type: 'masked'; readonly error?: SaveFailure }
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<SeenTask> }
   /** Tasks that the job's submissions may have made, the one to adopt first. */
@@ -167,22 +167,22 @@ export type JobEvent =
   | { readonly type: 'cut'; readonly result: CutResult }
   | { readonly type: 'asked'; readonly result: CallResult };
 
-/** The result of a save; undefined: the result is text, and no file was to be written. */
+/** The result of a save; undefined where the result is text, which needs no file. */
 export type SavedResult =
   | { readonly ok: true; readonly value: Artifact | undefined; readonly warning?: string }
   | Extract<SaveResult, { ok: false }>;
 
 /**
- * The result of a text call: its images were read, the service replied, the reply was evaluated and its usable part written; or one
- * of these steps failed.
+ * The result of a text call: its images were read, the service replied, the reply was evaluated and its usable part written; or one of
+ * these steps failed.
  */
 export type CallResult =
   | { readonly kind: 'answered'; readonly asked: Asked }
   /** The service gave no usable answer. */
   | { readonly kind: 'refused'; readonly error: ServiceFailure }
-  /** An image of the call could not be read, or its schema is wrong: no call was sent. */
+  /** An image of the call could not be read, or its schema is invalid: the call was not sent. */
   | { readonly kind: 'unread'; readonly error: SaveFailure }
-  /** The service replied, and the usable part of the reply could not be written, also after retries. */
+  /** The service replied, but the usable part of the reply could not be written, even after retries. */
   | {
       readonly kind: 'unwritten';
       readonly error: SaveFailure;
@@ -199,39 +199,39 @@ export interface Asked {
   readonly artifacts: readonly Artifact[];
 }
 
-/** What a reply means for its job. */
+/** The verdict on a reply. */
 export type ReplyVerdict =
   | { readonly kind: 'done' }
-  /** The model calls functions that the step answers: these contents follow, then the next call. */
+  /** The model calls functions that the step answers: these contents are added before the next call. */
   | { readonly kind: 'calls'; readonly turns: readonly Value[] }
-  /** Another call may help: wrong JSON, JSON that breaks its schema, or an empty reply. `most`: at most so many more. */
+  /** Another call may help: invalid JSON, JSON that breaks its schema, or an empty reply. `most`: limit on further calls. */
   | { readonly kind: 'invalid'; readonly error: JobError; readonly most?: number }
-  /** Blocked, filtered, cut off, refused. */
+  /** The reply was blocked, filtered, truncated or refused. */
   | { readonly kind: 'failed'; readonly error: JobError };
 
-/** The machine's input beside the job and the event. */
+/** Input of the state machine in addition to the job and the event. */
 export interface JobContext {
   readonly now: number;
   /** Number of this run. */
   readonly invocation: number;
-  /** Since when this run polls its tasks without a gap, Unix ms: since it began, or since the machine last slept. */
+  /** Since when this run has polled its tasks without a gap, Unix ms: its start, or the last time the machine slept. */
   readonly watchedSince: number;
   readonly random: () => number;
   readonly retry: RetrySettings;
   readonly taskMs: number;
-  /** How long a task may stand in the queue of the service, ms. */
+  /** Longest time that a task may stay in the service's queue, ms. */
   readonly queueMs: number;
-  /** True where the service knows a task that was submitted later. */
+  /** Whether the service knows a task that was submitted later than this one. */
   readonly hasFoundLater: (record: JobRecord) => boolean;
-  /** When the first later task of the same kind ended, Unix ms; undefined: none has. */
+  /** When a later task of the same kind first ended, Unix ms; undefined where none has. */
   readonly overtakenAt: (record: JobRecord) => number | undefined;
-  /** Undefined: the gateway's own. */
+  /** Undefined: the gateway's default. */
   readonly speed: Speed | undefined;
-  /** `--in-doubt retry`: a lost submission is tried again instead of held. */
+  /** `--in-doubt retry`: a lost submission is tried again instead of being put in doubt. */
   readonly retryInDoubt: boolean;
-  /** Submissions carry tags, and the gateway is not known to list no tasks. */
+  /** True where submissions have tags and the gateway may list its tasks. */
   readonly searches: boolean;
-  /** In how many ms the task of a job that is put in doubt now is searched for (`--in-doubt find`); undefined: not in this run. */
+  /** Delay before the search for the task of a job put in doubt now (`--in-doubt find`), ms; undefined: no search in this run. */
   readonly unconfirmedSearchInMs: number | undefined;
   /** Price of one submission of this job, where known. */
   readonly price: (record: JobRecord) => number | undefined;
@@ -239,42 +239,42 @@ export interface JobContext {
   readonly replyPrice: (request: TextRequest, usage: TokenUsage | undefined) => number | undefined;
   /** Estimated tokens of a reply without a token count. */
   readonly assumedUsage: (record: JobRecord) => TokenUsage & { readonly total: number };
-  /** The buttons of a task, where the service showed them so lately (`readAt`, Unix ms) that a click may use them. */
+  /** The recently shown buttons of a task, if a click may still use them; `readAt` in Unix ms. */
   readonly buttonsOf: (taskId: string) => (Pick<Task, 'buttons'> & { readonly readAt: number }) | undefined;
-  /** The record of a job of this directory; undefined: none, or it is not at hand. */
+  /** The record of a job in this directory; undefined where it does not exist or is not loaded. */
   readonly jobOf: (key: string) => JobRecord | undefined;
-  /** True for a key that is known, or may be, as that of a job of this directory. */
+  /** Whether a key is, or may be, the key of a job in this directory. */
   readonly isJob: (key: string) => boolean;
-  /** Other jobs that got the same task id as this one, lately or at the same time. */
+  /** Other jobs that got the same task id as this one, recently or at the same time. */
   readonly rivals: (record: JobRecord) => readonly JobRecord[];
-  /** Others submit too whose tasks only the state tells of. */
+  /** True where other workers submit tasks too, which only the state shows. */
   readonly hasPeers: boolean;
-  /** True while a submission has no answer that left in the same moment as that of this job. */
+  /** Whether a submission sent at almost the same time as this job's is still unanswered. */
   readonly mayGetSameId: (record: JobRecord) => boolean;
-  /** Records of tasks were seen to have the ids that they were asked for by. */
+  /** True where tasks were seen to be shown under the id they were requested by. */
   readonly showsIds: boolean;
-  /** The prompt that a click inherits where it sends none; undefined: not known. */
+  /** The prompt that a click inherits when it sends none; undefined where it is unknown. */
   readonly promptAbove: (record: JobRecord) => string | undefined;
   readonly tally: (route: Route) => Tally;
-  /** Milliseconds between two polls of a task at most (`poll.max`), and until the next poll of the job's task. */
+  /** Longest interval between two polls of a task (`poll.max`), ms; the next field is the delay until the job's next poll. */
   readonly pollMaxMs: number;
   readonly pollInMs: (record: JobRecord, elapsedMs: number, watch?: TaskWatch) => number;
 }
 
-/** The result of one event. A changed record must be durable before anything is sent. */
+/** The result of one event. A changed record must be durable before the request is sent. */
 export interface JobStep {
   readonly job: Job;
   readonly send?: Send;
   readonly attempt?: Attempt;
-  /** Further history entries, for found tasks of the job that it does not adopt. */
+  /** Further history entries, for tasks that were found and not adopted. */
   readonly unused?: readonly Attempt[];
-  /** Why the redo failed: the job is done as before. */
+  /** Error of a failed redo, whose job is done as before. */
   readonly redoError?: JobError;
-  /** The words of a final refusal, which may be the same error in every row. */
+  /** Wording of a final refusal, which may be the same error in every row. */
   readonly refusal?: string;
 }
 
-/** A job before its first submission. A text job needs no room for a task. */
+/** Creates a job before its first submission. A text job needs no task slot. */
 export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   return {
     record,
@@ -285,21 +285,21 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
   };
 }
 
-/** The job, carried out for the same slice as before. */
+/** Returns the job with the lease of the earlier job. */
 export const heldAs = ({ hold }: { readonly hold?: Hold | undefined }, job: Job): Job =>
   hold === undefined || job.hold !== undefined ? job : { ...job, hold };
 
-/** Names a hold in records. */
+/** Returns the name of a lease in records. */
 export const holdName = ({ slice, epoch }: Hold): string => `${slice}/${epoch}`;
 
-/** True while a job rests before it wants room again, without a task. */
+/** Whether a job without a task waits before it requests a task slot again. */
 export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
 
-/** True while a job waits until its kind of request is served again, or until there is a verdict on its refusal. */
+/** Whether a job waits until its kind of request is served again, or for a verdict on its refusal. */
 export const isParked = ({ want }: Pick<Job, 'want'>): boolean =>
   want.kind === 'wait' && want.until === Number.POSITIVE_INFINITY;
 
-/** True while a job takes up room for a task on the service: from the grant of room until its task ends. */
+/** Whether a job takes a task slot on the service: from the grant of the slot until its task ends. */
 export function takesTaskSlot(job: Job): boolean {
   const { want, record } = job;
   if (want.kind === 'room' || restsOutside(job) || isTextRequest(record.request)) return false;
@@ -309,7 +309,7 @@ export function takesTaskSlot(job: Job): boolean {
 
 export type RecordChanges = { readonly [K in keyof JobRecord]?: JobRecord[K] | undefined };
 
-/** The record in a new status, with other changes; `undefined` removes a member. */
+/** Returns the record with a new status and other changes; the value `undefined` removes a field. */
 export function become(record: JobRecord, status: JobStatus, changes: RecordChanges = {}): JobRecord {
   const next: Record<string, unknown> = { ...record, status };
   for (const name of Object.keys(changes) as (keyof RecordChanges)[]) {
@@ -321,26 +321,26 @@ export function become(record: JobRecord, status: JobStatus, changes: RecordChan
 
 /** Counts of a route's results in this run. */
 export interface Tally {
-  /** Results that show that the route serves. */
+  /** Results that show that the route works. */
   readonly served: number;
   /** Results of jobs that the route had not deferred before. */
   readonly firsts: number;
-  /** The part of `firsts` that shows that the route serves. */
+  /** The part of `firsts` that shows that the route works. */
   readonly firstsServed: number;
 }
 
 /**
- * Deferrals in a row: results that neither advanced a job nor ended it, such as 429, a full queue or a failed read. A single one may be
- * about the route, whose patience bounds it. Where the route serves others in between, the fault is the job's own, which slows none, and ends.
+ * Deferrals of a job in a row: results such as 429, a full queue or a failed read, which neither advanced nor ended it. A single one may be
+ * caused by the route, whose patience limits it. Where the route serves others in between, the job is the cause and ends.
  */
 export interface Deferrals {
   readonly times: number;
-  /** Deferrals before which the route had served somebody since the previous one. */
+  /** Number of deferrals between which the route had served other jobs. */
   readonly own: number;
-  /** Unix ms of the first one. */
+  /** Time of the first deferral, Unix ms. */
   readonly since: number;
-  /** Counts of the route at the first one. */
+  /** Counts of the route at the first deferral. */
   readonly before: Tally;
-  /** `served` of the route at the last one. */
+  /** `served` of the route at the last deferral. */
   readonly served: number;
 }

@@ -6,20 +6,20 @@ import { withoutOne } from './retry/in-doubt.ts';
 import { isLast, type Submission } from './search/late-fact.ts';
 import { mayHaveWorked, submissionName } from './text-call.ts';
 
-/** What the answer to a text call says as a fact; undefined: whether it was made stays unknown. */
+/** Returns the answer to a text call as a fact; undefined where it is unknown whether the call was made. */
 export function factOfCall(submission: Submission, result: CallResult): LateFact | undefined {
   if (result.kind === 'answered' || result.kind === 'unwritten')
     return { ...submission, answer: exactJson(result) };
   return mayHaveWorked(result) ? undefined : submission;
 }
 
-/** The answer that a fact has; undefined: the call was not made. */
+/** Returns the answer in a fact; undefined where the call was not made. */
 export const answerOf = ({ answer }: LateFact): CallResult | undefined =>
   answer === undefined ? undefined : (parseExact(answer) as CallResult);
 
 /**
- * The record of a text call that was taken over, as it was before that, once a fact about it is known: under way, or, where it was not made,
- * before its turn. Undefined: the fact is about another one.
+ * Returns the record of a text call that was taken over, once a fact about the call is known: in flight, or, where the call was not made,
+ * before its turn. Undefined where the fact is about another call.
  */
 export function callHeard(record: JobRecord, fact: LateFact): JobRecord | undefined {
   const { status, unheard = [], doubtful, attempts } = record;

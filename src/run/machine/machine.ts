@@ -95,10 +95,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | saving | file refused; save failed to the last try | failed | |
  */
 
-/**
- * The job's state machine: `(job, event) → job' + request to send`. Pure: the same job, event and context give the same
- * step.
- */
+/** The job's state machine: `(job, event) → job' + request to send`. Pure: the same job, event and context give the same step. */
 export function step(job: Job, event: JobEvent, context: JobContext): JobStep {
   const made = redoJudged(stepOf(withoutDeferrals(job, event), event, context), context);
   return withInvocation(withReserve(searchedInDoubt(made, job, context), context), job, context);
@@ -111,7 +108,7 @@ function withInvocation(made: JobStep, { record: before }: Job, { invocation }: 
   return { ...made, job: { ...made.job, record: { ...record, invocation } } };
 }
 
-/** A result that takes the job further, or ends it, ends the deferrals in a row. */
+/** A result that advances or ends the job ends its deferrals in a row. */
 function withoutDeferrals(job: Job, event: JobEvent): Job {
   switch (event.type) {
     case 'submitted':
@@ -172,7 +169,7 @@ const onFetched = {
   overdue: (job: Job): JobStep => ({ job }),
 } as const;
 
-/** A record has a modal from the moment it opened, so every later submission is a confirm. */
+/** The record has a modal from the moment it opened, so every later submission is a confirm. */
 const isConfirming = ({ record }: Job): boolean => record.modal !== undefined;
 
 function unsent(job: Job, context: JobContext): JobStep {
@@ -184,7 +181,7 @@ function granted(job: Job, context: JobContext): JobStep {
   const { want } = job;
   switch (want.kind) {
     case 'room':
-      // The button of a deferred click was read before; `submitNow` reads an old one again.
+      // The button of a deferred click was read before; `submitNow` reads it again if it is too old.
       return {
         job: job.fresh === undefined ? withFirstRequest(job, context) : { ...job, want: { kind: 'submit' } },
       };

@@ -19,22 +19,22 @@ import {
 import { attemptOf, rest, settle } from './transition.ts';
 
 /**
- * A button that opens a modal: its task waits, and does nothing, until a confirm of the modal arrives (gateway 4.6). A modal
- * may be confirmed once, so each confirm has a durable intent of its own. Between click and confirm the job has the status
- * `modal`, in which a run may end without anything in doubt. After a confirm was sent, a task that still shows MODAL says
- * nothing (gateway 4.6): only a task that has moved on shows that the confirm arrived. So a run only polls for a confirm that
- * may have arrived, and sends another one only if the user allows it: a second confirm may be paid.
+ * A button that opens a modal: its task waits idle until a confirm of the modal arrives (gateway 4.6). A modal may be confirmed once, so
+ * each confirm has a durable intent of its own. Between click and confirm the job has the status `modal`, in which a run may end without
+ * anything in doubt. A task that still shows MODAL after a confirm proves nothing (gateway 4.6): only a task that has moved on shows that
+ * the confirm arrived. So a run only polls for a confirm that may have arrived, and sends another only if the user allows it, because a
+ * second confirm may be paid.
  *
- * - `modal`: to be confirmed. `sent` is how many confirms may have arrived; where it is not 0, the user has allowed another
- * - `submitting` with a modal: a confirm was sent, and nobody knows more
+ * - `modal`: to be confirmed. `sent` is the number of confirms that may have arrived; where it is not 0, the user has allowed another
+ * - `submitting` with a modal: a confirm was sent and its result is unknown
  */
 
-/** True once a confirm was sent: MODAL means "not finished" from then on. */
+/** Whether a confirm was sent: MODAL means "not finished" from then on. */
 export const isConfirmSent = ({ modal }: JobRecord): boolean => modal !== undefined && modal.sent > 0;
 
 /**
- * True where the content of a confirm is known: the pipeline has a prompt or a mask, a remix repeats the former prompt, and a
- * button of a describe has a prompt of its own.
+ * Whether the content of a confirm is known: the pipeline has a prompt or a mask, a remix repeats the former prompt, or the button belongs
+ * to a describe, which has a prompt.
  */
 export const canConfirm = ({ request, pressed }: Pick<JobRecord, 'request' | 'pressed'>): boolean =>
   request.press !== undefined &&
@@ -45,10 +45,10 @@ export const canConfirm = ({ request, pressed }: Pick<JobRecord, 'request' | 'pr
 
 const saysPrompt = (prompt: unknown): boolean => prompt !== undefined && prompt !== null && prompt !== '';
 
-/** How long a job rests so that its record is durable before the next request leaves. */
+/** How long a job waits so that its record is durable before its next request, ms. */
 const nextTurnMs = 1;
 
-/** The task waits for its modal: by the response to the click (code 21), or by a poll (gateway 4.6). */
+/** Handles a task that waits for its modal: by the response to the click (code 21) or by a poll (gateway 4.6). */
 export function modalOpened(job: Job, taskId: string, { now }: JobContext): JobStep {
   const { lastPoll: _, ...rested } = job;
   const record = become(job.record, 'modal', {
@@ -76,22 +76,22 @@ const failUnanswered = (job: Job, now: number): JobStep =>
     now,
   );
 
-/** The first want of a job with an open modal: to confirm it, or to poll whether a confirm arrived or the modal is still open. */
+/** Returns the first request of a job with an open modal: its confirm, or a poll that shows whether one arrived. */
 export function firstModalRequest(record: JobRecord, mayBeGone?: Job['mayBeGone']): NextRequest {
   const { taskId, sent } = modalOf(record);
   return sent === 0 && mayBeGone === undefined ? { kind: 'modal' } : { kind: 'fetch', taskId, why: 'modal' };
 }
 
-/** The modal's turn has come. The first confirm belongs to the click, which is counted; each further one is an attempt. */
+/** Sends the confirm of a modal. The first confirm belongs to the click, which is counted; each further one is an attempt. */
 export function modalNow(job: Job, context: JobContext): JobStep {
   const { now, speed } = context;
   const { record } = job;
   const modal = modalOf(record);
   if (!canConfirm(record)) return failUnanswered(job, now);
-  // A dialog of another job is not answered: what the service shows of it says whose it is, until an answer may have arrived.
+  // The modal of another job is not confirmed. Before the first confirm the service shows whose modal it is.
   if (modal.sent === 0 && mustAskWhose(job, context))
     return { job: { ...job, want: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
-  // A submission of the same burst that is not answered yet may get the same id.
+  // An unanswered submission of the same burst may get the same id.
   if (job.owned !== true && record.claimed !== true && context.mayGetSameId(record))
     return rest(job, sameMomentMs, { kind: 'modal' }, now);
   const sent = become(record, 'submitting', {
@@ -107,7 +107,7 @@ export function modalNow(job: Job, context: JobContext): JobStep {
   return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
 }
 
-/** The result of a confirm. */
+/** Handles the result of a confirm. */
 export function onModalResult(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
   const step = result.ok ? onResponse(job, result.value, context) : onFailure(job, result.error, context);
   const at = job.record.submittedAt ?? context.now;
@@ -121,7 +121,7 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
   switch (result.kind) {
     case 'accepted':
     case 'modal': {
-      // Code 21 to a confirm: that task exists already (gateway 3.2).
+      // Code 21 to a confirm: the task exists already (gateway 3.2).
       const { taskId } = result;
       const running = movedOn(record, taskId);
       return rest(
@@ -144,13 +144,13 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
   }
 }
 
-/** A second confirm is also refused, by a code or a status, where the first one arrived after all: a third would be as well. */
+/** A second confirm is refused, by code or status, if the first one arrived after all. A third would be refused too. */
 const onRefused = (job: Job, error: JobError, context: JobContext): JobStep =>
   modalOf(job.record).sent > 1
     ? pollModal(job, error, context.retry.attempts, context)
     : settle(job, 'failed', error, context.now);
 
-/** The record once a confirm has arrived: the service works on the task. */
+/** Returns the record after a confirm has arrived: the service works on the task. */
 export const movedOn = (record: JobRecord, taskId: string): JobRecord =>
   become(record, 'running', {
     taskId,
@@ -177,18 +177,18 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
   }
 }
 
-/** The mask, or the size that it needs, could not be read: nothing was sent. */
+/** Handles a mask, or an image size for it, that could not be read: nothing was sent. */
 export function modalUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (isRunStopping(failure)) return modalUnsent(job, context);
   const unsent = revertModal(job);
   return retryUnread(unsent, failure, { status: 'modal', next: firstModalRequest(unsent.record) }, context);
 }
 
-/** A confirm that was not accepted counts as not sent: it goes back to the queue, where the route's pause holds it. */
+/** Queues a confirm again that was not accepted and so counts as not sent. The route's pause holds it back. */
 export const modalUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revertModal(job), 0, { kind: 'modal' }, now);
 
-/** Defers a confirm as a submission is deferred, but keeps its room: the task waits on the service. */
+/** Defers a confirm like a submission, but keeps its slot, because the task waits on the service. */
 function deferModal(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   // An earlier confirm may have arrived.
   const onStarved = (starved: Job, why: JobError): JobStep =>
@@ -206,7 +206,7 @@ function revertModal(job: Job): Job {
   return { ...job, record };
 }
 
-/** Retries a confirm that certainly had no effect, where the service advises a retry: only its tries count. */
+/** Retries a confirm that certainly had no effect, where the service advises a retry. Only its tries are counted. */
 function retryModal(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const unsent: Job = { ...revertModal(job), misses: 0 };
   const error = jobError(failure);
@@ -231,14 +231,14 @@ function onNoResponse(job: Job, failure: ServiceFailure, context: JobContext): J
 
 const costsNothing = 'Running again only checks whether it arrived, which costs nothing.';
 
-/** Polls the task, which shows that the confirm arrived once the task has moved on. */
+/** Polls the task: once it has moved on, the confirm has arrived. */
 function pollModal(job: Job, error: JobError, tries: number, context: JobContext): JobStep {
   const record = become(job.record, 'submitting', { error, tries });
   const polling: Job = { ...job, record, misses: 0, pollUntil: context.now + modalLag.ms };
   return restAfter(1, polling, { next: firstModalRequest(record) }, context);
 }
 
-/** The error of a modal whose confirm was under way when a run ended, and whose task has not moved on. */
+/** The error of a modal whose confirm was in flight when a run ended, and whose task has not moved on. */
 export const interruptedModal: JobError = {
   code: 'submit.interrupted-modal',
   message: `The run ended between answering the dialog of this button and receiving the result. The task still waits, so the answer may be lost, or the service may not show it yet. ${costsNothing}`,

@@ -7,49 +7,49 @@ import { addUnanswered } from './retry/in-doubt.ts';
 import { rest, settle } from './transition.ts';
 
 /**
- * Whose a task is. Ids are not always unique: a proxy makes them of the millisecond and three random digits, so two submissions of
- * one burst may get the same (gateway 3.4), and a service may show another task than the one that was asked for. What the record of the
- * task says decides: its `state`, which is the key of the job that submitted it, else its prompt.
+ * Decides which job a task belongs to. Ids are not always unique: a proxy builds them from the millisecond and three random digits, so two
+ * submissions of one burst may get the same id (gateway 3.4), and a service may show another task than the requested one. The record of the
+ * task decides: its `state`, which is the key of the submitting job, else its prompt.
  */
 
-/** A record that is not that of the task that was asked for is looked at again so often, over so long, before its job is in doubt. */
+/** Reads of a task that shows another task's record, before its job is put in doubt: how many, over how long, and how often. */
 const otherLooks = { count: 3, overMs: 60_000, everyMs: 30_000 } as const;
 
-/** Submissions may get one id that leave this close to each other, ms; so long it is waited between two looks at their answers. */
+/** Largest distance between two submissions that may get the same id, ms; also the interval between two checks of their answers. */
 export const sameMomentMs = 1000;
 
-/** So long a submission of another worker is waited for that may get the same id, ms: a worker that died leaves one without an answer. */
+/** Longest wait for another worker's submission that may get the same id, ms. A dead worker leaves one without an answer. */
 export const longestAnswerMs = 300_000;
 
-/** The code of the answer in whose place another task was shown. */
+/** Error code of a job whose id shows the task of another job. */
 const otherTask = 'service.other-task';
 
-/** True where one task serves both: gateways answer an equal request with the task that they have (code 21, gateway 3.2). */
+/** Whether one task serves both jobs: gateways answer an equal request with the task that they have (code 21, gateway 3.2). */
 export function asksTheSame(one: JobRecord, other: JobRecord): boolean {
   if (one.key === other.key) return true;
   const isOfSameTask = one.parentTaskId === other.parentTaskId && one.kind === other.kind;
   return isOfSameTask && one.parentTaskId !== undefined && one.pressed?.customId === other.pressed?.customId;
 }
 
-/** The record of an accepted job. A service that has such a task already (code 21) was asked for it by an equal request. */
+/** Returns the record of an accepted job. Where the service already had such a task (code 21), an equal request had created it. */
 export const withExisting = (record: JobRecord, code: number, context: JobContext): JobRecord =>
   code === 21 &&
   context.rivals(record).every((other) => asksTheSame(record, other) || record.request.press === undefined)
     ? become(record, record.status, { claimed: true })
     : record;
 
-/** True where it must be known who else got the id before the task counts as this job's: it is over, and its record does not say. */
+/** Whether it must be known who else got the id before the task counts as this job's: it has ended, and its record names no job. */
 export const mayBeShared = ({ key }: JobRecord, { state, tag }: Task): boolean =>
   state !== 'unfinished' && tag !== key;
 
-/** True where others got the id of its task too, or may have, and its record was not read since. */
+/** Whether other jobs got, or may have got, the id of this job's task, whose record was not read since. */
 export const mustAskWhose = ({ record, owned }: Job, context: JobContext): boolean =>
   owned !== true && record.claimed !== true && (context.hasPeers || rivalsOf(record, context).length > 0);
 
 const rivalsOf = (record: JobRecord, context: JobContext): readonly JobRecord[] =>
   context.rivals(record).filter((other) => !asksTheSame(record, other));
 
-/** What a poll or a reading is worth: a record of another task is no answer. */
+/** Returns what a poll or read says about the job's own task; the record of another task is not an answer. */
 export function ownAnswer(
   { record }: Job,
   why: FetchReason,
@@ -72,7 +72,7 @@ export function ownAnswer(
   return { ok: false, error };
 }
 
-/** Names the other job of this directory that a record says it belongs to. A known rival is no stranger: see {@link ownerOf}. */
+/** Names the other job of this directory that the record belongs to. A known rival is handled by {@link ownerOf} instead. */
 function strangerOf(about: JobRecord, tag: string | undefined, context: JobContext): string | undefined {
   if (tag === undefined || tag === about.key || !context.isJob(tag)) return undefined;
   const other = context.jobOf(tag);
@@ -81,7 +81,7 @@ function strangerOf(about: JobRecord, tag: string | undefined, context: JobConte
   return `the task of job ${tag}`;
 }
 
-/** A poll showed another task: it is looked at again, and the job is in doubt where that does not change. */
+/** Handles a poll that showed another task: reads the task again, and puts the job in doubt where that does not change. */
 export function otherShown(
   job: Job,
   { code, message }: ServiceFailure,
@@ -98,17 +98,17 @@ export function otherShown(
 }
 
 /**
- * A task whose id other jobs got as well. The job to which the record belongs keeps it, the others are in doubt; where the record does not
- * tell, all are, once the task is finished or waits for its modal.
+ * Decides about a task whose id other jobs got too. The job that the record belongs to keeps it, and the others are in doubt; where the
+ * record names no job, all are, once the task is finished or waits for its modal.
  *
- * @returns undefined where the job goes on with it
+ * @returns undefined where the job continues with the task
  */
 export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobStep | 'own' | undefined {
   const { record } = job;
   if (record.claimed) return undefined;
   const rivals = rivalsOf(record, context);
   if (rivals.length === 0) {
-    // A record without a tag says whose it is only beside those of the same burst, whose answers may be late.
+    // A record without a tag can only be assigned by comparing all jobs of the same burst, whose answers may be late.
     const mayStillBeShared =
       mayBeShared(record, task) && (context.mayGetSameId(record) || task.claims?.mayGrow === true);
     const next = { kind: 'fetch', taskId: task.id, why: 'poll' } as const;
@@ -133,7 +133,7 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
   );
 }
 
-/** Keys of the other jobs that have the result of this task by now, though it is not known to be theirs. */
+/** Keys of the other jobs that have the result of this task, although it may not be theirs. */
 export function unconfirmedBy(record: JobRecord, task: Task, context: JobContext): readonly string[] {
   if (record.claimed || task.state === 'unfinished') return [];
   const rivals = rivalsOf(record, context);
@@ -154,7 +154,7 @@ function ownerOf(
   const all = [record, ...rivals];
   const tagged = all.find(({ key }) => key === tag);
   if (tagged !== undefined) return tagged;
-  // Gateways add flags and links to a prompt: the longest one that is in it is its own.
+  // Gateways add flags and links to a prompt, so the task belongs to the longest prompt that it contains.
   const shown = plain(prompt);
   const found = all
     .map((one) => ({ one, said: plain(promptOf(one.request.fields) ?? context.promptAbove(one) ?? '') }))
@@ -166,7 +166,7 @@ function ownerOf(
 
 const plain = (prompt: string): string => prompt.replaceAll(/\s+/g, ' ').trim();
 
-/** Puts a job in doubt whose submission was answered with the task of another: what it made, nobody knows. */
+/** Puts a job in doubt whose submission was answered with another job's task: the result of the submission is unknown. */
 function disowned(job: Job, why: string, context: JobContext): JobStep {
   const { record } = job;
   const price = record.cost === undefined ? undefined : context.price(record);

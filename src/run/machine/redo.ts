@@ -21,7 +21,7 @@ const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   resubmits: undefined,
 };
 
-/** The record after a failed redo: done as before. Attempts and cost of the redo stay counted. */
+/** Returns the record after a failed redo: done as before. Attempts and cost of the redo stay counted. */
 export const asBefore = (record: JobRecord): JobRecord =>
   record.former === undefined
     ? record
@@ -35,10 +35,9 @@ export const asBefore = (record: JobRecord): JobRecord =>
       });
 
 /**
- * The same, with a note of the new parents: the job stays as it is beside them, and no later run tries it again unless the user
- * asks for it.
+ * Returns the record after a failed redo with the new parents noted: no later run tries the redo again unless the user asks.
  *
- * @param tried the job as it was tried
+ * @param tried the record of the redo that was tried
  */
 export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
   tried.former === undefined || tried.from === undefined
@@ -46,7 +45,7 @@ export const keptAsIs = (record: JobRecord, tried: JobRecord): JobRecord =>
     : { ...record, kept: { ...record.kept, ...tried.from } };
 
 /**
- * The changes that a new result makes to the record of a redone job: the former result is removed and counted as replaced. Some
+ * Returns the changes that a new result makes to the record of a redone job: the former result is removed and counted as replaced. Some
  * gateways answer an equal submission with the task that they made before: then nothing is replaced, and the task keeps its parent.
  */
 export const replacing = (
@@ -64,7 +63,7 @@ export const replacing = (
 const isSame = ({ taskId }: JobRecord, former: FormerResult): boolean =>
   taskId !== undefined && taskId === former.taskId;
 
-/** @param result that is replaced */
+/** Counts a redo in a record. @param result the replaced result */
 export const redoneOnce = (
   { redone }: Pick<JobRecord, 'redone'>,
   { taskId, submittedAt }: Pick<JobRecord, 'taskId' | 'submittedAt'>,
@@ -77,9 +76,9 @@ export const redoneOnce = (
 });
 
 /**
- * The record as it becomes durable. An unsent redo leaves no trace in it: a run that ends before leaves the job done, and its order
- * has it made by the next run. A redo that was sent, and may have made an unseen task, is in doubt until it is sent again. A text goes
- * on that has answered rounds, or whose answer may yet be heard.
+ * Returns the record in the form that becomes durable. An unsent redo leaves no trace: a run that ends before it leaves the job done, and
+ * the redo order makes the next run start it. A redo that was sent and may have made an unseen task is in doubt until it is sent again. A
+ * text with answered rounds, or whose answer may still arrive, continues.
  */
 export function durableForm(record: JobRecord): JobRecord {
   const { status, former, turns, unheard, doubtful, error = interruptedSubmit } = record;
@@ -91,8 +90,8 @@ export function durableForm(record: JobRecord): JobRecord {
 }
 
 /**
- * Ends a failed redo: the job is done as before, and the step has the error. A redo past its deadline stays failed, because every
- * later run polls its task.
+ * Ends a failed redo: the job is done as before, and the step has the error. A redo past its deadline stays failed, because every later run
+ * polls its task.
  */
 export function redoJudged(step: JobStep, { now }: JobContext): JobStep {
   const { job, attempt } = step;

@@ -15,12 +15,12 @@ import { requeue, submissionName } from './text-call.ts';
 import { attemptOf } from './transition.ts';
 
 /**
- * The job of a slot when its cell is opened; undefined: nothing to do. Only a job that settled before this run began can be
- * revived, so that no run repeats itself. A job below a redone one is revived whenever it settled, once for each new result of
- * its parent; until there is that result, the job is not submitted again from the former one, which would be paid twice.
+ * Returns the job of a slot when its cell is opened; undefined where nothing is to be done. Only a job that settled before this run began
+ * can be started again, so that no run repeats itself. A job below a redone one is started again whenever it settled, once for each new
+ * result of its parent; until that result exists, the job is not submitted again from the former one, which would be paid twice.
  *
  * @param lineage the current parents of the job
- * @param redo keys of the jobs that the user wants made anew and that are not begun
+ * @param redo keys of the jobs that the user wants redone and that have not begun
  */
 export function jobForSlot(
   slot: Slot,
@@ -35,8 +35,8 @@ export function jobForSlot(
 }
 
 /**
- * Writes the lineage into the record of a job that begins. A job whose submission is, or may be, under way keeps the lineage of
- * that submission: a task found for it was made from the parents of that time. Its next submission uses the new lineage.
+ * Writes the lineage into the record of a job that begins. A job whose submission is, or may be, in flight keeps the lineage of that
+ * submission, because a task found for it was made from those parents. Its next submission uses the new lineage.
  */
 export function begunWith(job: Job, lineage: Lineage): Job {
   const { record } = job;
@@ -45,7 +45,7 @@ export function begunWith(job: Job, lineage: Lineage): Job {
   return { ...job, record: begunFrom(record, lineage) };
 }
 
-/** True for a job that presses or extends a task which is being made again: its cell is resolved again once that task is finished. */
+/** Whether a job presses or extends a task that is being redone. Its cell is resolved again once that task is finished. */
 export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
   want.kind === 'room' &&
   !lastPoll &&
@@ -53,7 +53,7 @@ export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): b
   needsParentTask(record) &&
   parentTaskId === undefined;
 
-/** True for a job that presses or extends the task of its parent. */
+/** Whether a job presses or extends the task of its parent. */
 export const needsParentTask = ({ request }: JobRecord): boolean =>
   request.press !== undefined || extendsParent(request);
 
@@ -88,7 +88,7 @@ function resumeSlot(
     };
     return newJob(fresh, slot.depth, parentTaskId);
   }
-  // The pipeline sets the call's options and the files' places for each run: neither is part of the key.
+  // The pipeline sets the call's options and file paths for each run: neither is part of the key.
   const kept: JobRecord = {
     ...(isSettled(record.status) ? withoutWish(record) : record),
     keep: record.keep || slot.keep,
@@ -115,8 +115,8 @@ function resumeSlot(
       if (settings.inDoubt !== 'retry') return pollOnce(kept, slot.depth, parentTaskId, now);
       return slot.waitsForRedo ? undefined : submitAgain(kept, slot.depth, parentTaskId);
     case 'failed':
-      // A missing button that the slot calls optional counts as skipped: there is nothing to retry.
-      // The same holds where no slot wants the missing files.
+      // A missing button that the slot calls optional counts as skipped: there is nothing to retry. The same holds where no slot wants the
+      // missing files.
       if (!before || slot.status === 'skipped' || slot.status === 'done') return undefined;
       if (record.error?.code === 'task.timeout' && record.taskId !== undefined)
         return { ...newJob(become(kept, 'running'), slot.depth, parentTaskId), lastPoll: true };
@@ -131,28 +131,28 @@ function resumeSlot(
   }
 }
 
-/** Whether a result that is made or downloaded anew is cut, the pipeline says as it is, and not as it was when the job ended. */
+/** Whether a new result is cut follows the pipeline as it is now, not as it was when the job ended. */
 function withoutWish({ split: _split, ...record }: JobRecord): JobRecord {
   return record;
 }
 
-/** A job that an earlier run left, resumed at the status of its record. */
+/** Returns a job that an earlier run left, resumed at the status of its record. */
 export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
     return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
   if (record.status === 'saving') return { ...job, want: fileRequest(job) };
-  // An open modal waits for room: nobody has begun it in this run, and its answer makes it a task in flight.
+  // An open modal needs a slot: this run has not begun it, and its confirm makes it a task in flight.
   const isConfirming = record.modal !== undefined && record.status === 'submitting';
   return isConfirming ? { ...job, want: firstModalRequest(record) } : job;
 }
 
 /**
- * The record of an interrupted job for this run: a text call is made again, a submission is in doubt. Either may have been paid, and is
- * counted as unanswered.
+ * Returns the record of an interrupted job for this run: a text call is made again, a submission is in doubt. Either may have been paid,
+ * and is counted as unanswered.
  *
- * @param startedAt of this run, Unix ms
- * @param most what the request may have used, as it is estimated now: what was estimated before it left goes before
+ * @param startedAt start of this run, Unix ms
+ * @param most the estimated usage of the request; an estimate saved before the request was sent takes precedence
  */
 export const recoverInterrupted = (
   record: JobRecord,
@@ -164,23 +164,23 @@ export const recoverInterrupted = (
   const lost = become(lostCall(record, cost, tokens), record.status, { reserve: undefined });
   const { submittedAt, submittedBy, unheard = [] } = record;
   if (submittedAt === undefined || submittedBy === undefined) return requeue(lost);
-  // Somebody may have heard of it who cannot say so yet.
+  // Another worker may have received the answer and cannot report it yet.
   const name = submissionName({ submittedAt, submittedBy });
   return become(requeue(lost), 'pending', { unheard: [...unheard, name].slice(-mostUnheard) });
 };
 
-/** Calls in a row whose workers were lost: of more, the oldest are given up. */
+/** Largest number of calls in a row whose workers were lost; the oldest ones beyond it are given up. */
 const mostUnheard = 8;
 
-/** The history entry of the request of an interrupted job: the next submission replaces its time in the record. */
+/** The history entry for the request of an interrupted job, because the next submission replaces its time in the record. */
 export const interruptedAttempt = ({ key, request, submittedAt = 0 }: JobRecord): Attempt =>
   attemptOf({ key }, submittedAt, 'unanswered', isTextRequest(request) ? undefined : interruptedSubmit);
 
 /**
- * A job whose submission was under way when an earlier run ended. It is in doubt since before this run, so that
- * `--in-doubt retry` counts for it when its cell is opened.
+ * Returns the record of a job whose submission was in flight when an earlier run ended. It is in doubt since before this run, so that
+ * `--in-doubt retry` applies to it when its cell is opened.
  *
- * @param price of the submission, where known
+ * @param price price of the submission, where known
  */
 export function interrupted(record: JobRecord, startedAt: number, price: number | undefined): JobRecord {
   // A confirm of a modal is paid with its click.
@@ -192,7 +192,7 @@ export function interrupted(record: JobRecord, startedAt: number, price: number 
   });
 }
 
-/** True when `--retry-failed` (and `--code`) names this failure. */
+/** Whether `--retry-failed` (and `--code`) selects this failure. */
 export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
   const { retryFailed } = settings;
   return (
@@ -200,20 +200,20 @@ export function mayRetry(record: JobRecord, settings: RunSettings): boolean {
   );
 }
 
-/** Retries a failed job as the user asked: a result that exists is only downloaded, everything else is submitted again. */
+/** Retries a failed job as the user asked: an existing result is only downloaded, everything else is submitted again. */
 export function retryOf(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const job = isMade(record) ? saveAgain(record, depth) : submitAgain(record, depth, parentTaskId);
   return { ...job, earlierFailure: record.error?.message ?? '' };
 }
 
-/** True where the service made what a failed job asked for, and only its files are missing. */
+/** Whether the service made what a failed job asked for, and only its files are missing. */
 const isMade = ({ result, taskId, error }: JobRecord): boolean =>
   result !== undefined && taskId !== undefined && error?.code !== 'service.task-unknown';
 
 /** Submits a job again. A button whose modal waits is not pressed again: its confirm was never sent, was refused, or may be lost. */
 function submitAgain(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const { modal, status } = record;
-  // Without a confirm in the pipeline a new click may still succeed: an account decides whether modals open.
+  // Without a confirm in the pipeline a new click may still succeed: the account decides whether modals open.
   const waits = modal !== undefined && !modal.accepted && canConfirm(record);
   if (!waits) return newJob(resetForResubmit(record), depth, parentTaskId);
   const open = become(record, 'modal', { tries: 0, error: undefined, finishedAt: undefined });
@@ -223,7 +223,7 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
 
 function saveAgain(record: JobRecord, depth: number): Job {
   const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
-  // Its old links are most likely gone by now (gateway 4.7).
+  // The old links have probably expired (gateway 4.7).
   return { ...job, want: freshRequest(job) };
 }
 
@@ -248,7 +248,7 @@ const redone = (record: JobRecord): JobRecord =>
     : resetForResubmit(record);
 
 /**
- * The record as before its first submission, with its attempts and cost. The result of a done job is kept as `former` until there
+ * Returns the record as before its first submission, with its attempts and cost. The result of a done job is kept as `former` until there
  * is a new one.
  */
 export function resetForResubmit(record: JobRecord): JobRecord {

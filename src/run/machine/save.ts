@@ -19,8 +19,8 @@ import { fileError } from './retry/service-failure.ts';
 import { settle } from './transition.ts';
 
 /**
- * The kept part of a finished task. Prompts only where they can be the result: of a kind that makes prompts, or of a button of one. Other
- * tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
+ * Returns the part of a finished task that is saved. Prompts only where they can be the result: of a kind that makes prompts, or of a
+ * button of one. Other tasks are drawn from their `finalPrompt` (gateway 4.5), and one of several paragraphs looks like a list.
  */
 export const resultOf = (
   { buttons, imageUrl, imageUrls, frameUrls, videoUrls, spareVideoUrl, prompts }: Task,
@@ -35,7 +35,7 @@ export const resultOf = (
   ...(prompts !== undefined && ['prompts', 'pressed'].includes(kinds[kind].makes) && { prompts }),
 });
 
-/** The files to write of a result, in the order of output numbers; empty while the result is not there yet. */
+/** The files to write of a result, by output number; empty until the result is there. */
 function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>): readonly SaveSource[] {
   const { imageUrl, imageUrls = imageUrl === undefined ? [] : [imageUrl], videoUrls = [] } = result;
   if (isText(result)) return [{ isText: true }];
@@ -44,19 +44,19 @@ function sourcesOf(result: TaskResult, of: Pick<JobRecord, 'kind' | 'pressed'>):
   return isBesideImage(of) ? [] : imageUrls.map((url) => ({ url, media: 'image' }));
 }
 
-/** True where the image of a task is not its result: the poster of a video, or the input of prompts. */
+/** Whether the image of a task is not its result: the poster of a video, or the input of prompts. */
 const isBesideImage = ({ kind, pressed }: Pick<JobRecord, 'kind' | 'pressed'>): boolean =>
   ['videos', 'prompts'].includes(kinds[kind].makes) ||
   /(?:^|::)(?:animate|video)/i.test(pressed?.customId ?? '');
 
-/** True for SUCCESS without a result: a gateway's copy may lag behind the status (gateway 3.5). */
+/** Whether a SUCCESS has no result yet: a gateway's copy may be later than the status (gateway 3.5). */
 export const lacksResult = (result: TaskResult, record: JobRecord): boolean =>
   sourcesOf(result, record).length === 0;
 
-/** True where the result is text: the record has it, and no file is to be written. */
+/** Whether the result is text: the record contains it, and no file is written. */
 export const isText = ({ prompts = [] }: TaskResult): boolean => prompts.length > 0;
 
-/** The want of a job in `saving`: the first missing file, or first a link to it; then the frames of a grid. */
+/** Returns the next request of a job in `saving`: the first missing file, or a link to it; then the frames of a grid. */
 export function fileRequest({ record }: Pick<Job, 'record'>): NextRequest {
   const at = record.artifacts.length;
   if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
@@ -67,16 +67,16 @@ export function fileRequest({ record }: Pick<Job, 'record'>): NextRequest {
   return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
 }
 
-/** Wants fresh links, from a new fetch of the task (gateway 4.7). Texts need no link. */
+/** Requests fresh links by reading the task again (gateway 4.7). Texts need no link. */
 export function freshRequest(job: Pick<Job, 'record'>): NextRequest {
   const want = fileRequest(job);
   return want.kind === 'save' && 'isText' in want.source ? want : wantLink(job);
 }
 
-/** Its file is a grid that is not cut, and somebody wants the frames. The file is durable in the record by then. */
+/** Whether the job's grid is to be cut and is not yet. The record has its file by then. */
 const wantsCut = (record: JobRecord): boolean => record.split === true && isUncut(record);
 
-/** The frames of a grid that the service has too are downloaded, after its file. While its job is redone, its former frames stand. */
+/** Frames of a grid that the service also offers are downloaded after its file. While its job is redone, the former frames stay. */
 function nextFrame({ split, frames, former, artifacts, result }: JobRecord): SaveWant | undefined {
   if (split !== true || former !== undefined || artifacts.length !== 1 || frames?.error !== undefined)
     return undefined;
@@ -87,7 +87,7 @@ function nextFrame({ split, frames, former, artifacts, result }: JobRecord): Sav
 
 type SaveWant = Extract<NextRequest, { readonly kind: 'save' }>;
 
-/** A frame was saved, or given up: the next one follows, or the cut, or none. */
+/** Continues after a frame was saved or given up: with the next frame, the cut, or the end. */
 function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): JobStep {
   const { record } = job;
   const next = become(record, 'saving', changes);
@@ -98,8 +98,8 @@ function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): Jo
 }
 
 /**
- * The step, unless it gives up a frame: the grid is paid and there, so its job does not fail for it. The grid is cut where it can be; else the
- * frames so far stay. The record says why.
+ * Returns the step, unless it would fail the job for a missing frame: the grid is paid and saved. Then the grid is cut where possible;
+ * otherwise the frames so far stay, and the record has the reason.
  */
 function orCut(job: Job, step: JobStep, context: JobContext): JobStep {
   const { record } = job;
@@ -122,7 +122,7 @@ function wantLink({ record: { taskId } }: Pick<Job, 'record'>): NextRequest {
   return { kind: 'fetch', taskId, why: 'link' };
 }
 
-/** The task was fetched again for fresh links. */
+/** Handles a task that was read again for fresh links. */
 export const linkRead = (job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep =>
   orCut(job, fileLinked(job, answer, context), context);
 
@@ -144,10 +144,10 @@ function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext):
   return { job: { ...linked, want: fileRequest(linked) } };
 }
 
-/** A gateway refreshes its copy of a task every 15 s, also one behind another (gateway 3.5): twice that, and as much again. */
+/** Polls for a missing link: a gateway refreshes its copy of a task every 15 s, and so may one behind it (gateway 3.5). */
 const refresh = { everyMs: 15_000, polls: 5 } as const;
 
-/** SUCCESS without a link: a gateway's copy may come later than the status. */
+/** Handles SUCCESS without a link: a gateway's copy may be later than the status. */
 function noLink(job: Job, context: JobContext): JobStep {
   const { record } = job;
   const error: JobError =
@@ -166,8 +166,8 @@ function noLink(job: Job, context: JobContext): JobStep {
 }
 
 /**
- * A file was saved, or was not. Each file is durable in the record before the next one is fetched; `done` follows the
- * last one, synced under its final name.
+ * Handles a file that was saved or not. Each file is durable in the record before the next one is fetched; `done` follows the last one,
+ * synced under its final name.
  */
 export function fileSaved(job: Job, result: SavedResult, context: JobContext): JobStep {
   const { record } = job;
@@ -189,7 +189,7 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
     };
     return { job: { ...next, want: fileRequest(next) } };
   }
-  // Frames of another file are none of this one.
+  // Frames of an earlier file do not belong to this one.
   const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
   const done = become(record, 'done', changes);
   const saving = become(done, 'saving');
@@ -205,16 +205,16 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
     case 'permanent':
       return settle(job, 'failed', error, context.now);
     case 'stop':
-      // Not the job's fault: the job stays in `saving` until the run ends.
+      // The job is not the cause: it stays in `saving` until the run ends.
       return { job: { ...job, want: { kind: 'wait', until: context.now, next: fileRequest(job) } } };
     case 'throttle':
-      // The server of the link throttles. Where it serves other links meanwhile, the fault is this link's own.
+      // The server of the link throttles. Where it serves other links meanwhile, this link is the cause.
       return defer(job, { route: 'download', error, atLeastMs, next: fileRequest(job) }, context);
     case 'fresh-link':
       return retrySave(job, { error, atLeastMs, next: freshRequest(job) }, context);
     case 'retry': {
-      // One failure may be chance. After another the link may be unreachable from here, and the service may give a better
-      // one (gateway 4.7).
+      // One failure may be chance. After a second one the link may be unreachable from here, and the service may give a better one (gateway
+      // 4.7).
       const next = job.misses === 0 ? fileRequest(job) : freshRequest(job);
       return retrySave(job, { error, atLeastMs, next }, context);
     }
@@ -222,8 +222,8 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
 }
 
 /**
- * A grid was cut, or cannot be. Its job is done: the grid is paid and there, and the record says why it has no frames. A disk that
- * takes no files ends the run, and the next one cuts the grid.
+ * Handles a grid that was cut or cannot be. Its job is done: the grid is paid and saved, and the record says why it has no frames. A disk
+ * failure ends the run, and the next one cuts the grid.
  */
 export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
   const { record } = job;

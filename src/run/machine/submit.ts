@@ -38,8 +38,8 @@ import { beforeSubmitting, mustSearch } from './search/search.ts';
 import { attemptOf, rest, settle } from './transition.ts';
 
 /**
- * The want of a job that has room: its turn to submit. A click first checks its mask, if any, then reads the parent's buttons. A job
- * past its deadline polls its task a last time.
+ * Returns the request of a job with a task slot: its turn to submit. A click first checks its mask, if any, then reads the parent's
+ * buttons. A job past its deadline polls its task a last time.
  */
 export function firstRequest(job: Job): NextRequest {
   const { taskId } = job.record;
@@ -53,15 +53,15 @@ export function firstRequest(job: Job): NextRequest {
   return { kind: 'fetch', taskId: job.parentTaskId, why: 'parent' };
 }
 
-/** A job that has room, with its {@link firstRequest}. A click whose button was shown a moment ago need not read it. */
+/** Returns a job with a task slot and its {@link firstRequest}. A click whose button was shown a moment ago need not read it. */
 export function withFirstRequest(job: Job, { buttonsOf }: JobContext): Job {
   const want = firstRequest(job);
   const { request } = job.record;
   if (request.press === undefined || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
   const reading = buttonsOf(want.taskId);
   if (reading === undefined) return { ...job, want };
-  // A gateway may be late with a part of what it shows of a finished task: that the button is missing, is one of several or cannot be
-  // pressed, or that only another alternative or pattern fits, has to be read.
+  // The gateway's copy of a finished task may be incomplete. So the button is read again where it is missing, is one of several or cannot
+  // be pressed, or where only another alternative or pattern fits.
   const [first] = request.press;
   const found = findButton(first === undefined || first.kind === 'pattern' ? [] : [first], reading.buttons);
   if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, want };
@@ -70,9 +70,9 @@ export function withFirstRequest(job: Job, { buttonsOf }: JobContext): Job {
 }
 
 /**
- * A click's mask was made for the image under its button, or could not be. Some gateways charge for a click whose modal is never
- * confirmed, so a click with a mask that does not fit is not sent, nor recorded as sent. The confirm makes the mask once more: a
- * file can change while the modal waits, and a run that continues with an open modal has checked nothing.
+ * Handles the check of a click's mask against the image under its button. Some gateways charge for a click whose modal is never confirmed,
+ * so a click with a mask that does not fit is neither sent nor recorded as sent. The confirm makes the mask once more: a file can change
+ * while the modal waits, and a run that continues with an open modal has checked nothing.
  */
 export function maskChecked(job: Job, failure: SaveFailure | undefined, context: JobContext): JobStep {
   if (failure !== undefined)
@@ -83,12 +83,12 @@ export function maskChecked(job: Job, failure: SaveFailure | undefined, context:
   return { job: withFirstRequest(masked, context) };
 }
 
-/** The parent's task was read: finds the button to press. */
+/** Handles the read of the parent's task: finds the button to press. */
 export function parentRead(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { now } = context;
   const { request } = job.record;
   if (request.press === undefined) throw new Error('Internal error: only a click reads its parent.');
-  // The job has no task on the service: others may have its room until it reads the parent again.
+  // The job has no task on the service: others may use its slot until it reads the parent again.
   if (!result.ok) return retryFetch(job, result.error, { kind: 'room' }, context);
   const task = result.value;
   if (task.state === 'failure')
@@ -99,7 +99,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
       now,
     );
   if (task.state !== 'success') {
-    // The parent was finished when this job became ready: the gateway shows a stale copy (gateway 3.5).
+    // The parent was finished when this job became ready, so the gateway shows an old copy (gateway 3.5).
     if (job.misses + 1 >= context.retry.attempts)
       return settle(
         job,
@@ -128,8 +128,8 @@ const asButtonless = (job: Job, { buttonless }: Task): Job =>
   buttonless === undefined ? job : { ...job, buttonless: true };
 
 /**
- * A deferred click does not follow its reading at once: where a proxy limits requests of all kinds together, the reading would
- * use up the turn that the click needs, every time.
+ * Delays a deferred click after its reading: where a proxy limits requests of all kinds together, the reading would use up the click's turn
+ * every time.
  */
 function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
   const { job } = step;
@@ -138,8 +138,8 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
 }
 
 /**
- * The job's turn to submit has come. The intent becomes durable before the request leaves, and counts as an attempt from
- * then on, so that a crash can only overstate the spending.
+ * Submits the job on its turn. The intent becomes durable before the request is sent, and counts as an attempt from then on, so that a
+ * crash can only overstate the spending.
  */
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
@@ -166,7 +166,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
   return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 
-/** The result of a submission. */
+/** Handles the result of a submission. */
 export function onSubmitResult(job: Job, result: ServiceResult<SubmitResult>, context: JobContext): JobStep {
   const step = result.ok ? onResponse(job, result.value, context) : onNoResponse(job, result.error, context);
   const at = job.record.submittedAt ?? context.now;
@@ -209,24 +209,24 @@ function onResponse(job: Job, result: SubmitResult, context: JobContext): JobSte
   }
 }
 
-/** The code of a submission that waits in the service's queue (gateway 3.2). */
+/** The service's code for a submission that waits in its queue (gateway 3.2). */
 const inQueue = 22;
 
-/** The record of an accepted job with its price. A modal adds nothing to the cost of its click. */
+/** Returns the record of an accepted job with its price. A modal adds nothing to the cost of its click. */
 function charged(accepted: JobRecord, context: JobContext): JobRecord {
   const record = closeUnanswered(accepted);
   const price = context.price(record);
   return price === undefined ? record : become(record, record.status, { cost: (record.cost ?? 0) + price });
 }
 
-/** An input of the job could not be read, so nothing was sent: no attempt. Only failures that may pass are retried. */
+/** Handles an unreadable input: nothing was sent, so it is not an attempt. Only failures that may pass are retried. */
 export function submitUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   return isRunStopping(failure)
     ? submitUnsent(job, context)
     : retryUnread(revert(job), failure, { status: 'pending', next: { kind: 'submit' } }, context);
 }
 
-/** No answer, or none that confirms a task. Its possible cost counts from now on. */
+/** Handles a submission without an answer, or without one that confirms a task. Its possible cost counts from now on. */
 function onNoResponse(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const { record } = job;
   const known = mayHaveMade(failure) ? { ...job, record: addUnanswered(record, context.price(record)) } : job;
@@ -262,19 +262,19 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
   }
 }
 
-/** Not accepted and not an attempt: the job goes back to the queue, where the route's pause holds it. */
+/** Puts a job that was not sent back into the queue, where the route's pause holds it. Not an attempt. */
 export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
   rest(revert(job), 0, { kind: 'submit' }, now);
 
-/** Not accepted and not an attempt: the job leaves its room to others, and queues behind them. What was read of its button is forgotten. */
+/** Defers a submission that was not accepted: the job gives up its slot, queues behind others and forgets the reading of its button. */
 function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
   return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
 }
 
 /**
- * Retries an attempt that failed in a way that may pass, behind the jobs that were tried less often. After the last one the job has failed only where no attempt can have
- * made a task.
+ * Retries an attempt that failed in a way that may pass, behind jobs that were tried less often. After the last try the job fails only
+ * where no attempt can have made a task.
  */
 function retrySubmit(failed: Job, failure: ServiceFailure, context: JobContext): JobStep {
   const { fresh: _, ...job } = failed;
@@ -286,7 +286,7 @@ function retrySubmit(failed: Job, failure: ServiceFailure, context: JobContext):
   const onExhausted = (tries: number): JobStep => {
     const mayBeMade = mayHaveMade(failure);
     const error = afterSeveral(mayBeMade ? inDoubtError(failure) : retry.error, tries);
-    // A task that the last try may have made is searched for before the job is put in doubt.
+    // The task that the last try may have made is searched for before the job is put in doubt.
     const tried: Job = { ...job, record: become(job.record, 'pending', { tries, error }) };
     const searching = restAfter(tries, tried, retry, context);
     return mustSearch(job, context)

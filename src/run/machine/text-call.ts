@@ -21,8 +21,8 @@ import { fileError, jobError } from './retry/service-failure.ts';
 import { attemptOf, rest, settle } from './transition.ts';
 
 /**
- * The call's turn on the text route has come. As with a submission, the intent becomes durable before the request leaves and
- * counts as an attempt from then on. But a text call whose reply is lost is made again: only its text is lost.
+ * Makes the call on its turn on the text route. As for a submission, the intent becomes durable before the request is sent and counts as an
+ * attempt from then on. But a text call whose reply is lost is made again: only its text is lost.
  */
 export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
@@ -36,17 +36,17 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
 }
 
-/** The name of a call within its job, as `unheard` of the record keeps it. */
+/** Returns the name of a call within its job, as used in `unheard` of the record. */
 export const submissionName = ({
   submittedAt,
   submittedBy,
 }: Required<Pick<JobRecord, 'submittedAt' | 'submittedBy'>>): string => `${submittedAt}/${submittedBy}`;
 
-/** The record of a text call to make again; its attempt stays counted. */
+/** Returns the record of a text call to make again; its attempt stays counted. */
 export const requeue = (record: JobRecord): JobRecord =>
   become(record, 'pending', { submittedAt: undefined });
 
-/** The result of a text call. */
+/** Handles the result of a text call. */
 export function onAskResult(job: Job, result: CallResult, context: JobContext): JobStep {
   const paid = account(job, result, context);
   const step = onResult(paid, result, context);
@@ -67,12 +67,12 @@ function onResult(job: Job, result: CallResult, context: JobContext): JobStep {
   }
 }
 
-/** Adds the tokens of a reply, usable or not, and what they cost. */
+/** Adds the tokens of a reply, usable or not, and their cost. */
 function account(job: Job, result: CallResult, context: JobContext): Job {
   const usage = usageOf(result);
   const hasReply = result.kind === 'answered' || result.kind === 'unwritten';
   if (usage === undefined && !hasReply) return job;
-  // What is heard now of an earlier call is the answer of another round.
+  // A late answer to an earlier call belongs to another round.
   const record = hasReply ? become(job.record, job.record.status, { unheard: undefined }) : job.record;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
   const price = context.replyPrice(record.request, usage);
@@ -91,8 +91,8 @@ function account(job: Job, result: CallResult, context: JobContext): Job {
 }
 
 /**
- * The estimated tokens of what the service did not count of a reply: all of it, or a side that certainly took some. Undefined: it counted
- * both sides, or a total above what it counted.
+ * Estimated tokens that the service did not count for a reply: all of them, or a side that certainly used some. Undefined where it counted
+ * both sides, or a total above the counted side.
  */
 function untoldOf(
   usage: TokenUsage | undefined,
@@ -117,7 +117,7 @@ const saysSomething = (result: CallResult): boolean => {
   return text?.candidates.some(({ text: said, parts }) => said !== '' || parts.length > 0) ?? false;
 };
 
-/** Charges what a reply did not count to the budgets by its estimate: else no budget would ever bind. */
+/** Charges uncounted tokens of a reply to the budgets by their estimate. Otherwise no budget would ever end the run. */
 function assumedOf(
   record: JobRecord,
   usage: TokenUsage & { readonly total: number },
@@ -152,7 +152,7 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
       return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
     }
     case 'calls': {
-      // The round is paid and answered: its turns are kept, and finished before another conversation begins.
+      // The round is paid and answered: its turns are saved, and it is finished before another conversation begins.
       const turns = [...(record.turns ?? []), ...verdict.turns];
       const rounds = text.reply === undefined ? record.rounds : [...(record.rounds ?? []), text.reply];
       const next = become(record, 'pending', { turns, rounds, tries: 0, submittedAt: undefined });
@@ -178,7 +178,7 @@ function lost(record: JobRecord, { price, assumedUsage }: JobContext): JobRecord
 }
 
 function onFailure(asking: Job, failure: ServiceFailure, context: JobContext): JobStep {
-  // One that broke off with a token count is paid, and accounted for.
+  // A call that broke off with a token count is paid and accounted for.
   const isOpen = mayHaveMade(failure) && failure.usage === undefined;
   const job = isOpen ? { ...asking, record: lost(asking.record, context) } : asking;
   switch (failure.class) {
@@ -201,13 +201,13 @@ function onFailure(asking: Job, failure: ServiceFailure, context: JobContext): J
   }
 }
 
-/** The call as it is made again in this run: whole, whatever the pipeline says. */
+/** Repeats the call without streaming in this run, whatever the pipeline says. */
 const unstreamed = (job: Job): Job => {
   const { call } = job.record;
   return call === undefined ? job : { ...job, record: { ...job.record, call: { ...call, stream: false } } };
 };
 
-/** No call was sent: no attempt. Only failures that may pass are retried. */
+/** Handles an unreadable input: no call was sent, so it is not an attempt. Only failures that may pass are retried. */
 function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep {
   if (failure.class === 'stop') return askUnsent(job, context);
   const idle: Job = { ...job, record: revertAttempt(job.record) };
@@ -216,8 +216,8 @@ function onUnread(job: Job, failure: SaveFailure, context: JobContext): JobStep 
 }
 
 /**
- * The reply is paid, and is not kept, or its files are not written. The run stops for a full disk, and the next run makes the call again;
- * otherwise the record has the text, and only the user can allow another paid call.
+ * Handles a paid reply that could not be written, or whose files could not. A full disk stops the run, and the next run makes the call
+ * again; otherwise the record has the text, and only the user can allow another paid call.
  */
 function onUnwritten(
   job: Job,
@@ -228,7 +228,7 @@ function onUnwritten(
   return settle(job, 'failed', fileError(error), context.now, { text, tries: 0 });
 }
 
-/** A try that failed in a way that may pass. */
+/** Retries a call that failed in a way that may pass. */
 function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const onExhausted = (tries: number): JobStep =>
     settle(job, 'failed', afterSeveral(error, tries), context.now, { tries: 0 });
@@ -236,14 +236,14 @@ function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, con
   return retryLater(waiting, { status: 'pending', error, atLeastMs, next: ask(), onExhausted }, context);
 }
 
-/** The job as it is to make its call again; the attempt counts. */
+/** Returns the job about to make its call again; the attempt counts. */
 const askAgain = (job: Job, { now }: JobContext): JobStep =>
   rest({ ...job, record: requeue(job.record) }, 0, ask(), now);
 
-/** The job as before its turn: no attempt. */
+/** Returns the job as before its turn; the attempt does not count. */
 export const askUnsent = (job: Job, { now }: JobContext): JobStep => rest(revert(job), 0, ask(), now);
 
-/** Defers a text call behind others, as a submission is deferred; it fails where others are answered and it never is. */
+/** Defers a text call behind others, like a submission. It fails where others are answered and it never is. */
 function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobStep {
   // A job that ends keeps the time of its last call.
   const onStarved = (starved: Job, why: JobError): JobStep =>
@@ -252,7 +252,7 @@ function deferCall(job: Job, failure: ServiceFailure, context: JobContext): JobS
   return defer(revert(job), { route: 'text', ...retry, onStarved }, context);
 }
 
-/** A new want each time: its identity marks the job's place in the queue. */
+/** A new object each time: its identity marks the job's place in the queue. */
 const ask = (): NextRequest => ({ kind: 'ask' });
 
 function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobError] {
@@ -269,14 +269,14 @@ function outcomeOf(result: CallResult): readonly [outcome: string, error?: JobEr
   }
 }
 
-/** The tokens of two replies together. A part that neither reports stays unknown; the total is always known. */
+/** Adds the tokens of two replies. A part that neither reports stays unknown; the total is always known. */
 export function sumUsage(sum: TokenUsage | undefined, more: TokenUsage | undefined): TokenUsage | undefined {
   if (sum === undefined && more === undefined) return undefined;
   const [a, b] = [sum ?? {}, more ?? {}];
   return { ...addUsage(a, b), total: totalTokens(a) + totalTokens(b) };
 }
 
-/** The tokens that a reply reports. */
+/** Returns the tokens that a reply reports. */
 export function usageOf(result: CallResult): TokenUsage | undefined {
   switch (result.kind) {
     case 'answered':
@@ -290,14 +290,14 @@ export function usageOf(result: CallResult): TokenUsage | undefined {
   }
 }
 
-/** Tokens that a result counts against the token rate; undefined where the service may have worked and nobody knows how much. */
+/** Returns the tokens that a result counts against the token rate; undefined where the service may have used an unknown number. */
 export function tokensUsed(result: CallResult): number | undefined {
   const usage = usageOf(result);
   if (usage !== undefined) return totalTokens(usage);
   return mayHaveWorked(result) ? undefined : 0;
 }
 
-/** True unless it is certain that the service did nothing for a call without a usable reply. */
+/** Whether the service may have worked on a call without a usable reply. */
 export const mayHaveWorked = (result: CallResult): boolean =>
   result.kind !== 'unread' &&
   !(result.kind === 'refused' && result.error.class !== 'retry' && result.error.class !== 'lost');

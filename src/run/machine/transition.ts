@@ -2,8 +2,8 @@ import type { Attempt, JobError, JobRecord } from '../../plan/job.ts';
 import { become, type Job, type JobStep, type NextRequest, type RecordChanges } from './job.ts';
 
 /**
- * Ends a job in failure or in doubt. While one of its submissions may have made an unknown task, the job does not fail but is in
- * doubt, whatever the error.
+ * Ends a job in failure or in doubt. While one of its submissions may have made an unknown task, the job does not fail but is in doubt,
+ * whatever the error.
  *
  * @param changes further changes of the record
  */
@@ -30,7 +30,7 @@ export function settle(
   };
 }
 
-/** An entry in the history of a job. */
+/** Returns an entry for the history of a job. */
 export const attemptOf = (
   { key, taskId }: Pick<JobRecord, 'key' | 'taskId'>,
   at: number,
@@ -44,7 +44,7 @@ export const attemptOf = (
   ...(error === undefined ? {} : { error }),
 });
 
-/** Lets a job rest; `next` is its want after that. */
+/** Delays a job; `next` is its request after the delay. */
 export function rest(job: Job, ms: number, next: NextRequest, now: number): JobStep {
   return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
 }

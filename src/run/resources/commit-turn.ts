@@ -1,19 +1,18 @@
 import type { Clock } from '../clock.ts';
 
-/** Shares of the time: what commits may take of it is one part of `pauseFactor + 1` while much is under way. */
+/** While many requests are in flight, commits take at most one part in `pauseFactor + 1` of the time. */
 const pauseFactor = 3;
 
-/** The longest that a decision waits for others to be made durable with, in ms. */
+/** Longest time that a decision waits to share a commit with others, ms. */
 export const longestPauseMs = 8;
 
-/** Of the requests under way, one in so many is enough company. */
+/** A commit starts once one in this many requests in flight has been answered. */
 const enoughShare = 4;
 
 /**
- * When the decisions of a run are made durable: in one commit for all that happens in a turn of the event loop, and for a little longer
- * where commits come so thick that writing them would take most of the time. A decision then waits for company: for a quarter of
- * what is under way, for three times as long as commits take, or for {@link longestPauseMs}, whichever comes first. With little
- * under way, or with time between commits, nothing waits.
+ * Decides when decisions become durable: in one commit per turn of the event loop, or a little later where commits would take most of the
+ * time. A decision then waits for others: for a quarter of the requests in flight, for three times the duration of a commit, or for {@link
+ * longestPauseMs}, whichever comes first. With few requests in flight, or with time between commits, nothing waits.
  */
 export class CommitTurn {
   readonly #clock: Clock;
@@ -21,26 +20,26 @@ export class CommitTurn {
   readonly #underWay: () => number;
   #isDue = false;
   #cancelPause: (() => void) | undefined;
-  /** Inputs since the last commit. */
+  /** Number of inputs since the last commit. */
   #inputs = 0;
-  /** How long a commit holds up the process, in ms: a moving mean. What a store does in its promise is no part of it. */
+  /** How long a commit blocks the process, ms: a moving mean. Asynchronous work of the store does not count. */
   #tookMs = 0;
   #endedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param underWay how many requests have been sent and not been answered */
+  /** @param underWay returns the number of requests in flight */
   constructor(clock: Clock, commit: () => void, underWay: () => number) {
     this.#clock = clock;
     this.#commit = commit;
     this.#underWay = underWay;
   }
 
-  /** Something was decided, on an input: a commit follows. */
+  /** Plans a commit after an input was decided. */
   onInput(): void {
     this.#inputs += 1;
     this.soon();
   }
 
-  /** A commit follows. */
+  /** Plans a commit. */
   soon(): void {
     if (this.#isDue) return;
     const now = this.#clock.now();
@@ -49,7 +48,7 @@ export class CommitTurn {
     this.#cancelPause ??= this.#clock.at(at, () => this.#atEndOfTurn());
   }
 
-  /** Does the write of a commit, and notes how long it took. */
+  /** Runs the write of a commit and measures how long it took. */
   measure<T>(write: () => T): T {
     const from = this.#clock.now();
     const result = write();
@@ -58,7 +57,7 @@ export class CommitTurn {
     return result;
   }
 
-  /** Nothing more is made durable in turns. */
+  /** Cancels the planned commit and plans no more. */
   end(): void {
     this.#cancelPause?.();
     this.#cancelPause = undefined;

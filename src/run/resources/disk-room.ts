@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../plan/job.ts';
 import type { RunListener } from '../events.ts';
 
-/** Finished jobs, and the bytes of their files. */
+/** Number of finished jobs, and the bytes of their files. */
 export interface MadeFiles {
   readonly jobs: number;
   readonly bytes: number;
@@ -9,26 +9,25 @@ export interface MadeFiles {
 
 /** The disk that a run writes to. */
 export interface DiskPort {
-  /** The run directory, for the user. */
+  /** Path of the run directory, for the user. */
   readonly directory: string;
-  /** Bytes that this process may still write there; undefined where the system does not report it. */
+  /** Returns the bytes that this process may still write there; undefined where the system does not report it. */
   freeBytes(): number | undefined;
-  /** Jobs without a result when the run began; undefined where the plan cannot count them. */
+  /** Number of jobs without a result when the run began; undefined where the plan cannot count them. */
   readonly jobsLeft: number | undefined;
-  /** Some of the jobs that were finished before the run. */
+  /** A sample of the jobs that were finished before the run. */
   readonly made: MadeFiles;
 }
 
-/** State, log, manifest and other programs need some room on the disk beside the files of a run. */
+/** Free bytes below which the disk is low: state, log, manifest and other programs need space besides the files of a run. */
 export const leastFreeBytes = 500_000_000;
 
-/** The files of fewer jobs are no measure for later ones. */
+/** Smallest number of jobs whose files give an estimate for later ones. */
 const fewestJobs = 10;
 
 /**
- * Reports once in a run that its disk is about to be full, while there is still time to make room. Space is low where less than
- * {@link leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where
- * both are known.
+ * Warns once in a run that its disk is nearly full, while there is still time to free space. Space is low where less than {@link
+ * leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are known.
  */
 export class DiskRoom {
   readonly #port: DiskPort;
@@ -80,13 +79,13 @@ export class DiskRoom {
   }
 }
 
-/** Bytes of the files that a job made: its own, and its lines among the replies. */
+/** Returns the bytes of the files that a job made: its own, and its lines among the replies. */
 export const bytesOf = ({ artifacts, frames, rounds = [], text }: JobRecord): number =>
   [...rounds, ...(text?.reply === undefined ? [] : [text.reply])].reduce(
     (sum, { length }) => sum + length,
     [...artifacts, ...(frames?.files ?? [])].reduce((sum, { bytes }) => sum + bytes, 0),
   );
 
-/** `312 MB`, `4.1 GB`. */
+/** Formats bytes: `312 MB`, `4.1 GB`. */
 const words = (bytes: number): string =>
   bytes < 1e9 ? `${Math.floor(bytes / 1e6)} MB` : `${(Math.floor(bytes / 1e8) / 10).toFixed(1)} GB`;

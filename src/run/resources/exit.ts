@@ -1,8 +1,8 @@
 import type { RunEnd } from '../events.ts';
 
-/** Why a run comes to its end. */
+/** The reason why the main loop of a run ends. */
 export type EngineExit =
-  /** Everything that was decided is durable. */
+  /** All decisions are durable. */
   | { readonly kind: 'settled'; readonly end: RunEnd }
   /** The user ended the run at once. */
   | { readonly kind: 'left'; readonly end: RunEnd }
@@ -20,11 +20,11 @@ interface Control {
 export const drained: RunEnd = { kind: 'interrupted', forced: false };
 
 /**
- * Watches for what ends a run from outside.
+ * Watches for signals and events that end a run from outside.
  *
- * @param drain nothing new is to begin
- * @param leave the run is to be left at once
- * @returns what ends the watch
+ * @param drain called when nothing new is to begin
+ * @param leave called when the run is to be left at once
+ * @returns a function that ends the watch
  */
 export function watchControl(control: Control, drain: (end: RunEnd) => void, leave: () => void): () => void {
   const onDrain = (): void => drain(drained);

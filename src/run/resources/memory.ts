@@ -4,12 +4,12 @@ import type { DiskRoom } from './disk-room.ts';
 
 const everyMs = 60_000;
 
-/** Calls once a minute until the result is called. */
+/** Calls a function once a minute. @returns a function that stops the calls */
 export function everyMinute(clock: Clock, call: () => void): () => void {
   let cancel: (() => void) | undefined;
   const wait = (): void => {
     cancel = clock.at(clock.now() + everyMs, () => {
-      // The next minute first: the call may end the watch.
+      // The timer is set first, because the call may stop it.
       wait();
       call();
     });
@@ -18,7 +18,7 @@ export function everyMinute(clock: Clock, call: () => void): () => void {
   return () => cancel?.();
 }
 
-/** What a run does with its memory. */
+/** The work of a run that uses memory. */
 interface Work {
   readonly requests: number;
   readonly held: { readonly jobs: number; readonly cells: number };
@@ -27,8 +27,8 @@ interface Work {
 /**
  * Watches the disk and the memory of the machine, where there is a port for either.
  *
- * @param guard keeps a bug from being lost
- * @returns what ends the watch; undefined: nothing is watched
+ * @param guard reports exceptions as bugs
+ * @returns a function that ends the watch; undefined where nothing is watched
  */
 export function watchMachine(
   { clock, memory }: { readonly clock: Clock; readonly memory?: () => MemoryReading },

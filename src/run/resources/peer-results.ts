@@ -1,20 +1,20 @@
 import { type LateFact, StateError } from '../../state/store.ts';
 import type { Clock } from '../clock.ts';
 
-/** How often the jobs of others are looked at that cells wait for, ms. */
+/** Interval at which the awaited jobs of other workers are read, ms. */
 const everyMs = 1000;
 
 interface Others {
   look(keys: readonly string[]): Promise<readonly LateFact[]>;
 }
 
-/** A store that is away for a moment is looked at again; the next commit says it where that lasts. */
+/** A store that is unavailable for a moment is read again later. A longer outage makes the next commit fail. */
 function unread(error: unknown): readonly LateFact[] {
   if (error instanceof StateError) return [];
   throw error;
 }
 
-/** Looks at the jobs of other workers that cells wait for: all of them with one query, once a second while there are any. */
+/** Reads the jobs of other workers that cells wait for: all of them with one query, once a second while there are any. */
 export class PeerResults {
   readonly #others: Others;
   readonly #clock: Clock;
@@ -25,9 +25,9 @@ export class PeerResults {
   #isLooking = false;
 
   /**
-   * @param awaited keys of the jobs that cells wait for
-   * @param begin keeps the run from ending while it is looked
-   * @param onLooked is given what was heard late of these jobs
+   * @param awaited returns the keys of the jobs that cells wait for
+   * @param begin keeps the run from ending during a read
+   * @param onLooked called with the late facts about these jobs
    */
   constructor(
     others: Others,
@@ -43,7 +43,7 @@ export class PeerResults {
     this.#onLooked = onLooked;
   }
 
-  /** Something may be waited for since. */
+  /** Starts the timer if cells now wait for jobs of other workers. */
   arm(): void {
     if (this.#cancel !== undefined || this.#isLooking || this.#awaited().length === 0) return;
     this.#cancel = this.#clock.at(this.#clock.now() + everyMs, () => {

@@ -9,7 +9,7 @@ import { placeJob } from './place-job.ts';
 import { deferred, readResult } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Polls in one request the task of a job whose turn has come, and those of the jobs queued behind it. */
+/** Polls with one request the task of the job whose turn it is, and those of the jobs queued behind it. */
 export function pollBatch(state: SchedulerState, first: Job): void {
   const jobs = [first, ...takePolls(state, mostListed - 1)];
   if (jobs.length === 1) return advance(state, first, { type: 'granted' });
@@ -34,7 +34,7 @@ export function onBatchPolled(
   const { lane } = routes.onResult('poll', now, key);
   const result = deferred(answer, routes.queues.poll.lane().isServing(now));
   const isUnlisted = hasNoListing(result);
-  // What was lost, and may be held anew, is polled by its own requests.
+  // A job that was lost, and possibly taken up again, is polled by its own requests.
   const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
   if (isUnlisted) state.pollsBatches = false;
   else
@@ -49,7 +49,7 @@ export function onBatchPolled(
   for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;
-    // The task was not polled: that is no miss.
+    // The task was not polled, so this is not a failed read.
     const want = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;
     if (isUnlisted) placeJob(state, job, { ...job, want });
     else advance(state, job, event);
@@ -58,10 +58,10 @@ export function onBatchPolled(
     outbox.emit({ type: 'run:notice', code: result.error.code, message: noListing });
 }
 
-/** True for a job that wants to know whether its task is finished. */
+/** Whether the job's next request is a poll of its task. */
 export const isPoll = ({ want }: Job): boolean => want.kind === 'fetch' && want.why === 'poll';
 
-/** Takes up to `most` polls from the front of the queue, up to the first other request. */
+/** Takes up to `most` polls from the front of the queue, stopping at the first other request. */
 function takePolls({ routes }: SchedulerState, most: number): readonly Job[] {
   const { queue } = routes.queues.poll.lane();
   const jobs: Job[] = [];

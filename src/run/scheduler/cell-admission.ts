@@ -32,22 +32,22 @@ export function admitCells(state: SchedulerState): void {
     if (cell === undefined) return;
     visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
-    // The next tick opens the others. Those put off are none of them yet, and nothing else may happen that opens one.
+    // The next tick opens the other cells. None of them was deferred to the end, and nothing else may happen that opens a cell.
     if (canOpenCell(state) && state.isLong()) return;
   }
 }
 
-/** How many cells are put off at most. */
+/** Largest number of cells deferred to the end. */
 const mostOpenedLast = 4096;
 
-/** True for a cell that asks for a job that an earlier run put back: such jobs go behind those that were never tried. */
+/** Whether a cell needs a job that an earlier run put back: such jobs go behind those that were never tried. */
 const comesLast = ({ cells, options }: SchedulerState, slots: readonly Slot[]): boolean =>
   !cells.isLast &&
   options.others === undefined &&
   cells.openedLast.length < mostOpenedLast &&
   slots.some(({ record, ready }) => ready && record?.status === 'pending' && record.putBack === true);
 
-/** Resolves the cells that are due, until that takes long. */
+/** Resolves the due cells, until that takes too long for one input. */
 export function visitDueCells(state: SchedulerState): void {
   const { due } = state.cells.open;
   for (const open of due) {
@@ -57,10 +57,10 @@ export function visitDueCells(state: SchedulerState): void {
   }
 }
 
-/** Resolves a cell: takes up the jobs that can be worked on now, and closes the cell when there is none left. */
+/** Resolves a cell: takes up the jobs that can run now, and closes the cell when none is left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
   const { options, cells, jobs, clicks, lifecycle, lookup, slices, outbox } = state;
-  // A slot that reads a redone job waits for the new result, and may then ask for another job.
+  // A slot that reads a redone job waits for the new result, and may then need another job.
   let slots = options.resolve(open.cell, lookup);
   const isFirst = open.isComplete === undefined;
   if (isFirst && comesLast(state, slots)) {
@@ -101,7 +101,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     if (active === undefined) {
       hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
       begin(state, job, open.hold);
-      // Its kind turned out to be closed.
+      // The job's kind turned out to be closed.
       if (jobs.get(key) === undefined) {
         isLeft = true;
         continue;
@@ -114,7 +114,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   }
   if (isLeft) cells.isWhole = false;
   if (isLeft && isUnbegun && waiting.size === 0 && !lifecycle.isEnding) cells.left += 1;
-  // What hung on a job that is tried again is no longer blocked by it.
+  // Slots below a retried job are no longer blocked by it.
   if (hasRevived) slots = options.resolve(open.cell, lookup);
   reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
@@ -128,8 +128,8 @@ const isBegun = (record: JobRecord | undefined): boolean =>
   record !== undefined && (record.status !== 'pending' || record.attempts > 0);
 
 /**
- * The kind for which a job is not begun: a closed one, its own or that of a job below; or one whose refusal has left the job to a
- * later run.
+ * Returns the kind for which a job does not begin: a closed one, its own or that of a job below it; or one whose refusal has left the job
+ * to a later run.
  */
 function closedFor(
   { kinds }: SchedulerState,
@@ -142,13 +142,13 @@ function closedFor(
   return own?.closed === undefined ? below?.get(slot) : own;
 }
 
-/** The slots of a cell in which nothing has begun that lead to one of a closed kind, and that kind: nothing is paid for them. */
+/** The slots of a cell without any begun job that lead to a slot of a closed kind, and that kind: nothing is paid for them. */
 function closedBelow(state: SchedulerState, slots: readonly Slot[]): ReadonlyMap<Slot, KindState> {
   const { kinds } = state;
   const closed = new Map<Slot, KindState>();
   const needed = new Map<number | string, KindState>();
   if (kinds.closed.length === 0) return closed;
-  // Steps stand in any order in a file: what a later step comes from is found in the next round.
+  // A file lists its steps in any order: slots below a later step are found in the next round.
   for (let size = -1; size !== closed.size; ) {
     size = closed.size;
     for (const slot of slots) {
@@ -164,12 +164,12 @@ function closedBelow(state: SchedulerState, slots: readonly Slot[]): ReadonlyMap
 }
 
 /**
- * Recovers the jobs of a cell whose requests were under way when an earlier run ended, where this run did not adopt them.
+ * Recovers the jobs of a cell whose requests were in flight when an earlier run ended, where this run did not adopt them.
  *
  * @returns false where there is none
  */
 function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
-  // Such a job belongs to somebody else, or was left with its slice: `jobForSlot` submits none again.
+  // Such a job belongs to another worker, or was left with its slice: `jobForSlot` submits none again.
   if (state.options.others !== undefined) return adoptKept(state, slots);
   const left = slots.flatMap(({ record }) =>
     record !== undefined && isInterrupted(record) && state.jobs.get(record.key) === undefined ? [record] : [],
@@ -179,12 +179,12 @@ function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
   return jobs.size > 0;
 }
 
-/** True for a slot that stays as it is. A failed or blocked one may be tried again once a job above it is done. */
+/** Whether a slot stays as it is. A failed or blocked one may be tried again once a job above it is done. */
 const isOver = ({ status, outdated, waitsForRedo }: Slot): boolean =>
   (status === 'done' || status === 'skipped') && outdated !== true && waitsForRedo !== true;
 
 /**
- * Takes up the jobs of a cell that are to be made again, except those below another of them.
+ * Takes up the jobs of a cell that are to be redone, except those below another of them.
  *
  * @returns false where there is none
  */
@@ -196,7 +196,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
     const isAsked = record?.status === 'done' && redoOf(state, record.key) === 'waiting';
     if (record === undefined || !(isAsked || slot.outdated === true)) continue;
     if (!isChosen(state, slot) || state.jobs.get(record.key) !== undefined) continue;
-    // It would be left at once, and be as outdated as before.
+    // The job would be left at once, and would be as outdated as before.
     if (closedFor(state, slot) !== undefined) continue;
     const job = jobToBegin(state, slot);
     if (job?.record.status === 'pending') jobs.set(record.key, job);
@@ -209,7 +209,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
   return true;
 }
 
-/** The job of a slot, where it can be worked on. */
+/** Returns the job of a slot, if it can run now. */
 function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
   const { options, lookup, now } = state;
   const { job: spec } = slot;
@@ -225,12 +225,12 @@ function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>
   steps === undefined || steps.has(step);
 
-/** True when every job is done that a request shows, continues or names; it waits for a redone one, as a click does. */
+/** Whether all jobs are done that a request shows, continues or names. A request waits for a redone job, as a click does. */
 function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
   const { request, parent, reads = [] } = job;
   if (sourcesOf(job).length === 0) return true;
   const needed = new Set([...(request.press === undefined ? needsOf(job) : []), ...reads]);
-  // What a request only starts from needs no files.
+  // A job that a request only starts from needs no files.
   const start = parent !== undefined && !showsJob(request, parent) && !reads.includes(parent) ? parent : '';
   return [...needed].every((key) => {
     const record = lookup(key);
@@ -241,10 +241,10 @@ function areInputsDone({ lookup }: SchedulerState, job: JobSpec): boolean {
 const showsJob = (request: JobSpec['request'], key: string): boolean =>
   (request.images ?? []).some((image) => 'job' in image && image.job === key);
 
-/** Keys of the jobs of a cell that come from one of these, over any number of others. */
+/** Keys of the jobs of a cell that are based on one of these, over any number of others. */
 function keysBelow(slots: readonly Slot[], from: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const below = new Set<string>();
-  // Steps stand in any order in a file: a job below a later step is found in the next round.
+  // A file lists its steps in any order: a job below a later step is found in the next round.
   for (let size = -1; size !== below.size; ) {
     size = below.size;
     for (const { job } of slots)

@@ -8,7 +8,7 @@ import { leaveToLaterRun } from './refused-jobs.ts';
 import { type Closing, type KindState, mostCounted } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Closes a kind for the rest of the run: its jobs go back to pending, and no cell that needs it is begun. */
+/** Closes a kind for the rest of the run: its jobs go back to pending, and no cell that needs it begins. */
 export function closeKind(state: SchedulerState, kind: KindState, closing: Closing): void {
   const { kinds, jobs, outbox } = state;
   kind.closed = closing;
@@ -16,9 +16,9 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
     return halt(state, { kind: 'stopped', code: closing.code, message: closing.message });
   for (const job of jobs.all()) {
     const { key, status } = job.record;
-    // It is paid: its file is all that it waits for.
+    // The job is paid; only its file is missing.
     if (status === 'saving') continue;
-    // The button of a click that waits is not known any more: what waits for this kind is of it.
+    // The button of a waiting click is not known any more, so clicks that wait for this kind belong to it.
     if (kinds.of(job) !== kind && !kind.parked.has(key) && !kind.refused.has(key)) continue;
     if (isParked(job) || parkable(job) || isResting(job)) leaveToLaterRun(state, kind, job);
   }
@@ -31,7 +31,7 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
   });
 }
 
-/** Closes the kinds that other workers of the run have closed, but for want of a service that was seen to do them. */
+/** Closes the kinds that other workers have closed, except those closed as not offered that the service has served before. */
 export function closeAsOthers(state: SchedulerState): void {
   const { closings, kinds: served } = state.options.shared ?? {};
   for (const { route, name, code, message, names } of closings?.closed ?? []) {
@@ -46,14 +46,14 @@ export function closeAsOthers(state: SchedulerState): void {
 
 const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`);
 
-/** Pending, and waits for a moment of its own. */
+/** Whether a pending job waits for a time of its own. */
 const isResting = ({ record, want }: Job): boolean =>
   record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
 
-/** Maximum of names of a closed kind that other workers are told. */
+/** Largest number of names of a closed kind that other workers receive. */
 const mostTold = 100;
 
-/** What this run, or this worker of it, leaves to a later run. */
+/** Returns the work that this run, or this worker of it, leaves to a later run. */
 export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
   const closed = [...kinds.all()].flatMap((kind): LeftWork['closed'] => {
     const { route, name, left, closed: why = kind.leftFor } = kind;
@@ -66,7 +66,7 @@ export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
   return { closed, cells: cells.left, openSteps: kinds.openSteps };
 }
 
-/** What several workers of a run leave, together. */
+/** Combines the work left by several workers of a run. */
 export function leftByAll(all: readonly LeftWork[]): LeftWork {
   const closed = new Map<string, LeftWork['closed'][number]>();
   for (const kind of all.flatMap((one) => one.closed)) {
@@ -84,7 +84,7 @@ export function leftByAll(all: readonly LeftWork[]): LeftWork {
   };
 }
 
-/** The end of a run in which kinds were closed, or left. */
+/** Returns the end of a run in which kinds were closed or left. */
 export function closedEnd({ closed, cells: left, openSteps }: LeftWork): RunEnd {
   const said = closed.map(({ name, left: jobs, message }) => {
     const waiting =

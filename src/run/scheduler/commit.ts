@@ -17,7 +17,7 @@ import type {
 import { unmatchedCode } from '../machine/retry/fail-reason.ts';
 import type { CellBatch, Hold } from '../ports.ts';
 
-/** An input of a run. */
+/** An input of the scheduler. */
 export type RunInput =
   /** Jobs that an earlier run left unfinished. */
   | { readonly type: 'adopt'; readonly records: readonly JobRecord[] }
@@ -25,13 +25,13 @@ export type RunInput =
   | ({ readonly type: 'cells' } & CellBatch)
   /** The result of an effect for a slice, which may have been lost meanwhile. */
   | { readonly type: 'result'; readonly effect: Effect; readonly input: RunInput }
-  /** Of a commit that is durable, others hold a part by now. */
+  /** Other workers hold a part of a durable commit. */
   | { readonly type: 'refused'; readonly commit: RunCommit; readonly others: HeldByOthers }
-  /** Somebody else has taken a slice over. */
+  /** Another worker has taken a slice over. */
   | { readonly type: 'lost'; readonly hold: Hold }
-  /** Whether slices of dead workers wait to be taken over. */
+  /** Slices of dead workers wait to be taken over, or no longer do. */
   | { readonly type: 'orphans'; readonly areThere: boolean }
-  /** The jobs of others that cells wait for were read again, and what was heard of them late. */
+  /** The awaited jobs of other workers were read again, with the late facts about them. */
   | { readonly type: 'looked'; readonly heard: readonly LateFact[] }
   | ({
       readonly type: 'submitted';
@@ -58,24 +58,24 @@ export type RunInput =
       readonly key: string;
       /** Tasks that the job's submissions may have made, the one to adopt first. */
       readonly result: ServiceResult<readonly Task[]>;
-      /** The same of the other jobs in doubt. Absent: the job is to be submitted again. */
+      /** The same for the other jobs in doubt. Absent: the job is to be submitted again. */
       readonly beside?: readonly (readonly [key: string, result: ServiceResult<readonly Task[]>])[];
     } & Telling)
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }
   | ({ readonly type: 'asked'; readonly key: string; readonly result: CallResult } & Telling)
-  /** The store of results is away, as the user is told, or, without words, is back. */
+  /** The store of results is unavailable, with the reason for the user, or, without a reason, is back. */
   | { readonly type: 'away'; readonly why: string | undefined }
   /** The shared limits allow more than before. */
   | { readonly type: 'refilled' }
   /** Time has passed. */
   | { readonly type: 'tick' }
-  /** Open nothing new, settle the jobs in flight, then end with `end`. */
+  /** Begin nothing new, settle the jobs in flight, then end with `end`. */
   | { readonly type: 'drain'; readonly end: RunEnd }
   /** Send nothing more at all. The intents of these effects are not durable, so nothing was sent. */
   | { readonly type: 'halt'; readonly end: RunEnd; readonly unsent: readonly Effect[] };
 
-/** The route of each kind of request; none for what leaves no request to anybody. */
+/** The route of each kind of request; undefined for local work. */
 export const routeOf = {
   submit: 'submit',
   modal: 'submit',
@@ -83,45 +83,45 @@ export const routeOf = {
   list: 'poll',
   search: 'poll',
   save: 'download',
-  // A mask is made locally, but takes as long as a download, and must not block the polls.
+  // A mask is made locally, but takes as long as a download and must not block the polls.
   mask: 'download',
   cut: undefined,
   ask: 'text',
 } as const satisfies Record<Send['kind'], Route | undefined>;
 
-/** A request to carry out once its commit is durable. */
+/** A request to run once its commit is durable. */
 export interface Effect {
   readonly job: Job;
   readonly send: Send;
 }
 
-/** True for a request that costs money: its result cannot be requested again. */
+/** Whether a request costs money: its result cannot be requested again. */
 export const isPaid = ({ send: { kind } }: Pick<Effect, 'send'>): boolean =>
   kind === 'submit' || kind === 'modal' || kind === 'ask';
 
-/** The decisions since the last commit: first `records` and `attempts` become durable as one, then `effects` are carried out. */
+/** The decisions since the last commit: first `records` and `attempts` become durable in one transaction, then `effects` run. */
 export interface RunCommit {
   readonly records: readonly JobRecord[];
   readonly attempts: readonly Attempt[];
   readonly effects: readonly Effect[];
   readonly events: readonly RunEvent[];
-  /** The slices for which the records were decided, by their keys. Absent: a run on one machine. */
+  /** Leases for which the records were decided, by job key. Absent: a run on one machine. */
   readonly holds?: ReadonlyMap<string, Hold>;
-  /** What was heard for slices that were lost. Absent: nothing. */
+  /** Facts received for slices that were lost. Absent: none. */
   readonly heard?: readonly LateFact[];
-  /** How far the jobs of open orders are by these records, by key. Absent: as before. */
+  /** Progress of redo orders with these records, by job key. Absent: unchanged. */
   readonly redos?: ReadonlyMap<string, RedoChange>;
 }
 
-/** True for a request that is this job's alone, and for no task past its deadline: nothing durable depends on that. */
+/** Whether a request is for this job alone, and not for a task past its deadline, on which nothing durable depends. */
 export const isOfOneJob = ({ send }: Pick<Effect, 'send'>): boolean =>
   send.kind !== 'list' && !(send.kind === 'fetch' && send.why === 'overdue');
 
-/** True for the same slice under the same epoch. */
+/** Whether both are the same slice under the same epoch. */
 export const isSameHold = (one: Hold | undefined, other: Hold): boolean =>
   one?.slice === other.slice && one.epoch === other.epoch;
 
-/** What others hold by now of a commit. */
+/** The part of a commit that other workers hold. */
 export interface HeldByOthers {
   /** Keys that another slice wrote first. */
   readonly refused: ReadonlySet<string>;
@@ -130,8 +130,8 @@ export interface HeldByOthers {
 }
 
 /**
- * The part of a commit that others do not hold. A poll of several tasks leaves all the same: some of them may be held here. Nothing is
- * said to be closed that rests on what was not written.
+ * Returns the part of a commit that no other worker holds. A poll of several tasks is sent anyway, because this worker may hold some of
+ * them. Events of closed cells that depend on unwritten records are removed.
  */
 export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers): RunCommit {
   const { holds, records, attempts, effects, events, redos } = commit;
@@ -159,10 +159,10 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
 const withoutClosing = (event: RunEvent): RunEvent =>
   event.type === 'slice:end' && event.how === 'closed' ? { ...event, how: 'waits' } : event;
 
-/** Gathers decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
+/** Collects decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
 export class Outbox {
   #records = new Map<string, JobRecord>();
-  /** Records of the commit that is being made durable. */
+  /** Records of the commit that is being written. */
   #committing: Map<string, JobRecord> | undefined;
   #committingHolds: ReadonlyMap<string, Hold> = new Map();
   #attempts: Attempt[] = [];
@@ -173,33 +173,33 @@ export class Outbox {
   #redos = new Map<string, RedoChange>();
   #committingRedos = new Map<string, RedoChange>();
 
-  /** The record of a job that is decided and not yet durable. */
+  /** Returns the decided record of a job that is not yet durable. */
   record(key: string): JobRecord | undefined {
     return this.#records.get(key) ?? this.#committing?.get(key);
   }
 
-  /** @param hold the slice for which the record was decided */
+  /** @param hold lease for which the record was decided */
   write(record: JobRecord, hold?: Hold): void {
     this.#records.set(record.key, record);
     if (hold !== undefined) this.#holds.set(record.key, hold);
   }
 
-  /** The job of an open order is so far, once its record is durable that was written last. */
+  /** Notes the progress of a redo order, which becomes durable with the job's last written record. */
   noteRedo(key: string, redo: RedoChange): void {
     this.#redos.set(key, redo);
   }
 
-  /** How far the job of an open order is, where that is decided and not yet durable. */
+  /** Returns the decided progress of a redo order that is not yet durable. */
   redo(key: string): RedoChange | undefined {
     return this.#redos.get(key) ?? this.#committingRedos.get(key);
   }
 
-  /** Keeps what was heard for a slice that was lost. */
+  /** Saves a fact received for a slice that was lost. */
   hear(fact: LateFact): void {
     this.#heard.push(fact);
   }
 
-  /** Decisions about a job for this slice belong to another worker by now. @returns the effects that were not handed over yet */
+  /** Drops the decisions about a job for this slice, which belong to another worker now. @returns the effects not yet taken */
   forget(key: string, slice: Hold): readonly Effect[] {
     const isOf = ({ job: { record, hold }, send }: Effect): boolean =>
       send.kind !== 'list' && record.key === key && isSameHold(hold, slice);
@@ -218,27 +218,27 @@ export class Outbox {
     return effects;
   }
 
-  /** The slice for which the record of this job was decided, while that is not durable. */
+  /** Returns the lease for which this job's record was decided, while it is not durable. */
   holdOf(key: string): Hold | undefined {
     return this.#holds.get(key) ?? (this.#committing?.has(key) ? this.#committingHolds.get(key) : undefined);
   }
 
-  /** The end of this slice is not said any more. */
+  /** Drops the event that reports the end of this slice. */
   forgetEnd(slice: Hold): void {
     this.#events = this.#events.filter((event) => event.type !== 'slice:end' || !isSameHold(event, slice));
   }
 
-  /** No slice is said to be closed: its cells are to be resolved once more. */
+  /** Drops all events that report closed slices: their cells are to be resolved once more. */
   reopen(): void {
     this.#events = this.#events.map(withoutClosing);
   }
 
-  /** Keys of the jobs that were decided for this slice and are not durable. */
+  /** Returns the keys of the jobs that were decided for this slice and are not durable. */
   keysOf(slice: Hold): readonly string[] {
     const decided = [...this.#committingHolds, ...this.#holds].flatMap(([key, hold]) =>
       isSameHold(hold, slice) ? [key] : [],
     );
-    // A commit that comes back may stand behind what was decided since for the same slice, held anew.
+    // A requeued commit may stand behind later decisions for the same slice, which was taken again.
     const toSend = this.#effects.flatMap(({ job }) => (isSameHold(job.hold, slice) ? [job.record.key] : []));
     return [...decided, ...toSend];
   }
@@ -275,18 +275,18 @@ export class Outbox {
     });
   }
 
-  /** True where nothing was decided since the last commit was taken, and that one is durable. */
+  /** True where there are no decisions since the last commit was taken, and that commit is durable. */
   get isEmpty(): boolean {
     return this.#committing === undefined && !this.hasDecided;
   }
 
-  /** True where something was decided since the last commit was taken. */
+  /** True where there are decisions since the last commit was taken. */
   get hasDecided(): boolean {
     const parts = [this.#attempts, this.#effects, this.#events, this.#heard];
     return this.#records.size > 0 || parts.some(({ length }) => length > 0);
   }
 
-  /** Hands over the decisions. One commit at a time: the next one is taken once this is durable, or was requeued. */
+  /** Takes the decisions as a commit. The next one may be taken once this one is durable or requeued. */
   take(): RunCommit {
     if (this.#committing !== undefined) throw new Error('Internal error: two commits at once.');
     const commit: RunCommit = {
@@ -311,7 +311,7 @@ export class Outbox {
     return commit;
   }
 
-  /** The commit that was taken is durable: the store shows its records from now on. */
+  /** Reports that the taken commit is durable: the store shows its records from now on. */
   onDurable(): void {
     this.#committing = undefined;
     this.#committingHolds = new Map();
@@ -319,8 +319,8 @@ export class Outbox {
   }
 
   /**
-   * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the
-   * later record counts.
+   * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the later
+   * record counts.
    */
   requeue({ records, attempts, effects, events, holds, heard = [], redos }: RunCommit): void {
     const since = this.#records;

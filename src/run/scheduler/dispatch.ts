@@ -8,12 +8,12 @@ import type { SchedulerState } from './state/state.ts';
 import { lookAgainAt, lookDueAt } from './state/wake.ts';
 import { isUnconfirmedSearch, searchUnconfirmed } from './unconfirmed-search.ts';
 
-/** The job whose turn it is, or why the run must end because the price of the next request may not be spent. */
+/** The job whose turn it is, or the end of a run whose budget does not allow the next request. */
 export type DispatchChoice =
   | { readonly job: Job; readonly isOverdue?: true }
   | { readonly end: Extract<RunEnd, { kind: 'budget' }> };
 
-/** Grants jobs their wants until no job has its turn. */
+/** Grants jobs their requests until no job has its turn. */
 export function dispatch(state: SchedulerState): void {
   while (!state.lifecycle.isHalted && !hasDueCells(state)) {
     const choice = nextDispatch(state);
@@ -27,8 +27,8 @@ export function dispatch(state: SchedulerState): void {
 }
 
 /**
- * Takes the job whose turn it is out of its queue: first what needs no request, then jobs that wait for room for a task first, then the routes, each within its
- * limits and the budget. Undefined: no job has its turn.
+ * Takes the job whose turn it is out of its queue: first jobs that need no request, then jobs that wait for a task slot, then the routes,
+ * each within its limits and the budget. Undefined where no job has its turn.
  */
 export function nextDispatch(state: SchedulerState): DispatchChoice | undefined {
   const { jobs, lifecycle } = state;
@@ -43,7 +43,7 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   return undefined;
 }
 
-/** Looks whether a task past its deadline still keeps its place. No slice is held for that, and no run waits for the answer. */
+/** Reads a task past its deadline, to see whether it still takes a slot. No slice is held for that, and no run waits for the answer. */
 function lookAtOverdue(state: SchedulerState, held: Job): void {
   const { hold: _, ...job } = held;
   const { key, taskId = '' } = job.record;
@@ -68,7 +68,7 @@ function nextOnRoute(state: SchedulerState, name: Route): DispatchChoice | undef
       budget.refusal(record) ?? options.shared?.allowance?.refusal(record, budget.reserveOf(record));
     if (refusal !== undefined) {
       if (refusal !== 'wait' && !routes.isSpending) return { end: refusal };
-      // A request under way may turn out to be unpaid; an allowance may be refilled.
+      // A request in flight may turn out to be unpaid; an allowance may be refilled.
       routes.hold(name);
       return undefined;
     }

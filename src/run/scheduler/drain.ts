@@ -5,7 +5,7 @@ import type { OpenCell } from './state/open-cells.ts';
 import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Ends the run early: nothing new begins, and jobs in flight are settled. The first cause of an end stands. */
+/** Ends the run early: nothing new begins, and jobs in flight are settled. The first cause of an end applies. */
 export function drain(state: SchedulerState, end: RunEnd): void {
   if (state.lifecycle.drain(end)) leaveUnbegun(state, end);
 }
@@ -24,7 +24,7 @@ export function leaveJob(state: SchedulerState, { record: { key } }: Job): void 
   leaveCells(state, cells.open.release(key));
 }
 
-/** Leaves a job whose download failed, and with it all files that wait for hosts which give none now. */
+/** Leaves a job whose download failed, and with it all files that wait for hosts from which no file can be downloaded now. */
 export function leaveUnsaved(state: SchedulerState, job: Job): void {
   leaveJob(state, job);
   if (job.record.status !== 'saving' || !state.routes.queues.download.lane().isProbing) return;
@@ -33,8 +33,8 @@ export function leaveUnsaved(state: SchedulerState, job: Job): void {
 }
 
 /**
- * Leaves an open cell to a later run: something in it could be begun, and this run ends or its kind is closed. For the latter it is over in
- * this run, and so may be its slice: a later run is given all cells anew.
+ * Leaves an open cell to a later run, because the run ends or a kind is closed before all its jobs have begun. With a closed kind, the cell
+ * and perhaps its slice are over in this run; a later run gets all cells anew.
  */
 export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
@@ -42,7 +42,7 @@ export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, 
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
-/** Leaves those of the cells in which nothing is waited for any more. What is due in a cell may still be begun, or told. */
+/** Leaves those of the cells that wait for nothing any more. A due cell may still begin or report something. */
 function leaveCells(state: SchedulerState, cells: Iterable<OpenCell>): void {
   const { due } = state.cells.open;
   for (const open of cells)

@@ -8,7 +8,7 @@ import { awaitVerdict, failAllRefused } from './refused-jobs.ts';
 import { filesInVain } from './state/file-troubles.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Notes a file that came, or could not be had. */
+/** Notes a file that was downloaded or could not be. */
 export function noteSaved(
   state: SchedulerState,
   { key, result }: Extract<RunInput, { type: 'saved' }>,
@@ -24,7 +24,7 @@ export function noteSaved(
     return failAllRefused(state, kinds.downloads);
   }
   if (result.error.class === 'stop' || job === undefined) return;
-  // An expired link says nothing of the fresh one, which is asked for next.
+  // An expired link says nothing about the fresh link that is requested next.
   const { retry } = options.settings;
   if (result.error.class === 'fresh-link' && job.misses === 0 && retry.attempts > 1) return;
   const { isShut: wasShut } = jobs;
@@ -38,8 +38,8 @@ export function noteSaved(
 }
 
 /**
- * Holds a job whose file was given up while none can be had: it stays as it is, so that a later run downloads the file without paying. Once
- * no new task is begun, what may pass is tried again instead.
+ * Holds a job whose file was given up while no file can be downloaded: a later run downloads the file without paying. While the run begins
+ * no new tasks, it retries failures that may pass.
  */
 export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, failure: SaveFailure): void {
   const { kinds, jobs, now, options } = state;

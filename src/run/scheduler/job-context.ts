@@ -6,10 +6,10 @@ import { unconfirmedSearch } from '../machine/search/search.ts';
 import { noTally } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** `timeouts.queue` where nobody says it. */
+/** Default of `timeouts.queue`. */
 const queueMs = 7_200_000;
 
-/** The machine's input beside the job and the event. */
+/** Returns the input of the state machine in addition to the job and the event. */
 export function jobContext(state: SchedulerState, job?: Job): JobContext {
   const {
     options,
@@ -46,7 +46,7 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
     assumedUsage: costModel.usage,
     buttonsOf: (taskId) => buttons.read(taskId, now),
     jobOf: lookup,
-    // What other workers have is not at hand: their keys are known by their form.
+    // Keys of jobs of other workers are not loaded, so keys are recognized by their format.
     isJob: (key) => lookup(key) !== undefined || (options.others !== undefined && isJobKey(key)),
     rivals: (record) => owners.rivals(record).flatMap((key) => lookup(key) ?? []),
     hasPeers: options.others !== undefined,
@@ -79,7 +79,7 @@ function unconfirmedSearchInMs({
   );
 }
 
-/** Keeps polls within the bound on requests: those that share one request are aligned to common moments, `poll.min` apart. */
+/** Limits the polls: jobs that share one request are aligned to common times, `poll.min` apart. */
 function pollDueInMs(
   { pollsBatches, polls, jobs, now, options }: SchedulerState,
   inMs: number,

@@ -22,13 +22,13 @@ import { taskOf } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /**
- * Applies an event to a job: the machine decides the next state, the record goes into the outbox, and the job into the queue for
- * its want, or out of the active jobs.
+ * Applies an event to a job: the state machine decides the next state, the record goes into the outbox, and the job into the queue for its
+ * next request, or out of the active jobs.
  */
 export function advance(state: SchedulerState, job: Job, event: JobEvent): void {
   if (event.type !== 'granted' || !isFirstSubmission(job)) return apply(state, job, event);
   const { record, parentTaskId } = job;
-  // While the job waited, its parent was made again: its cell takes the job up again, to press the new task.
+  // The parent was redone while the job waited: the job's cell takes it up again, to press the new task.
   if (parentTaskId !== undefined && taskOf(state, record.parent) !== parentTaskId) {
     returnToCells(state, job);
     return visitDueCells(state);
@@ -70,7 +70,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     holdUnsaved(state, job, next, event.result.error);
   else if (kind === undefined || refused === undefined) placeJob(state, job, next);
   else holdRefused(state, kind, job, ...refused);
-  // While it may turn out to be that of another job, a task that has ended is polled again.
+  // A task that has ended is polled again while it may turn out to belong to another job.
   const isPolledOn = next.record.status === 'running' && next.record.taskId === job.record.taskId;
   if (
     kind !== undefined &&
@@ -90,7 +90,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   outbox.send({ job: next, send });
 }
 
-/** Notes whether the service knows the tasks that it is asked for. */
+/** Notes whether the service knows the requested tasks. */
 function noteLost(state: SchedulerState, job: Job, next: Job, result: ServiceResult<Task>): void {
   const { lost, jobs, outbox, now } = state;
   if (result.ok) lost.found(job.record.taskId === result.value.id ? job.record : undefined);
@@ -142,7 +142,7 @@ function noteAssumedTokens(state: SchedulerState, before: JobRecord, after: JobR
   });
 }
 
-/** True for a job that is about to be submitted or called, and of which no task may exist yet. */
+/** Whether a job is about to be submitted or called, and cannot have a task yet. */
 const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean =>
   (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
 
@@ -152,7 +152,7 @@ const noDoubtSearch =
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';
 
-/** True for a file that is given up while none can be had. What the user has limited the failures of is settled at once. */
+/** Whether a file is given up while no file can be downloaded. Where the user limits failures, jobs fail at once. */
 const isGivenUp = (
   { jobs, lifecycle, options: { settings } }: SchedulerState,
   before: Job,
@@ -165,7 +165,7 @@ const isGivenUp = (
   !settings.failFast &&
   settings.maxFailures === undefined;
 
-/** Codes of refusals that are about the one request: it is too large, or its kind is not offered at all. */
+/** Codes of refusals about one request: it is too large, or its kind is not offered at all. */
 const ownRefusals: ReadonlySet<string> = new Set([
   'service.not-offered',
   'service.too-large',
@@ -175,7 +175,7 @@ const ownRefusals: ReadonlySet<string> = new Set([
 
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
-/** True for words that name a field of the request, quoted or as only a program writes it: it is wrong, whoever else is served. */
+/** Whether an error message names a field of the request, quoted or spelled as in code: the request is wrong, whatever else is served. */
 function namesField(words: string, { request }: JobRecord): boolean {
   const fields = new Set(Object.keys({ ...request.fields, ...request.extra }).map(plain));
   const named = words.match(/\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z]\w*\b|(?<=["'`])\w+(?=["'`])/g) ?? [];
@@ -183,8 +183,8 @@ function namesField(words: string, { request }: JobRecord): boolean {
 }
 
 /**
- * A job that was refused in words that may be said of every job of its kind, and how it would settle; undefined: there is a verdict on
- * it, or none is needed. What the user has limited the failures of is settled at once.
+ * Returns a refused job as it would settle, if the refusal may apply to every job of its kind; undefined where there is a verdict on the
+ * kind or none is needed. Where the user limits failures, jobs fail at once.
  */
 function refusedJob(
   { options: { settings } }: SchedulerState,

@@ -14,8 +14,8 @@ import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
 
 /**
- * Notes an outcome on its kind, and on its route unless that kind alone is refused. A result that makes further requests pointless
- * halts the run; one that makes further requests of its kind pointless closes that.
+ * Notes an outcome for its kind, and for its route unless only that kind is refused. A result that makes further requests pointless halts
+ * the run; one that makes further requests of its kind pointless closes the kind.
  */
 export function noteOutcome(
   state: SchedulerState,
@@ -46,7 +46,7 @@ export function noteOutcome(
     if (kind !== undefined) kind.keyRefusedAt = undefined;
   }
   if (reading.about === 'key' && asksKeyAgain(state, outcome, kind)) return;
-  // The texts of a kind have a lane of their own.
+  // Each kind of text call has a lane of its own.
   if (!kind?.isRefusedAlone || route === 'text') {
     const end = routes.note(outcome, now, (event) => state.outbox.emit(event));
     if (end !== undefined) halt(state, end);
@@ -54,20 +54,20 @@ export function noteOutcome(
   if (kind === undefined || kind.closed !== undefined) return;
   if (closing !== undefined) return closeKind(state, kind, closing);
   if (kind.restsUntil !== undefined) return parkWaiting(state, kind);
-  // Its rest is over, however that ended: nothing else lets go on what waited for it.
+  // The pause of the kind is over, however it ended: nothing else releases the jobs that waited for it.
   for (const key of kind.parked) release(state, kind, key);
   if (signal?.kind === 'served' && kind !== kinds.downloads) failAllRefused(state, kind);
 }
 
-/** The routes whose requests carry the key. */
+/** Routes whose requests contain the API key. */
 const keyed = ['submit', 'text', 'poll'] as const satisfies readonly Route[];
 
-/** How often a key that had worked is asked again, and for how long, ms: the gateway may not read its own list of keys for a moment. */
+/** Interval and duration of retries with an API key that worked before, ms: the gateway may fail to read its list of keys for a moment. */
 const keyAsks = { everyMs: 10_000, forMs: 30_000 } as const;
 
 /**
- * Lets the route of a kind rest that refuses a key which had worked, in this run or for who shares its limits. A kind that never takes it
- * is not asked for longer because others do.
+ * Pauses the route of a kind after it refused an API key that worked before, in this run or for others who share its limits. A kind that
+ * never accepts the key is not asked longer because others are.
  *
  * @returns false where the key never worked, or is refused for too long
  */
@@ -89,7 +89,7 @@ function asksKeyAgain(
   return true;
 }
 
-/** Notes how a task ended on its kind. Words of an overload let the next submissions wait, as an answer of that status does. */
+/** Notes for a kind how a task ended. A message about overload delays the next submissions, as a response with that status does. */
 export function noteTask(state: SchedulerState, kind: KindState, task: Task): void {
   const { options, routes, now, outbox } = state;
   const { retry } = options.settings;
@@ -105,10 +105,10 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
   outbox.emit({ type: 'route:pause', route: 'submit', untilMs, reason: failReason });
 }
 
-/** Words of 429 and of 500 to 504, as Discord says them, and of a file that did not reach it. */
+/** Messages of 429 and of 500 to 504, as Discord words them, and of a file that could not be uploaded to it. */
 const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
 
-/** True where a job of it waits that is none of these, or for a job above it. */
+/** Whether a job of this kind waits that is not one of these, or a job that it depends on does. */
 function areOthersWaiting(
   { jobs, kinds, cells, options, lookup }: SchedulerState,
   kind: KindState,
@@ -117,7 +117,7 @@ function areOthersWaiting(
   for (const key of kind.parked) if (!asked.has(key)) return true;
   for (const job of jobs.all())
     if (!asked.has(job.record.key) && parkable(job) && kinds.of(job) === kind) return true;
-  // What follows from jobs under way may be of it too.
+  // Jobs that follow from those in flight may be of this kind too.
   return cells.open
     .all()
     .filter(({ hasMore, waiting }) => hasMore && [...waiting].every((key) => !asked.has(key)))
@@ -129,14 +129,14 @@ function areOthersWaiting(
     );
 }
 
-/** Its jobs that have no request under way wait until the kind is served again. */
+/** Parks the jobs of a kind that have no request in flight, until the kind is served again. */
 function parkWaiting(state: SchedulerState, kind: KindState): void {
   for (const job of state.jobs.all())
     if (parkable(job) && state.kinds.of(job) === kind && kind.probe !== job.record.key)
       park(state, kind, job);
 }
 
-/** Lets a job that waited for its kind go on. */
+/** Releases a job that waited for its kind. */
 function release(state: SchedulerState, kind: KindState, key: string): void {
   kind.parked.delete(key);
   const job = state.jobs.get(key);
@@ -144,7 +144,7 @@ function release(state: SchedulerState, kind: KindState, key: string): void {
   placeJob(state, job, { ...job, want: { ...job.want.next } });
 }
 
-/** Lets one job of each kind that has rested probe whether it is served again. */
+/** Lets one job of each paused kind test whether the kind is served again. */
 export function probeKinds(state: SchedulerState): void {
   for (const kind of state.kinds.all()) {
     const [first] = kind.parked;

@@ -26,10 +26,10 @@ import type { SchedulerState } from './state/state.ts';
 import { lookAgainAt } from './state/wake.ts';
 
 /**
- * Replaces the state of a job, or takes a job up: notes the record to make durable, and puts the job into the queue for its
- * want. A settled job leaves the active jobs, and its cells become due.
+ * Adds a job or replaces its state: notes the record to make durable, and puts the job into the queue for its next request. A settled job
+ * leaves the active jobs, and its cells become due.
  *
- * @param before the job as it was; undefined for one that is taken up
+ * @param before the job as it was; undefined for one that is added
  */
 export function placeJob(state: SchedulerState, before: Job | undefined, job: Job): void {
   const { jobs, budget, outbox, routes, stall, lifecycle, now, cells } = state;
@@ -39,12 +39,12 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     routes.queues.submit.lane().pace.ended(record.key, now);
   if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
-  // A job that is only taken up needs no new record: plan and store yield the same job again.
+  // A job that is only added needs no new record: plan and store yield the same job again.
   if (before !== undefined && before.record !== record) writeRecord(state, record, job.hold);
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
     stall.moved(now);
-    // What follows from the task need not wait for its files.
+    // Jobs that depend on the task need not wait for its files.
     if (before !== undefined && lacksFilesYet(record))
       for (const open of cells.open.awaiting(record.key)) if (open.hasMore) cells.open.due.add(open);
   }
@@ -64,20 +64,20 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
 }
 
-/** True for a job that waits for its turn to be asked for, and of which nothing is under way. */
+/** Whether a job waits for its turn and has nothing in flight. */
 export const parkable = ({ record, want }: Job): boolean =>
   record.status === 'pending' &&
   record.modal === undefined &&
   (want.kind === 'room' || want.kind === 'submit' || want.kind === 'ask');
 
-/** The kind for which a job cannot be asked for now; undefined: its turn may come. */
+/** Returns the closed or paused kind that keeps a job from its request; undefined where its turn may come. */
 function closedTo({ kinds }: SchedulerState, job: Job): KindState | undefined {
   const kind = parkable(job) ? kinds.of(job) : undefined;
   const rests = kind?.restsUntil !== undefined && kind.probe !== job.record.key;
   return rests || kind?.closed !== undefined ? kind : undefined;
 }
 
-/** Lets a job wait until its kind is served again. It keeps no room for a task meanwhile. */
+/** Makes a job wait until its kind is served again. It keeps no task slot meanwhile. */
 export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void {
   const { fresh: _, ...unread } = job;
   const next = job.want.kind === 'submit' ? ({ kind: 'room' } as const) : job.want;
@@ -85,16 +85,16 @@ export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void 
   jobs.put({ ...unread, want: { kind: 'wait', until: Number.POSITIVE_INFINITY, next } });
 }
 
-/** Takes up a job that an earlier run left unfinished. */
+/** Adds a job that an earlier run left unfinished. */
 export function adoptJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
-  // A job whose modal waits for its answer is left to the cells that ask for the job.
+  // A job whose modal waits for its confirm is left to the cells that need the job.
   if (record.status === 'modal') return;
   if (isInterrupted(record)) return recoverJob(state, record, hold);
   const job = adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent));
   placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, record.key) }, job));
 }
 
-/** A slice takes a job up. What was decided of it last, for whichever slice, is not durable yet: the job goes on from there. */
+/** Adds a job for a slice. The last decision about it, for any slice, may not be durable yet; the job continues from there. */
 export function takeUp(
   { slices, outbox }: SchedulerState,
   hold: Hold | undefined,
@@ -104,7 +104,7 @@ export function takeUp(
   return decided === undefined ? slices.takeUp(hold, key) : { ...decided };
 }
 
-/** Recovers a job whose request was under way when an earlier run ended. The cells that ask for the job take it up. */
+/** Recovers a job whose request was in flight when an earlier run ended. The cells that need the job add it. */
 export function recoverJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
   const { options, budget, outbox } = state;
   const recovered = recoverInterrupted(record, options.startedAt, budget.reserveOf(record));
@@ -114,11 +114,11 @@ export function recoverJob(state: SchedulerState, record: JobRecord, hold?: Hold
   outbox.emitStatus(record, recovered);
 }
 
-/** Leaves a job to the cells that ask for it, which take it up when it can begin: only planned jobs are paid. */
+/** Leaves a job to the cells that need it, which add it when it can begin: only planned jobs are paid. */
 export function returnToCells(state: SchedulerState, { record }: Job): void {
   const { key, former, error, status } = record;
   const isRedo = status === 'pending' && former !== undefined && error !== undefined;
-  // A later run replaces a result that is still outdated, or that an open order names: the redo has not failed.
+  // A later run replaces a result that is still outdated, or that an open redo order names: the redo has not failed.
   if (isRedo && redoOf(state, key) === undefined && !isOutdated(asBefore(record), state.lookup))
     noteFailedRedo(state, record, error);
   state.jobs.drop(key);
@@ -139,7 +139,7 @@ export function noteFailedRedo(
   });
 }
 
-/** Tells the user once in a run of a grid that could not be cut, or lacks frames of the service. What is no grid is none by its buttons, as a path may well mean it. */
+/** Tells the user once in a run that a grid could not be cut or lacks frames. An image that was never a grid is not reported. */
 function noteWhole(state: SchedulerState, record: JobRecord): void {
   const error = record.status === 'done' ? framesError(record) : undefined;
   if (error === undefined || error.code === 'frames.no-grid' || state.notedWhole) return;
@@ -168,7 +168,7 @@ function settle(state: SchedulerState, job: Job): void {
     const isUnpaid = again.record.status === 'pending';
     if (!waitsForParent(again) && !(isUnpaid && waitsForNewParent(state, record.key)))
       return placeJob(state, undefined, again);
-    // A job that it comes from is being made again: the cell takes this one up once that is done.
+    // A job that this one is based on is being redone: the cell adds this one again after that.
     writeRecord(state, again.record, job.hold);
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
@@ -188,12 +188,12 @@ function settle(state: SchedulerState, job: Job): void {
   releaseCells(state, record.key);
 }
 
-/** A job is settled, or is left to the cells that ask for it: these are due. */
+/** Marks the cells of a job as due that is settled, or left to the cells that need it. */
 export function releaseCells({ cells }: SchedulerState, key: string): void {
   for (const open of cells.open.release(key)) cells.open.due.add(open);
 }
 
-/** A job is done that was never made again: cells in which nothing follows from it are not resolved again. */
+/** A job is done that was never redone: cells in which nothing depends on it are not resolved again. */
 function releaseDone(state: SchedulerState, record: JobRecord): void {
   const { cells, clicks } = state;
   if (record.request.press !== undefined) clicks.worked(record);
@@ -202,7 +202,7 @@ function releaseDone(state: SchedulerState, record: JobRecord): void {
     else if (open.waiting.size === 0) closeCell(state, open);
 }
 
-/** True for a job of an earlier run that must not be paid now, or no longer. */
+/** Whether a job of an earlier run must not be paid now, or no longer. */
 function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job): boolean {
   const { key, status } = job.record;
   // An earlier run opened this modal, or its confirm failed: the prompt may have changed, or the cell is no longer planned.
@@ -212,13 +212,13 @@ function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job):
 }
 
 /**
- * False for a job of an earlier run that would be submitted again while no open cell asks for it, while its parent is being made
- * again, or while its parent has another task than before.
+ * Whether a job of an earlier run may be submitted again: not while no open cell needs it, its parent is being redone, or its parent has
+ * another task than before.
  */
 function mayBeSubmittedAgain(state: SchedulerState, { record, parentTaskId }: Job): boolean {
   const { key, parent } = record;
   if (!isAwaited(state, key) || waitsForNewParent(state, key)) return false;
-  // A parent that is being made again since its own failure has no task now, nor had it one when this job was taken up.
+  // A parent that is being redone after a failure has no task now, and had none when this job was added.
   if (parentTaskId === undefined && needsParentTask(record)) return false;
   return taskOf(state, parent) === parentTaskId;
 }

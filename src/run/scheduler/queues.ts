@@ -3,33 +3,31 @@ import type { Job, NextRequest } from '../machine/job.ts';
 import { hasItsTurn } from '../machine/retry/button-freshness.ts';
 import { deferralCount } from '../machine/retry/deferrals.ts';
 
-/** The depth of a job that an earlier run left: nobody knows how deep it lies. */
+/** Depth of a job that an earlier run left, whose actual depth is unknown. */
 const leftBefore = Number.MAX_SAFE_INTEGER;
 
-/** Every so many turns of a queue, one is that of the job that has waited longest. */
+/** One of this many turns of a queue goes to the job that has waited longest. */
 const longestEvery = 8;
 
 type Rank = readonly [tries: number, depth: number, cell: number, turn: number];
 
 interface Place {
   readonly key: string;
-  /** The want of this place; the place is void once the job has another want object. */
+  /** The request that this place is for; the place is void once the job has another request object. */
   readonly want: NextRequest;
   /** The smallest rank goes first, compared number by number. */
   readonly rank: Rank;
-  /** True once its job has had its turn. */
+  /** True once the job has had its turn. */
   isGone: boolean;
 }
 
 /**
- * Jobs with the same want. Deeper jobs go before shallower ones, then earlier cells before later ones, then first come, first
- * served: results arrive early and buttons do not age. At the end of a plan shallower jobs go before deeper ones, so that no chain of
- * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not
- * use up all tries of one job, behind jobs with fewer deferrals, so that a job that is always deferred does not block others, and, once
- * put back after a refusal, behind those that were tried less often. So
- * that others do not hide it for good, every eighth turn is that of the job that has waited longest; none is while each try
- * may be paid for nothing.
- * An open modal goes before all: its task takes room on the service and does nothing (gateway 4.6).
+ * A queue of jobs with the same next request. Deeper jobs go before shallower ones, then earlier cells before later ones, then first come,
+ * first served: results arrive early and buttons do not age. At the end of a plan shallower jobs go before deeper ones, so that no chain of
+ * jobs begins late and ends alone. A job goes behind jobs with fewer failed tries, so that an outage does not use up all tries of one job;
+ * behind jobs with fewer deferrals, so that a job that is always deferred does not block others; and, once put back after a refusal, behind
+ * those that were tried less often. To prevent starvation, every eighth turn goes to the job that has waited longest, except while each try
+ * may be paid for nothing. An open modal goes before all: its task takes a slot on the service and does nothing (gateway 4.6).
  */
 export class PriorityQueue {
   #heap = new Heap<Place>((a, b) => compareRanks(a.rank, b.rank) < 0);
@@ -42,8 +40,8 @@ export class PriorityQueue {
 
   /**
    * @param fair only first come, first served: for requests that cost nothing and must not starve
-   * @param turns counts who joined and who left; queues that are compared share it
-   * @param isProbed true while each try may be paid for nothing
+   * @param turns counts the jobs that joined and left; queues that are compared share it
+   * @param isProbed returns true while each try may be paid for nothing
    */
   constructor(
     jobs: ReadonlyMap<string, Job>,
@@ -57,7 +55,7 @@ export class PriorityQueue {
     this.#isProbed = isProbed;
   }
 
-  /** An upper bound of the jobs in the queue, and 0 for none: void places leave at the front. */
+  /** Upper bound of the number of jobs in the queue, 0 for none: void places are removed only at the front. */
   get size(): number {
     return this.front() === undefined ? 0 : this.#heap.size;
   }
@@ -73,7 +71,7 @@ export class PriorityQueue {
         : hasItsTurn(job)
           ? -0.5
           : tries + deferrals + (putBack ? attempts : 0);
-    // A link that was read anew goes before links that wait: it may live for a moment only.
+    // A new link goes before waiting links, because it may expire soon.
     const isFresh = job.want.kind === 'save' && job.misses > 0;
     const rank = this.#fair
       ? ([isFresh ? -1 : 0, 0, 0, turn] as const)
@@ -92,13 +90,13 @@ export class PriorityQueue {
     for (const place of places) this.#heap.push(place);
   }
 
-  /** The job at the front; it stays in the queue. */
+  /** Returns the job at the front, which stays in the queue. */
   front(): Job | undefined {
     const place = this.#frontPlace();
     return place && this.#jobOf(place);
   }
 
-  /** The rank of the job at the front among those of queues that share their turns, which must not be reversed; undefined: there is none. */
+  /** Rank of the front job among queues that share their turns and are not reversed; undefined where there is none. */
   get frontRank(): Rank | undefined {
     const place = this.#frontPlace();
     return place !== undefined && this.#isTurnOfOldest ? [0, 0, 0, place.rank[3]] : place?.rank;
@@ -133,7 +131,7 @@ export class PriorityQueue {
     }
   }
 
-  /** The job of a place; undefined where the place is void. */
+  /** Returns the job of a place; undefined where the place is void. */
   #jobOf({ key, want, isGone }: Place): Job | undefined {
     const job = this.#jobs.get(key);
     return !isGone && job?.want === want ? job : undefined;
@@ -141,7 +139,7 @@ export class PriorityQueue {
 }
 
 /**
- * Below 0 where the first goes before the second.
+ * Compares two ranks; below 0 where the first goes before the second.
  *
  * @param by 1: shallower first, -1: deeper first; a job that an earlier run left goes first either way
  */
@@ -157,7 +155,7 @@ interface Due {
   readonly want: NextRequest;
 }
 
-/** Jobs that wait for a moment. */
+/** A queue of jobs that wait for a time. */
 export class DelayedQueue {
   readonly #heap = new Heap<Due>((a, b) => a.at < b.at);
   readonly #jobs: ReadonlyMap<string, Job>;
@@ -170,12 +168,12 @@ export class DelayedQueue {
     this.#heap.push({ at, key: job.record.key, want: job.want });
   }
 
-  /** When the next job is due. */
+  /** Returns when the next job is due. */
   nextAt(): number | undefined {
     return this.#next()?.at;
   }
 
-  /** Takes a job whose moment has come; undefined: none is due. */
+  /** Takes a job that is due; undefined where there is none. */
   takeDue(now: number): Job | undefined {
     const alarm = this.#next();
     if (alarm === undefined || alarm.at > now) return undefined;

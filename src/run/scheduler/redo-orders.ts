@@ -4,20 +4,20 @@ import { durableForm } from '../machine/redo.ts';
 import type { Hold } from '../ports.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** How far the job of an open order is, by what is decided; undefined: none has it to be made. */
+/** Returns the decided progress of a job's redo order; undefined where no open order names the job. */
 export function redoOf({ outbox, options }: SchedulerState, key: string): 'waiting' | 'begun' | undefined {
   const state = outbox.redo(key) ?? options.redo(key);
   return state === 'made' ? undefined : state;
 }
 
-/** The keys of the jobs that are to be begun anew. */
+/** Returns the keys of the jobs whose redo has not begun. */
 export const redosWaiting = (state: SchedulerState): Pick<ReadonlySet<string>, 'has'> => ({
   has: (key) => redoOf(state, key) === 'waiting',
 });
 
 /**
- * Writes a record in its durable form, and how far an order is that has the job made anew: both are durable together, so that no run
- * begins anew what another one has paid for.
+ * Writes a record in its durable form, and the progress of its redo order: both become durable together, so that no run repeats a redo that
+ * another one has paid for.
  */
 export function writeRecord(state: SchedulerState, record: JobRecord, hold?: Hold): void {
   const { outbox } = state;
@@ -28,7 +28,7 @@ export function writeRecord(state: SchedulerState, record: JobRecord, hold?: Hol
   if (after !== undefined && after !== before) outbox.noteRedo(record.key, after);
 }
 
-/** A job is begun from its submission on. One that was given back is not begun, unless its submission may have made a task. */
+/** A redo begins with its submission. One that was given back has not begun, unless its submission may have made a task. */
 function progressOf(
   before: 'waiting' | 'begun',
   { status }: JobRecord,

@@ -7,10 +7,10 @@ import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /**
- * Holds a job that was refused, and for which nothing was paid: it fails once others of its kind are served, and goes back to pending
- * where its kind closes.
+ * Holds a refused job for which nothing was paid: it fails once others of its kind are served, and goes back to pending where its kind
+ * closes.
  *
- * @param failed the job as it would have settled; absent: it is tried once more when nothing else is left to do
+ * @param failed the job as it would have settled; absent: the job is tried once more when nothing else is left to do
  */
 export function holdRefused(
   state: SchedulerState,
@@ -38,10 +38,10 @@ export function holdRefused(
   awaitVerdict(state, kind, key, { wasPutBack, ...(failed && { failed }) });
 }
 
-/** Maximum of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
+/** Largest number of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
 const mostRefused = 32;
 
-/** Lets a job wait for a verdict on its kind. Of too many, the one that has waited longest fails. */
+/** Makes a job wait for a verdict on its kind. Where too many wait, the one that has waited longest fails. */
 export function awaitVerdict(state: SchedulerState, kind: KindState, key: string, refused: Refused): void {
   kind.refused.set(key, refused);
   const [oldest] = kind.refused;
@@ -49,13 +49,13 @@ export function awaitVerdict(state: SchedulerState, kind: KindState, key: string
     failRefused(state, kind, oldest[0], oldest[1].failed);
 }
 
-/** Others of this kind are served: what was refused fails. */
+/** Fails the refused jobs of a kind, because others of the kind are served. */
 export function failAllRefused(state: SchedulerState, kind: KindState): void {
   for (const [key, { failed }] of kind.refused)
     if (failed !== undefined) failRefused(state, kind, key, failed);
 }
 
-/** Fails a job that was held: others of its kind are served, or there is no other answer to hope for. */
+/** Fails a held job, because others of its kind are served or no better answer can be expected. */
 function failRefused(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
   kind.refused.delete(key);
   const job = state.jobs.get(key);
@@ -64,13 +64,13 @@ function failRefused(state: SchedulerState, kind: KindState, key: string, failed
   placeJob(state, job, { ...failed, record });
 }
 
-/** Leaves a job of a closed kind, and counts it. */
+/** Leaves a job of a closed kind to a later run, and counts it. */
 export function leaveToLaterRun(state: SchedulerState, kind: KindState, job: Job): void {
   kind.leave(job.record.key);
   leaveJob(state, job);
 }
 
-/** Leaves a job of a kind of which this worker was served nothing: how often others were refused it, no worker knows. */
+/** Leaves a job of a kind that was never served to this worker. How often other workers were refused is unknown. */
 function leaveUnserved(state: SchedulerState, kind: KindState, job: Job, { record: { error } }: Job): void {
   kind.leftFor = {
     code: 'route.refused',
@@ -79,10 +79,10 @@ function leaveUnserved(state: SchedulerState, kind: KindState, job: Job, { recor
   leaveToLaterRun(state, kind, job);
 }
 
-/** How long a worker has nothing else to do before it judges what was refused, ms: it may be given more cells, which show more. */
+/** How long a worker must be idle before it judges refused jobs, ms: it may receive more cells, which show more. */
 const idleMs = 2000;
 
-/** Nothing is left to do but jobs on whose refusal there is no verdict: they get one. @returns false where there is none */
+/** Judges the refused jobs once nothing else is left to do. @returns false where there are none */
 export function judgeRefused(state: SchedulerState): boolean {
   const { jobs, kinds, lifecycle, now, options } = state;
   const areAlone = areRefusedAlone(state);
@@ -106,7 +106,7 @@ export function judgeRefused(state: SchedulerState): boolean {
 function areRefusedAlone(state: SchedulerState): boolean {
   const { jobs, kinds, routes, lifecycle, options, cells } = state;
   if (jobs.size === 0 || routes.inFlight > 0 || lifecycle.isHalted) return false;
-  // A worker never knows its cells to be the last: what it was refused would keep its slices from their end.
+  // A worker cannot know that its cells are the last: its refused jobs would keep its slices from ending.
   const hasNoCells =
     areAllCellsOpened(state) || (options.others !== undefined && cells.incoming.length === 0);
   if (!lifecycle.isEnding && !hasNoCells) return false;

@@ -35,8 +35,8 @@ const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] 
 
 /**
  * Decides what runs when. The scheduler is a reducer over its state: inputs come in through `handle`, decisions go out through
- * `takeCommit`, and nothing in it waits, reads a clock or knows a promise. Its memory is bounded by the limits, not by
- * the matrix: cells are opened only while there is room for their first task.
+ * `takeCommit`, and it never waits, reads a clock or uses a promise. Its memory is bounded by the limits, not by the matrix: cells are
+ * opened only while there is room for their first task.
  */
 export class Scheduler {
   readonly #state: SchedulerState;
@@ -48,10 +48,10 @@ export class Scheduler {
   }
 
   /**
-   * Handles an input of the moment `now` (Unix ms) and decides what follows.
+   * Handles an input and decides what follows.
    *
-   * @param isLong asked after each cell that is resolved: true where the others are left to the next tick, which is due at once. Absent:
-   *   what was given last; at first never
+   * @param now time of the input, Unix ms
+   * @param isLong called after each resolved cell; true: the next tick, due at once, does the others. Absent: the last function
    */
   handle(input: RunInput, now: number, isLong = this.#isLong): void {
     const state = this.#state;
@@ -74,7 +74,7 @@ export class Scheduler {
     const state = this.#state;
     admitCells(state);
     dispatch(state);
-    // A job that is returned to its cell on its turn leaves room for another cell, and nothing else may happen that opens one.
+    // A job returned to its cell on its turn makes room for another cell, and nothing else may happen that opens one.
     while (canOpenCell(state) && !state.isLong()) {
       admitCells(state);
       dispatch(state);
@@ -86,21 +86,21 @@ export class Scheduler {
     return this.#state.options.invocation;
   }
 
-  /** Hands over the decisions since the last call. */
+  /** Takes the decisions since the last call. */
   takeCommit(): RunCommit {
     return withIntents(this.#state, this.#state.outbox.take());
   }
 
-  /** A commit could not be made durable: it is part of the next one. */
+  /** Puts back a commit that could not be made durable: it becomes part of the next one. */
   requeue(commit: RunCommit): void {
     this.#state.outbox.requeue(commit);
     onRequeued(this.#state, commit);
   }
 
   /**
-   * The commit that was taken is durable, but for what others hold by now.
+   * Reports that the taken commit is durable, except what other workers hold by now.
    *
-   * @returns the part that is durable, whose effects may leave
+   * @returns the durable part, whose effects may be sent
    */
   onDurable(commit: RunCommit = nothing, committed?: Committed): RunCommit {
     const state = this.#state;
@@ -111,33 +111,33 @@ export class Scheduler {
     onSent(state, mine);
     if (others.refused.size + others.lost.length > 0)
       this.handle({ type: 'refused', commit, others }, state.now);
-    // What such a slice waited for may be durable.
+    // The work that such a slice waited for may be durable now.
     else if (state.slices.held.some(({ cells, hasEnded }) => cells === 0 && !hasEnded))
       this.handle({ type: 'tick' }, state.now);
     return mine;
   }
 
-  /** Keys of the jobs of others that cells wait for. */
+  /** Keys of the jobs of other workers that cells wait for. */
   get awaited(): readonly string[] {
     return [...this.#state.slices.awaited];
   }
 
-  /** True where something was decided since the last commit was taken. */
+  /** True where there are decisions since the last commit was taken. */
   get hasDecided(): boolean {
     return this.#state.outbox.hasDecided;
   }
 
-  /** True when the run could open more cells than it was given. */
+  /** True when the run could open more cells than it has. */
   get wantsCells(): boolean {
     return wantsCells(this.#state);
   }
 
-  /** When `tick` is due if nothing happens before; undefined: only a result or a cell moves the run on. */
+  /** Returns when `tick` is due if nothing happens before; undefined where only a result or a cell advances the run. */
   nextWakeAt(): number | undefined {
     return nextWakeAt(this.#state);
   }
 
-  /** How the run ended; undefined until it has ended and all decisions are durable. */
+  /** The end of the run; undefined until it has ended and all decisions are durable. */
   get ended(): RunEnd | undefined {
     const { lifecycle, routes, jobs, cells, outbox, slices } = this.#state;
     if (!outbox.isEmpty) return undefined;
@@ -152,39 +152,39 @@ export class Scheduler {
     return left.closed.length > 0 ? closedEnd(left) : end;
   }
 
-  /** Submissions and text calls of this invocation. */
+  /** Number of submissions and text calls of this invocation. */
   get submits(): number {
     return this.#state.budget.submits;
   }
 
-  /** Finished jobs whose redo failed. */
+  /** Number of finished jobs whose redo failed. */
   get redosFailed(): number {
     return this.#state.redosFailed;
   }
 
-  /** Tokens of the replies of this invocation. */
+  /** Number of tokens of the replies of this invocation. */
   get tokens(): number {
     return this.#state.budget.tokens;
   }
 
-  /** Tasks in flight on the service, or about to be. */
+  /** Number of tasks in flight on the service, or about to be. */
   get tasks(): number {
     return this.#state.jobs.tasksInFlight;
   }
 
-  /** Requests under way. */
+  /** Number of requests in flight. */
   get requests(): number {
     return this.#state.routes.inFlight;
   }
 
-  /** What is to be kept for the next run, as learned by now. */
+  /** What the run has learned so far, to save for the next run. */
   get learned(): LearnedTexts {
     const poll = this.#state.estimators.learned;
     const { jobs, kinds, options } = this.#state;
     const { id: address = '', endpoints } = options.address ?? {};
     const { everAnswered: hasAnswered = false, showsButtons = false } = endpoints ?? {};
     const served = kinds.servedIds;
-    // What workers have seen they keep together: each alone would write over what the others know.
+    // Workers save together what they have seen: one alone would overwrite the knowledge of others.
     const isSeen = options.others === undefined && (hasAnswered || showsButtons || served.length > 0);
     return {
       limits: limitsText(jobs.learned),
@@ -193,17 +193,17 @@ export class Scheduler {
     };
   }
 
-  /** A request leaves, Unix ms: later than it was decided. Only where `tellsLeaving`. */
+  /** Notes when a request was sent, Unix ms, which is later than its decision. Only with `tellsLeaving`. */
   onLeft(route: Route, at: number): void {
     this.#state.routes.sent.leave(route, at);
   }
 
-  /** What left lately, to be kept with the next commit; undefined: no route has a rate. */
+  /** Recent sends, to save with the next commit; undefined where no route has a rate. */
   get sent(): string | undefined {
     return this.#state.routes.sent.text;
   }
 
-  /** Jobs and cells held in memory. */
+  /** Number of jobs and cells in memory. */
   get held(): { readonly jobs: number; readonly cells: number } {
     const { jobs, cells } = this.#state;
     return { jobs: jobs.size, cells: cells.open.size };
@@ -260,7 +260,7 @@ function accept(state: SchedulerState, input: RunInput): void {
   }
 }
 
-/** Counts the tokens of a reply, also of one that no job waits for any more. */
+/** Counts the tokens of a reply, even if no job waits for it any more. */
 function countTokens(
   { routes, jobs, estimators, now }: SchedulerState,
   key: string,
@@ -308,13 +308,13 @@ function onResult(state: SchedulerState, input: JobResult): void {
   }
   if (input.type === 'saved') noteSaved(state, input);
   if (isLook && isTaskOver(input.result)) jobs.changeOverdue((tasks) => tasks.giveBack(input.key));
-  // The run may have left the job while its request was under way; nothing durable depends on a poll or a download.
+  // The run may have left the job while its request was in flight; nothing durable depends on a poll or a download.
   const { event } = kind?.isRefusedAlone ? outcomeOf(input, true) : outcome;
   if (job !== undefined) advance(state, job, event);
   if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.pace.withdraw(input.key, now);
 }
 
-/** True where the service works on a task no more, or does not know it. */
+/** Whether the service no longer works on a task, or does not know it. */
 const isTaskOver = (result: ServiceResult<Task>): boolean =>
   result.ok
     ? result.value.isOther !== true &&
@@ -323,14 +323,14 @@ const isTaskOver = (result: ServiceResult<Task>): boolean =>
         result.value.seems !== undefined)
     : result.error.code === 'service.task-unknown';
 
-/** The kind of a request whose result came; undefined: its job is gone. */
+/** Returns the kind of a request whose result arrived; undefined where its job is gone. */
 function kindOfResult({ kinds }: SchedulerState, route: Route, job: Job | undefined): KindState | undefined {
   if (route === 'poll') return kinds.polls;
   if (route === 'download') return kinds.downloads;
   return job && kinds.of(job);
 }
 
-/** A grid was cut, or not: nothing that a route would know of. A disk that takes no files ends the run. */
+/** Handles the cut of a grid, which concerns no route. A disk failure ends the run. */
 function onCut(state: SchedulerState, { key, result }: Extract<RunInput, { type: 'cut' }>): void {
   if (!result.ok && result.error.class === 'stop') {
     const { code, message } = result.error;
@@ -340,10 +340,10 @@ function onCut(state: SchedulerState, { key, result }: Extract<RunInput, { type:
   if (job !== undefined) advance(state, job, { type: 'cut', result });
 }
 
-/** Halts the run. Jobs whose requests had their turn and never left are as before. */
+/** Halts the run. Jobs whose requests were granted and not sent are as before. */
 function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, { type: 'halt' }>): void {
   halt(state, end);
-  // A poll or a download leaves nothing in the record.
+  // A poll or a download changes nothing in the record.
   for (const { job, send } of unsent.filter(isPaid)) {
     const route = routeOf[send.kind];
     if (route !== undefined) state.routes.onUnsent(route, state.now, job.record.key);
@@ -351,7 +351,7 @@ function stopSending(state: SchedulerState, { end, unsent }: Extract<RunInput, {
   }
 }
 
-/** Advances the jobs whose moment has come, ends a run at its maximum duration, and reports a stall. */
+/** Advances the jobs that are due, ends a run at its maximum duration, and reports a stall. */
 function fireTimers(state: SchedulerState): void {
   const { jobs, lifecycle, stall, outbox, now } = state;
   if (lifecycle.isHalted) return;

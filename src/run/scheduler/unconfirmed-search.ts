@@ -7,11 +7,11 @@ import { placeJob } from './place-job.ts';
 import { deferred } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** True for a job in doubt whose task is to be searched for now. */
+/** Whether a job in doubt is to have its task searched for now. */
 export const isUnconfirmedSearch = ({ record, want }: Job): boolean =>
   want.kind === 'search' && record.status === 'in-doubt';
 
-/** Searches with one list for the tasks of all jobs in doubt whose time has come; never two at once, nor two soon after one another. */
+/** Searches with one list request for the tasks of all jobs in doubt that are due; never two at once, nor two soon after one another. */
 export function searchUnconfirmed(state: SchedulerState, first: Job): void {
   const { doubtSearches, jobs, routes, outbox, now } = state;
   const { searchedAt, isUnderWay } = doubtSearches;
@@ -25,7 +25,7 @@ export function searchUnconfirmed(state: SchedulerState, first: Job): void {
   outbox.send({ job: first, send: { kind: 'search', beside } });
 }
 
-/** The list for jobs in doubt came: those beside the first one learn what it says of them. */
+/** Handles the list for jobs in doubt: passes its result to the other jobs too. */
 export function onUnconfirmedSearched(
   state: SchedulerState,
   { beside }: Extract<RunInput, { type: 'searched' }>,

@@ -1,20 +1,20 @@
 /**
- * The time axis of everything that is learned about durations: bins whose width is 5 % of where they lie, from 50 ms to 5 h. What is
- * shorter is in the first bin, what is longer in the last one.
+ * The number of bins for durations. Each bin is 5 % wider than the one before, from 50 ms to 5 h. Shorter durations count in the first bin,
+ * longer ones in the last.
  */
 export const bins = 256;
 const width = 0.05;
 const shortestMs = 50;
 const logShortest = Math.log(shortestMs);
 
-/** Where bin `i` begins, ms; the last entry is where the last bin ends. The first bin begins at 0. */
+/** Start of each bin, ms; the last entry is the end of the last bin. The first bin begins at 0. */
 const edges = Float64Array.from({ length: bins + 1 }, (_, i) =>
   i === 0 ? 0 : shortestMs * Math.exp(width * i),
 );
 
 export const edge = (bin: number): number => edges[bin] as number;
 
-/** The bin of a duration in ms. */
+/** Returns the bin of a duration in ms. */
 export function binOf(ms: number): number {
   if (ms <= shortestMs) return 0;
   return Math.min(bins - 1, Math.floor((Math.log(ms) - logShortest) / width));
@@ -24,10 +24,10 @@ const logMiddles = Float64Array.from({ length: bins }, (_, bin) =>
   Math.log(shortestMs * Math.exp(width * (bin + 0.5))),
 );
 
-/** The logarithm of a duration in the middle of a bin, in ms. */
+/** Returns the logarithm of the duration, in ms, in the middle of a bin. */
 export const logMiddle = (bin: number): number => logMiddles[bin] as number;
 
-/** How much of an end that came between two durations, ms, falls into each bin; the parts of one call sum to 1. */
+/** Distributes a task's end, known to lie between two durations in ms, over the bins; the parts of one call sum to 1. */
 export function spreadOver(afterMs: number, byMs: number, each: (bin: number, part: number) => void): void {
   const first = binOf(afterMs);
   const last = binOf(byMs);
@@ -42,28 +42,28 @@ export function spreadOver(afterMs: number, byMs: number, each: (bin: number, pa
   each(last, Math.max(0, left));
 }
 
-/** How far a smoothed end lies from where it was seen, as long as little is known: a task may take a third more or less. */
+/** Width of the smoothing while little is known: a task may take a third more or less. */
 const assumedSpread = 0.35;
-/** Ends that the assumed spread counts for. */
+/** Number of ends that the assumed spread counts as. */
 const assumedEnds = 1.5;
-/** The narrowest smoothing, as a share of a duration. */
+/** Smallest width of the smoothing, as a share of the duration. */
 const narrowest = 0.03;
 
-/** Ends of tasks by how long the tasks took, the older the less they count. Its size does not grow with the ends. */
+/** A histogram of task durations in which older ones count less. Its size does not grow with the number of tasks. */
 export class DurationHistogram {
-  /** Factor on all earlier ends when one more comes. */
+  /** Factor applied to all earlier ends for each new one. */
   readonly #keep: number;
   readonly #counts = new Float64Array(bins);
   #sum = 0;
-  /** Sum of the squares of the weights of single ends. */
+  /** Sum of the squared weights of single ends. */
   #squares = 0;
 
-  /** @param remembered of how many ends it knows, about */
+  /** @param remembered number of recent ends that the histogram effectively covers */
   constructor(remembered: number) {
     this.#keep = 1 - 1 / remembered;
   }
 
-  /** Takes over what was kept of an earlier one, counted as this many ends. */
+  /** Restores saved weights, counted as the given number of ends. */
   restore(counts: readonly (readonly [bin: number, weight: number])[], ends: number): void {
     const sum = counts.reduce((all, [, weight]) => all + weight, 0);
     if (sum <= 0) return;
@@ -73,7 +73,7 @@ export class DurationHistogram {
     this.#squares = ends;
   }
 
-  /** Notes an end that came between two durations, ms. */
+  /** Adds an end that came between two durations, ms. */
   add(afterMs: number, byMs: number): void {
     const counts = this.#counts;
     for (let bin = 0; bin < bins; bin++) counts[bin] = (counts[bin] as number) * this.#keep;
@@ -88,12 +88,12 @@ export class DurationHistogram {
     return this.#sum === 0;
   }
 
-  /** The weights of bins that have any. */
+  /** The bins with a weight above 0, and their weights. */
   get counts(): readonly (readonly [bin: number, weight: number])[] {
     return [...this.#counts].flatMap((weight, bin) => (weight > 0 ? [[bin, weight] as const] : []));
   }
 
-  /** The duration that this share of the tasks did not outlast, ms. */
+  /** Returns the duration that a share of the tasks did not exceed, ms. */
   quantile(share: number): number {
     let left = share * this.#sum;
     for (let bin = 0; bin < bins; bin++) {
@@ -104,7 +104,7 @@ export class DurationHistogram {
     return edge(bins);
   }
 
-  /** Mean of the logarithms of the durations, as a duration in ms: what is typical, whatever a few stuck tasks do. */
+  /** Geometric mean of the durations in ms: typical, whatever a few stuck tasks took. */
   get typicalMs(): number {
     let sum = 0;
     for (let bin = 0; bin < bins; bin++) sum += (this.#counts[bin] as number) * (bin + 0.5);
@@ -112,9 +112,9 @@ export class DurationHistogram {
   }
 
   /**
-   * The probability of each bin: the ends, each spread the wider the fewer they are (a Gaussian kernel by Silverman's rule).
+   * Returns the probability of each bin: a Gaussian kernel by Silverman's rule, wider where there are fewer ends.
    *
-   * @param factor on the width of the kernel
+   * @param factor multiplies the width of the kernel
    */
   smoothed(factor = 1): Float64Array {
     const smooth = new Float64Array(bins);
@@ -135,7 +135,7 @@ export class DurationHistogram {
     return smooth;
   }
 
-  /** Standard deviation of the logarithms, or that of the middle half where a few are far off. */
+  /** Standard deviation of the logarithms, or of their middle half where a few values are far away. */
   #spread(): number {
     const mean = Math.log(this.typicalMs);
     let squares = 0;
@@ -148,7 +148,7 @@ export class DurationHistogram {
   }
 }
 
-/** Weights of a Gaussian with this standard deviation in bins; they sum to 1. */
+/** Weights of a Gaussian with a standard deviation in bins; they sum to 1. */
 function gaussian(deviation: number): Float64Array {
   const reach = Math.ceil(3 * deviation);
   const weights = new Float64Array(2 * reach + 1);

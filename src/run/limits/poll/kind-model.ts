@@ -2,49 +2,49 @@ import type { Sightings } from '../../machine/job.ts';
 import { binOf, bins, DurationHistogram, edge, logMiddle, spreadOver } from './durations.ts';
 import type { ProgressMap } from './progress-map.ts';
 
-/** Mean time from the end of a task to its notice that polls are spent for, as a share of what is typical for its kind. */
+/** Mean delay between the end of a task and the poll that shows it, as a share of the kind's typical duration. */
 const delayShare = 0.03;
-/** Poll of a kind of which nothing is known: again after this share of the age. */
+/** Interval between polls of an unknown kind, as a share of the task's age. */
 const unknownShare = 0.25;
-/** Beyond this many times what is typical nothing is known of a task: a delay then counts by its age, so polls follow the age. */
+/** Multiple of the typical duration beyond which nothing is known of a task. Poll intervals then grow with its age. */
 const lateFactor = 4;
-/** Ends that the two memories of a kind know about: a long one, and a short one that follows a change of the service's load. */
+/** Number of ends that the two histograms of a kind cover: a long one, and a short one that follows changes of the service's load. */
 const remembered = { long: 80, short: 8 } as const;
-/** Of several narrow groups of durations the kernel of all is too wide: the long memory is also taken with a part of its width. */
+/** Narrower kernel width, as a share, for a kind whose durations form several narrow groups. */
 const narrowFactor = 0.25;
-/** What long memory, short memory, narrow groups and broader distribution count for before ends have shown which is right. */
+/** Initial weights of the distributions: long memory, short memory, narrow groups, broader class. */
 const priorShares: readonly number[] = [0.4, 0.2, 0.15, 0.25];
-/** How much of that is mixed in again with each end, so that no one of them is out for good. */
+/** Share of the initial weights that is mixed in again with each end, so that no distribution is ruled out for good. */
 const forgetting = 0.02;
-/** How quickly durations get unlikely to both sides of the typical one in the broader distribution, by their logarithm. */
+/** Width of the broader distribution around its typical duration, in logarithms. */
 const broadScale = 0.35;
-/** How much of a posterior distribution never believes in progress. */
+/** Share of the posterior distribution that ignores the progress. */
 const disbelief = 1e-4;
 
-/** What was learned of a kind, as it is kept. */
+/** Saved durations of a kind. */
 export interface KeptKind {
-  /** Ends in all. */
+  /** Total number of ends. */
   readonly ends: number;
   readonly counts: readonly (readonly [bin: number, weight: number])[];
 }
 
-/** The times of polls of a kind, from what is known at one moment. */
+/** Poll times of a kind, computed from one state of the model. */
 interface Schedule {
   readonly probability: Float64Array;
-  /** Polls that are due until each edge. */
+  /** Cumulated number of polls up to each bin edge. */
   readonly polls: Float64Array;
-  /** Factor from the square root of the hazard, per ms, to polls a ms. */
+  /** Factor from the square root of the hazard, per ms, to polls per ms. */
   readonly density: number;
   readonly lateMs: number;
 }
 
 /**
- * How long tasks of a kind take, and when to poll one. Several distributions are mixed by how well they foretold the ends so far: what
- * was seen lately, what was seen for long, the latter in narrow groups, and what tasks of a broader class do.
+ * Learns how long tasks of a kind take, and decides when to poll one. It mixes several distributions, weighted by how well they predicted
+ * earlier ends: recent tasks, all tasks, all tasks in narrow groups, and the tasks of a broader class.
  *
- * A poll that comes too early costs a request, one that comes late costs the time since the end. For a probability density of ends
- * f(t) and a share of tasks S(t) that are not finished at t, the sum of both costs is least where the density of polls is
- * proportional to the square root of the hazard f(t) / S(t). The factor is set by the mean delay that is wanted.
+ * An early poll costs a request, a late poll costs the time since the end. For a probability density of ends f(t) and a share of unfinished
+ * tasks S(t), the sum of both costs is lowest where the density of polls is proportional to the square root of the hazard f(t) / S(t). The
+ * factor follows from the intended mean delay.
  */
 export class KindModel {
   readonly #long = new DurationHistogram(remembered.long);
@@ -53,7 +53,7 @@ export class KindModel {
   readonly #broader: KindModel | undefined;
   #shares = priorShares;
   #ends = 0;
-  /** Ends since the distribution was last computed. */
+  /** Number of ends since the distribution was last computed. */
   #fresh = 0;
   #parts: readonly Float64Array[] | undefined;
   #schedule: Schedule | undefined;
@@ -62,7 +62,7 @@ export class KindModel {
     this.#broader = broader;
   }
 
-  /** Ends that it has learned of, those of earlier runs too. */
+  /** Number of learned ends, including those of earlier runs. */
   get ends(): number {
     return this.#ends;
   }
@@ -75,7 +75,7 @@ export class KindModel {
     return { ends: this.#ends, counts: this.#long.counts };
   }
 
-  /** Takes over what an earlier run has learned; a good part of it is forgotten, as the load of the service may have changed. */
+  /** Restores what an earlier run learned. Part of it is forgotten, because the load of the service may have changed. */
   restore({ ends, counts }: KeptKind): void {
     this.#long.restore(counts, Math.min(ends, remembered.long / 2));
     this.#short.restore(counts, Math.min(ends, remembered.short / 2));
@@ -83,7 +83,7 @@ export class KindModel {
     this.#parts = undefined;
   }
 
-  /** Notes the end of a task, which came between two of its ages, ms: it was polled at both. */
+  /** Notes that a task ended between two of its ages, ms, at both of which it was polled. */
   learn(afterMs: number, byMs: number): void {
     if (this.#ends > 0) this.#weigh(afterMs, byMs);
     this.#long.add(afterMs, byMs);
@@ -93,7 +93,7 @@ export class KindModel {
     this.#broader?.learn(afterMs, byMs);
   }
 
-  /** The share of tasks that are not finished at this age. */
+  /** Returns the share of tasks that are unfinished at an age. */
   survival(ageMs: number): number {
     if (!this.isKnown) return 1;
     const { probability } = this.#scheduled();
@@ -104,12 +104,12 @@ export class KindModel {
     return sum + (1 - Math.max(0, Math.min(1, within))) * (probability[at] as number);
   }
 
-  /** The age at which a task that was not finished at `ageMs` is to be polled next, ms. */
+  /** Returns the age at which to poll a task next that was unfinished at `ageMs`, ms. */
   nextAge(ageMs: number, seen: Sightings, map: ProgressMap): number {
     if (!this.isKnown) return ageMs * (1 + unknownShare);
     const schedule = this.#scheduled();
     const level = seen.at(-1);
-    // A progress that has not moved yet says nothing: it may stand still to the end.
+    // A progress of 0 predicts nothing: it may stay 0 to the end.
     if (level !== undefined && level[0] > 0) return afterProgress(schedule, ageMs, seen, map);
     const { polls } = schedule;
     const at = binOf(ageMs);
@@ -126,11 +126,11 @@ export class KindModel {
     return interpolate(edge(low), edge(low + 1), (next - before) / (after - before));
   }
 
-  /** Shifts the shares of the distributions to those that held this end for likely. */
+  /** Increases the weights of the distributions that predicted this end best. */
   #weigh(afterMs: number, byMs: number): void {
     const foretold = this.#distributions().map((distribution) => {
       let likely = 1e-9;
-      // An even spread over the interval, as the ends themselves are counted.
+      // An even spread over the interval, as for counting the ends.
       spreadOver(afterMs, byMs, (bin, part) => {
         likely += part * (distribution[bin] as number);
       });
@@ -143,7 +143,7 @@ export class KindModel {
     );
   }
 
-  /** Those that are mixed, in the order of their shares; computed again once enough ends have come. */
+  /** The mixed distributions, in the order of their weights; computed again after enough new ends. */
   #distributions(): readonly Float64Array[] {
     const isStale = this.#fresh > 0 && this.#fresh >= Math.min(this.#ends, remembered.long) / 16;
     if (this.#parts !== undefined && !isStale) return this.#parts;
@@ -158,7 +158,7 @@ export class KindModel {
     return this.#parts;
   }
 
-  /** Anything may happen, but less likely the farther it is from what is typical here; or what the broader class says. */
+  /** The broader class's distribution, or else a wide one around the typical duration. */
   #broad(): Float64Array {
     const wider = this.#broader?.isKnown === true ? this.#broader.#scheduled().probability : undefined;
     if (this.#ends === 0) return wider ?? new Float64Array(bins);
@@ -193,7 +193,7 @@ export class KindModel {
 
 const interpolate = (from: number, to: number, share: number): number => from + share * (to - from);
 
-/** The logarithmic mean of a distribution, ms. */
+/** Geometric mean of a distribution, ms. */
 function typicalOf(probability: Float64Array): number {
   let [sum, weight] = [0, 0];
   for (let bin = 0; bin < bins; bin++) {
@@ -230,7 +230,7 @@ function scheduleOf(probability: Float64Array): Schedule {
 const lateWeight = (bin: number, lateMs: number): number =>
   edge(bin) <= lateMs ? 1 : Math.sqrt(lateMs / edge(bin));
 
-/** The same for a task that shows progress: the distribution is narrowed by how likely that progress is for each duration. */
+/** Next poll of a task that shows progress: the distribution is multiplied by the likelihood of that progress for each duration. */
 function afterProgress(
   { probability, density, lateMs }: Schedule,
   ageMs: number,

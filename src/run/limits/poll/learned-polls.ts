@@ -4,32 +4,32 @@ import { bins, DurationHistogram } from './durations.ts';
 import type { KeptKind } from './kind-model.ts';
 import { type ProgressCount, ratios } from './progress-map.ts';
 
-/** A kind of task, as it is kept for the next run. */
+/** Saved durations of a kind of task. */
 export interface LearnedKind extends KeptKind {
   readonly name: string;
-  /** The broader class that it belongs to. */
+  /** Name of the broader class of the kind. */
   readonly broader: string;
 }
 
-/** A broader class of tasks, as it is kept for the next run. */
+/** Saved durations of a broader class of tasks. */
 export interface LearnedClass extends KeptKind {
   readonly name: string;
   readonly progress: readonly ProgressCount[];
 }
 
-/** What is kept of the durations of tasks. */
+/** Saved durations of all kinds and classes of tasks. */
 export interface LearnedPolls {
   readonly kinds: readonly LearnedKind[];
   readonly classes: readonly LearnedClass[];
 }
 
 const version = 1;
-/** The most kinds and classes that are kept: those of which most is known. A document stays far below its maximum length. */
+/** Limits that keep a document far below its maximum length; kinds and classes with the most tasks are saved first. */
 const most = { kinds: 60, classes: 12, name: 160 } as const;
 
 type Counts = KeptKind['counts'];
 
-/** The document. Weights are kept in hundredths. */
+/** Serializes durations. Weights are saved in hundredths. */
 export const learnedPollsText = ({ kinds, classes }: LearnedPolls): string =>
   learnedText(version, {
     kinds: mostKnown(kinds, most.kinds).map(({ name, broader, ends, counts }) => [
@@ -55,7 +55,7 @@ const mostKnown = <T extends KeptKind & { readonly name: string }>(all: readonly
 const hundredths = (counts: Counts): Counts =>
   counts.map(([bin, weight]) => [bin, Math.round(weight * 100)] as const).filter(([, weight]) => weight > 0);
 
-/** What a document says; undefined: it says nothing that this release could have written. */
+/** Reads saved durations; undefined where the text is not a document of this release. */
 export const learnedPolls = (text: string | undefined): LearnedPolls | undefined =>
   learnedContent(text, version, readPolls);
 
@@ -107,19 +107,19 @@ const isCount = (value: unknown): value is number => typeof value === 'number' &
 const isBelow = (value: unknown, end: number): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < end;
 
-/** How long tasks of a kind take, for people. */
+/** Durations of a kind of task, for display. */
 export interface KindDuration {
   readonly kind: string;
-  /** Finished tasks that this was learned from. */
+  /** Number of finished tasks that this was learned from. */
   readonly tasks: number;
-  /** Half of the tasks take no longer, in seconds. */
+  /** Median duration in seconds. */
   readonly median: number;
-  /** A tenth takes no longer than `from`, a tenth longer than `to`, in seconds. */
+  /** The 10th percentile, in seconds; `to` is the 90th. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What a document says of each kind, the one with most tasks first. */
+/** Returns the durations of each kind in a saved document, the kind with the most tasks first. */
 export function learnedDurations(text: string | undefined): readonly KindDuration[] {
   return (learnedPolls(text)?.kinds ?? []).flatMap(({ name, ends, counts }) => {
     const histogram = new DurationHistogram(1);

@@ -4,21 +4,21 @@ import { learnedPolls, learnedPollsText } from './learned-polls.ts';
 import { ProgressMap } from './progress-map.ts';
 import type { TaskKind } from './task-kind.ts';
 
-/** The most kinds that are told apart; tasks of any further kind go by the estimate of their class. */
+/** Largest number of separate kinds. Tasks of further kinds use the durations of their class. */
 const mostKinds = 200;
 /**
- * When to poll a task again. No service says how often to poll (gateway 9.4): a pace learns how long each kind of task takes, and how
- * its progress goes with the time, and polls at the moments at which an end is likely.
+ * Decides when to poll a task again. Services do not say how often to poll (gateway 9.4), so this class learns how long each kind of task
+ * takes and how progress relates to time, and polls when an end is likely.
  */
 export class PollPace {
   readonly #bounds: { readonly minMs: number; readonly maxMs: number };
   readonly #kinds = new Map<string, { readonly model: KindModel; readonly broader: string }>();
   readonly #classes = new Map<string, { readonly model: KindModel; readonly progress: ProgressMap }>();
 
-  /** All tasks of this run, of whatever class. */
+  /** The model of all tasks of this run, of any class. */
   readonly #all = new KindModel();
 
-  /** @param learned what an earlier run has learned */
+  /** @param learned durations saved by an earlier run */
   constructor(bounds: { readonly minMs: number; readonly maxMs: number }, learned?: string) {
     this.#bounds = bounds;
     const kept = learnedPolls(learned);
@@ -31,7 +31,7 @@ export class PollPace {
     }
   }
 
-  /** What is known, to be kept for the next run; undefined: nothing. */
+  /** Learned durations to save for the next run; undefined where there are none. */
   get learned(): string | undefined {
     if (![...this.#classes.values()].some(({ model }) => model.ends > 0)) return undefined;
     return learnedPollsText({
@@ -45,10 +45,10 @@ export class PollPace {
   }
 
   /**
-   * Notes the end of a task, as a poll has shown it.
+   * Notes the end of a task that a poll has shown.
    *
-   * @param watch what the polls before have shown
-   * @param ageMs its age at the poll that showed the end
+   * @param watch what earlier polls of the task have shown
+   * @param ageMs age of the task at the poll that showed the end
    */
   learn(kind: TaskKind, watch: TaskWatch | undefined, ageMs: number): void {
     const afterMs = Math.min(ageMs, watch?.ageMs ?? 0);
@@ -58,10 +58,10 @@ export class PollPace {
   }
 
   /**
-   * Milliseconds until the next poll of a task of this age.
+   * Returns the milliseconds until the next poll of a task.
    *
-   * @param sinceMs its age; less than nothing where the clock was set back since it was submitted
-   * @param watch what its polls have shown; undefined: it was not polled yet
+   * @param sinceMs age of the task; negative where the clock was set back after its submission
+   * @param watch what earlier polls of the task have shown; undefined where there was no poll
    */
   nextMs(kind: TaskKind, sinceMs: number, watch?: TaskWatch): number {
     const ageMs = Math.max(0, sinceMs);
@@ -69,7 +69,7 @@ export class PollPace {
     const model = this.#modelOf(kind);
     const { progress } = this.#classOf(kind.broader);
     const next = model.nextAge(ageMs, watch?.seen ?? [], progress);
-    // Tasks of an unknown class may take as long as the others, or an instant: the moment between the two, by ratio.
+    // An unknown class may take as long as others, or almost no time: polls use the geometric mean of both.
     const isForeign = !model.isKnown && this.#all.isKnown;
     const wish = (isForeign ? Math.sqrt(next * this.#all.nextAge(ageMs, [], progress)) : next) - ageMs;
     return Math.round(Math.min(maxMs, Math.max(minMs, wish)));

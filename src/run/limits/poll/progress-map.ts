@@ -1,20 +1,20 @@
 import type { Sightings } from '../../machine/job.ts';
 import { levels } from '../../machine/poll/watch.ts';
 
-/** The whole duration against the age at which a progress was seen, from 1 to e⁴: each ratio is two bins of durations wide. */
+/** Number of ratios, from 1 to e⁴: whole duration ÷ age at a sighting, in steps of two duration bins. */
 export const ratios = 40;
 const ratioWidth = 0.1;
-/** How many sightings the assumption counts for that progress is a share of the time. */
+/** Number of sightings that the initial assumption counts as. It says that progress is the elapsed share of the time. */
 const assumedSightings = 8;
-/** The part of that assumption in which any progress is as likely as any other. */
+/** Share of that assumption in which every progress is equally likely. */
 const doubt = 0.3;
-/** Of about how many tasks it knows. */
+/** Number of recent tasks that the map effectively covers. */
 const remembered = 200;
 
-/** How often a level was seen at a ratio. */
+/** Number of sightings of a progress level at a ratio. */
 export type ProgressCount = readonly [ratio: number, level: number, count: number];
 
-/** What was assumed before anything was learned: by ratio, how likely each level is. */
+/** Assumed likelihood of each level, by ratio, before anything is learned. */
 const assumed = Array.from({ length: ratios }, (_, ratio) => {
   const share = Math.exp(-ratioWidth * (ratio + 0.5));
   const likely = Float64Array.from(
@@ -26,16 +26,16 @@ const assumed = Array.from({ length: ratios }, (_, ratio) => {
 });
 
 /**
- * What the progress of a task says about the rest of its duration, learned from finished tasks: how often each level was seen at each
- * share of the duration. A service whose progress stands still, or says nothing, is thereby learned too.
+ * Predicts the remaining duration of a task from its progress. It counts how often finished tasks showed each level at each share of their
+ * duration, so it also learns of services whose progress stands still.
  */
 export class ProgressMap {
-  /** By ratio, then by level. */
+  /** Counts by ratio, then by level. */
   readonly #counts = Array.from({ length: ratios }, () => new Float64Array(levels));
   readonly #likely = assumed.map((row) => Float64Array.from(row));
   #isStale = false;
 
-  /** Notes what was seen of a task that took this long. */
+  /** Adds the sightings of a finished task with its duration. */
   learn(seen: Sightings, durationMs: number): void {
     if (seen.length === 0) return;
     for (const row of this.#counts)
@@ -52,7 +52,7 @@ export class ProgressMap {
     if (row !== undefined) row[level] = (row[level] as number) + 1;
   }
 
-  /** How likely this level is at an age of a task that takes so long in all, both as bins of durations. */
+  /** Returns how likely a level is at an age of a task with a given duration; both times are duration bins. */
   likelihood(level: number, ageBin: number, durationBin: number): number {
     if (this.#isStale) this.#refresh();
     const ratio = Math.max(0, Math.min(ratios - 1, (durationBin - ageBin) >> 1));
@@ -74,7 +74,7 @@ export class ProgressMap {
     }
   }
 
-  /** The counts that are not nothing, to be kept. */
+  /** The counts above 0, to save. */
   get counts(): readonly ProgressCount[] {
     return this.#counts.flatMap((row, ratio) =>
       [...row].flatMap((count, level) => (count >= 0.05 ? [[ratio, level, count] as const] : [])),

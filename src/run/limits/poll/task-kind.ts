@@ -3,22 +3,22 @@ import type { JobRequest, Press } from '../../../plan/job-request.ts';
 import { promptOf } from '../../../plan/request/text.ts';
 import { canConfirm } from '../../machine/modal.ts';
 
-/** What tasks have in common that take about equally long. */
+/** A kind of tasks that take about equally long. */
 export interface TaskKind {
   /** Operation, model version, speed: `imagine v6.1 fast`, `click U fast`. */
   readonly name: string;
-  /** The broader class that a kind belongs to while little is known of it: `imagine`, `click`. */
+  /** The broader class used while little is known of the kind: `imagine`, `click`. */
   readonly broader: string;
 }
 
-/** Flags stand at the end of a prompt. */
+/** Length of the end of a prompt that is searched for flags, in characters. */
 const flagCharacters = 500;
 const longestName = 80;
 
-/** Kinds by request; a request is the same object for all records of a job. */
+/** Cache of kinds by request. All records of a job share one request object. */
 const kinds = new WeakMap<JobRequest, string>();
 
-/** The kind of a job's task: its operation without numbers, so that U1 to U4 share one estimate, the model version and the speed. */
+/** Returns the kind of a job's task: the operation without numbers, so that U1 to U4 share an estimate, the model version and the speed. */
 export function kindOf(record: JobRecord): TaskKind {
   const { request, modal, speed, pressed } = record;
   let name = kinds.get(request);
@@ -28,7 +28,7 @@ export function kindOf(record: JobRecord): TaskKind {
       .slice(0, longestName);
     kinds.set(request, name);
   }
-  // The time until a modal opens is no measure of the work that follows.
+  // The time until a modal opens does not predict the work that follows.
   const opens = modal === undefined && canConfirm(record);
   const version = pressed === undefined ? [] : versionOfButton(pressed.customId);
   return {
@@ -54,7 +54,7 @@ function wordsOf(press: Press): string {
   }
 }
 
-/** The model version that a prompt asks for: `--v 6.1`, `--version 7`, `--niji 6`. */
+/** The model version set in a prompt: `--v 6.1`, `--version 7`, `--niji 6`. */
 function versionIn(prompt: string): readonly string[] {
   const flag = /--(v|version|niji)\s{1,3}(\d[\d.]{0,5})/.exec(prompt.slice(-flagCharacters));
   return flag === null ? [] : [`${flag[1] === 'niji' ? 'niji' : 'v'}${flag[2]}`];

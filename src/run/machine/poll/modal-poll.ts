@@ -8,14 +8,14 @@ import { retryFetch } from '../retry/retry.ts';
 import { rest, settle } from '../transition.ts';
 import { taskSeen } from './poll.ts';
 
-/** The task was polled to see whether the confirm of its modal arrived. */
+/** Handles the poll of a task that shows whether the confirm of its modal arrived. */
 export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobContext): JobStep {
   const { record } = job;
   const { taskId } = modalOf(record);
   if (!result.ok) {
     const { error } = result;
     return retryFetch(job, error, { kind: 'fetch', taskId, why: 'modal' }, context, (why) => {
-      // A task that is gone can neither be confirmed nor show a confirm: only another press helps, which the user has allowed.
+      // A deleted task cannot be confirmed or show a confirm. Only another press helps, which the user has allowed.
       if (error.code === 'service.task-unknown' && job.mayBeGone !== undefined)
         return pressAgain(job, context);
       return job.mayBeGone === 'failed'
@@ -24,7 +24,7 @@ export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobCon
     });
   }
   const task = result.value;
-  // A gateway that has just accepted the task, or lags, shows an empty status (gateway 4.3).
+  // A gateway that has just accepted the task, or whose copy is late, shows an empty status (gateway 4.3).
   const saysNothing = task.state === 'unfinished' && task.status === '';
   if (task.state === 'modal' || saysNothing) return stillOpen(job, saysNothing, context);
   if (task.state === 'failure' && job.mayBeGone === 'failed') return pressAgain(job, context);

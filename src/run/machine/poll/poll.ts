@@ -14,14 +14,14 @@ import { fileRequest, isText, lacksResult, resultOf } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 import { watchedOn } from './watch.ts';
 
-/** The job's task was polled. Its status alone decides (gateway 4.3). */
+/** Handles a poll of the job's task. Only its status decides (gateway 4.3). */
 export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: JobContext): JobStep {
   const { taskId } = job.record;
   if (taskId === undefined) throw new Error('Internal error: a job without a task id was polled.');
   const poll = { kind: 'fetch', taskId, why: 'poll' } as const;
   if (!result.ok) {
     const unknown = result.error.code === 'service.task-unknown';
-    // The task is paid, so no failed poll ends it: only its deadline, and only after enough polls.
+    // The task is paid, so failed polls alone do not end it: only its deadline does, after enough polls.
     const tried = countsAsMiss(result.error) && job.misses + 1 >= context.retry.attempts;
     return (
       otherShown(job, result.error, context) ??
@@ -38,13 +38,13 @@ export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: Job
   return taskRead(read, taskId, result.value, context);
 }
 
-/** How long an unknown state must stand beside all signs of an end, ms: three times what a gateway's copy may lag (gateway 3.5). */
+/** How long a task that otherwise looks finished may have an unknown state, ms: three times the delay of a gateway's copy (gateway 3.5). */
 const unknownStatusMs = 45_000;
 
-/** How long a task is unknown before it counts as lost, ms: a new one may lag behind its submission. */
+/** How long a task is unknown before it counts as lost, ms. A new task may appear later than the answer to its submission. */
 const lostMs = 60_000;
 
-/** The job after one more poll without a record. Only an answer that there is no such task says something of it. */
+/** Returns the job after one more poll without a record. Only the answer that there is no such task counts. */
 function withUnknown(job: Job, unknown: boolean, { now, hasFoundLater }: JobContext): Job {
   if (!unknown) return { ...job, unknown };
   const { unknownSince = now } = job;
@@ -77,7 +77,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       // In a redo the new result replaces the former files.
       const fresh =
         record.former === undefined ? {} : { ...replacing(record), artifacts: [], frames: undefined };
-      // Later steps, and a later edit, read the result also where no file is kept.
+      // Later steps, and a later edit of the pipeline, read the result even where no file is saved.
       if ((!record.keep || isText(result)) && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
         return { job: { ...job, record: done, want: { kind: 'nothing' } } };
@@ -111,14 +111,14 @@ function unfinished(job: Job, task: Task, context: JobContext): JobStep {
   );
 }
 
-/** A task that has shown a sign of work has left the queue, whatever its state says later: if it was never seen there, at once. */
+/** A task that has shown a sign of work has left the queue, whatever its state says later; at once if it was never seen queued. */
 function withStage(job: Job, { stage, progress = 0 }: Task, now: number): Job {
   if (job.begunAt !== undefined) return job;
   if (stage !== undefined && progress === 0) return { ...job, queued: stage };
   return { ...job, begunAt: job.queued === undefined ? (job.record.submittedAt ?? now) : now };
 }
 
-/** Since when the time of a task counts, Unix ms, and how long it has: in the queue, or from the first sign of work. */
+/** Start of the time that counts for a task, Unix ms, and its limit: in the queue, or from the first sign of work. */
 function deadlineOf(
   { record, begunAt, queued }: Job,
   { taskMs, queueMs, watchedSince, overtakenAt }: JobContext,
@@ -130,9 +130,8 @@ function deadlineOf(
 }
 
 /**
- * Fails a job past its deadline and keeps its task id, so that every later run polls the task again before anything else. Time
- * without polls does not count: a task that an earlier run left, or beside which the machine slept, is watched for as long as any
- * other.
+ * Fails a job past its deadline and keeps its task id, so that every later run polls the task first. Time without polls does not count: a
+ * task left by an earlier run, or polled by a machine that slept, gets as long as any other.
  */
 function overdue(job: Job, lastWords: string, context: JobContext): JobStep | undefined {
   const { record } = job;
@@ -181,9 +180,9 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
 }
 
 /**
- * Why a successful click is no result: it was to confirm a modal and none opened, so its image was made without the pipeline's
- * prompt or mask. A gateway drops `enableRemix`, an account confirms by itself, or the button opens no modal (gateway 5.5). A
- * prompt equal to the parent's was used all the same.
+ * Returns why a successful click is not a result: a modal was to be confirmed and none opened, so the image was made without the pipeline's
+ * prompt or mask. A gateway drops `enableRemix`, an account confirms by itself, or the button opens no modal (gateway 5.5). A prompt equal
+ * to the parent's was used in any case.
  */
 export function modalNotOpened(
   record: JobRecord,
@@ -211,14 +210,14 @@ export function modalNotOpened(
 }
 
 /**
- * A job in doubt whose task the user, or a list of the service, named: that task is polled next. Until the service shows the
- * task, the name is only a claim, so the record keeps its former values.
+ * Assigns a task, named by the user or found in a list of the service, to a job in doubt; the task is polled next. Until the service shows
+ * the task, the name is only a claim, so the record keeps its former values.
  *
- * @param price of one submission, where known
+ * @param price price of one submission, where known
  */
 export function withAdoptedTask(record: JobRecord, taskId: string, price: number | undefined): JobRecord {
   const { error, cost, doubtful } = record;
-  // The cost of its button was counted when the dialog opened.
+  // The cost of the button was counted when the modal opened.
   const paid = record.modal === undefined ? resolveUnanswered(record, price) : record;
   return become(paid, 'running', {
     taskId,
@@ -226,7 +225,7 @@ export function withAdoptedTask(record: JobRecord, taskId: string, price: number
     tries: 0,
     error: undefined,
     finishedAt: undefined,
-    // A later submission that was refused has taken its own moment back: this task is of an earlier one, and has its age.
+    // A later submission that was refused has cleared its time: this task belongs to an earlier one and has its age.
     submittedAt: record.submittedAt ?? doubtful?.since,
     named: {
       ...(record.taskId === undefined ? {} : { taskId: record.taskId }),
@@ -237,7 +236,7 @@ export function withAdoptedTask(record: JobRecord, taskId: string, price: number
   });
 }
 
-/** The service showed the task: it is the job's own from now on. */
+/** Returns the record of a job whose task the service has shown, so that the task counts as the job's own. */
 export const withConfirmedTask = (job: Job): Job =>
   job.record.named === undefined
     ? job
@@ -246,8 +245,8 @@ export const withConfirmedTask = (job: Job): Job =>
 const asBefore = ' It is in doubt as before: ';
 
 /**
- * The service does not know a named task after all polls: most likely the id was mistyped. The job is in doubt as before.
- * Undefined where the task is to be polled again, and for a task that the service itself made for the job: that one is paid.
+ * Handles a named task that the service does not know after all polls: the id is probably mistyped. The job is in doubt as before.
+ * Undefined where the task is to be polled again, and for a task created by the service itself, which is paid.
  */
 export function unknownTask(job: Job, failure: ServiceFailure, context: JobContext): JobStep | undefined {
   const { named, taskId: wrong, status } = job.record;
@@ -262,7 +261,7 @@ export function unknownTask(job: Job, failure: ServiceFailure, context: JobConte
     {
       ...error,
       code: 'task.unknown',
-      // Named wrongly twice, the message has the last id and the first error.
+      // After two wrong names, the message has the last id and the first error.
       message: error === undefined ? message : `${message}${asBefore}${error.message.split(asBefore).at(-1)}`,
     },
     context.now,

@@ -1,10 +1,10 @@
 import type { Sightings, TaskWatch } from '../job.ts';
 
-/** Progress is told apart in steps of five points: the services that say one move by more. */
+/** Number of progress levels, in steps of five points. Services that report progress advance by more. */
 export const levels = 21;
 const pointsPerLevel = 100 / (levels - 1);
 
-/** What is known of a task after one more poll that showed it unfinished. @param progress in percent, where the service says so */
+/** Adds one poll of an unfinished task to what is known of it. @param progress in percent, where the service reports it */
 export function watchedOn(
   watch: TaskWatch | undefined,
   ageMs: number,
@@ -14,7 +14,7 @@ export function watchedOn(
   return { ageMs, seen: progress === undefined ? seen : withSighting(seen, progress, ageMs) };
 }
 
-/** The sightings with one more: at most one for each level, as a progress that falls back says nothing. */
+/** Adds a sighting: at most one per level, because a progress that falls back means nothing. */
 function withSighting(seen: Sightings, percent: number, ageMs: number): Sightings {
   const level = Math.max(0, Math.min(levels - 1, Math.floor(percent / pointsPerLevel)));
   const last = seen.at(-1);

@@ -1,8 +1,8 @@
 /**
- * How long to rest before try number `tries + 1` of a request: exponential with full jitter, so that many jobs
- * that failed together do not come back together (gateway 8.2).
+ * Returns the delay before the next try of a request: exponential with full jitter, so that many jobs that failed together do not retry
+ * together (gateway 8.2).
  *
- * @param tries how many tries have failed, at least 1
+ * @param tries number of failed tries, at least 1
  * @param random uniform in [0, 1)
  * @returns milliseconds, at least 1
  */

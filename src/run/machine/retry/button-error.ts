@@ -13,8 +13,8 @@ import type { ClickRequest, Press } from '../../../plan/job-request.ts';
 import type { Task } from '../../../service/image-service.ts';
 
 /**
- * Why no button of a task was pressed: `button.missing`, with the button that was probably meant or the button to press first,
- * or `button.ambiguous`, with a way to name one.
+ * Returns why no button of a task was pressed: `button.missing`, with the button that was probably meant or the button to press first, or
+ * `button.ambiguous`, with a way to name one.
  */
 export function buttonError(
   press: readonly Press[],
@@ -46,8 +46,8 @@ export function buttonError(
 }
 
 /**
- * Why a button that a task offers cannot be pressed for this request: `button.no-task`, `button.not-offered`, `mask.unused`;
- * undefined: it can.
+ * Returns why an offered button cannot be pressed for this request: `button.no-task`, `button.not-offered` or `mask.unused`; undefined
+ * where it can.
  */
 export function pressError(button: Button, { mask, fields }: ClickRequest): JobError | undefined {
   const why = whyNoTask(button);
@@ -82,7 +82,7 @@ const nameOne = (buttons: readonly Button[]): string =>
     ? 'Name one by its label, or fan out with a wildcard.'
     : 'Only patterns of their ids distinguish them (/…/).';
 
-/** A pattern never fans out: a star in it belongs to the pattern. */
+/** A pattern must not match several buttons: its literal stars are escaped. */
 function narrowPattern(buttons: readonly Button[]): string {
   const glob = commonGlob(buttons);
   return `A pattern presses one button: narrow it${

@@ -8,42 +8,42 @@ import { afterSeveral, restAfter } from './retry.ts';
 import { bannedPrompt } from './service-failure.ts';
 
 /**
- * A button's customId is read from its task before the click, because an outdated one does not work (gateway 5.6) and nobody
- * documents its lifetime. A reading ages while its job waits for its turn. Only the job at the front of the queue repeats a
- * reading that is too old: readings for jobs behind it would be outdated again.
+ * Decides when the button of a click is read. Its customId is read from the task before the click, because an outdated one does not work
+ * (gateway 5.6) and its lifetime is undocumented. A reading ages while its job waits for its turn. Only the job at the front of the queue
+ * repeats a reading that is too old: those of the jobs behind it would be outdated again.
  */
 
 /**
- * How old a reading may be when the click's turn comes, in ms. Well above a slow round trip of two requests, so that a new
- * reading is used; below the 15 s after which gateways refresh their tasks (gateway 3.5).
+ * Largest age of a reading when the click's turn comes, ms. Well above a slow round trip of two requests, so that a new reading is used;
+ * below the 15 s after which gateways refresh their tasks (gateway 3.5).
  */
 export const freshMs = 10_000;
 
-/** True for a click whose button must be read, again or at all, before the press. Uses the machine's clock, which may be set back. */
+/** Whether a click's button must be read (again) before the press. Uses the machine's clock, which may be set back. */
 export const needsButtonReading = ({ record, fresh, want }: Job, now: number): boolean =>
   want.kind === 'submit' &&
   record.request.press !== undefined &&
   (fresh === undefined || Math.abs(now - fresh.readAt) > freshMs);
 
-/** True while the button is read again because the click's turn has come. */
+/** Whether the button is being read again because the click's turn has come. */
 export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
   fresh !== undefined &&
   record.status === 'pending' &&
   record.modal === undefined &&
   (want.kind === 'answer' || (want.kind === 'fetch' && want.why === 'parent'));
 
-/** True for a click whose button was read again on its turn: the click keeps that turn, so that the reading is still fresh. */
+/** Whether the button was read again on the click's turn. The click keeps that turn, so that the reading is still fresh. */
 export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
 
 /**
- * True for a deferred click from the reading on its turn until its press: it rests between the two, and others would take its slot,
- * each time, until its reading is outdated.
+ * Whether a deferred click keeps its slot, from the reading on its turn until its press: it waits between the two, and others would take
+ * its slot each time until its reading is outdated.
  */
 export const keepsSlot = (job: Job): boolean => {
   if (deferralCount(job, 'submit') === 0) return false;
   const { want, fresh } = job;
   const rests = want.kind === 'wait' && want.next.kind === 'submit';
-  // A reading that is marked as outdated is repeated on a later turn.
+  // A reading marked as outdated is repeated on a later turn.
   return (
     isReadingAgain(job) ||
     hasItsTurn(job) ||
@@ -55,9 +55,9 @@ export const keepsSlot = (job: Job): boolean => {
 const aboutButton: ReadonlySet<number> = new Set([3, 4]);
 
 /**
- * True for a refused click whose customId may be outdated, or whose task may be out of sight for a moment: its task is read once
- * more before the refusal counts for the job or the route. A customId that was not read for this click always is: gateways have
- * many words for an outdated one.
+ * Whether the task of a refused click is read once more before the refusal counts for the job or the route: the customId may be outdated,
+ * or the task hidden for a moment. A customId that was not read for this click is always read again: gateways have many wordings for an
+ * outdated one.
  *
  * @param attempts tries of one request (`retry.attempts`)
  */
@@ -79,7 +79,7 @@ function mayBeOutdated(result: ServiceResult<SubmitResult>): boolean {
   return result.value.kind === 'refused' && aboutButton.has(result.value.code);
 }
 
-/** True for a refusal that certainly made nothing, and that another customId may meet no more: not for its prompt, nor for its size. */
+/** Whether a refusal certainly created nothing and another customId may avoid it: not one for the prompt or for the size. */
 function isRefusal(result: ServiceResult<SubmitResult>): boolean {
   if (result.ok)
     return result.value.kind === 'refused' && result.value.code !== bannedPrompt && !result.value.made;
@@ -89,15 +89,15 @@ function isRefusal(result: ServiceResult<SubmitResult>): boolean {
 }
 
 /**
- * True for refusals that gateways sometimes give for a finished task, and not again on a retry (gateway 5.6; the Chinese
- * ones: the related task does not exist or is no longer valid, its state is wrong).
+ * Whether gateways sometimes give this refusal for a finished task, and not again on a retry (gateway 5.6; the Chinese ones: the related
+ * task does not exist or is no longer valid, its state is wrong).
  */
 const mayPass = (message: string): boolean =>
   /关联任务不存在或已?失效|关联任务状态错误|task_status_not_success/i.test(message);
 
 /**
- * Reads the button of a refused click again: its customId may be outdated, or its task out of sight for a moment. Each press
- * counts as an attempt, as every refused submission does; the press of a button that was not read for this click is no try.
+ * Reads the button of a refused click again: its customId may be outdated, or its task hidden for a moment. Each press counts as an
+ * attempt, like every refused submission; the press of a button that was not read for this click does not count as a try.
  */
 export function recheckButton(
   job: Job,
@@ -115,11 +115,11 @@ export function recheckButton(
   return rest(rechecking, 0, { kind: 'submit' }, now);
 }
 
-/** True where the task of a refused click was read again, and shows another button in the place of the refused one. */
+/** Whether the task of a refused click, read again, shows another button in place of the refused one. */
 export const hasOtherButton = ({ refused }: Job, { fresh }: Job): boolean =>
   refused !== undefined && fresh !== undefined && fresh.button.customId !== refused.customId;
 
-/** Marks the reading as outdated: the button is read again on the click's turn, not before, or it would age in the queue. */
+/** Marks the reading as outdated: the button is read again on the click's turn. An earlier reading would age in the queue. */
 const aged = (job: Job): Job =>
   job.fresh === undefined ? job : { ...job, fresh: { ...job.fresh, readAt: Number.NEGATIVE_INFINITY } };
 
@@ -129,8 +129,8 @@ export function refusedForGood(job: Job, error: JobError, now: number): JobStep 
 }
 
 /**
- * The button of a refused click was read again. Another customId is pressed, and also the same one where it was not read for the
- * refused press, or where the refusal may pass; else the click is refused for good.
+ * Handles the new reading of a refused click's button. Presses another customId, or the same one where it was not read for the refused
+ * press or where the refusal may pass; otherwise the refusal is final.
  */
 export function refusedBefore(job: Job, customId: string, context: JobContext): JobStep {
   const { refused, ...fresh } = job;

@@ -2,13 +2,13 @@ import type { JobError } from '../../../plan/job.ts';
 import type { Route } from '../../events.ts';
 import type { Deferrals, Job, JobContext, Tally } from '../job.ts';
 
-/** After this many deferrals in a row the fault is the job's own, and one more says nothing about the route. */
+/** Number of deferrals in a row after which the job itself is the cause, and further ones prove nothing about the route. */
 const ownFaultDeferrals = 2;
 
-/** A series of deferrals less likely than this is not chance. */
+/** Probability below which a series of deferrals is not chance. */
 const luckLimit = 1e-6;
 
-/** The job after one more deferral. */
+/** Returns the job after one more deferral. */
 export function withDeferral(
   job: Job,
   route: Route,
@@ -29,20 +29,20 @@ export function withDeferral(
   return { ...job, deferrals: { ...job.deferrals, [route]: after } };
 }
 
-/** The job whose deferrals in a row are over: the route gave another result, or the job needs none of it. */
+/** Returns the job without its deferrals in a row: the route gave another result, or the job needs none of it. */
 export function clearDeferrals(job: Job, route: Route): Job {
   if (job.deferrals?.[route] === undefined) return job;
   const { [route]: _, ...deferrals } = job.deferrals;
   return { ...job, deferrals };
 }
 
-/** How often in a row the route has deferred the job. */
+/** Returns how many times in a row the route has deferred the job. */
 export const deferralCount = ({ deferrals }: Job, route: Route): number => deferrals?.[route]?.times ?? 0;
 
 /**
- * True where a longer wait is pointless: the route has deferred the job for `timeouts.task` and at least `retry.attempts` times,
- * kept serving others, and served so many first requests meanwhile that chance cannot be the reason. So neither an outage, in
- * which nobody is served, nor a service that accepts one request of five starves a job.
+ * Whether a longer wait is pointless: the route has deferred the job for `timeouts.task` and at least `retry.attempts` times, served other
+ * jobs, and accepted so many first requests meanwhile that chance cannot be the reason. So neither an outage, in which no job is served,
+ * nor a service that accepts one request of five starves a job.
  */
 export function isStarved(
   { deferrals }: Job,
@@ -60,13 +60,13 @@ export function isStarved(
   return times >= retry.attempts && now - since >= taskMs && luck < luckLimit;
 }
 
-/** True where one more deferral of the job would say nothing about its route. */
+/** Whether one more deferral of the job would prove nothing about its route. */
 export function isOwnFault(job: Job | undefined, route: Route, { served }: Tally): boolean {
   const waited = job?.deferrals?.[route];
   return waited !== undefined && waited.own >= ownFaultDeferrals && served > waited.served;
 }
 
-/** The error of a job that is starved. */
+/** Returns the error of a job that is starved. */
 export function starvedError(error: JobError, job: Job, route: Route, now: number): JobError {
   const { times, since } = job.deferrals?.[route] ?? { times: 1, since: now };
   const minutes = Math.round((now - since) / 6000) / 10;

@@ -2,22 +2,22 @@ import type { ReasonMatch, RetrySettings } from '../../../pipeline/pipeline.ts';
 import { reasonMatches } from '../../../pipeline/settings/fail-reason.ts';
 import type { JobError } from '../../../plan/job.ts';
 
-/** What the failure of a finished task means. */
+/** The verdict on a failed task. */
 export interface TaskVerdict {
   /**
-   * `task.moderated`: the prompt or the picture was refused for its content; `task.rejected`: for its form, or because the account
-   * may not; `task.cancelled`; `task.failed`: anything else.
+   * `task.moderated`: the prompt or image was refused for its content; `task.rejected`: for its form, or because the account lacks
+   * permission; `task.cancelled`; `task.failed`: anything else.
    */
   readonly error: JobError;
-  /** The reason is one of the account behind the gateway: every task of this kind may meet it. */
+  /** Set where the reason concerns the account behind the gateway: every task of this kind may fail for it. */
   readonly about?: 'account';
-  /** A new submission may succeed; it costs a new generation, so only reasons known to pass are retried. */
+  /** True where a new submission may succeed. It costs a new generation, so only reasons known to pass are retried. */
   readonly transient: boolean;
-  /** The gateway saw nothing of the task until its time was over. */
+  /** True where the gateway received nothing of the task before its timeout. */
   readonly isUnmatched?: true;
 }
 
-/** The pipeline's own rules for reasons (`retry.permanent`, `retry.transient`). */
+/** The pipeline's own rules for failure reasons (`retry.permanent`, `retry.transient`). */
 export type OwnReasons = Pick<RetrySettings, 'permanent' | 'transient'>;
 
 interface Reason {
@@ -28,10 +28,10 @@ interface Reason {
 }
 
 /**
- * The reasons that gateways of this family give (gateway 4.8, 3.5), first match wins. The texts in Chinese are those
- * of the proxies and gateways: contains sensitive words; prompt must not be empty, account does not support; task
- * cancelled, deleted, forced to end; timed out (task, execution, submission, upstream), no usable instance or account,
- * service or system error, queue full, information of the channel not found, image not uploaded to Discord.
+ * Failure reasons that gateways of this family give (gateway 4.8, 3.5); the first match applies. The Chinese texts are those of the proxies
+ * and gateways: contains sensitive words; prompt must not be empty, account does not support; task cancelled, deleted, forced to end; timed
+ * out (task, execution, submission, upstream), no usable instance or account, service or system error, queue full, channel not found, image
+ * not uploaded to Discord.
  */
 const reasons: readonly Reason[] = [
   {
@@ -80,15 +80,15 @@ const reasons: readonly Reason[] = [
       /timed?[ -]?out|超时|internal (server )?error|queue (is )?full|something went wrong|failed to process your command|(service|server|temporarily|currently) unavailable|实例不可用|无可用的账号|服务异常|系统异常|队列已满|获取渠道信息失败/i,
   },
   {
-    // What Discord says with 429 and 500 to 504, and where a picture could not be passed on to it.
+    // What Discord returns with 429 and 500 to 504, or when an image could not be uploaded to it.
     code: 'task.failed',
     transient: true,
     pattern:
       /\brate[ -]?limit(ed|s|ing)?\b|too many requests|\bbad gateway\b|\bgateway time-?out\b|\b50[0234]\b.{0,3}(internal|bad|service|gateway)|上传图片到discord失败/i,
   },
   {
-    // Transient only where the user need not change anything: after "shorten it and try again" or "try again with another
-    // image" the same request would fail again.
+    // Transient only where the user need not change anything: after "shorten it and try again" or "try again with another image" the same
+    // request would fail again.
     code: 'task.failed',
     transient: true,
     pattern:
@@ -99,9 +99,8 @@ const reasons: readonly Reason[] = [
 const none: OwnReasons = { permanent: [], transient: [] };
 
 /**
- * Judges a task that ended in FAILURE or CANCEL. The pipeline's rules go first, `permanent` before `transient`: they decide
- * whether to submit again, while the code follows the known reason. An unknown reason is not retried: a retry costs, and
- * nobody knows whether it would succeed.
+ * Judges a task that ended in FAILURE or CANCEL. The pipeline's rules come first, `permanent` before `transient`: they decide whether to
+ * submit again, while the code follows the known reason. An unknown reason is not retried: a retry costs, and may not succeed.
  */
 export function judgeTaskFailure(
   failReason: string | undefined,
@@ -122,19 +121,19 @@ export function judgeTaskFailure(
 }
 
 /**
- * What a proxy says of a task of which it saw no message (`Task timeout`): most often it could not find the task's own by its prompt. Work
- * may have been done for it, so it is submitted again once at most.
+ * The message of a proxy about a task of which it received nothing (`Task timeout`): usually it could not match the task by its prompt. The
+ * task may have been done and paid, so it is submitted again only once.
  */
 const unmatched = /^\W*task timed?[ -]?out|任务超时/i;
 
-/** What often keeps a proxy from finding the message of a task. */
+/** Advice to the user for a proxy that could not match a task with its message. */
 export const unmatchedAdvice =
   'Links, double blanks, line ends and parameters at their default (--q 1) in the prompt often cause that: the gateway finds its tasks by their prompts.';
 
-/** The code of the history entry of a task that is submitted again after it timed out at the gateway. */
+/** Code of the history entry of a task that is submitted again after it timed out at the gateway. */
 export const unmatchedCode = 'task.unmatched';
 
-/** Whether a new submission may succeed, by the pipeline's rules; undefined: no rule matches. */
+/** Whether a new submission may succeed, by the pipeline's rules; undefined where no rule matches. */
 function ownVerdict(said: string, { permanent, transient }: OwnReasons): boolean | undefined {
   const isOneOf = (matches: readonly ReasonMatch[]): boolean =>
     said !== '' && matches.some((match) => reasonMatches(match, said));

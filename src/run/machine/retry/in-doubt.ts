@@ -6,15 +6,15 @@ import { become, type JobContext, type JobStep } from '../job.ts';
 import { isUnmade } from './service-failure.ts';
 
 /**
- * Accounts for unanswered submissions, and for those whose answer leaves their outcome open. Each may have made a task and may
- * have been paid, whatever happens to the job later: a budget counts it, and the job cannot fail as if there were no task.
+ * Accounts for submissions without an answer, or with an answer that leaves their outcome open. Each may have made a task and may have been
+ * paid, whatever happens to the job later: a budget counts it, and the job cannot fail as if there were no task.
  */
 
-/** True where a task may exist although the submission failed. */
+/** Whether a task may exist although the submission failed. */
 export const mayHaveMade = (failure: ServiceFailure): boolean =>
   failure.class === 'lost' || failure.mayBeDone === true || (failure.class === 'retry' && !isUnmade(failure));
 
-/** Why a job is in doubt whose submission had no result when the run ended. */
+/** The error of a job in doubt whose submission had no result when the run ended. */
 export const interruptedSubmit: JobError = {
   code: 'submit.interrupted',
   message:
@@ -22,10 +22,10 @@ export const interruptedSubmit: JobError = {
 };
 
 /**
- * The record with its last submission counted as unanswered.
+ * Returns the record with its last submission counted as unanswered.
  *
- * @param price of one submission, where known
- * @param tokens of a text call, as estimated
+ * @param price price of one submission, where known
+ * @param tokens estimated tokens of a text call
  */
 export function addUnanswered(record: JobRecord, price: number | undefined, tokens?: number): JobRecord {
   const { doubtful, submittedAt, status } = record;
@@ -42,7 +42,7 @@ export function addUnanswered(record: JobRecord, price: number | undefined, toke
   });
 }
 
-/** What may have been used by as many of these submissions as are left, each in equal shares; undefined: none is left. */
+/** Returns the possible usage of the remaining submissions, in equal shares, after one is removed; undefined where none is left. */
 export function withoutOne({
   count = 0,
   cost,
@@ -57,7 +57,7 @@ export function withoutOne({
   };
 }
 
-/** The record of a request that is under way says what that may use; no other record does. A confirm is paid with its click. */
+/** Adds the reserve of a request in flight to its record, and removes it from any other record. A confirm is paid with its click. */
 export function withReserve(step: JobStep, { price, assumedUsage }: JobContext): JobStep {
   const { job } = step;
   const { record } = job;
@@ -73,7 +73,7 @@ export function withReserve(step: JobStep, { price, assumedUsage }: JobContext):
   };
 }
 
-/** The record once its task is known, or once it is reset to be submitted again: earlier unanswered submissions stay counted, but no longer turn a later failure into a doubt. */
+/** Returns the record of a known or reset task: unanswered submissions stay counted, but no longer turn a failure into a doubt. */
 export function closeUnanswered(record: JobRecord): JobRecord {
   if (record.doubtful?.since === undefined) return record;
   const { since: _, ...doubtful } = record.doubtful;
@@ -81,19 +81,19 @@ export function closeUnanswered(record: JobRecord): JobRecord {
 }
 
 /**
- * The record of a text call with its last call counted as unanswered. It leaves no task behind, so that nothing is in doubt but
- * its price and its tokens.
+ * Returns the record of a text call with its last call counted as unanswered. It leaves no task, so only its price and tokens are
+ * uncertain.
  *
- * @param price of the call, where known
- * @param tokens as estimated
+ * @param price price of the call, where known
+ * @param tokens estimated tokens
  */
 export const lostCall = (record: JobRecord, price: number | undefined, tokens: number): JobRecord =>
   closeUnanswered(addUnanswered(record, price, tokens));
 
 /**
- * One unanswered submission is known to have made the job's task: its possible cost becomes a known cost.
+ * Returns the record once an unanswered submission is known to have made the job's task: its possible cost becomes a known cost.
  *
- * @param price of one submission, where known now
+ * @param price price of one submission, where known
  */
 export function resolveUnanswered(record: JobRecord, price: number | undefined): JobRecord {
   const { count = 0, cost } = record.doubtful ?? {};

@@ -9,18 +9,18 @@ import { deferralCount, isStarved, starvedError, withDeferral } from './deferral
 import { fileError, jobError } from './service-failure.ts';
 
 /**
- * The one rule of retries. A request without a result is one of three:
+ * The rules for retries. A request without a result is one of three:
  *
- * - not accepted for now (429, a full queue): `defer`. This is no attempt, and waits for as long as nobody is served.
- * - tried, and may pass: `retryLater`, `retryUnread`. The record counts its tries, up to `retry.attempts`.
- * - a read of a finished task, or a download, without a result: `retryFetch`, `retrySave`. Nothing is paid again, so only the job counts them.
+ * - not accepted for now (429, a full queue): `defer`. Not an attempt; it waits as long as no job is served.
+ * - tried and failed in a way that may pass: `retryLater`, `retryUnread`. The record counts its tries, up to `retry.attempts`.
+ * - a read of a finished task, or a download: `retryFetch`, `retrySave`. Nothing is paid again, so only the job counts them.
  */
 
-/** The record without the attempt that its turn counted: nothing was sent, or nothing was accepted. */
+/** Returns the record without the attempt counted on its turn: nothing was sent, or nothing was accepted. */
 export const revertAttempt = (record: JobRecord): JobRecord =>
   become(record, record.status, { attempts: record.attempts - 1 });
 
-/** The job as it was before its turn came. */
+/** Returns the job as it was before its turn. */
 export const revert = (job: Job): Job => ({
   ...job,
   record: become(revertAttempt(job.record), 'pending', { submittedAt: undefined }),
@@ -28,30 +28,30 @@ export const revert = (job: Job): Job => ({
 
 interface Retry {
   readonly error: JobError;
-  /** The wait that the service asks for, ms: the next try is not sooner. */
+  /** Shortest delay before the next try that the service asks for, ms. */
   readonly atLeastMs?: number | undefined;
-  /** The want after the rest. */
+  /** The request after the delay. */
   readonly next: NextRequest;
 }
 
 interface Deferral extends Retry {
   readonly route: Route;
-  /** How the job ends where others are served all the while; without: it has failed. */
+  /** Ends a job that is never served while others are. Absent: the job fails. */
   readonly onStarved?: (starved: Job, why: JobError) => JobStep;
 }
 
 interface NextTry extends Retry {
-  /** Status of the job while it waits. */
+  /** Status of the job during the delay. */
   readonly status: JobStatus;
-  /** How the job ends after `retry.attempts` tries. */
+  /** Ends the job after `retry.attempts` tries. */
   readonly onExhausted: (tries: number) => JobStep;
 }
 
 /**
- * Lets a job wait that its route did not accept, behind those with fewer deferrals. A job that is deferred again and again while
- * others are served ends.
+ * Delays a job that its route did not accept, behind jobs with fewer deferrals. Ends a job that is deferred again and again while others
+ * are served.
  *
- * @param job as it was before its turn came
+ * @param job as it was before its turn
  */
 export function defer(job: Job, { route, onStarved, ...retry }: Deferral, context: JobContext): JobStep {
   const deferred = withDeferral(job, route, context);
@@ -61,7 +61,7 @@ export function defer(job: Job, { route, onStarved, ...retry }: Deferral, contex
   return onStarved === undefined ? settle(deferred, 'failed', why, context.now) : onStarved(deferred, why);
 }
 
-/** Tries a request again that failed in a way that may pass, up to `retry.attempts` times. */
+/** Retries a request that failed in a way that may pass, up to `retry.attempts` times. */
 export function retryLater(job: Job, retry: NextTry, context: JobContext): JobStep {
   const tries = job.record.tries + 1;
   if (tries >= context.retry.attempts) return retry.onExhausted(tries);
@@ -69,7 +69,7 @@ export function retryLater(job: Job, retry: NextTry, context: JobContext): JobSt
   return restAfter(tries, { ...job, record }, retry, context);
 }
 
-/** A file that a request shows could not be read, so nothing was sent. */
+/** Retries a request whose image could not be read, so that nothing was sent. */
 export function retryUnread(
   job: Job,
   failure: SaveFailure,
@@ -83,10 +83,10 @@ export function retryUnread(
 }
 
 /**
- * A read of a finished task without a result. A clear refusal ends the reads after the tries; any other failure may be the
- * route's, whose patience bounds it, and ends the reads where the route serves others all the while.
+ * Retries a read of a finished task without a result. A clear refusal ends the reads after the tries. Any other failure may be caused by
+ * the route, whose patience limits it; it ends the reads where the route serves other jobs.
  *
- * @param onGivenUp how the job ends; without: it has failed
+ * @param onGivenUp ends the job; absent: the job fails
  */
 export function retryFetch(
   job: Job,
@@ -103,7 +103,7 @@ export function retryFetch(
     : fetchLater(deferred, failure, next, context);
 }
 
-/** Rests before the next read of a task, ever longer. */
+/** Delays the next read of a task, longer each time. */
 export function fetchLater(
   job: Job,
   failure: ServiceFailure,
@@ -115,11 +115,11 @@ export function fetchLater(
   return restAfter(times, { ...job, misses }, { atLeastMs: failure.retryAfterMs, next }, context);
 }
 
-/** False for a read that the route or the key prevented: it says nothing about the task, and does not count. */
+/** Whether a failed read says something about the task and counts: not one that the route or the API key prevented. */
 export const countsAsMiss = ({ class: kind }: ServiceFailure): boolean =>
   kind !== 'throttle' && kind !== 'unsent' && kind !== 'stop';
 
-/** A download failed, or there is no link to download from yet. */
+/** Retries a failed download, or a download that has no link yet. */
 export function retrySave(
   job: Job,
   retry: Retry,
@@ -132,7 +132,7 @@ export function retrySave(
     : restAfter(misses, { ...job, misses }, retry, context);
 }
 
-/** Rests after this many failed tries, at least as long as the service asks for, within the patience of the run. */
+/** Returns the delay after this many failed tries: at least as long as the service asks for, within the patience of the run. */
 export function restAfter(
   tries: number,
   job: Job,
@@ -143,12 +143,12 @@ export function restAfter(
   return rest(job, Math.max(asked, backoffMs(tries, retry, random)), next, now);
 }
 
-/** The error of a last try, which says how many there were. */
+/** Returns the error of a last try, with the number of tries. */
 export const afterAll = (error: JobError, count: number, what: 'tries' | 'answers' = 'tries'): JobError => ({
   ...error,
   message: `${error.message} (after ${count} ${what})`,
 });
 
-/** The same, but without a count for a single try. */
+/** The same, but without a number for a single try. */
 export const afterSeveral: typeof afterAll = (error, count, what) =>
   count > 1 ? afterAll(error, count, what) : error;

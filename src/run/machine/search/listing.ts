@@ -1,14 +1,14 @@
 import type { ServiceResult } from '../../../service/result.ts';
 import type { JobEvent, PollTarget, SeenTask } from '../job.ts';
 
-/** Maximum of tasks in one list request. */
+/** Largest number of tasks in one list request. */
 export const mostListed = 100;
 
-/** True for the result of a gateway that does not list tasks (gateway 4.1): they are then fetched one by one. */
+/** Whether the gateway does not list tasks (gateway 4.1): they are then fetched one by one. */
 export const hasNoListing = (result: ServiceResult<unknown>): boolean =>
   !result.ok && result.error.code === 'service.no-listing';
 
-/** The result of a service without a list of its tasks. */
+/** The result for a service that does not list its tasks. */
 export const notListed = {
   ok: false,
   error: {
@@ -18,7 +18,7 @@ export const notListed = {
   },
 } as const satisfies ServiceResult<never>;
 
-/** Splits the result of one list request into one event per job. The service does not know a task that is missing in it. */
+/** Splits the result of one list request into one event per job. A task that is missing in the list is unknown to the service. */
 export function pollResults(
   targets: readonly PollTarget[],
   result: ServiceResult<readonly SeenTask[]>,

@@ -1,24 +1,24 @@
 import type { Attempt, JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 
-/** How far the service's clock may be behind this machine's, ms: synchronised clocks differ by less than five minutes. */
+/** Largest delay of the service's clock behind this machine's, ms: synchronized clocks differ by less than five minutes. */
 export const skewMs = 300_000;
 
-/** The order in which tasks are adopted: the most advanced first. */
+/** Order in which tasks are adopted: the most advanced first. */
 const order: Readonly<Record<Task['state'], number>> = { success: 0, unfinished: 1, modal: 2, failure: 3 };
 
-/** Sorts the tasks of one job: the most advanced first, then the oldest. */
+/** Compares the tasks of one job: the most advanced first, then the oldest. */
 export const furthestFirst = (a: Task, b: Task): number =>
   order[a.state] - order[b.state] || (a.submittedAt ?? 0) - (b.submittedAt ?? 0) || (a.id < b.id ? -1 : 1);
 
-/** The outcome of a history entry for a found task that the job does not adopt. */
+/** Outcome of a history entry for a task that was found and not adopted. */
 export const unusedTask = 'found.unused';
 
 /**
- * Filters the listed tasks for those that a job's lost submission may have made, the one to adopt first: they carry the job's tag
- * (`service.tag`), are in none of its attempts, and were made since the first try that may have made one. Each was made from the
- * job's own request, so any will do; the most advanced comes first. For a job whose confirm was sent, the task that waited for the
- * confirm is excluded, and so is any task that waits itself.
+ * Returns the listed tasks that a job's lost submission may have made, the one to adopt first: they have the job's tag (`service.tag`), are
+ * in none of its attempts, and were made after the first try that may have made one. Each was made from the job's own request, so any of
+ * them fits; the most advanced comes first. For a job whose confirm was sent, the task that waited for the confirm is excluded, and so is
+ * any task that waits itself.
  *
  * @param history all attempts of the job
  */
@@ -28,7 +28,7 @@ export function ownTasks(
   tasks: readonly Task[],
 ): readonly Task[] {
   const known = new Set(history.map(({ taskId }) => taskId));
-  // A task that went on from its modal may keep the time of its click.
+  // A task that continued after its modal may keep the time of its click.
   const clicked = modal && history.find(({ taskId }) => taskId === modal.taskId)?.at;
   const since = (clicked ?? doubtful?.since ?? submittedAt ?? 0) - skewMs;
   return tasks

@@ -9,25 +9,25 @@ import { hasNoListing } from './listing.ts';
 import { unusedTask } from './own-tasks.ts';
 
 /**
- * A submission answered with 504 or similar may have made a task all the same. Where the gateway lists its tasks, the job's task
- * is searched for by its tag before the request is sent again, so that no task that can be found is paid twice.
+ * A submission answered with 504 or similar may still have made a task. Where the gateway lists its tasks, the job's task is searched for
+ * by its tag before the request is sent again, so that no task that can be found is paid twice.
  */
 
-/** A new want each time: its identity marks the job's place in the queue. */
+/** A new object each time: its identity marks the job's place in the queue. */
 const search = (): NextRequest => ({ kind: 'search' });
 
-/** True while a task may exist that was not searched for since the last submission that may have made one. */
+/** Whether a task may exist that was not searched for since the last submission that may have made one. */
 export const mustSearch = (
   { record: { doubtful, modal }, searched }: Job,
   { searches }: Pick<JobContext, 'searches'>,
 ): boolean => searches && modal === undefined && doubtful?.since !== undefined && searched !== doubtful.count;
 
-/** So long after a job was put in doubt its task is searched for, ms: a list may lag behind; and so far apart searches are at least. */
+/** Delay of the search after a job was put in doubt, ms, because a list may be late; and the shortest interval between searches. */
 export const unconfirmedSearch = { afterMs: 5000, everyMs: 30_000 } as const;
 
 /**
- * A job that is put in doubt waits until its task was searched for (`--in-doubt find`): gateways list their newest tasks only, and the next run
- * may come too late. It is in doubt meanwhile, and stays so where nothing is found.
+ * Puts a job in doubt and plans a search for its task (`--in-doubt find`): gateways list only their newest tasks, so the next run may be
+ * too late. The job stays in doubt where nothing is found.
  */
 export function searchedInDoubt(
   step: JobStep,
@@ -40,12 +40,12 @@ export function searchedInDoubt(
   return { ...step, ...rest(step.job, unconfirmedSearchInMs, search(), now) };
 }
 
-/** The want before a further submission: a search, where one is due, or room again, behind jobs that were tried less often. */
+/** Returns the request before a further submission: a search where one is due, or a task slot, behind jobs that were tried less often. */
 export const beforeSubmitting = (job: Job, context: JobContext): NextRequest =>
   mustSearch(job, context) ? search() : { kind: 'room' };
 
 /**
- * The result of a search for the job's task.
+ * Handles the result of a search for the job's task.
  *
  * @param result tasks that the job's submissions may have made, the one to adopt first
  */
@@ -75,7 +75,7 @@ export function taskSearched(job: Job, result: ServiceResult<readonly Task[]>, c
   };
 }
 
-/** The outcome of a history entry for a found task that the job adopts. */
+/** Outcome of a history entry for a found task that the job adopts. */
 const found = 'found';
 
 const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt =>
@@ -83,7 +83,7 @@ const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): A
 
 const staysInDoubt = (job: Job): JobStep => ({ job: { ...job, want: { kind: 'nothing' } } });
 
-/** No task was found: the job is submitted again, or is in doubt after its last try. */
+/** Submits the job again, or puts it in doubt after its last try, because no task was found. */
 function notFound(job: Job, { retry, now }: JobContext): JobStep {
   const { record } = job;
   if (record.status === 'in-doubt') return staysInDoubt(job);

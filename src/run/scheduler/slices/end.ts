@@ -6,13 +6,13 @@ import { lacksRoom, withoutRoomMs } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { forgetJob } from './lose.ts';
 
-/** How long a slice only waits for others before it is given back, ms. */
+/** How long a slice may wait only for others before it is given back, ms. */
 const waitMs = 2000;
 
 /**
- * Ends the slices that are closed, that only wait, in which nothing can be begun for want of room, or of which the last result was heard.
+ * Ends the slices that are closed, that only wait, that cannot begin anything for lack of slots, or whose last result arrived.
  *
- * @returns whether one was given back: cells of other slices may wait for what it has not begun
+ * @returns whether one was given back: cells of other slices may wait for jobs that it has not begun
  */
 export function endSlices(state: SchedulerState): boolean {
   const { slices, jobs, lifecycle, now } = state;
@@ -45,13 +45,13 @@ export function endSlices(state: SchedulerState): boolean {
 }
 
 /**
- * True where what was decided for a slice is durable, but for what is done: a cell of another slice could take the job up as this slice's own
- * until then, after the slice was closed.
+ * Whether all decisions for a slice are durable, except those that are done. Until then, a cell of another slice could take up the job
+ * under this slice after it was closed.
  */
 const isWritten = ({ outbox }: SchedulerState, held: Hold): boolean =>
   outbox.keysOf(held).every((key) => (outbox.record(key)?.status ?? 'done') === 'done');
 
-/** True where nothing is under way for a slice: its jobs, if any, wait for room, and what was decided of them is durable. */
+/** Whether a slice has nothing in flight: its jobs, if any, wait for a task slot, and their decisions are durable. */
 const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =>
   [...jobs.all()].every(
     (job) =>
@@ -59,7 +59,7 @@ const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =
       ((job.want.kind === 'room' || restsOutside(job)) && outbox.holdOf(job.record.key) === undefined),
   );
 
-/** True where all cells of a slice that are left are open, and wait for nothing but jobs of others. */
+/** Whether all remaining cells of a slice are open, and wait only for jobs of others. */
 function onlyWaits(
   { cells, slices }: SchedulerState,
   { slice, cells: left }: { slice: number; cells: number },

@@ -16,7 +16,7 @@ import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
 
-/** Others hold a part of a commit: what was decided of it here is forgotten. */
+/** Forgets the decisions of a commit that others hold. */
 export function onRefused(
   state: SchedulerState,
   { commit, others }: Extract<RunInput, { type: 'refused' }>,
@@ -26,15 +26,15 @@ export function onRefused(
     const hold = commit.holds?.get(key);
     for (const effect of commit.effects) if (isOf(effect, key)) unsend(state, effect);
     const job = state.jobs.get(key);
-    // A cell may be closed because of what is not so.
+    // A cell may have been closed because of a decision that was not written.
     if (job === undefined) lookAgain(state);
-    // The slice that wrote the key first may be held here by now.
+    // This worker may now hold the slice that wrote the key first.
     if (job !== undefined && hold !== undefined && isSameHold(job.hold, hold)) forgetJob(state, job);
     else releaseCells(state, key);
   }
 }
 
-/** No slice is closed before its cells were resolved once more. */
+/** Resolves all cells once more before any slice is closed. */
 function lookAgain({ slices, outbox }: SchedulerState): void {
   for (const held of slices.held) held.looksAgain = true;
   outbox.reopen();
@@ -42,7 +42,7 @@ function lookAgain({ slices, outbox }: SchedulerState): void {
 
 const isOf = (effect: Effect, key: string): boolean => isOfOneJob(effect) && effect.job.record.key === key;
 
-/** Forgets a job that another slice holds. Its cells look again. */
+/** Forgets a job that another slice holds. Its cells are resolved again. */
 export function forgetJob(state: SchedulerState, job: Job): void {
   const { key } = job.record;
   if (job.hold !== undefined) for (const effect of state.outbox.forget(key, job.hold)) unsend(state, effect);
@@ -52,28 +52,28 @@ export function forgetJob(state: SchedulerState, job: Job): void {
   releaseCells(state, key);
 }
 
-/** Its task is worked on for others now. */
+/** Other workers own the job's task now. */
 function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
   if (jobs.isWorkedOn(job.record.key)) routes.queues.submit.lane().pace.ended(job.record.key, now);
   jobs.drop(job.record.key);
 }
 
-/** An effect never leaves. */
+/** Reverts an effect that is never sent. */
 export function unsend({ routes, budget, now }: SchedulerState, effect: Effect): void {
   const { job, send } = effect;
   const { record } = job;
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onUnsent(route, now, record.key);
   if (send.kind === 'ask') routes.tokens.settle(record.key, 0, now);
-  // The first answer to a modal belongs to its click, which is counted.
+  // The first confirm of a modal belongs to its click, which is counted.
   const attempts = record.attempts - Number(record.modal?.sent !== 1);
   if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts });
 }
 
 /**
- * Forgets a slice that somebody else has taken over.
+ * Forgets a slice that another worker has taken over.
  *
- * @param commit that was not written for it, or whose effects must not leave any more
+ * @param commit the commit that was not written for the slice, or whose effects must not be sent any more
  */
 export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit): void {
   const { slices, jobs, cells, outbox, kinds } = state;
@@ -87,11 +87,11 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
   );
   const active = [...jobs.all()].filter(isMine).map(({ record }) => record.key);
   const decided = new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)]);
-  // While a commit is under way, what it says is shown: to cells of slices that were taken since, too, and of this very one.
+  // The records of a commit that is being written are visible to cells of slices taken since, including this one.
   if (decided.size > 0) lookAgain(state);
   for (const key of decided) {
     const job = jobs.get(key);
-    // As it is worked on: the durable form of a redo that was given back has the task that stands.
+    // The record in memory: the durable form of a redo that was given back shows the task that stays.
     const own = job !== undefined && isMine(job) ? job.record : undefined;
     const record = own ?? outbox.record(key) ?? taken.get(key);
     const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
@@ -112,7 +112,7 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
   slices.ending.add(hold);
 }
 
-/** What is certain of the submissions of a job whose slice is lost. What is under way is heard later. */
+/** Returns what is certain about the submissions of a job whose slice is lost. Results of requests in flight follow later. */
 function factsOf(
   { slices }: SchedulerState,
   key: string,
@@ -130,7 +130,7 @@ function factsOf(
   return decided === undefined ? never : [...never, decided];
 }
 
-/** A commit is not durable, and is part of the next one: but for what was lost meanwhile. */
+/** Handles a commit that is not durable and becomes part of the next one, without what was lost meanwhile. */
 export function onRequeued(state: SchedulerState, { holds = new Map() }: RunCommit): void {
   for (const hold of new Set<Hold>(holds.values()))
     if (state.slices.heldAs(hold) === undefined) loseSlice(state, hold);

@@ -15,7 +15,7 @@ import {
 import type { SchedulerState } from '../state/state.ts';
 import { unsend } from './lose.ts';
 
-/** The part of a commit that others hold: what the store says, and what was lost while the commit was written. */
+/** Returns the part of a commit that others hold: reported by the store, or lost while the commit was written. */
 export function othersOf(
   { slices }: SchedulerState,
   { holds = new Map() }: RunCommit,
@@ -29,7 +29,7 @@ export function othersOf(
 
 const nobody: Committed = { refused: new Set(), lost: new Set() };
 
-/** A commit without what is paid and not intended by it any more: another slice has taken the job up since. */
+/** Returns a commit without paid requests that it no longer intends, because another slice has taken the job up since. */
 export function withIntents(state: SchedulerState, commit: RunCommit): RunCommit {
   if (state.options.others === undefined) return commit;
   const records = new Map(commit.records.map((record) => [record.key, record]));
@@ -44,7 +44,7 @@ export function withIntents(state: SchedulerState, commit: RunCommit): RunCommit
   return { ...commit, effects: commit.effects.filter(isIntended) };
 }
 
-/** A request for a slice has its result. @returns false where the slice was lost meanwhile: nothing follows from it */
+/** Handles the result of a request for a slice. @returns false where the slice was lost meanwhile: nothing follows from the result */
 export function onResultFor(
   state: SchedulerState,
   { effect, input }: Extract<RunInput, { type: 'result' }>,
@@ -55,7 +55,7 @@ export function onResultFor(
   const submission = submissionOf(job.record);
   const heard =
     input.type === 'asked' && submission !== undefined ? factOfCall(submission, input.result) : undefined;
-  // Held by the same take-up: a job that was forgotten, and is taken up anew, gets no result of before.
+  // Only for the same lease: a job that was forgotten and taken up again gets no earlier result.
   if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) {
     if (heard !== undefined) slices.answers.set(job.record.key, heard);
     return true;
@@ -76,7 +76,7 @@ export function onResultFor(
   return false;
 }
 
-/** The effects of a commit leave; what was decided before is durable. */
+/** Notes that the effects of a commit are sent; earlier decisions are durable. */
 export function onSent({ slices }: SchedulerState, { records, effects, events }: RunCommit): void {
   for (const event of events)
     if (event.type === 'slice:end' && slices.heldAs(event) !== undefined) slices.drop(event.slice);

@@ -15,22 +15,22 @@ import type { SchedulerState } from '../state/state.ts';
 import { loseSlice } from './lose.ts';
 
 /**
- * What a run on several machines adds to one on a single machine. A worker holds slices of the cells under epochs that only the
- * store compares. What it decides for a slice that somebody has taken over, or for a key that another slice wrote first, is never
- * written, and what was to follow is never sent.
+ * Extends a run on one machine to several. A worker holds slices of the cells under epochs that only the store compares. Its decisions for
+ * a slice that another worker has taken over, or for a key that another slice wrote first, are never written, and the requests that depend
+ * on them are never sent.
  *
- * - A slice is held from the very input that adopts what it was left with: no cell can find such a job before.
- * - A slice that is lost is forgotten at once. What is paid and under way is heard out, and kept as a fact.
- * - A slice is closed once all its cells are closed and none of its jobs is under way. One that only waits is given back.
- * - A worker without room takes slices too, a few at a time: tasks that were left are polled, which needs no room. A slice without any
- *   is given back, and the next one taken.
+ * - A slice is held from the same input that adopts its unfinished jobs: no cell can find such a job before.
+ * - A lost slice is forgotten at once. Results of its paid requests in flight are awaited and saved as facts.
+ * - A slice is closed once all its cells are closed and none of its jobs is in flight. One that only waits is given back.
+ * - A worker without task slots takes slices too, a few at a time: tasks that were left are polled, which needs no slot. A slice without
+ * such tasks is given back, and the next one taken.
  */
 
-/** Cells were given: of a slice, after what it was left with. */
+/** Adds cells: for a slice, after its unfinished jobs. */
 export function giveCells(state: SchedulerState, { cells, of, last }: CellBatch): void {
   const { slices } = state;
   const before = of && slices.of(of.slice);
-  // The worker is given again what it has lost without a word.
+  // The worker gets a slice again that it had lost without notice.
   if (before !== undefined && before.epoch !== of?.epoch) loseSlice(state, holdOf(before));
   if (of !== undefined) takeSlice(state, of, cells);
   state.cells.incoming.push(...cells);
@@ -48,10 +48,10 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
 }
 
 /**
- * Takes up what a slice was left with. What rests is left to the cells that ask for it, of whichever slice.
+ * Takes up the unfinished jobs of a slice. Jobs that need nothing at once are left to the cells that need them, of any slice.
  *
- * A cell of another slice may have begun the job before this slice was claimed, without knowing of it. That is refused in the end, or that
- * slice is lost; until then what was left is kept.
+ * A cell of another slice may have begun the job before this slice was claimed, without knowing of it. Either that is refused in the end,
+ * or that slice is lost; until then the record is kept.
  */
 function adoptLeft(state: SchedulerState, left: LeftRecord, hold: Hold): void {
   const { record, sender, heard } = left;
@@ -64,16 +64,16 @@ function adoptLeft(state: SchedulerState, left: LeftRecord, hold: Hold): void {
   if (isText && heard !== undefined && isLast(record, heard)) return hear(state, heard, hold);
   const isSending = status === 'submitting' && sender !== undefined;
   adoptJob(state, isSending ? { ...record, sender } : record, hold);
-  // The answer to an earlier call counts once this one cannot leave any more.
+  // The answer to an earlier call counts once this one cannot be sent any more.
   if (heard !== undefined && !(isText && isSending)) hear(state, heard, hold);
 }
 
-/** True while a job is carried out here, or something was decided about it that is not durable. */
+/** Whether this worker runs a job, or has decisions about it that are not durable. */
 const isBegun = ({ jobs, outbox }: SchedulerState, key: string): boolean =>
   jobs.get(key) !== undefined || outbox.holdOf(key) !== undefined;
 
 /**
- * Takes up jobs of a cell that were kept of a slice, where what was begun in their place is given up.
+ * Takes up the kept jobs of a slice for a cell, once the jobs begun in their place are given up.
  *
  * @returns false where there is none
  */
@@ -89,7 +89,7 @@ export function adoptKept(state: SchedulerState, slots: readonly Slot[]): boolea
   return hasAdopted;
 }
 
-/** A late fact ends a doubt, or is the answer to a text call. */
+/** Applies a late fact: it ends a doubt, or is the answer to a text call. */
 function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   const { lookup, jobs, outbox, options, budget } = state;
   const record = lookup(fact.key);
@@ -101,12 +101,12 @@ function hear(state: SchedulerState, fact: LateFact, slice: Hold): void {
   budget.note(record, known);
   writeRecord(state, known, hold);
   outbox.emitStatus(record, known);
-  // Who lost the slice could not keep it: by its attempts the state knows who got a task.
+  // The worker that lost the slice could not save the attempt, by which the state knows who got a task.
   if (known.taskId !== undefined) outbox.attempt(attemptOf(known, fact.submittedAt, 'accepted'));
   if (known.status === 'running') adoptJob(state, known, hold);
 }
 
-/** What follows from the answer to a text call is left to the cells that ask for the job. */
+/** After the answer to a text call the job is left to the cells that need it. */
 function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slice: Hold): void {
   const { budget, outbox } = state;
   const known = callHeard(record, fact);
@@ -121,7 +121,7 @@ function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slic
   outbox.emitStatus(record, made.job.record);
 }
 
-/** The jobs of others were read again: cells that wait for them look whether they may go on. */
+/** Handles new records of other workers' jobs: cells that wait for them check whether they can continue. */
 export function onLooked(state: SchedulerState, heard: readonly LateFact[]): void {
   const { slices, cells, lookup } = state;
   for (const fact of heard) {
@@ -131,7 +131,7 @@ export function onLooked(state: SchedulerState, heard: readonly LateFact[]): voi
   for (const key of slices.awaited) {
     const record = lookup(key);
     const isOthers = state.jobs.get(key) === undefined && record !== undefined && slices.isOthers(record);
-    // The cells that waited for it may be given back since.
+    // The cells that waited for the job may have been given back.
     if (isOthers && cells.open.awaiting(key).length > 0) continue;
     slices.awaited.delete(key);
     releaseCells(state, key);

@@ -1,7 +1,7 @@
 import type { CellSource } from '../../ports.ts';
 import type { RunInput } from '../commit.ts';
 
-/** Tells a run of the slices that it has lost, and of those that dead workers have left. @returns what ends the watch */
+/** Passes a run the slices that it has lost, and whether dead workers have left slices. @returns a function that ends the watch */
 export function watchSource(source: CellSource, accept: (input: RunInput) => void): () => void {
   const unwatch = [
     source.onLost?.((hold) => accept({ type: 'lost', hold })),

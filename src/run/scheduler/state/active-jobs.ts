@@ -18,25 +18,25 @@ import { type Load, Routes } from '../routes/routes.ts';
 import { FileTroubles, filesInVain } from './file-troubles.ts';
 import { OverdueTasks } from './overdue-tasks.ts';
 
-/** The active jobs, each in the queue for its want, and how much room they take. */
+/** The active jobs, each in the queue for its next request, and the slots that they take. */
 export class ActiveJobs implements Load {
   readonly #jobs = new Map<string, Job>();
   readonly #limits: RunSettings['limits'];
   readonly #granted: TaskSlots;
-  /** Jobs that wait for room for a task. */
+  /** Jobs that wait for a task slot. */
   readonly #rooms = new PriorityQueue(
     this.#jobs,
     false,
     undefined,
     () => this.routes.queues.submit.lane().isProbed,
   );
-  /** Jobs that wait for room again after a deferral. */
+  /** Jobs that wait for a task slot again after a deferral. */
   readonly #again = new PriorityQueue(this.#jobs, true);
   /** Jobs whose grid is to be cut. */
   readonly #toCut = new PriorityQueue(this.#jobs, true);
   /** True once the last cells of the plan may be opened. */
   #isAtEnd = false;
-  /** The queue of the two that was granted room last. */
+  /** The queue of the two that was granted a slot last. */
   #lastRoom = this.#again;
   readonly files = new FileTroubles();
   readonly delayed = new DelayedQueue(this.#jobs);
@@ -44,26 +44,26 @@ export class ActiveJobs implements Load {
   #tasksWithin = 0;
   readonly #overdue = new OverdueTasks();
   #held = 0;
-  /** Of these, tasks that the service has not known for a minute. */
+  /** Number of these tasks that the service has not known for a minute. */
   #lost = 0;
-  /** True while the service knows no task: one new one at a time shows whether it remembers them again. */
+  /** True while the service knows no task. Then only one new task at a time is begun, to test whether the service keeps it. */
   isForgetting = false;
   #open = 0;
   #saving = 0;
   #texts = 0;
-  /** Jobs of images whose task is not finished. */
+  /** Number of image jobs whose task is not finished. */
   #images = 0;
-  /** Jobs with room that were neither deferred nor tried before. */
+  /** Number of jobs with a task slot that were neither deferred nor tried before. */
   #beginning = 0;
-  /** Jobs that wait for room to be tried again. */
+  /** Number of jobs that wait for a task slot for another try. */
   #tried = 0;
   #outside = 0;
   #reading = 0;
-  /** Deferred clicks that keep a slot until they are pressed. */
+  /** Number of deferred clicks that keep a slot until they are pressed. */
   #kept = 0;
   #parked = 0;
 
-  /** @param tokens estimated tokens of a text call */
+  /** @param tokens returns the estimated tokens of a text call */
   constructor(
     settings: RunSettings,
     tokens: (job: Job) => number,
@@ -76,11 +76,11 @@ export class ActiveJobs implements Load {
     this.routes = new Routes(settings, this.#jobs, tokens, { load: this, shared, before, learned });
   }
 
-  /** True for a submission that waits for a result: the end of a task, or the reading of a button. */
+  /** Whether a submission waits for a result: the end of a task, or the reading of a button. */
   isHeldBack(job: Job, now: number): boolean {
-    // An open modal is one of the tasks that the service has.
+    // An open modal is one of the service's tasks.
     if (job.want.kind !== 'submit') return false;
-    // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job: do not hold.
+    // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job.
     if (this.#onService >= this.window && this.#onService > this.#open) return true;
     if (this.#isSlotTaken(job)) return true;
     return needsButtonReading(job, now) ? !this.#mayReadAgain : this.#isCommitTaken(job);
@@ -90,23 +90,23 @@ export class ActiveJobs implements Load {
     return this.#jobs.size;
   }
 
-  /** Tasks in flight on the service, or about to be. */
+  /** Number of tasks in flight on the service, or about to be. */
   get tasksInFlight(): number {
     return this.#tasksWithin + this.#overdue.size;
   }
 
-  /** Changes which tasks past their deadlines keep places. */
+  /** Changes which tasks past their deadlines take slots. */
   changeOverdue(change: (overdue: OverdueTasks) => void): void {
     change(this.#overdue);
     this.#granted.note?.(this.tasksInFlight);
   }
 
-  /** Tasks past their deadlines that keep places. */
+  /** Tasks past their deadlines that still take slots. */
   get overdue(): Pick<OverdueTasks, 'givesBackAt' | 'nextLook' | 'looks' | 'lookLater'> {
     return this.#overdue;
   }
 
-  /** Jobs with a task on the service, and those with a request under way to submit; text calls too. */
+  /** Number of jobs with a task on the service, and of those with a submission or text call in flight. */
   get inFlight(): { readonly tasks: number; readonly requests: number } {
     let [tasks, requests] = [0, 0];
     for (const { record } of this.#jobs.values()) {
@@ -116,7 +116,7 @@ export class ActiveJobs implements Load {
     return { tasks, requests };
   }
 
-  /** True while another submission has no answer that left in the same moment as that of this job. */
+  /** Whether another submission sent at almost the same time as this job's is still unanswered. */
   mayGetSameId({ key, submittedAt = Number.NaN }: JobRecord): boolean {
     if (this.routes.queues.submit.inFlight === 0) return false;
     for (const { record } of this.#jobs.values()) {
@@ -126,17 +126,17 @@ export class ActiveJobs implements Load {
     return false;
   }
 
-  /** Tasks that the service has. */
+  /** Number of tasks that the service has. */
   get held(): number {
     return this.#held;
   }
 
-  /** The same, and submissions under way. */
+  /** The same, with the submissions in flight. */
   get #onService(): number {
     return this.#held - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
   }
 
-  /** How many of them the service works on at once. */
+  /** Number of tasks that the service works on at once. */
   get window(): number {
     return Math.min(this.#limits.tasks, this.routes.queues.submit.lane().pace.window);
   }
@@ -155,14 +155,14 @@ export class ActiveJobs implements Load {
     return this.#reading < (this.#isPaced ? 1 : Math.max(1, this.window - this.#onService));
   }
 
-  /** True where the next turn of a paced route is reserved for a button that is read again: otherwise its reading would always be outdated. */
+  /** Whether the next turn of a paced route is reserved for a button that is read again: otherwise its reading would always be outdated. */
   #isCommitTaken(job: Job): boolean {
     return this.#isPaced && this.#reading > 0 && !hasItsTurn(job);
   }
 
   /**
-   * True where the free slots are kept for deferred clicks whose button is read again: others would fill a narrow window meanwhile. But a
-   * click that has its turn is pressed: it may stand before those in the queue.
+   * Whether the free slots are reserved for deferred clicks whose button is being read again: others would fill a narrow window meanwhile.
+   * A click that has its turn is pressed all the same: it may come before those in the queue.
    */
   #isSlotTaken(job: Job): boolean {
     if (this.#kept === 0 || keepsSlot(job) || hasItsTurn(job)) return false;
@@ -177,25 +177,22 @@ export class ActiveJobs implements Load {
     return this.#jobs.values();
   }
 
-  /** True while an image task is being made, or waits for it. */
+  /** True while an image task is being made, or a job waits for one. */
   get isActive(): boolean {
     return this.#images > 0;
   }
 
-  /** Images that wait for their download, as a part of their bound. */
+  /** Number of images that wait for their download, as a share of the limit. */
   get backlog(): number {
     return this.#saving / this.#mostSaving;
   }
 
-  /** True while files can be stored nowhere. */
+  /** True while the store of files is unavailable. */
   get isAway(): boolean {
     return this.files.isAway;
   }
 
-  /**
-   * True while no new task is begun: files can be stored nowhere, or no file of those that are made can be had, of as many as were tried or wait for
-   * that.
-   */
+  /** True while no new task begins: the store of files is unavailable, or none of the recent finished files could be downloaded. */
   get isShut(): boolean {
     if (this.files.isAway) return true;
     if (!this.files.isInVain) return false;
@@ -203,15 +200,15 @@ export class ActiveJobs implements Load {
     return this.files.isShut || (isProbing && this.#saving >= filesInVain);
   }
 
-  /** True while one more task may be begun. */
+  /** True while one more task may begin. */
   get hasRoom(): boolean {
     if (!this.#hasRoomForImages || this.isShut) return false;
-    // The places of lost tasks are not free, but one more task is worth knowing whether the service keeps any.
+    // The slots of lost tasks are not free, but one more task tests whether the service keeps any.
     if (this.isForgetting) return this.tasksInFlight - this.#lost < Math.min(1, this.#mostTasks);
     return this.tasksInFlight < this.#mostTasks;
   }
 
-  /** True while there is room for the first task, or the first text call, of one more cell. */
+  /** Whether there is room for the first task, or the first text call, of one more cell. */
   hasRoomForCell(now: number): boolean {
     const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
@@ -223,9 +220,9 @@ export class ActiveJobs implements Load {
     );
   }
 
-  /** Jobs that wait in lanes which may send nothing now count as parked: they must not keep others from being begun. */
+  /** Jobs in lanes that may send nothing now count as parked, so that they do not keep others from beginning. */
   #hasRoomBeside(now: number): boolean {
-    // Deferred jobs take up no room for a task.
+    // Deferred jobs take no task slot.
     const deferred = this.#outside - 2 * (this.#limits.tasks + this.#limits.requests);
     const texts = this.#texts - this.#limits.requests;
     if (deferred < 0 && texts < 0) return true;
@@ -235,19 +232,19 @@ export class ActiveJobs implements Load {
     );
   }
 
-  /** What the service was found to accept, for the next run. */
+  /** The learned limits of the service, for the next run. */
   get learned(): LearnedLimits {
     return this.routes.learned;
   }
 
-  /** Tasks that may be in flight, as far as the limits and the service allow. */
+  /** Number of tasks that may be in flight, by the limits and the service. */
   get slots(): number {
     return Math.min(this.#mostTasks, this.window);
   }
 
   /**
-   * Begins the end of the plan: the cells that are left are fewer than the slots. All of them are opened, and their first jobs go before
-   * the deeper ones of other cells. Otherwise the last chains would begin late, and leave slots idle while they end one by one.
+   * Begins the end of the plan: fewer cells are left than slots. All of them are opened, and their first jobs go before the deeper ones of
+   * other cells. Otherwise the last chains would begin late, and leave slots idle while they end one by one.
    */
   beginEnd(): void {
     if (this.#isAtEnd) return;
@@ -255,25 +252,25 @@ export class ActiveJobs implements Load {
     this.#rooms.reverseDepth();
   }
 
-  /** How many tasks may be in flight: those of the run's own limit that are granted to it. */
+  /** Number of tasks that may be in flight: the granted part of the run's own limit. */
   get #mostTasks(): number {
     return Math.min(this.#limits.tasks, this.#granted.granted);
   }
 
-  /** False while too many downloads are open: images arrive more slowly than tasks end, so no new task begins. */
+  /** False while too many downloads are pending: images arrive more slowly than tasks end, so no new task begins. */
   get #hasRoomForImages(): boolean {
     return this.#saving < this.#mostSaving;
   }
 
-  /** Maximum of jobs whose images are downloaded. A few hundred, so that slow downloads keep no slot of the service waiting. */
+  /** Largest number of jobs whose images are downloaded. A few hundred, so that slow downloads keep no slot of the service waiting. */
   get #mostSaving(): number {
     const all = this.#limits.tasks + this.#limits.requests;
     return Math.min(8 * all, Math.max(256, 2 * all));
   }
 
   /**
-   * Takes the next job out of the two queues for room, which take turns: a few rows that the service always defers do not block
-   * other jobs, and other jobs do not hide them.
+   * Takes the next job from the two queues for task slots, which take turns: a few rows that the service always defers do not block other
+   * jobs, and other jobs do not block them.
    */
   takeForRoom(): Job | undefined {
     const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
@@ -285,14 +282,14 @@ export class ActiveJobs implements Load {
     return job;
   }
 
-  /** Takes the next job whose grid is to be cut. How many are cut at the same time is up to who cuts them. */
+  /** Takes the next job whose grid is to be cut. The cutter decides how many are cut at the same time. */
   takeToCut(): Job | undefined {
     const job = this.#toCut.front();
     if (job !== undefined) this.#toCut.leave();
     return job;
   }
 
-  /** Replaces a job's state, or takes it up. */
+  /** Adds a job or replaces its state. */
   put(job: Job): void {
     this.#count(this.#jobs.get(job.record.key), -1);
     this.#jobs.set(job.record.key, job);
@@ -300,7 +297,7 @@ export class ActiveJobs implements Load {
     this.#granted.note?.(this.tasksInFlight);
   }
 
-  /** Puts the job into the queue for its want, if there is one. */
+  /** Puts the job into the queue for its next request, if there is one. */
   enqueue(job: Job): void {
     const { want } = job;
     switch (want.kind) {
@@ -361,16 +358,16 @@ export class ActiveJobs implements Load {
   }
 }
 
-/** Maximum of jobs that wait until their kind is served again: meanwhile no more cells are begun for them. */
+/** Largest number of jobs that wait until their kind is served again. At this number no more cells begin for them. */
 const mostParked = 1024;
 
-/** True for a job that its routes have deferred and that is not accepted yet: such a job lets others pass. */
+/** Whether a job was deferred by its routes and is not accepted yet: such a job lets others pass. */
 const isDeferred = (job: Job): boolean =>
   (['submit', 'text', 'poll'] as const).some((route) => deferralCount(job, route) > 0) &&
   (job.record.status === 'pending' || job.record.status === 'submitting') &&
   job.record.modal === undefined;
 
-/** True for an image whose submission failed, and is to be repeated: others are tried first. */
+/** Whether an image's submission failed and is to be repeated: others are tried first. */
 const isTried = ({ record: { request, status, tries, modal } }: Job): boolean =>
   tries > 0 &&
   !isTextRequest(request) &&
@@ -379,6 +376,6 @@ const isTried = ({ record: { request, status, tries, modal } }: Job): boolean =>
 
 const isOnService = ({ status }: JobRecord): boolean => status === 'running' || status === 'modal';
 
-/** True while the service works on its task, as far as is known: a dialog waits for its answer, and a lost task may have ended. */
+/** Whether the service works on the job's task, as far as is known. A modal waits for its confirm, and a lost task may have ended. */
 export const isWorkedOn = ({ record, lost }: Pick<Job, 'record' | 'lost'>): boolean =>
   record.status === 'running' && lost === undefined;

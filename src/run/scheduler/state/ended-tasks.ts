@@ -6,18 +6,18 @@ interface Ended {
   readonly endedAt: number;
 }
 
-/** Ends that are remembered of a kind: the oldest one is forgotten first, and a task counts as overtaken a little later. */
+/** Largest number of ends stored per kind. The oldest is dropped first, so that a task counts as overtaken a little later. */
 const mostEnds = 256;
 
 /**
- * When tasks were overtaken by later ones of their kind. A status that says both "in the queue" and "begun" says "begun" once a later
- * task has ended, for queues keep their order.
+ * Records when tasks were overtaken by later ones of their kind. A status that says both "in the queue" and "begun" means "begun" once a
+ * later task has ended, because queues keep their order.
  */
 export class EndedTasks {
-  /** By kind, in the order of their ends: each was submitted later than those before it. Others tell nothing new. */
+  /** Ends by kind, in order: each task was submitted later than those before it. Others would add nothing. */
   readonly #ends = new Map<string, Ended[]>();
 
-  /** The service showed the end of this job's task. Unix ms. */
+  /** Notes that the service showed the end of this job's task. @param endedAt Unix ms */
   note(record: JobRecord, endedAt: number): void {
     const { submittedAt } = record;
     if (submittedAt === undefined) return;
@@ -29,7 +29,7 @@ export class EndedTasks {
     this.#ends.set(kind, ends);
   }
 
-  /** When the first task of its kind ended that was submitted later, Unix ms; undefined: none has. */
+  /** Returns when a later task of the same kind first ended, Unix ms; undefined where none has. */
   overtakenAt(record: JobRecord): number | undefined {
     const { submittedAt } = record;
     if (submittedAt === undefined) return undefined;

@@ -2,31 +2,31 @@ import { formatAddress } from '../../../pipeline/selectors/address.ts';
 import type { JobError, JobRecord } from '../../../plan/job.ts';
 import type { RunEnd } from '../../events.ts';
 
-/** A click that never worked ends the run after this many failures for one reason. */
+/** Number of failures for one reason after which a click that never worked ends the run. */
 export const failuresInVain = 20;
 
-/** Maximum of branches to count; the service names those of a wildcard, so their number has no bound. */
+/** Largest number of counted branches; the service names those of a wildcard, so they are unlimited. */
 const mostBranches = 10_000;
 
 /** The record of a branch's click: it worked once, or its failures by reason. */
 type Fate = 'worked' | Map<string, number>;
 
 /**
- * Counts, by step and branch, the clicks that fail for their button: it is missing, ambiguous, or refused by the service. A click
+ * Counts, by step and branch, the clicks that fail because of their button: it is missing, ambiguous, or refused by the service. A click
  * that never works fails in every cell, and each cell pays for a grid first.
  */
 export class FailingClicks {
   readonly #fates = new Map<string, Fate>();
 
-  /** Notes a click that has a task: the branch's button works, and other failures are about single cells. */
+  /** Notes a click that has a task: the branch's button works, and other failures concern single cells. */
   worked(record: JobRecord): void {
     if (this.#fates.size < mostBranches) this.#fates.set(nameOf(record), 'worked');
   }
 
   /**
-   * Notes a failed click. @returns why the run must end, where the click fails again and again and never worked
+   * Notes a failed click. @returns the end of the run, where the click fails repeatedly and never worked
    *
-   * @param most failures for one reason; one where it is known that every cell will have it
+   * @param most largest number of failures for one reason; 1 where every cell is known to fail
    */
   failed(record: JobRecord, most = failuresInVain): Extract<RunEnd, { kind: 'stopped' }> | undefined {
     const { error } = record;
@@ -56,7 +56,7 @@ const nameOf = ({ origin: { step, branch } }: JobRecord): string => {
 /** Masks numbers and ids, which differ from one request to the next. */
 const withoutIds = (words: string): string => words.replaceAll(/[\da-f][\da-f-]{7,}|\d+/gi, '#');
 
-/** Why a click failed before it had a task, where its button is the cause; undefined: another cause. */
+/** Returns why a click failed before it had a task, if its button is the cause; undefined for other causes. */
 function reasonOf(
   { request, taskId, pressed }: JobRecord,
   { code, message, httpStatus }: JobError,

@@ -1,25 +1,23 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
 
-/** After this many files in a row of which none could be had, no new task is begun. */
+/** Number of failed files in a row after which no new task begins. */
 export const filesInVain = 20;
 
-/**
- * Counts the files that cannot be downloaded, each once, until one can. A run whose files nobody can have would pay for more of them.
- */
+/** Counts the files that cannot be downloaded, each once, until a download succeeds, so that a run stops paying for such files. */
 export class FileTroubles {
   readonly #files = new Set<string>();
   #since = 0;
   #arePassing = false;
   #last = '';
-  /** The store that files go to is away: nothing paid is begun. */
+  /** True while the store of files is unavailable: nothing paid begins. */
   isAway = false;
 
-  /** No file was had since the first one that failed. */
+  /** True where a file has failed and no download has succeeded since. */
   get isInVain(): boolean {
     return this.#files.size > 0;
   }
 
-  /** No new task is begun. */
+  /** True while no new task begins. */
   get isShut(): boolean {
     return this.#files.size >= filesInVain;
   }
@@ -29,7 +27,7 @@ export class FileTroubles {
     this.#arePassing = false;
   }
 
-  /** Notes that a file could not be had. @param file names it within the run */
+  /** Notes that a file could not be downloaded. @param file identifies it within the run */
   failed(file: string, { class: kind, message }: SaveFailure, now: number): void {
     if (this.#files.size === 0) this.#since = now;
     if (this.#files.size < filesInVain) this.#files.add(file);
@@ -38,7 +36,7 @@ export class FileTroubles {
   }
 
   /**
-   * Why the run must end: the reasons do not pass, or have lasted for too long; undefined: it goes on.
+   * Returns why the run must end: the errors do not pass, or have lasted too long; undefined where it continues.
    *
    * @param patienceMs `retry.patience`
    */

@@ -3,8 +3,8 @@ import { maxDurationCode, maxFailuresCode, type RunEnd } from '../../events.ts';
 import type { Job } from '../../machine/job.ts';
 
 /**
- * How a run ends: by itself once all is done, or early, by the first cause. An early end drains: nothing new begins, and jobs in
- * flight are settled. Only a cause that makes every further request pointless halts: nothing more is sent.
+ * Decides how a run ends: by itself once everything is done, or early, by the first cause. An early end drains: nothing new begins, and
+ * jobs in flight are settled. Only a cause that makes every further request pointless halts: nothing more is sent.
  */
 export class RunLifecycle {
   #cause: RunEnd | undefined;
@@ -19,7 +19,7 @@ export class RunLifecycle {
     return this.#halted;
   }
 
-  /** @returns false where an earlier cause holds */
+  /** Begins an early end. @returns false where an earlier cause applies */
   drain(cause: RunEnd): boolean {
     if (this.#cause !== undefined) return false;
     this.#cause = cause;
@@ -34,12 +34,12 @@ export class RunLifecycle {
     return true;
   }
 
-  /** How the run ended; undefined: not yet. @param left unsettled requests and jobs, and whether all cells are done */
+  /** Returns the end of the run, if it has ended. @param left unsettled requests and jobs, and whether all cells are done */
   reached(left: {
     readonly requests: number;
     readonly jobs: number;
     readonly isDone: boolean;
-    /** No job that could have begun was left out. */
+    /** True where no job was left out that could have begun. */
     readonly isWhole: boolean;
   }): RunEnd | undefined {
     if (this.#halted) return left.requests === 0 ? this.#cause : undefined;
@@ -57,14 +57,14 @@ export const lasted = {
   message: 'The run has lasted as long as it may (--max-duration).',
 } as const satisfies RunEnd;
 
-/** The end of a run at its first failure (`--fail-fast`). The job itself has the failure's message. */
+/** Returns the end of a run at its first failure (`--fail-fast`). The job itself has the failure's message. */
 export const failedFast = ({ origin, error }: JobRecord): RunEnd => ({
   kind: 'fail-fast',
   code: error?.code ?? 'task.failed',
   message: `${origin.step} in cell ${origin.cell} failed with ${error?.code ?? 'task.failed'}, and --fail-fast ends the run at the first failure.`,
 });
 
-/** The end of a run at as many failures as the user allows (`--max-failures`). */
+/** Returns the end of a run at the number of failures that the user allows (`--max-failures`). */
 export const tooManyFailures = (most: number, { origin, error }: JobRecord): RunEnd => ({
   kind: 'fail-fast',
   code: maxFailuresCode,
@@ -72,9 +72,9 @@ export const tooManyFailures = (most: number, { origin, error }: JobRecord): Run
 });
 
 /**
- * True for a job without a task that this run watches: a later run takes the job up from its record, or searches its task. The first confirm of a modal
- * belongs to the task in flight; another one would be a new attempt. So is a file whose download failed: its task is paid and its record durable,
- * and a run that is to end does not wait for a host of images.
+ * Whether this run may leave a job without a task, because a later run takes it up from its record or searches for its task. The first
+ * confirm of a modal belongs to the task in flight; another one would be a new attempt. A failed download may be left too: its task is paid
+ * and its record durable, and an ending run does not wait for an image host.
  */
 export const mayBeLeft = ({ record: { status, modal }, want, misses }: Job): boolean =>
   status === 'pending' ||

@@ -1,29 +1,29 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import type { RunEnd, RunEvent } from '../../events.ts';
 
-/** Looks that find every task unknown say something once there were so many, over so long. */
+/** Number and duration of reads that find every task unknown, after which the service counts as having forgotten them. */
 const tellingLooks = { count: 3, overMs: 60_000 } as const;
 
-/** So many new tasks in a row may be lost before none is begun any more. */
+/** Number of new tasks lost in a row after which no more begin. */
 const mostProbes = 5;
 
 /**
- * Whether a service has forgotten its tasks, as a proxy has that was restarted: then each task that the run waits for is unknown to it, and
- * may still be worked on. One new task at a time shows whether it remembers those again.
+ * Detects that a service has forgotten its tasks, for example a proxy after a restart: it then knows none of the tasks that the run waits
+ * for, though they may still be worked on. One new task at a time tests whether it remembers tasks again.
  */
 export class LostTasks {
-  /** Of the looks since the last one that found a task. */
+  /** Reads since the last one that found a task. */
   #unknown: { readonly since: number; readonly looks: number } | undefined;
   #forgottenAt: number | undefined;
   #latestFound = Number.NEGATIVE_INFINITY;
   #probes = 0;
 
-  /** True while nothing but unknown tasks is seen. */
+  /** True while only unknown tasks are found. */
   get isForgetting(): boolean {
     return this.#forgottenAt !== undefined;
   }
 
-  /** The service has shown a task. @param record of the job that waits for it; absent: none does */
+  /** Notes that the service has shown a task. @param record of the job that waits for it; absent where none does */
   found(record?: JobRecord): void {
     this.#unknown = undefined;
     this.#forgottenAt = undefined;
@@ -31,12 +31,12 @@ export class LostTasks {
     this.#latestFound = Math.max(this.#latestFound, record?.submittedAt ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** True where a task was found that was submitted later: the place of this one is free. */
+  /** Whether a task submitted later was found: the slot of this one is free. */
   hasFoundLater({ submittedAt = Number.POSITIVE_INFINITY }: JobRecord): boolean {
     return this.#latestFound > submittedAt;
   }
 
-  /** The service does not know a task. @returns what the user is told, once it has forgotten all */
+  /** Notes a task that the service does not know. @returns a notice for the user, once it has forgotten all */
   unknown(tasks: number, now: number): RunEvent | undefined {
     const { since = now, looks = 0 } = this.#unknown ?? {};
     this.#unknown = { since, looks: looks + 1 };
@@ -50,7 +50,7 @@ export class LostTasks {
     };
   }
 
-  /** A task counts as lost. @returns why the run must end, where new ones are lost again and again */
+  /** Notes a lost task. @returns the end of the run, where new tasks are lost again and again */
   lost({ submittedAt = 0 }: JobRecord): RunEnd | undefined {
     if (this.#forgottenAt === undefined || submittedAt < this.#forgottenAt) return undefined;
     this.#probes += 1;

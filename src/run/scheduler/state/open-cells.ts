@@ -1,27 +1,24 @@
 import type { Cell } from '../../../plan/cell.ts';
 import type { Hold } from '../../ports.ts';
 
-/** A cell whose jobs are being worked on. */
+/** A cell whose jobs are in progress. */
 export interface OpenCell {
   readonly cell: Cell;
-  /** The slice that it belongs to. Absent: a run on one machine. */
+  /** Lease of the cell's slice. Absent: a run on one machine. */
   readonly hold?: Hold;
-  /** Keys of its jobs that are not settled; it closes when none is left. */
+  /** Keys of the cell's unsettled jobs; the cell closes when none is left. */
   readonly waiting: Set<string>;
-  /** True where a job may follow from those that it waits for; undefined until its first visit. */
+  /** True where further jobs may follow from those in `waiting`; undefined until the first visit. */
   hasMore?: boolean;
-  /**
-   * True where nothing is left but the jobs that it waits for: whichever of them is done, the plan shows nothing else. Such a cell
-   * need not be resolved again.
-   */
+  /** True where the cell needs no jobs besides those in `waiting`, whatever their results. Such a cell need not be resolved again. */
   isComplete?: boolean;
-  /** Ids of its slots without a job that were reported, or were so before the run; undefined until its first visit. */
+  /** Ids of its slots without a job that were reported, or settled before the run; undefined until the first visit. */
   reported?: Set<string>;
 }
 
 /**
- * Maximum of open cells. Room for tasks bounds them while each cell has a job of its own; cells that ask for the same job take up
- * no room, and a matrix may have any number of them. High enough that eight grids still run at a time where 500 cells share one.
+ * Largest number of open cells. Task slots limit them while each cell has a job of its own; cells that share a job take no slots, and a
+ * matrix may have any number of them. High enough that eight grids run at a time where 500 cells share one.
  */
 const mostOpen = 4096;
 
@@ -29,7 +26,7 @@ const mostOpen = 4096;
 export class OpenCells {
   readonly #open = new Map<number, OpenCell>();
   readonly #watchers = new Map<string, Set<OpenCell>>();
-  /** Those in which a job was settled or released, in that order: each is resolved again before another job has its turn. */
+  /** Cells in which a job was settled or released, in that order. Each is resolved again before another job has its turn. */
   readonly due = new Set<OpenCell>();
 
   get size(): number {
@@ -41,12 +38,12 @@ export class OpenCells {
     return this.#open.size < mostOpen;
   }
 
-  /** The open cells that wait for this job. */
+  /** Returns the open cells that wait for this job. */
   awaiting(key: string): readonly OpenCell[] {
     return [...(this.#watchers.get(key) ?? [])];
   }
 
-  /** All of them, in the order in which they were opened. */
+  /** Returns the open cells, in the order in which they were opened. */
   all(): readonly OpenCell[] {
     return [...this.#open.values()];
   }
@@ -64,7 +61,7 @@ export class OpenCells {
     open.waiting.clear();
   }
 
-  /** From now on the cell waits for exactly these jobs. */
+  /** Makes the cell wait for exactly these jobs. */
   waitFor(open: OpenCell, keys: ReadonlySet<string>): void {
     for (const key of open.waiting) if (!keys.has(key)) this.#forget(key, open);
     open.waiting.clear();
@@ -77,9 +74,9 @@ export class OpenCells {
   }
 
   /**
-   * The cells that waited for this job; it is settled, or given up for this run.
+   * Returns the cells that waited for this job, which is settled or given up for this run.
    *
-   * @param isDone it is done: a cell that was complete stays so
+   * @param isDone true where the job is done: a complete cell stays complete
    */
   release(key: string, isDone = false): readonly OpenCell[] {
     const watchers = this.#watchers.get(key);

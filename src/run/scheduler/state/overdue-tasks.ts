@@ -1,18 +1,18 @@
 import type { Job } from '../../machine/job.ts';
 import { Heap } from '../queues.ts';
 
-/** A task past its deadline may still be worked on: it keeps its place until then. */
+/** A task past its deadline that may still be worked on and takes a slot until a given time. */
 interface Overdue {
   readonly job: Job;
   readonly until: number;
 }
 
 /**
- * Tasks that their jobs wait for no more, and that keep their places: until a moment, or until a look shows that the service works on
- * them no more.
+ * Tasks that no job waits for any more and that still take slots: until a given time, or until a read shows that the service no longer
+ * works on them.
  */
 export class OverdueTasks {
-  /** By the keys of their jobs, the first one to give its place back first. */
+  /** Tasks by job key, those that give their slot back first in front. */
   readonly #tasks = new Map<string, Overdue>();
   readonly #looks = new Heap<{ readonly at: number; readonly key: string }>((a, b) => a.at < b.at);
 
@@ -21,25 +21,25 @@ export class OverdueTasks {
   }
 
   /**
-   * @param until when the place is free, Unix ms
-   * @param lookAt when its task is looked at first, Unix ms
+   * @param until when the slot is free, Unix ms
+   * @param lookAt when the task is read first, Unix ms
    */
   keep(job: Job, until: number, lookAt: number): void {
     this.#tasks.set(job.record.key, { job, until });
     this.lookLater(job, lookAt);
   }
 
-  /** Looks at the task then, Unix ms, if it keeps its place for so long. */
+  /** Plans the next read of the task, Unix ms, if it keeps its slot until then. */
   lookLater({ record: { key } }: Job, at: number): void {
     if (at < (this.#tasks.get(key)?.until ?? 0)) this.#looks.push({ at, key });
   }
 
-  /** The job's task keeps no place any more. */
+  /** Frees the slot of the job's task. */
   giveBack(key: string): void {
     this.#tasks.delete(key);
   }
 
-  /** Gives the places back whose time has come. */
+  /** Frees the slots that are due. */
   giveBackDue(now: number): void {
     for (const [key, { until }] of this.#tasks) {
       if (until > now) return;
@@ -47,13 +47,13 @@ export class OverdueTasks {
     }
   }
 
-  /** When the next place is given back, Unix ms. */
+  /** When the next slot is freed, Unix ms. */
   get givesBackAt(): number | undefined {
     for (const { until } of this.#tasks.values()) return until;
     return undefined;
   }
 
-  /** The next task to be looked at, and from when on, Unix ms. */
+  /** The next task to read, and when, Unix ms. */
   get nextLook(): { readonly job: Job; readonly at: number } | undefined {
     for (let look = this.#looks.peek(); look !== undefined; look = this.#looks.peek()) {
       const job = this.#tasks.get(look.key)?.job;
@@ -63,7 +63,7 @@ export class OverdueTasks {
     return undefined;
   }
 
-  /** The look at {@link nextLook} leaves. */
+  /** Notes that the read of {@link nextLook} is sent. */
   looks(): void {
     this.#looks.pop();
   }

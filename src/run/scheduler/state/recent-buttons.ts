@@ -2,24 +2,24 @@ import type { Task } from '../../../service/image-service.ts';
 import type { JobContext } from '../../machine/job.ts';
 
 /**
- * How long a click may use what was shown to others, ms. Far below the age at which the button of a click is read again, because the click
+ * How long a click may use buttons shown to others, ms. Far below the age at which the button of a click is read again, because the click
  * may still wait for its turn.
  */
 export const shownMs = 2000;
 
-/** Tasks whose buttons are remembered at most. One has about ten of them, in about 2 kB. */
+/** Largest number of tasks whose buttons are stored. A task has about ten of them, in about 2 kB. */
 const mostTasks = 512;
 
 /**
- * The buttons of tasks that the service showed a moment ago. The poll that shows the end of a task shows its buttons too, so a click that
- * begins at once, or beside other clicks on the same task, needs no request of its own for them.
+ * Cache of buttons that the service has just shown. The poll that shows the end of a task shows its buttons too, so a click that begins at
+ * once, or next to other clicks on the same task, needs no request for them.
  */
 export class RecentButtons {
-  /** By task id, the oldest reading first. */
+  /** Buttons by task id, the oldest reading first. */
   readonly #readings = new Map<string, Pick<Task, 'buttons'> & { readonly readAt: number }>();
   #isTrusted = true;
 
-  /** Notes what a request for a task has shown. Buttons are valid only once the task is finished (gateway 4.3). */
+  /** Notes the buttons that a request for a task has shown. They are valid only once the task is finished (gateway 4.3). */
   note({ id, state, buttons }: Task, now: number): void {
     this.#readings.delete(id);
     if (!this.#isTrusted || state !== 'success' || buttons.length === 0) return;
@@ -30,13 +30,13 @@ export class RecentButtons {
     }
   }
 
-  /** @returns what was shown so lately that a click may use it */
+  /** Returns the buttons of a task if they are recent enough for a click. */
   read(taskId: string, now: number): ReturnType<JobContext['buttonsOf']> {
     const reading = this.#readings.get(taskId);
     return reading !== undefined && isRecent(reading.readAt, now) ? reading : undefined;
   }
 
-  /** Remembers nothing any more: the service refused a button that it had just shown, and shows another one in its place. */
+  /** Forgets all buttons, because the service refused a button that it had just shown and now shows another one in its place. */
   distrust(): void {
     this.#isTrusted = false;
     this.#readings.clear();

@@ -7,49 +7,49 @@ import type { Effect } from '../commit.ts';
 
 /** A slice that this worker holds. */
 export interface HeldSlice extends Hold {
-  /** Its cells that are not closed, open or not. */
+  /** Number of its cells that are not closed, open or not. */
   cells: number;
-  /** All its cells were given. */
+  /** True where the worker has all cells of the slice. */
   isWhole: boolean;
-  /** Since when it only waits for others, Unix ms; absent: it does not. */
+  /** Since when the slice only waits for others, Unix ms; absent where it does not. */
   waitsSince?: number;
-  /** A cell of it was closed with jobs left below one in doubt. */
+  /** True where a cell of the slice was closed with jobs left below an unconfirmed one. */
   belowDoubt?: true;
-  /** It has ended here, which is not durable yet. */
+  /** True where the slice has ended here, and that is not durable yet. */
   hasEnded?: true;
-  /** A cell of it may have been closed because of what was not written: its cells are to be resolved once more. */
+  /** True where a cell may have been closed because of an unwritten decision: all cells are to be resolved once more. */
   looksAgain?: true;
   /**
-   * What it was left with and is not taken up yet, by key: cells of another slice had begun it here. While this slice is held, nobody else
-   * writes such a record.
+   * Unfinished records of the slice that are not taken up yet, by key, because a cell of another slice had begun them here. While this
+   * slice is held, no other worker writes such a record.
    */
   readonly kept: Map<string, LeftRecord>;
 }
 
-/** The slices that this worker holds or has lost, and what is under way for them. All is empty on one machine. */
+/** The slices that this worker holds or has lost, and their requests in flight. Empty on one machine. */
 export class Slices {
   readonly #others: OtherRecords | undefined;
   readonly #held = new Map<number, HeldSlice>();
-  /** Of the cells that are not open yet, by their numbers. */
+  /** Leases of the unopened cells, by cell number. */
   readonly #holds = new Map<number, Hold>();
-  /** Keys of the jobs of others that open cells wait for. */
+  /** Keys of the jobs of other workers that open cells wait for. */
   readonly awaited = new Set<string>();
-  /** Paid requests that left and have no result yet. */
+  /** Paid requests that were sent and have no result yet. */
   readonly paid = new Set<Effect>();
-  /** The submissions that left and whose outcome is not durable, by the keys of their jobs. */
+  /** Submissions that were sent and whose outcome is not durable, by job key. */
   readonly sent = new Map<string, Submission>();
-  /** What was heard of text calls, and is not durable, by the keys of their jobs. */
+  /** Results of text calls that are not durable, by job key. */
   readonly answers = new Map<string, LateFact>();
-  /** Slices that were lost while a paid request of theirs is under way. */
+  /** Lost slices with a paid request in flight. */
   readonly ending = new Set<Hold>();
-  /** Slices of dead workers wait to be taken over. */
+  /** True while slices of dead workers wait to be taken over. */
   hasOrphans = false;
 
   constructor(others: OtherRecords | undefined) {
     this.#others = others;
   }
 
-  /** The outcome of a job's last submission is durable, or belongs to others. */
+  /** Forgets a job's last submission, whose outcome is durable or belongs to others. */
   forget(key: string): void {
     this.sent.delete(key);
     this.answers.delete(key);
@@ -59,19 +59,19 @@ export class Slices {
     return [...this.#held.values()];
   }
 
-  /** This worker holds the slice, or is given more of its cells. */
+  /** Notes that this worker holds the slice, or gets more of its cells. */
   hold(slice: number, epoch: number): HeldSlice {
     const held = this.#held.get(slice) ?? { slice, epoch, cells: 0, isWhole: false, kept: new Map() };
     this.#held.set(slice, held);
     return held;
   }
 
-  /** The slice as it is held now, under whatever epoch. */
+  /** Returns the slice as it is held now, under any epoch. */
   of(slice: number): HeldSlice | undefined {
     return this.#held.get(slice);
   }
 
-  /** The slice held so; undefined: it was lost, or given back. */
+  /** Returns the slice of this lease; undefined where it was lost or given back. */
   heldAs({ slice, epoch }: Hold): HeldSlice | undefined {
     const held = this.#held.get(slice);
     return held?.epoch === epoch ? held : undefined;
@@ -82,26 +82,26 @@ export class Slices {
     for (const [cell, hold] of this.#holds) if (hold.slice === slice) this.#holds.delete(cell);
   }
 
-  /** Cells of this slice wait to be opened. */
+  /** Adds cells of this slice that wait to be opened. */
   give(cells: readonly Cell[], held: HeldSlice): void {
     held.cells += cells.length;
     const hold: Hold = { slice: held.slice, epoch: held.epoch };
     for (const { number } of cells) this.#holds.set(number, hold);
   }
 
-  /** The slice of a cell that is not open yet. */
+  /** Returns the lease of a cell that is not open yet. */
   holdOf({ number }: Cell): Hold | undefined {
     return this.#holds.get(number);
   }
 
-  /** A cell is opened. @returns its slice */
+  /** Notes that a cell is opened. @returns its lease */
   takeHold({ number }: Cell): Hold | undefined {
     const hold = this.#holds.get(number);
     this.#holds.delete(number);
     return hold;
   }
 
-  /** A cell of this slice is closed. @param belowDoubt jobs are left in it below one in doubt */
+  /** Notes that a cell of this slice is closed. @param belowDoubt true where it leaves jobs below an unconfirmed one */
   closeCell(hold: Hold | undefined, belowDoubt = false): void {
     const held = hold && this.heldAs(hold);
     if (held === undefined) return;
@@ -109,25 +109,25 @@ export class Slices {
     if (belowDoubt) held.belowDoubt = true;
   }
 
-  /** A slice takes the job of this key up, from its record as it is known now. Its identity is that of the take-up. */
+  /** Takes up a job for a slice, from the record as known now. @returns a new lease object, whose identity marks this take-up */
   takeUp(hold: Hold | undefined, key: string): Hold | undefined {
     if (hold === undefined) return undefined;
     const basis = this.#others?.holdOf(key)?.basis;
     return { slice: hold.slice, epoch: hold.epoch, ...(basis === undefined ? {} : { basis }) };
   }
 
-  /** True where the record of this key is shown as this holding of its slice found it, and not as it was decided for another slice. */
+  /** Whether the record of this key is still the one that this lease found, and not a decision for another slice. */
   isStill(key: string, { slice, epoch }: Hold): boolean {
     const by = this.#others?.holdOf(key);
     return by?.slice === slice && by.epoch < epoch;
   }
 
-  /** Keeps what a slice was left with until it can be taken up. */
+  /** Stores an unfinished record of a slice until it can be taken up. */
   keepLeft(left: LeftRecord, hold: Hold): void {
     this.heldAs(hold)?.kept.set(left.record.key, left);
   }
 
-  /** Hands over what was kept of a job, once its record is shown as this holding of its slice found it. */
+  /** Takes the stored record of a job, once `get` shows it as this lease found it. */
   takeKept(key: string): { readonly left: LeftRecord; readonly hold: Hold } | undefined {
     for (const { slice, epoch, kept } of this.#held.values()) {
       const left = kept.get(key);
@@ -139,9 +139,9 @@ export class Slices {
   }
 
   /**
-   * True for a job that is not carried out here, where another worker decides what becomes of it: it is under way, or it is not known whether
-   * somebody still sends what it intended. What a slice was left with is taken up with the slice, so whatever else is shown under way
-   * is somebody's, or was decided here for a slice that is lost and will never be written: which of the two, only another look says.
+   * Whether a job that does not run here is decided by another worker: it is in flight, or its earlier sender may still send. A slice's
+   * unfinished records are taken up with the slice. So any other record in flight belongs to another worker, or was decided here for a lost
+   * slice and will never be written: only another read tells which.
    */
   isOthers({ status, sender }: JobRecord): boolean {
     if (this.#others === undefined) return false;
@@ -149,7 +149,7 @@ export class Slices {
     return status === 'submitting' || status === 'running' || status === 'saving';
   }
 
-  /** True while a paid request for this slice, which was lost, has no result. */
+  /** Whether a paid request of this lost slice has no result yet. */
   isHearing(hold: Hold): boolean {
     return [...this.paid].some(({ job }) => job.hold?.slice === hold.slice && job.hold.epoch === hold.epoch);
   }

@@ -7,10 +7,10 @@ import type { SchedulerState } from './state.ts';
 type SlotEvent = Extract<RunEvent, { type: 'slot:status' }>;
 
 /**
- * Emits which slots of an open cell no job will settle, each once. What was so before the run, by the cell's first visit, is
- * not emitted: it is no change.
+ * Emits, once each, the slots of an open cell that no job will settle. The state before the run, as found by the cell's first visit, is not
+ * emitted, because it is not a change.
  *
- * @param closes the cell closes now: what is still pending there waits for a job in doubt
+ * @param closes true where the cell closes now: slots still pending wait for a job in doubt
  */
 export function reportSlots(
   { outbox, options: { steps, invocation } }: SchedulerState,
@@ -42,7 +42,7 @@ export function reportSlots(
   }
 }
 
-/** Of a job that was asked for, its own events speak. */
+/** The status of a slot without a job; jobs have events of their own. */
 function statusOf({ status, record }: Slot, closes: boolean): SlotEvent['status'] | undefined {
   if (status === 'pending') return closes ? status : undefined;
   if (record !== undefined) return undefined;

@@ -4,10 +4,10 @@ import type { Job } from '../../machine/job.ts';
 import { routeOrder } from '../routes/routes.ts';
 import type { ActiveJobs } from './active-jobs.ts';
 
-/** After this time without a change of any job, and again after as long, a run reports what it waits for, ms. */
+/** Time without a change of any job after which a run reports what it waits for, and the interval of further reports, ms. */
 const quietMs = 600_000;
 
-/** How many jobs a notice names. */
+/** Largest number of jobs named in a notice. */
 const named = 5;
 
 /** Detects that no job changes. Times are Unix ms. */
@@ -25,13 +25,13 @@ export class StallDetector {
     return this.#speakAt;
   }
 
-  /** A job changed. */
+  /** Notes that a job changed. */
   moved(now: number): void {
     this.#movedAt = now;
     this.#speakAt = now + quietMs;
   }
 
-  /** The notice, where one is due. */
+  /** Returns the notice, if one is due. */
   notice(activeJobs: ActiveJobs, now: number): RunEvent | undefined {
     if (activeJobs.size === 0 || now < this.#speakAt) return undefined;
     this.#speakAt = now + quietMs;
@@ -39,7 +39,7 @@ export class StallDetector {
   }
 }
 
-/** What a run waits for: a paused route, else tasks on the service, else text calls, else deferred jobs, else other requests. */
+/** Returns what a run waits for: a paused route, else tasks on the service, else text calls, else deferred jobs, else other requests. */
 function whatIsWaitedFor(
   activeJobs: ActiveJobs,
   sinceMs: number,
@@ -54,7 +54,7 @@ function whatIsWaitedFor(
   });
   for (const name of routeOrder) {
     const at = activeJobs.routes.nextAtOf(name, now);
-    // A moment that depends on a result, or on another job, is covered below.
+    // A time that depends on a result or on another job is covered below.
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);
     return event(
@@ -84,13 +84,13 @@ function whatIsWaitedFor(
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
-/** How long ago the oldest of them was sent. */
+/** Says how long ago the oldest of them was sent. */
 function ageText(jobs: readonly Job[], verb: string, now: number): string {
   const oldest = Math.min(...jobs.map(({ record }) => record.submittedAt ?? now));
   return `${jobs.length === 1 ? 'it' : 'the oldest'} ${verb} ${Math.round((now - oldest) / 60_000)} min ago`;
 }
 
-/** Names tasks that the service does not know separately: they may be lost, or their ids mistyped. */
+/** Lists tasks unknown to the service separately: they may be lost, or their ids mistyped. */
 function tasksText(running: readonly Job[], now: number): string {
   const unknown = running.filter((job) => job.unknown === true);
   const known = running.filter((job) => job.unknown !== true);

@@ -32,55 +32,55 @@ export interface SchedulerOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
-  /** The records that are durable. */
+  /** Returns the durable records. */
   readonly lookup: RecordLookup;
-  /** How far the jobs of open orders are that the user wants made anew, by what is durable; undefined: no order has it to be made. */
+  /** Returns the durable progress of a job's redo order; undefined where no open order names the job. */
   readonly redo: (key: string) => 'waiting' | 'begun' | undefined;
   /** Price of one submission, where known. */
   readonly price: (record: JobRecord) => number | undefined;
   /** `--only`: names of the steps that may run; absent: all. */
   readonly steps?: ReadonlySet<string>;
-  /** Spending over the directory's life until this run. */
+  /** Total spending in the directory before this run. */
   readonly spent: Spent;
-  /** What earlier runs have learned about the service. */
+  /** Limits and durations that earlier runs have learned about the service. */
   readonly learned?: LearnedTexts;
-  /** What earlier runs sent lately, as kept ({@link SentLog}). */
+  /** Recent sends of earlier runs, as saved ({@link SentLog}). */
   readonly sent?: string;
-  /** The scheduler is told when requests leave (`onLeft`). Default: they leave when they are decided. */
+  /** True where `onLeft` reports when requests are sent. Default: they count as sent when they are decided. */
   readonly tellsLeaving?: boolean;
-  /** Where its requests go. Absent: all runs of a state go to one address. */
+  /** The service address of the requests. Absent: all runs of a state use one address. */
   readonly address?: ServiceAddress;
   /** Limits that this run shares with others; absent: none. */
   readonly shared?: SharedLimits;
-  /** What others write too; absent: a run on one machine. */
+  /** Records that other workers also write; absent: a run on one machine. */
   readonly others?: OtherRecords;
 }
 
-/** The cells that the run was given. */
+/** The cells that the run has received. */
 export interface CellsState {
   /** Cells that are not open yet, in the plan's order. */
   incoming: Cell[];
-  /** True when the plan has no cells beyond these. */
+  /** True when the plan has no further cells. */
   areAllGiven: boolean;
-  /** False where a job that could have been begun is left to a later run. */
+  /** False where a job that could have begun is left to a later run. */
   isWhole: boolean;
   readonly open: OpenCells;
-  /** Cells that ask for jobs that an earlier run put back, and how often these were tried: they are opened last. */
+  /** Cells that need jobs which an earlier run put back, and the number of tries of these jobs. They are opened last. */
   openedLast: { readonly cell: Cell; readonly tries: number }[];
-  /** All other cells were opened. */
+  /** True once all other cells were opened. */
   isLast: boolean;
-  /** Cells that were not begun, because they need a kind of request that is closed. */
+  /** Number of cells that were not begun, because they need a kind of request that is closed. */
   left: number;
 }
 
 /** The whole state of a scheduler. Functions over this state decide what a run does; nothing else changes the state. */
 export interface SchedulerState {
   readonly options: SchedulerOptions;
-  /** Moment of the last input, Unix ms. */
+  /** Time of the last input, Unix ms. */
   now: number;
-  /** Asked after each cell that is resolved: true, and so for the rest of this input, where the others are left to the next tick. */
+  /** Called after each resolved cell; once it returns true, the other cells are left to the next tick. */
   isLong: () => boolean;
-  /** Since when the run polls its tasks without a gap, Unix ms. */
+  /** Since when the run has polled its tasks without a gap, Unix ms. */
   watchedSince: number;
   readonly jobs: ActiveJobs;
   readonly cells: CellsState;
@@ -90,9 +90,9 @@ export interface SchedulerState {
   readonly estimators: Estimators;
   readonly polls: PollLoad;
   readonly lifecycle: RunLifecycle;
-  /** Decisions that were not handed over yet. */
+  /** Decisions that are not yet part of a commit. */
   readonly outbox: Outbox;
-  /** What this worker holds, in a run on several machines. */
+  /** The slices of this worker, in a run on several machines. */
   readonly slices: Slices;
   readonly stall: StallDetector;
   readonly clicks: FailingClicks;
@@ -104,21 +104,21 @@ export interface SchedulerState {
   readonly lookup: RecordLookup;
   /** True while several tasks are polled with one request (`poll.list`), until the gateway turns out to have no such endpoint. */
   pollsBatches: boolean;
-  /** True while tasks are searched for by their tag, until the gateway turns out to list none. */
+  /** True while tasks are searched for by their tag, until the gateway turns out not to list tasks. */
   searches: boolean;
-  /** When tasks of jobs in doubt were last searched for, Unix ms, and whether the answer is still to come. */
+  /** The last search for tasks of jobs in doubt: its time, Unix ms, and whether its answer is still missing. */
   doubtSearches: { readonly searchedAt: number; readonly isUnderWay: boolean };
-  /** True once the user was informed that a reply without a token count is charged by its estimate. */
+  /** True once the user was told that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
-  /** The user was told of a grid that stays whole. */
+  /** True once the user was told of a grid that could not be cut. */
   notedWhole: boolean;
-  /** Jobs that have failed in this run, counted for `--max-failures`. */
+  /** Number of jobs that have failed in this run, for `--max-failures`. */
   failures: number;
-  /** Finished jobs whose redo failed. */
+  /** Number of finished jobs whose redo failed. */
   redosFailed: number;
 }
 
-/** The state of a run that has not begun. */
+/** Returns the state of a run that has not begun. */
 export function initialState(options: SchedulerOptions): SchedulerState {
   const { settings, startedAt } = options;
   const estimators = new Estimators(settings, options.price, options.learned?.poll);

@@ -1,12 +1,12 @@
 import type { JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 
-/** Task ids that are remembered beside those of the active jobs: of the latest ones, as equal ids come in one burst. */
+/** Largest number of stored task ids besides those of the active jobs: the latest ones, because equal ids come in one burst. */
 const mostPast = 4096;
 
-/** Which jobs got which task id, so that two of them with the same one are noticed when the second one gets it. */
+/** Records which jobs got which task id, to notice a second job with the same id. */
 export class TaskOwners {
-  /** The id that was noted last stands last. */
+  /** Job keys by task id; the id that was noted last comes last. */
   readonly #keys = new Map<string, ReadonlySet<string>>();
   readonly #isActive: (key: string) => boolean;
   #showsIds = false;
@@ -15,12 +15,12 @@ export class TaskOwners {
     this.#isActive = isActive;
   }
 
-  /** True once a record of a task was seen that had the id that it was asked for by. */
+  /** True once a task was shown under the id that it was requested by. */
   get showsIds(): boolean {
     return this.#showsIds;
   }
 
-  /** A job has this task. */
+  /** Notes the task id of a job. */
   note({ key, taskId }: Pick<JobRecord, 'key' | 'taskId'>): void {
     if (taskId === undefined) return;
     const known = this.#keys.get(taskId);
@@ -34,7 +34,7 @@ export class TaskOwners {
     }
   }
 
-  /** Keys of the other jobs that got the task id of this one. */
+  /** Returns the keys of the other jobs that got this job's task id. */
   rivals({ key, taskId }: JobRecord): readonly string[] {
     const keys = taskId === undefined ? undefined : this.#keys.get(taskId);
     return keys === undefined || (keys.size === 1 && keys.has(key))
@@ -42,7 +42,7 @@ export class TaskOwners {
       : [...keys].filter((one) => one !== key);
   }
 
-  /** The service has shown a task. */
+  /** Notes that the service has shown a task. */
   shown({ isOther }: Task): void {
     if (isOther !== true) this.#showsIds = true;
   }

@@ -4,15 +4,15 @@ import type { KindState } from '../routes/kinds.ts';
 import { canOpenCell, givesBackAt, hasDueCells } from './queries.ts';
 import type { SchedulerState } from './state.ts';
 
-/** A process that wakes this long after its due time has slept, ms. */
+/** Delay of a due timer after which the process counts as having slept, ms. */
 const asleepMs = 60_000;
 
-/** When the run reaches its maximum duration, Unix ms; undefined: never. */
+/** Returns when the run reaches its maximum duration, Unix ms; undefined: never. */
 export function durationEnd({ options: { settings, startedAt } }: SchedulerState): number | undefined {
   return settings.maxDurationMs === undefined ? undefined : startedAt + settings.maxDurationMs;
 }
 
-/** When a tick is due if nothing happens before; undefined: only a result or a cell moves the run on. */
+/** Returns when a tick is due if nothing happens before; undefined where only a result or a cell advances the run. */
 export function nextWakeAt(state: SchedulerState): number | undefined {
   const { lifecycle, jobs, routes, stall, now, kinds } = state;
   if (lifecycle.isHalted) return undefined;
@@ -31,7 +31,7 @@ export function nextWakeAt(state: SchedulerState): number | undefined {
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
-/** When the next look at a task past its deadline may leave, Unix ms; undefined: never, or only a result decides. */
+/** Returns when the next read of a task past its deadline may be sent, Unix ms; undefined: never, or only a result decides. */
 export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): number | undefined {
   const at = lifecycle.isEnding ? undefined : jobs.overdue.nextLook?.at;
   if (at === undefined || at > now) return at;
@@ -40,25 +40,25 @@ export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): num
   return routes.hasRoom('poll', now) && next < Number.POSITIVE_INFINITY ? Math.max(at, next) : undefined;
 }
 
-/** While a task past its deadline keeps its place, it is looked at so often at most. */
+/** Largest number of reads of a task while it takes a slot past its deadline. */
 const mostLooks = 10;
 
-/** When a task past its deadline is looked at next, Unix ms: rarely, and within the bound on polls. */
+/** Returns when to read a task past its deadline next, Unix ms: rarely, and within the limit on polls. */
 export const lookAgainAt = ({ polls, options: { settings }, now }: SchedulerState): number =>
   now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / mostLooks), now);
 
-/** True while a job probes whether its kind is served again. One that cannot read its button lets another one do so. */
+/** Whether a job is testing if its kind is served again. A job that cannot read its button leaves that to another one. */
 export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
   const job = probe === undefined ? undefined : jobs.get(probe);
   if (job === undefined || isParked(job) || deferralCount(job, 'poll') > 0) return false;
   return ['pending', 'submitting'].includes(job.record.status);
 }
 
-/** When a job of a kind that rests probes it; undefined: none waits for that, or one does so already. */
+/** Returns when a job of a paused kind tests it; undefined where none waits for that, or one is testing already. */
 const probeAt = (state: SchedulerState, kind: KindState): number | undefined =>
   kind.parked.size === 0 || isProbed(state, kind) ? undefined : kind.restsUntil;
 
-/** Notes a sleep: a machine that sleeps, or a stopped process, misses its due moments. */
+/** Notes a sleep: timers fire late after the machine slept or the process was stopped. */
 export function noteSleep(state: SchedulerState, now: number): void {
   if (now - state.now < asleepMs) return;
   const due = nextWakeAt(state);
