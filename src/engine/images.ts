@@ -217,7 +217,7 @@ const unnameable = (path: string): ImageFile | undefined =>
     : {
         error: {
           code: 'input.missing',
-          message: `The image ${path.slice(0, 200).replaceAll('\0', '?')} has a path of more than ${longestPath} bytes, or one that no file has.`,
+          message: `The image ${path.slice(0, 200).replaceAll('\0', '?')} has a path of more than ${longestPath} bytes, or an invalid one.`,
         },
       };
 

@@ -210,7 +210,7 @@ async function oneSession(
           listener({
             type: 'run:notice',
             code: 'input.differs',
-            message: `${JSON.stringify(path)} is not on this machine as the run has it: cells that show it are left to other workers, until the coordinator has copied it into the place of the run.`,
+            message: `${JSON.stringify(path)} is missing on this machine, or differs from the file of the run: cells that show it are left to other workers, until the coordinator has copied it into the place of the run.`,
           }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
         ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),

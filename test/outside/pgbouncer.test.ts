@@ -103,6 +103,6 @@ describe('behind PgBouncer in transaction mode', () => {
     }).done;
     expect(code, stderr).toBe(2);
     expect(stderr).toContain('stands behind a pooler that refuses settings of a session');
-    expect(stderr).toContain('Say `--queue lease` there');
+    expect(stderr).toContain('Use `--queue lease` there');
   }, 60_000);
 });

@@ -141,7 +141,7 @@ export async function endByClosedKinds({ pool, run, invocation }: OfRun): Promis
     [run, String(invocation)],
   );
   const left = leftByAll(
-    rows.map(({ value }) => documentOf(value, isLeft, pool.shown, 'what a worker has left')),
+    rows.map(({ value }) => documentOf(value, isLeft, pool.shown, 'the work left by a worker')),
   );
   return left.closed.length === 0 ? undefined : closedEnd(left);
 }

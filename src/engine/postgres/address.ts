@@ -51,7 +51,7 @@ export function parseEngineAddress(text: string): EngineAddress {
   // The text is not shown: a password with one of these characters ends the host early, and its rest could not be recognized.
   if (url === undefined || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
     const hint = `${example} Characters of a password such as / ? # @ : % are written with % and two digits.`;
-    throw new EngineError('address', 'The address of the engine is no address.', hint);
+    throw new EngineError('address', 'The address of the engine is not a valid address.', hint);
   }
   const database = decoded(url.pathname.slice(1));
   const host = url.searchParams.get('host') ?? decoded(url.hostname.replace(/^\[|\]$/g, ''));
@@ -65,8 +65,8 @@ export function parseEngineAddress(text: string): EngineAddress {
   for (const name of url.searchParams.keys())
     if (!known.includes(name))
       throw refuse(
-        `has a setting that is not known: ${name}`,
-        `Known are ${known.join(', ')}. A password belongs before the host.`,
+        `has an unknown setting: ${name}`,
+        `Known settings: ${known.join(', ')}. A password belongs before the host.`,
       );
   if (host === '') throw refuse('names no host');
   if (user === '') throw refuse('names no user');
@@ -104,7 +104,7 @@ function sslMode(url: URL, host: string, refuse: (what: string, hint?: string) =
   throw refuse(
     mode === 'prefer' || mode === 'allow'
       ? `asks for sslmode=${mode}, by which anybody between can switch the encryption off`
-      : 'has an sslmode that is not known',
+      : 'has an unknown sslmode',
     `Give ${ways}`,
   );
 }

@@ -27,7 +27,7 @@ export async function checkServer(pool: EnginePool): Promise<void> {
       current_setting('synchronous_standby_names') AS standbys, pg_encoding_to_char(encoding) AS encoding
     FROM pg_database WHERE datname = current_database()`);
   const [facts] = rows;
-  if (facts === undefined) throw new Error('Internal error: PostgreSQL says nothing of its own database.');
+  if (facts === undefined) throw new Error('Internal error: PostgreSQL returned nothing about its own database.');
   const { shown } = pool;
   const { version, standby, encoding } = facts;
   if (version < oldest * 10_000)
@@ -44,10 +44,10 @@ export async function checkServer(pool: EnginePool): Promise<void> {
     if (value !== 'off' && !(value === 'local' && facts.standbys !== '')) continue;
     throw new EngineError(
       'durability',
-      `The engine ${shown} would forget what it has acknowledged: ${name} is ${value}.`,
+      `The engine ${shown} could lose data that it has acknowledged: ${name} is ${value}.`,
       name === 'synchronous_commit'
-        ? 'What is paid for would be paid again. Set synchronous_commit to on: `ALTER ROLE user SET synchronous_commit = on`.'
-        : `What is paid for would be paid again. Set ${name} to on in postgresql.conf.`,
+        ? 'Finished work would be paid again. Set synchronous_commit to on: `ALTER ROLE user SET synchronous_commit = on`.'
+        : `Finished work would be paid again. Set ${name} to on in postgresql.conf.`,
     );
   }
 }

@@ -72,8 +72,8 @@ const sayings: Readonly<
 > = {
   away: ['does not answer', `Check that PostgreSQL runs there and can be reached from here, then ${again}.`],
   tls: [
-    'cannot be reached over TLS as the address asks for it',
-    'Check sslmode and sslrootcert in the address: verify-full checks the certificate and the name, verify-ca the certificate, require neither; disable does without TLS.',
+    'cannot be reached over TLS as the address requires',
+    'Check sslmode and sslrootcert in the address: verify-full checks the certificate and the name, verify-ca the certificate, require neither; disable uses no TLS.',
   ],
   password: [
     'refuses this user or password',
@@ -84,12 +84,12 @@ const sayings: Readonly<
     'Check the name in the address, or create it: `CREATE DATABASE name ENCODING utf8 TEMPLATE template0`.',
   ],
   rights: [
-    'does not allow this user what a run needs',
+    'does not give this user the rights that a run needs',
     'Its owner may: `ALTER DATABASE name OWNER TO user`. A superuser is not needed.',
   ],
   pooler: [
     'stands behind a pooler that refuses settings of a session',
-    'Say `--queue lease` there: only the queue of BullMQ needs them. Or give the address of the server itself.',
+    'Use `--queue lease` there: only the queue of BullMQ needs them. Or give the address of the server itself.',
   ],
   standby: ['is a standby, which nobody can write to', 'Give the address of the primary server.'],
   encoding: [
@@ -97,12 +97,12 @@ const sayings: Readonly<
     'Create one that can: `CREATE DATABASE name ENCODING utf8 TEMPLATE template0`.',
   ],
   schema: [
-    'has not the tables and functions that this release needs',
+    'does not have the tables and functions that this release needs',
     'Another release has changed them, or they were removed: use that release here, or begin the run again.',
   ],
   readonly: ['is read-only', `Find out why (default_transaction_read_only, a failover), then ${again}.`],
   full: ['has no space left on its disk', `Make room there, then ${again}.`],
-  busy: ['is too busy', `Look for what keeps it so (locks, a slow disk), then ${again}.`],
+  busy: ['is too busy', `Find the cause (locks, a slow disk), then ${again}.`],
   connections: [
     'has no connection left',
     `Each worker takes up to 3, and so does whoever leads a run: raise max_connections there, or end some of them, then ${again}.`,
@@ -111,7 +111,7 @@ const sayings: Readonly<
     'holds what promptpress does not write',
     'Somebody else has changed its rows, or they are damaged: restore its database from a backup, or remove the run (promptpress rm).',
   ],
-  io: ['failed', `Look into the log of PostgreSQL, then ${again}.`],
+  io: ['failed', `Check the log of PostgreSQL, then ${again}.`],
 };
 
 /** Creates the error of a failure, in words for users. @param shown the engine's address without its secrets */
@@ -238,6 +238,6 @@ export function engineErrorOf(error: unknown, shown: string): unknown {
 export function lostEngine(error: EngineError): EngineError {
   if (error.code === 'engine.lost') return error;
   const hint =
-    `${error.hint ?? ''} What was finished is kept: once that is mended, ${again.replace(/:.*/, '')}.`.trim();
+    `${error.hint ?? ''} What was finished is kept: once that is fixed, ${again.replace(/:.*/, '')}.`.trim();
   return new EngineError('lost', error.message, hint, error);
 }

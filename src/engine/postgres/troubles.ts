@@ -91,10 +91,10 @@ export function troubleLine(trouble: EngineTrouble, shown: string): string {
   switch (trouble.kind) {
     case 'waits': {
       const todo = (trouble.error.hint ?? '').replace(/, then give the same command again.*/, '.');
-      return `${trouble.error.message} Nothing is lost: it is waited for, and nothing new is sent meanwhile. ${todo}`;
+      return `${trouble.error.message} Nothing is lost: this process waits for it, and sends nothing new meanwhile. ${todo}`;
     }
     case 'back':
-      return `The engine ${shown} is back after ${Math.round(trouble.afterMs / 1000)} s: the work goes on.`;
+      return `The engine ${shown} is back after ${Math.round(trouble.afterMs / 1000)} s: the work continues.`;
     case 'lost':
       return trouble.error.message;
   }

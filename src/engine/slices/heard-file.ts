@@ -151,7 +151,7 @@ export class HeardFile {
     // Each result is written from memory once the engine is back, if this process lives until then.
     if (this.#dropped === 1)
       this.#say(
-        `Answers that are heard while the engine is away are no longer kept in ${this.#file}: ${why}. They are lost if this process ends before the engine is back.`,
+        `Answers that arrive while the engine is away are no longer kept in ${this.#file}: ${why}. They are lost if this process ends before the engine is back.`,
       );
   }
 

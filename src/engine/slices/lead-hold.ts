@@ -127,7 +127,7 @@ const restored = ({ shown }: EnginePool, name: string): StateError =>
   new StateError(
     'state.old',
     `The engine ${shown} has an older state of the run ${name} than a moment ago: its database was restored.`,
-    { hint: 'Give the same command again: it says how much is missing in that state, and how to go on.' },
+    { hint: 'Give the same command again: it says how much is missing in that state, and how to continue.' },
   );
 
 /** Creates the error of a process that may not lead a run, because another process leads it. */

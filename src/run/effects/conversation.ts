@@ -49,7 +49,7 @@ export function conversationOf(record: JobRecord, lookup: RecordLookup): readonl
   for (let at: JobRecord | undefined = record; at !== undefined; ) {
     if (turns.length === longest) throw new Error(`Internal error: ${record.key} continues too many jobs.`);
     const { request }: JobRecord = at;
-    if (!isTextRequest(request)) throw new Error(`Internal error: ${at.key} asks for no text.`);
+    if (!isTextRequest(request)) throw new Error(`Internal error: ${at.key} is not a text job.`);
     turns.unshift({ request, images: imagesOf(at, request, lookup), after: saidBy(at, at !== record) });
     at = request.continues === undefined ? undefined : existing(request.continues, lookup);
   }
@@ -82,7 +82,7 @@ export function shownImages(
   if ('sha256' in image) {
     const { sha256 } = image;
     const path = files?.[sha256];
-    if (path === undefined) throw new Error(`Internal error: nobody says where the file ${sha256} lies.`);
+    if (path === undefined) throw new Error(`Internal error: the path of the file ${sha256} is unknown.`);
     return [{ source: { kind: 'file', path, sha256 }, bytes: encoded(largestInput) }];
   }
   const { artifacts, result, origin } = existing(image.job, lookup);
@@ -134,6 +134,6 @@ function saidPart(part: Value, { key, artifacts, origin }: JobRecord): SaidPart 
 function existing(key: string, lookup: RecordLookup): JobRecord {
   const record = lookup(key);
   if (record === undefined)
-    throw new Error(`Internal error: job ${key} is continued or shown and is not in the state.`);
+    throw new Error(`Internal error: job ${key} is needed by a request and is missing in the state.`);
   return record;
 }

@@ -60,7 +60,7 @@ function verdictOf(
   }
   const { refusal, finishReason = 'STOP', finishMessage, functionCalls, text, images } = candidate;
   if (refusal !== undefined && refusal !== '')
-    return failed(explained('text.refused', `The model would not answer: ${cutText(refusal)}`));
+    return failed(explained('text.refused', `The model refused to answer: ${cutText(refusal)}`));
   const reason = named(finishReason, finishMessage);
   const holds = hasText(text) || images.length > 0;
   const accepted =
@@ -68,14 +68,14 @@ function verdictOf(
   if (!(accepted && (holds || functionCalls.length > 0)))
     switch (finishOf(finishReason)) {
       case 'bad-call':
-        return invalid(explained('text.bad-call', `The model made a function call that is none: ${reason}.`));
+        return invalid(explained('text.bad-call', `The model made an invalid function call: ${reason}.`));
       case 'filtered':
         return failed(explained('text.filtered', `The answer was filtered: ${reason}.`));
       case 'other':
         return invalid(
           explained(
             'text.filtered',
-            `The model ended its answer and did not say why: ${reason}.${acceptAdvice(finishReason)}`,
+            `The model ended its answer without saying why: ${reason}.${acceptAdvice(finishReason)}`,
           ),
         );
       case 'no-image':
@@ -86,7 +86,7 @@ function verdictOf(
         return failed(
           explained(
             'text.filtered',
-            `The answer ended for a reason that is no plain end: ${reason}.${acceptAdvice(finishReason)}`,
+            `The answer ended for an unknown reason: ${reason}.${acceptAdvice(finishReason)}`,
           ),
         );
       case 'plain':
@@ -124,7 +124,7 @@ function checkJson(
   if (expected === undefined) return undefined;
   if (kept?.value === undefined)
     return invalid(
-      explained('text.not-json', `The answer is not JSON, as was asked for. It begins: ${excerpt(text)}`),
+      explained('text.not-json', `The answer is not the requested JSON. It begins: ${excerpt(text)}`),
     );
   if (expected.schema === undefined) return undefined;
   const checked = replyChecker(expected.schema).check(kept.value.json);
@@ -132,7 +132,7 @@ function checkJson(
   return invalid(
     explained(
       'text.schema',
-      `The answer's JSON is not what its schema says: ${checked.problems.join('; ')}.`,
+      `The answer's JSON does not match its schema: ${checked.problems.join('; ')}.`,
     ),
   );
 }
@@ -241,7 +241,7 @@ const failed = (error: JobError): ReplyVerdict => ({ kind: 'failed', error });
 const cutOff = (explained: Explained, reason: string, finishReason: string): JobError =>
   explained(
     'text.max-tokens',
-    `The answer was cut off (${reason}). Raise the most tokens of an answer, or say \`accept: [${asYaml(finishReason)}]\` to take it as it is.`,
+    `The answer was cut off (${reason}). Raise the maximum tokens of an answer, or write \`accept: [${asYaml(finishReason)}]\` to take it as it is.`,
   );
 
 /** Longest text that the `accept` option takes, in characters. */
@@ -250,7 +250,7 @@ const longestAccepted = 200;
 const acceptAdvice = (reason: string): string =>
   reason.length > longestAccepted
     ? ''
-    : ` If such an answer is a result, say \`accept: [${asYaml(reason)}]\`.`;
+    : ` If such an answer is a result, write \`accept: [${asYaml(reason)}]\`.`;
 
 /** The word itself where YAML reads it as a string, otherwise the word in quotation marks. */
 const asYaml = (text: string): string =>
@@ -263,7 +263,7 @@ function allThought(explained: Explained, { usage }: TextReply): JobError {
   const thoughts = usage?.thoughts;
   return explained(
     'text.empty',
-    `The model used up the tokens of its answer before it said anything${
+    `The model used up the tokens of its answer before it wrote anything${
       thoughts === undefined ? '' : `: ${thoughts} of them were spent on thinking`
     }. Raise maxOutputTokens (max_tokens of chat), or let it think less.`,
   );

@@ -134,5 +134,5 @@ export async function withInputs<T>(
 const aborted: SaveFailure = {
   code: 'download.aborted',
   class: 'retry',
-  message: 'The run was left before the images of this request were read.',
+  message: 'The run ended before the images of this request were read.',
 };

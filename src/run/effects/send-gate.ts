@@ -104,7 +104,7 @@ const unsent: { readonly ok: false; readonly error: ServiceFailure } = {
   error: {
     code: 'connection.aborted',
     class: 'unsent',
-    message: 'The run ended, or this worker lost the engine, before the request left.',
+    message: 'The run ended, or this worker lost the engine, before the request was sent.',
   },
 };
 

@@ -40,10 +40,10 @@ export async function submit(
   const { request, pressed } = record;
   const { service, inputBudget } = ports;
   const shared = common(record, ports);
-  if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} asks for text, not for a task.`);
+  if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} is a text job and makes no task.`);
   if (request.press !== undefined) {
     if (pressed === undefined || parentTaskId === undefined)
-      throw new Error(`Internal error: click ${record.key} is to be submitted without its button.`);
+      throw new Error(`Internal error: click ${record.key} has no button to press.`);
     const { customId } = pressed;
     // Vary (Region) opens its modal only with remix (gateway 4.6).
     const remix = request.fields['remix'] === true || isInpaint(pressed) ? { enableRemix: true } : {};
@@ -52,7 +52,7 @@ export async function submit(
   const { kind, fields, images: sources = [] } = request;
   const extending = extendsParent(request) ? parentTaskId : undefined;
   if (extendsParent(request) && extending === undefined)
-    throw new Error(`Internal error: video ${record.key} is to extend a task that nobody named.`);
+    throw new Error(`Internal error: video ${record.key} has no task to extend.`);
   return await withInputs(inputBudget, signal, async (hold) => {
     const { images, mask } = await pictures(record, sources, request.mask, ports, hold, signal);
     const extended = extending === undefined ? {} : { taskId: extending };
@@ -76,7 +76,7 @@ export async function checkMask(
 export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal: AbortSignal): Submitted {
   const { request, modal } = record;
   if (request.press === undefined || modal === undefined)
-    throw new Error(`Internal error: job ${record.key} has no modal to answer.`);
+    throw new Error(`Internal error: job ${record.key} has no modal to confirm.`);
   const { service, lookup, inputBudget } = ports;
   const { taskId } = modal;
   // A prompt suggested by a describe is not part of the request. It is looked up here, also above a remix.
@@ -146,7 +146,7 @@ function maskOf(mask: MaskSource, { files }: JobRecord) {
   if ('shapes' in mask) return { source: { kind: 'shapes', shapes: mask.shapes }, invert } as const;
   const { sha256 } = mask;
   const path = files?.[sha256];
-  if (path === undefined) throw new Error(`Internal error: nobody says where the mask ${sha256} lies.`);
+  if (path === undefined) throw new Error(`Internal error: the path of the mask ${sha256} is unknown.`);
   return { source: { kind: 'file', path, sha256 }, invert } as const;
 }
 
@@ -156,6 +156,6 @@ function sizeOfParent({ parent }: JobRecord, lookup: RecordLookup): { width: num
   for (const { width, height } of artifacts)
     if (width !== undefined && height !== undefined) return { width, height };
   throw new MissingInput(
-    'The size of the image that is repainted is not known: its file was not kept (keep: false).',
+    'The size of the image to repaint is not known: its file was not kept (keep: false).',
   );
 }

@@ -138,7 +138,7 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
       return granted(job, context);
     case 'elapsed':
       if (job.want.kind !== 'wait')
-        throw new Error(`Internal error: time came for a job that wants ${job.want.kind}.`);
+        throw new Error(`Internal error: a timer ended for a job whose next request is ${job.want.kind}.`);
       return { job: { ...job, want: job.want.next } };
     case 'submitted':
       return (isConfirming(job) ? onModalResult : onSubmitResult)(job, event.result, context);
@@ -200,6 +200,6 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'wait':
     case 'answer':
     case 'nothing':
-      throw new Error(`Internal error: a job that wants ${want.kind} was granted something.`);
+      throw new Error(`Internal error: a job whose next request is ${want.kind} was granted one.`);
   }
 }

@@ -70,8 +70,8 @@ const failUnanswered = (job: Job, now: number): JobStep =>
       code: 'modal.unanswered',
       message:
         job.record.request.press !== undefined
-          ? 'The button opened a dialog that wants further input. Say in the path what to answer: `prompt`, and for Vary (Region) `mask` too.'
-          : 'The task wants further input, which only a button\u2019s step in a path can give (`prompt`, `mask`).',
+          ? 'The button opened a dialog that needs further input. Give the answer in the path: `prompt`, and for Vary (Region) `mask` too.'
+          : 'The task needs further input, which only a button\u2019s step in a path can give (`prompt`, `mask`).',
     },
     now,
   );

@@ -119,8 +119,8 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
   if (owner === undefined && task.state === 'unfinished') return undefined;
   const said =
     owner === undefined
-      ? 'what the service shows of it does not say whose it is'
-      : `what the service shows of it says that it is that of job ${owner.key}`;
+      ? 'the service does not show which job it belongs to'
+      : `the service shows that it belongs to job ${owner.key}`;
   const others = rivals.map(({ key }) => key).join(', ');
   const doubted = unconfirmedBy(record, task, context);
   const known = become(record, record.status, {
@@ -180,7 +180,7 @@ function disowned(job: Job, why: string, context: JobContext): JobStep {
   });
   const error: JobError = {
     code: 'task.shared',
-    message: `${why} So it is not known what became of this job's own submission: it may have made a task, and may have been paid.`,
+    message: `${why} So the result of this job's own submission is unknown: it may have made a task, and may have been paid.`,
   };
   const { watch: _, showedOther: __, ...known } = job;
   return settle({ ...known, record: doubtful }, 'in-doubt', error, context.now);

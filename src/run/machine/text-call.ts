@@ -74,7 +74,7 @@ function account(job: Job, result: CallResult, context: JobContext): Job {
   if (usage === undefined && !hasReply) return job;
   // A late answer to an earlier call belongs to another round.
   const record = hasReply ? become(job.record, job.record.status, { unheard: undefined }) : job.record;
-  if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} asks for no text.`);
+  if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} is not a text job.`);
   const price = context.replyPrice(record.request, usage);
   const untold = hasReply ? untoldOf(usage, result, context.assumedUsage(record)) : undefined;
   const isPricedByTokens =

@@ -69,7 +69,7 @@ export class DiskRoom {
     this.#emit({
       type: 'run:notice',
       code: 'disk.low',
-      message: `Little space is left on the disk: ${words(free)} are free for ${this.#port.directory}${need}. Make room there; a run whose disk is full stops (exit 74), and goes on once there is room and it is run again.`,
+      message: `Little space is left on the disk: ${words(free)} are free for ${this.#port.directory}${need}. Free some space there; a run whose disk is full stops (exit 74), and continues when it is run again with enough space.`,
     });
   }
 

@@ -27,7 +27,7 @@ export function closeKind(state: SchedulerState, kind: KindState, closing: Closi
   outbox.emit({
     type: 'run:notice',
     code: closing.code,
-    message: `${sentence(closing.message)} No more ${kind.name} are asked for in this run; all else goes on.`,
+    message: `${sentence(closing.message)} No more ${kind.name} are requested in this run; everything else continues.`,
   });
 }
 

@@ -30,7 +30,7 @@ export function noteSaved(
   const { isShut: wasShut } = jobs;
   files.failed(`${key}/${job.record.artifacts.length}`, result.error, now);
   if (jobs.isShut && !wasShut) {
-    const message = `Not one of the last ${filesInVain} files could be downloaded: no new task is begun until one can be. The last one: ${result.error.message}`;
+    const message = `None of the last ${filesInVain} files could be downloaded: no new task begins until one can be. The last error: ${result.error.message}`;
     state.outbox.emit({ type: 'run:notice', code: 'downloads.in-vain', message });
   }
   const end = files.end(now, retry.patienceMs);

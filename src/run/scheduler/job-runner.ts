@@ -117,7 +117,7 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
   outbox.emit({
     type: 'run:notice',
     code: 'task.shared',
-    message: `The service gave one task id (${task.id}) to job ${record.key} and to ${doubted.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Look at it; --redo makes it anew.`,
+    message: `The service gave one task id (${task.id}) to job ${record.key} and to ${doubted.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Check it; --redo makes it again.`,
   });
 }
 
@@ -147,7 +147,7 @@ const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean
   (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
 
 const noDoubtSearch =
-  'This gateway does not list its tasks: --in-doubt find finds none of them, and jobs in doubt stay so.';
+  'This gateway does not list its tasks: --in-doubt find finds none of them, and jobs in doubt stay in doubt.';
 
 const noSearch =
   'A submission got no clear answer, and this gateway does not list its tasks: such a submission is sent again without looking for its task, and may be paid twice. retry.ambiguous: hold holds it instead.';

@@ -149,7 +149,7 @@ function noteWhole(state: SchedulerState, record: JobRecord): void {
   state.outbox.emit({
     type: 'run:notice',
     code: error.code,
-    message: `The grid of ${name} in cell ${cell} ${files.length === 0 ? 'stays whole' : 'has not all frames of the service'}: ${error.message} promptpress show says it of others (${record.key}).`,
+    message: `The grid of ${name} in cell ${cell} ${files.length === 0 ? 'stays whole' : 'lacks frames of the service'}: ${error.message} promptpress show tells it of others (${record.key}).`,
   });
 }
 

@@ -115,8 +115,8 @@ async function through(
   await end();
   const code = await leading.done;
   const err = leading.err();
-  const isSaid = err.includes('Nothing is lost: it is waited for, and nothing new is sent meanwhile.');
-  const isBack = / is back after \d+ s: the work goes on\./.test(err);
+  const isSaid = err.includes('Nothing is lost: this process waits for it, and sends nothing new meanwhile.');
+  const isBack = / is back after \d+ s: the work continues\./.test(err);
   return { meanwhile, code, isSaid, isBack, ...(await outage.end()), err };
 }
 
@@ -234,7 +234,7 @@ describe.runIf(hasOwnPostgres).concurrent('a database with a fault', () => {
     for (const each of [leading, worker]) {
       expect(await each.done, each.err()).toBe(74);
       expect(each.err()).toContain(' refuses this user or password (');
-      expect(each.err()).toContain('once that is mended, give the same command again');
+      expect(each.err()).toContain('once that is fixed, give the same command again');
     }
     const refused = await outage.run().done;
     expect(refused).toBe(2);

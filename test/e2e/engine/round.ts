@@ -265,7 +265,7 @@ export async function chaosRound(
   };
   const heedStranger = ({ members }: Crowd): void => {
     const said = stranger === undefined ? [] : (members[stranger]?.lives ?? []);
-    strangers += said.filter((text) => text.includes('is not on this machine as the run has it')).length;
+    strangers += said.filter((text) => text.includes('is missing on this machine, or differs')).length;
   };
 
   const settleDoubts = async (lead: (...more: readonly string[]) => Promise<CliResult>): Promise<void> => {

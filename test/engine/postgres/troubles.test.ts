@@ -41,8 +41,8 @@ it('says once that an engine is away, after a few seconds, and once that it is b
   await engine.ask(34_000);
   await engine.ask(35_000);
   expect(engine.lines).toEqual([
-    'The engine postgres://pp@db/runs does not answer (as the server says it). Nothing is lost: it is waited for, and nothing new is sent meanwhile. Check that PostgreSQL runs there and can be reached from here.',
-    'The engine postgres://pp@db/runs is back after 34 s: the work goes on.',
+    'The engine postgres://pp@db/runs does not answer (as the server says it). Nothing is lost: this process waits for it, and sends nothing new meanwhile. Check that PostgreSQL runs there and can be reached from here.',
+    'The engine postgres://pp@db/runs is back after 34 s: the work continues.',
   ]);
   expect(engine.troubles.lost).toBeUndefined();
 });

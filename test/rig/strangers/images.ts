@@ -101,7 +101,7 @@ export const images: readonly Stranger[] = [
     pipeline:
       'matrix: { n: { from: 1, to: 20 } }\nsteps: { grid: { imagine: "a fox {{ n }}", grid: split } }\n',
     exchanges: [['image', { status: 403, body: 'no' }]],
-    verdict: { exit: 3, codes: {}, says: ['Not one of the last 20 files could be downloaded'] },
+    verdict: { exit: 3, codes: {}, says: ['None of the last 20 files could be downloaded'] },
     later: [{ verdict: { exit: 0, rows: { done: 100 }, codes: {}, asked: { imagine: 0, image: 20 } } }],
   },
   {
@@ -112,7 +112,7 @@ export const images: readonly Stranger[] = [
       ['image', { drip: 1 }, { match: ({ path }) => !path.includes('.mp4') }],
       ['image', { status: 403, body: 'no' }, { match: ({ path }) => path.includes('.mp4') }],
     ],
-    verdict: { exit: 3, codes: {}, says: ['Not one of the last 20 files could be downloaded'] },
+    verdict: { exit: 3, codes: {}, says: ['None of the last 20 files could be downloaded'] },
     later: [
       { verdict: { exit: 0, rows: { done: 40 }, codes: {}, asked: { imagine: 0, video: 0, image: 20 } } },
     ],

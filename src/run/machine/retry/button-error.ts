@@ -29,7 +29,7 @@ export function buttonError(
         : 'nothing can be pressed here';
     return {
       code: 'button.missing',
-      message: `This gateway shows no buttons of its tasks, so that clicks go by submit/change, and ${what}: ${asked} cannot. Where it knows submit/action all the same, write service.clicks: action.`,
+      message: `This gateway does not show the buttons of its tasks, so clicks use submit/change, and ${what}: ${asked} cannot. If it supports submit/action all the same, write service.clicks: action.`,
     };
   }
   if (found.kind === 'none') {
@@ -54,14 +54,14 @@ export function pressError(button: Button, { mask, fields }: ClickRequest): JobE
   if (isChange(button) && (fields['remix'] === true || fields['prompt'] !== undefined))
     return {
       code: 'button.not-offered',
-      message: `This gateway shows no buttons of its tasks, so that clicks go by submit/change, which takes no prompt and no remix: ${offered([button])} was not pressed.`,
+      message: `This gateway does not show the buttons of its tasks, so clicks use submit/change, which takes no prompt and no remix: ${offered([button])} was not pressed.`,
     };
   if (why !== undefined)
     return { code: 'button.no-task', message: `The button ${offered([button])} ${why}.` };
   if (mask === undefined || mayTakeMask(button)) return undefined;
   return {
     code: 'mask.unused',
-    message: `The button ${offered([button])} takes no mask, and one stands beside it. It was not pressed. Take the mask away, or name the button that takes one: Vary (Region).`,
+    message: `The button ${offered([button])} takes no mask, but one is given. It was not pressed. Remove the mask, or name the button that takes one: Vary (Region).`,
   };
 }
 

@@ -13,7 +13,7 @@ export const refusalCode = (code: number): string =>
 /** Returns the error of a submission that the service's full queue refused. */
 export const queueFull = ({ code, message }: Extract<SubmitResult, { kind: 'queue-full' }>): JobError => ({
   code: 'submit.refused',
-  message: `The service put the submission off (code ${code}): ${message}`,
+  message: `The service deferred the submission (code ${code}): ${message}`,
 });
 
 /** Returns the part of a failure that the record keeps. */
@@ -29,7 +29,7 @@ export function jobError(failure: ServiceFailure): JobError {
 /** Returns the error of a job in doubt whose submission gave no usable answer. */
 export function inDoubtError(failure: ServiceFailure, what = 'The submission'): JobError {
   const how =
-    failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what became of it';
+    failure.status === undefined ? 'its answer never arrived' : 'its answer does not say what happened to it';
   return {
     ...jobError(failure),
     message: `${what} was sent and ${how}, so a task may exist and may have been paid: ${failure.message}`,

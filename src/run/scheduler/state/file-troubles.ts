@@ -44,7 +44,7 @@ export class FileTroubles {
     if (!this.isShut || (this.#arePassing && now - this.#since < patienceMs)) return undefined;
     return {
       code: 'downloads.in-vain',
-      message: `Not one of the last ${filesInVain} files could be downloaded, so nothing more is paid for. What is made is kept, and the next run downloads it without paying again. The last one: ${this.#last}`,
+      message: `None of the last ${filesInVain} files could be downloaded, so nothing more is paid for. Finished results are kept, and the next run downloads them without paying again. The last error: ${this.#last}`,
     };
   }
 }

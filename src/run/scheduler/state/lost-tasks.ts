@@ -46,7 +46,7 @@ export class LostTasks {
     return {
       type: 'run:notice',
       code: 'tasks.forgotten',
-      message: `The service knows none of the ${tasks} tasks that it is looked at for: it may have been restarted and have forgotten them. One new task at a time is begun until one is found; the others are looked at until timeouts.task.`,
+      message: `The service knows none of the ${tasks} tasks that this run waits for: it may have been restarted and have forgotten them. One new task at a time is begun until one is found; the others are checked until timeouts.task.`,
     };
   }
 
@@ -58,7 +58,7 @@ export class LostTasks {
     return {
       kind: 'stopped',
       code: 'tasks.forgotten',
-      message: `The service took ${mostProbes} new tasks in a row and knows none of them, so nothing more is begun and paid for. Look whether it is set up as before, and keeps its tasks; then run again: what it knows by then is not paid again.`,
+      message: `The service accepted ${mostProbes} new tasks in a row and knows none of them, so nothing more is begun and paid for. Check that it is set up as before and keeps its tasks; then run again: tasks that it knows by then are not paid again.`,
     };
   }
 }

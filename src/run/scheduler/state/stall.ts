@@ -58,7 +58,7 @@ function whatIsWaitedFor(
     if (at <= now || at === Number.POSITIVE_INFINITY) continue;
     const seconds = Math.ceil((at - now) / 1000);
     return event(
-      `no ${name} request may leave for another ${seconds} s, by its rate${name === 'text' ? ', by the rate of tokens,' : ''} or because the service refused the last one`,
+      `no ${name} request may be sent for another ${seconds} s, by its rate${name === 'text' ? ', by the rate of tokens,' : ''} or because the service refused the last one`,
     );
   }
   const asked = jobs.filter(({ record }) => record.status === 'submitting' && isTextRequest(record.request));
@@ -66,7 +66,7 @@ function whatIsWaitedFor(
   if (running.length > 0) return event(tasksText(running, now), running);
   if (asked.length > 0)
     return event(
-      `${counted(asked.length, 'text call is', 'text calls are')} not answered; ${ageText(asked, 'left', now)}`,
+      `${counted(asked.length, 'text call is', 'text calls are')} not answered; ${ageText(asked, 'was sent', now)}`,
       asked,
     );
   for (const name of routeOrder) {
@@ -75,7 +75,7 @@ function whatIsWaitedFor(
     );
     if (deferred.length > 0)
       return event(
-        `${counted(deferred.length, 'job was', 'jobs were')} put off by the service, and ${deferred.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
+        `${counted(deferred.length, 'job was', 'jobs were')} deferred by the service, and ${deferred.length === 1 ? 'waits' : 'wait'} for another ${name} request`,
         deferred,
       );
   }

@@ -68,6 +68,6 @@ export function noteSleep(state: SchedulerState, now: number): void {
   state.outbox.emit({
     type: 'run:notice',
     code: 'run.slept',
-    message: `The run stood still for ${minutes} min: the machine slept, or the process was stopped. That time counts for no task (timeouts.task).`,
+    message: `The run stood still for ${minutes} min: the machine slept, or the process was stopped. That time does not count for any task (timeouts.task).`,
   });
 }

@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('the files of a pipeline on several machines', () 
       expect(shown).toEqual([ours, ours, ours]);
       expect(await Promise.all(copies)).toEqual(copies.map(() => [`${sha256}.image`]));
       expect(await readdir(rig.at('runs', name, 'inputs'))).toEqual([]);
-      expect(lacking.err()).toMatch(/"pic.png" is not on this machine as the run has it/);
+      expect(lacking.err()).toMatch(/"pic.png" is missing on this machine, or differs from/);
       const done = ask === '' ? ['done', 'done', 'done'] : Array.from({ length: 6 }, () => 'done');
       expect(await statuses(name)).toEqual(done);
     },

@@ -22,7 +22,7 @@ it.each([
 it('the error of a full queue has its code and its message', () => {
   expect(queueFull({ kind: 'queue-full', code: 9, message: 'busy' })).toEqual({
     code: 'submit.refused',
-    message: 'The service put the submission off (code 9): busy',
+    message: 'The service deferred the submission (code 9): busy',
   });
 });
 
@@ -48,7 +48,7 @@ describe('what the record keeps of a failure', () => {
     expect(inDoubtError(broken, 'The answer to the modal')).toMatchObject({
       httpStatus: 200,
       requestId: 'R1',
-      message: `The answer to the modal was sent and its answer does not say what became of it, so a task may exist and may have been paid: ${broken.message}`,
+      message: `The answer to the modal was sent and its answer does not say what happened to it, so a task may exist and may have been paid: ${broken.message}`,
     });
   });
 

@@ -70,7 +70,7 @@ describe('the stall detector', () => {
     const { lane } = jobs.routes.onResult('text', at, 't');
     lane.note({ kind: 'throttled', retryAfterMs: 90_000, reason: '429' }, at, 't');
     expect(new StallDetector(epoch).notice(jobs, at)).toMatchObject({
-      reason: expect.stringContaining('no text request may leave for another 90 s'),
+      reason: expect.stringContaining('no text request may be sent for another 90 s'),
     });
   });
 
@@ -121,19 +121,19 @@ describe('the stall detector', () => {
     });
 
     it('text calls, where no task is', () => {
-      expect(reasonOf(asking('a', 10))).toBe('1 text call is not answered; it left 20 min ago');
+      expect(reasonOf(asking('a', 10))).toBe('1 text call is not answered; it was sent 20 min ago');
       expect(reasonOf(asking('a', 10), asking('b', 30))).toBe(
-        '2 text calls are not answered; the oldest left 40 min ago',
+        '2 text calls are not answered; the oldest was sent 40 min ago',
       );
       expect(reasonOf(asking('a', 10), running('k', 20))).toMatch(/^1 task is not finished/);
     });
 
     it('jobs that the service put off, where nothing is under way', () => {
       expect(reasonOf(deferred('a'))).toBe(
-        '1 job was put off by the service, and waits for another submit request',
+        '1 job was deferred by the service, and waits for another submit request',
       );
       expect(reasonOf(deferred('a'), deferred('b'))).toBe(
-        '2 jobs were put off by the service, and wait for another submit request',
+        '2 jobs were deferred by the service, and wait for another submit request',
       );
       const going = job(imagineRecord({ key: 'c' }), { deferrals: { submit: deferral } });
       expect(reasonOf(going)).toBe('0 requests are under way');
