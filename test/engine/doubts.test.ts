@@ -37,7 +37,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     return { run, worker, epoch, settle };
   }
 
-  it('is a worker’s where that decided first, and nothing is written', async () => {
+  it('is not changed by the user once a worker has decided about it', async () => {
     const { worker, epoch, settle } = await inDoubt('first');
     const sent = jobRecord('first', 'submitting', { submittedAt: 18, submittedBy: '1/1', attempts: 2 });
     await worker.commit(turnOf(1, epoch, [sent], { from: worker }));
@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect(await worker.reader.totals()).toEqual(before);
   });
 
-  it('is the user’s where he decided first: a worker that knew it before submits nothing', async () => {
+  it('is changed by the user’s decision: a worker with older data submits nothing', async () => {
     const { worker, epoch, settle } = await inDoubt('second');
     const settled = jobRecord('second', 'pending', { attempts: 1 });
     expect(await settle(settled)).toBe(true);
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect(await worker.reader.attempts('second')).toHaveLength(1);
   });
 
-  it('opens the slices that have left jobs below it, also one that was held as it was settled', async () => {
+  it('opens the slices with jobs below it, including one that was held during the decision', async () => {
     const { run, worker, settle } = await inDoubt('parent');
     const { pool } = engine;
     await addSlices(pool, run, [
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect([await late.feed(), await waiting()]).toEqual([false, []]);
   });
 
-  it('is told of as unheard only while its worker does not show itself', async () => {
+  it('is reported as unheard only while its worker is silent', async () => {
     const run = await engine.run(1);
     const { pool } = engine;
     const { session } = await beginSession({ pool, clock: wallClock }, run, { name: 'w', leaseMs: 30_000 });
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect(await unheardJobs(pool, run)).toBeUndefined();
   });
 
-  it('that has a task is left to whoever takes the slice that it gets', async () => {
+  it('that has a task gets a slice of its own, which a worker takes', async () => {
     const { run, worker, settle } = await inDoubt('third');
     await engine.pool.query('UPDATE promptpress.slices SET done = true WHERE run = $1', [run]);
     const { rows } = await engine.pool.query<{ next: number }>(

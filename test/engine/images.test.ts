@@ -5,7 +5,7 @@ import type { ImageFile } from '../../src/plan/request/image-files.ts';
 import { hasPostgres } from '../rig/postgres.ts';
 import { type TestEngine, testEngine } from './state/opened.ts';
 
-describe.runIf(hasPostgres)('the files that a run on an engine shows', () => {
+describe.runIf(hasPostgres)('the image files of a run on an engine', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -29,7 +29,7 @@ describe.runIf(hasPostgres)('the files that a run on an engine shows', () => {
     return images.facts(path);
   };
 
-  it('are what the coordinator has, and unread where they are other ones, in each invocation anew', async () => {
+  it('are described by the coordinator, and unread where a worker has other content, anew in each invocation', async () => {
     const run = await engine.run();
     expect(await read(process(run, file('aa'), { leads: true }))).toEqual(file('aa'));
     expect(await read(process(run, file('aa')))).toEqual(file('aa'));
@@ -48,13 +48,13 @@ describe.runIf(hasPostgres)('the files that a run on an engine shows', () => {
     expect(await read(process(run, file('bb'), next))).toEqual(file('bb'));
   });
 
-  it('cannot be used by anybody where the coordinator cannot use them', async () => {
+  it('cannot be used by any worker where the coordinator cannot use them', async () => {
     const run = await engine.run();
     expect(await read(process(run, absent, { leads: true }))).toEqual(absent);
     expect(await read(process(run, file('aa')))).toEqual(absent);
   });
 
-  it('are asked for by workers where only a reply names them, and never decided by them', async () => {
+  it('are requested by workers where only a reply names them, and described only by the coordinator', async () => {
     const run = await engine.run(1);
     const lead = process(run, file('aa'), { leads: true });
     const [first, second] = [process(run, file('bb')), process(run, file('aa'))];
@@ -70,7 +70,7 @@ describe.runIf(hasPostgres)('the files that a run on an engine shows', () => {
     expect(await read(first, 'reply.png')).toBe('unread');
   });
 
-  it('are copied once for those that lack them, and never another content', async () => {
+  it('are copied once for workers that lack them, never with other content', async () => {
     const run = await engine.run(1);
     const lead = process(run, file('aa'), { leads: true });
     await read(lead);

@@ -29,7 +29,7 @@ const never: RunControl = { drain: new AbortController().signal, leave: new Abor
 const leaseMs = 400;
 
 it.runIf(hasPostgres)(
-  'texts that are answered while the cable of their worker is cut are asked for once',
+  'texts answered while their worker is disconnected are requested once',
   async () => {
     const { plan, cells } = await planOf(`name: cut
 matrix: { n: { from: 1, to: 24 } }

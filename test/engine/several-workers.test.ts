@@ -120,7 +120,7 @@ async function byWorkers(
   return { led, service, run };
 }
 
-it.runIf(hasPostgres)('two workers carry out a run by slices, each job once', async () => {
+it.runIf(hasPostgres)('two workers run all slices of a run, each job once', async () => {
   const { plan, cells } = await planOf(`name: several
 matrix: { n: { from: 1, to: 40 } }
 steps:
@@ -144,7 +144,7 @@ steps:
 });
 
 it.runIf(hasPostgres)(
-  'a run that its coordinator stops ends for all workers, and the next invocation finishes it',
+  'a run stopped by its coordinator ends for all workers, and the next invocation finishes it',
   async () => {
     const { plan, cells } = await planOf(`name: stopped
 matrix: { n: { from: 1, to: 30 } }
@@ -165,7 +165,7 @@ steps:
 );
 
 it.runIf(hasPostgres)(
-  'workers spend no more tokens than the budget: what is under way is counted, too',
+  'workers spend no more tokens than the budget, including calls in flight',
   async () => {
     const { plan } = await planOf(`name: tokens
 matrix: { n: { from: 1, to: 60 } }
@@ -193,7 +193,7 @@ steps:
   },
 );
 
-it.runIf(hasPostgres)('texts alone wait for no room, though tasks of another run use all of it', async () => {
+it.runIf(hasPostgres)('text calls wait for no task slot, even if tasks of another run use all of them', async () => {
   const { plan } = await planOf(`name: lines
 matrix: { n: { from: 1, to: 6 } }
 steps:
@@ -218,7 +218,7 @@ steps:
 });
 
 it.runIf(hasPostgres)(
-  'a worker that cannot show that it is there sends nothing, and goes on where it can',
+  'a worker that cannot send heartbeats sends nothing, and continues when it can',
   async () => {
     const { plan, cells } = await planOf(`name: silent
 matrix: { n: { from: 1, to: 24 } }
@@ -255,7 +255,7 @@ steps:
   },
 );
 
-it.runIf(hasPostgres)('a run is whole where its last worker did the rest before it left', async () => {
+it.runIf(hasPostgres)('a run is complete where its last worker did the rest before it left', async () => {
   const { plan } = await planOf(`name: last
 matrix: { n: { from: 1, to: 4 } }
 steps:
@@ -325,7 +325,7 @@ steps:
 });
 
 it.runIf(hasPostgres)(
-  'an engine that another release has changed ends whoever works there, with what is wrong',
+  'a change of the engine by another release ends every worker with the reason',
   async () => {
     const { plan } = await planOf(`name: changed
 matrix: { n: { from: 1, to: 40 } }
@@ -345,7 +345,7 @@ steps:
   },
 );
 
-it.runIf(hasPostgres)('each redo that fails is told, also while others are', async () => {
+it.runIf(hasPostgres)('each failed redo is reported, also while others run', async () => {
   const { plan } = await planOf(`name: redos
 matrix: { n: { from: 1, to: 3 } }
 steps:

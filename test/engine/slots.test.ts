@@ -7,7 +7,7 @@ function limits() {
   return { noted, rooms: { granted: 10, note: (tasks: number) => void noted.push(tasks) } };
 }
 
-it('leaves a run what the other runs of the process do not use', () => {
+it('leaves a run the slots that the other runs of the process do not use', () => {
   const slots = new WorkerSlots(4);
   const [first, second] = [limits(), limits()];
   const [one, other] = [slots.within(first), slots.within(second)];
@@ -30,7 +30,7 @@ it('leaves a run what the other runs of the process do not use', () => {
   expect(first.noted).toEqual([3, 1]);
 });
 
-it('bounds nothing where no number is given, and tells nobody', () => {
+it('limits nothing where no number is given, and notifies nobody', () => {
   const slots = new WorkerSlots();
   const run = limits();
   const one = slots.within(run);
@@ -41,7 +41,7 @@ it('bounds nothing where no number is given, and tells nobody', () => {
   expect([one.rooms?.granted, other.rooms?.granted]).toEqual([10, 10]);
 });
 
-it('leaves what is known of the service as it is', () => {
+it('leaves the known facts of the service unchanged', () => {
   const shared = { ...limits(), kinds: new Set<string>(), served: new Set<'submit'>() };
   expect(new WorkerSlots(4).within(shared)).toMatchObject({ kinds: shared.kinds, served: shared.served });
 });

@@ -18,7 +18,7 @@ const prices = { m: { input: 1_000_000, output: 1_000_000 } };
 const tokensOf = ({ store }: World): number => store.totals().assumedTokens;
 
 describe('replies without a token count', () => {
-  it('count by their estimates, so that a budget of tokens binds, in one run and over several', async () => {
+  it('count with their estimate, so that a budget of tokens applies, in one run and over several', async () => {
     const here = await world(text, { onAsk: () => uncounted });
     const settings = virtualSettings({ budget: { tokens: 5000 }, limits: { tasks: 1, requests: 1 } });
     const { end, submits, tokens, events } = here.run({ settings });
@@ -31,7 +31,7 @@ describe('replies without a token count', () => {
     expect(here.run({ settings })).toMatchObject({ end: { code: 'budget.tokens' }, submits: 0 });
   });
 
-  it('count with the price of that estimate, so that a budget of money binds', async () => {
+  it('count with the price of that estimate, so that a budget of money applies', async () => {
     const here = await world(text, { onAsk: () => uncounted });
     const settings = virtualSettings({ budget: { cost: 5000 }, prices, limits: { tasks: 1, requests: 1 } });
     const { end, submits } = here.run({ settings });

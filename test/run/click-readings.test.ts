@@ -27,12 +27,12 @@ async function fetchesOf(path: string, cells: number, fullMs = 0): Promise<reado
   return [...fetches.values()].sort((a, b) => a - b);
 }
 
-it('presses buttons with no other request than the poll that showed the end of their task', async () => {
+it('presses buttons with no request but the poll that showed the end of their task', async () => {
   expect(await fetchesOf('U1', 3)).toEqual([1, 1, 1, 1, 1, 1]);
   expect(await fetchesOf('U1..U4 → Vary (Strong)', 1)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
-it('reads buttons again that have waited for longer than they may', async () => {
+it('reads buttons again whose reading is too old', async () => {
   const fetches = await fetchesOf('U1', 1, 30_000);
   expect(fetches).toHaveLength(2);
   expect(fetches[0]).toBe(1);
@@ -53,7 +53,7 @@ it.each([
   expect(here.service.submits.length).toBeLessThanOrEqual(52);
 });
 
-it('loses no click to a button that had changed where each request has one try', async () => {
+it('loses no click to a changed button where each request has one try', async () => {
   const here = await world(grid(10, 'U1..U4'), { duration: () => 1500, buttonsLiveMs: 5000 });
   const { retry } = virtualSettings();
   const settings = virtualSettings({ limits: { tasks: 4, requests: 32 }, retry: { ...retry, attempts: 1 } });
@@ -69,7 +69,7 @@ const refusals: readonly (SubmitResult | ServiceFailure)[] = [
 ];
 
 it.each(refusals)(
-  'reads a button that was only shown and is refused, and presses it at once: %#',
+  'reads a refused button that was only shown, and presses it at once: %#',
   async (no) => {
     const refused = new Set<string>();
     const here = await world(grid(10, 'U1'), {
@@ -99,7 +99,7 @@ it('fails a click that is refused again after its button was read for it', async
   expect(here.service.submits).toHaveLength(9);
 });
 
-it('presses a refused button once where its answer says that work may have been done', async () => {
+it('presses a refused button once where the answer says that work may have been done', async () => {
   const lost = failure('service.ambiguous', 'lost', { status: 400 });
   const here = await world(grid(3, 'U1'), {
     duration: () => 1500,
@@ -111,7 +111,7 @@ it('presses a refused button once where its answer says that work may have been 
 });
 
 it.each([1, 4])(
-  'puts off only the click whose parent the gateway does not see as finished yet: %i times',
+  'delays only the click whose parent the gateway does not show as finished yet: %i times',
   async (times) => {
     const refused = new Map<string, number>();
     const here = await world(grid(6, 'U1'), {

@@ -48,7 +48,7 @@ function writerOf({ fails, isLate = false }: { fails?: 'commit' | 'count'; isLat
 }
 
 describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {
-  it('has its records and attempts durable first, then its submissions counted', async () => {
+  it('makes its records and attempts durable first, then its submissions are counted', async () => {
     const { steps, writer } = writerOf({ isLate });
     const whole = commit({ records: [record], attempts: [attempt], effects });
     expect(await writer.write(whole)).toBeUndefined();
@@ -73,7 +73,7 @@ describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {
     expect(steps).toHaveLength(1);
   });
 
-  it('is left without what is durable where the count fails: nothing of it was sent', async () => {
+  it('is left without its durable part where the count fails: nothing of it was sent', async () => {
     const { writer } = writerOf({ isLate, fails: 'count' });
     const whole = commit({ records: [record], attempts: [attempt], effects });
     expect(await writer.write(whole)).toEqual({
@@ -93,7 +93,7 @@ describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {
   });
 });
 
-it('whose replies alone were not kept is durable, and fails', () => {
+it('a commit whose replies alone were not written is durable, and fails', () => {
   const unkept = new UnkeptReplies(full);
   const durable: unknown[] = [];
   const store = {
@@ -114,20 +114,20 @@ it('whose replies alone were not kept is durable, and fails', () => {
 });
 
 describe('a commit', () => {
-  it('is not written where nothing in it is to be durable', () => {
+  it('is not written where it contains nothing durable', () => {
     const { steps, writer } = writerOf();
     expect(writer.write(commit({ effects: effects.slice(1, 2) }))).toBeUndefined();
     expect(steps).toEqual([]);
   });
 
-  it('is written at once where the store is done at once', () => {
+  it('is written synchronously where the store is synchronous', () => {
     const { steps, writer } = writerOf();
     expect(writer.write(commit({ records: [record], effects }))).toBeUndefined();
     expect(steps).toHaveLength(3);
   });
 });
 
-it('a failure of the state ends a run as one of the disk, and any other one is a bug', () => {
+it('a failure of the state ends a run like a disk failure, and any other one is a bug', () => {
   expect(diskEnd(full)).toEqual({ kind: 'disk', code: 'state.full', message: 'no space' });
   const bug = new Error('Internal error: x');
   expect(() => diskEnd(bug)).toThrow(bug);

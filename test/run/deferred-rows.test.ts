@@ -58,7 +58,7 @@ describe('a row that the service always defers', () => {
     },
   );
 
-  it('does not block other rows with room for one task alone', async () => {
+  it('does not block other rows with a single task slot', async () => {
     const here = await world(grid(30), {
       onSubmit: ({ prompt }) => (prompt === 'picture 1' ? noAccount : undefined),
     });
@@ -67,7 +67,7 @@ describe('a row that the service always defers', () => {
     expect(here.statuses()).toEqual({ done: 29, failed: 1 });
   });
 
-  it('leaves all others done where every second row is deferred', async () => {
+  it('lets all others finish where every second row is deferred', async () => {
     const here = await world(grid(60), {
       onSubmit: ({ prompt }) => (Number(prompt.slice(8)) % 2 === 1 ? noAccount : undefined),
     });
@@ -111,7 +111,7 @@ steps:
     expect([here.statuses(), here.service.submits.length]).toEqual([{ done: 60 }, clicks]);
   });
 
-  it('does not block the calls of another model where its own is saturated', async () => {
+  it('does not block the calls of another model where its own is overloaded', async () => {
     const here = await world(
       `name: t
 matrix: { n: { from: 1, to: 60 }, model: [text-pro, text-flash] }

@@ -41,7 +41,7 @@ describe('the engine', () => {
   });
 
   it.each(['state.full', 'state.io', 'state.busy'])(
-    'ended by a commit that failed once (%s) at any moment, keeps what the requests under way come to',
+    'keeps the results of requests in flight when a commit fails once (%s) at any moment',
     async (fault) => {
       let kept = 0;
       for (let at = 1; at < 12; at++) {
@@ -66,7 +66,7 @@ describe('the engine', () => {
     },
   );
 
-  it('waits for a state that another program holds, and sends nothing in the meantime', async () => {
+  it('waits for a state that another program locks, and sends nothing meanwhile', async () => {
     for (let at = 1; at < 10; at++) {
       const store = memoryStore();
       const busy = [at, at + 1, at + 2].map((one) => ({ at: one, fault: 'state.busy' as const }));
@@ -77,14 +77,14 @@ describe('the engine', () => {
     }
   });
 
-  it('waits again each time that another program holds the state, however often it did before', async () => {
+  it('waits each time that another program locks the state, however often it did before', async () => {
     const busy = [1, 3, 5, 7, 9, 11, 13].map((at) => ({ at, fault: 'state.busy' as const }));
     const { end, service } = await run({ store: faultyStore(memoryStore(), busy) });
     expect(end).toEqual({ kind: 'complete' });
     expect(service.submits.length).toBe(10);
   });
 
-  it('ends when another program holds the state for retry.attempts tries', async () => {
+  it('ends when another program locks the state for retry.attempts tries', async () => {
     const store = memoryStore();
     const faulty = faultyStore(store, [{ at: 2, fault: 'state.busy', lasting: true }]);
     const { end } = await run({ store: faulty });
@@ -136,7 +136,7 @@ describe('the engine', () => {
     expect([...store.withStatus('running')]).toHaveLength(1);
   });
 
-  it('keeps results that have come, and those of requests under way, when a bug ends it', async () => {
+  it('keeps results that have come, and those of requests in flight, when a bug ends it', async () => {
     const bug = new TypeError('Internal error: made up');
     for (let at = 1; at < 12; at++) {
       const store = memoryStore();

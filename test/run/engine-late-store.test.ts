@@ -19,7 +19,7 @@ const late = (seed: number, faults: readonly Fault[] = []): { inner: MemoryStore
 const statuses = (store: MemoryStore): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(store.totals().jobs).filter(([, count]) => count > 0));
 
-describe('the engine, with a store that answers later', () => {
+describe('the engine, with an asynchronous store', () => {
   it.each(seeds)('makes everything durable, one commit at a time (seed %i)', async (seed) => {
     const { inner, store } = late(seed);
     // The rig refuses a submission whose intent is not in the store.
@@ -31,7 +31,7 @@ describe('the engine, with a store that answers later', () => {
     expect(events.filter(({ type }) => type === 'cell:close')).toHaveLength(12);
   });
 
-  it('gathers what happens during a commit for the next one', async () => {
+  it('collects the events during a commit for the next one', async () => {
     // Each submission is answered some turns of the event loop after the one before, so that it is no part of the same burst.
     const oneByOne = {
       ...many,

@@ -60,7 +60,7 @@ describe('the engine', () => {
     expect(store.totals().attempts).toBe(service.submits.length);
   });
 
-  it('emits what was decided in the last turn before it left', async () => {
+  it('emits the decisions of the last turn before it left', async () => {
     const leave = new AbortController();
     const { events } = await run({
       control: { leave: leave.signal },
@@ -137,14 +137,14 @@ describe('the engine', () => {
     expect([end, service.submits.length]).toEqual([{ kind: 'interrupted', forced: false }, 0]);
   });
 
-  it('leaves nothing behind on the signals of the user', async () => {
+  it('leaves no listeners on the signals of the user', async () => {
     const [drain, leave] = [new AbortController(), new AbortController()];
     const { end } = await run({ control: { drain: drain.signal, leave: leave.signal } });
     expect(end).toEqual({ kind: 'complete' });
     expect([drain, leave].flatMap(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([]);
   });
 
-  it('closes the plan that it reads cells from, also where it ends before the last cell', async () => {
+  it('closes the plan that it reads cells from, even where it ends before the last cell', async () => {
     const drain = new AbortController();
     const many = text.replace('to: 5', 'to: 500');
     let isClosed = false;
@@ -166,7 +166,7 @@ describe('the engine', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('ends with the disk’s error where what has come cannot be written when the user leaves', async () => {
+  it('ends with the disk’s error where results cannot be written when the user leaves', async () => {
     const leave = new AbortController();
     const store = memoryStore();
     const { end } = await run({
@@ -185,7 +185,7 @@ describe('the engine', () => {
     expect(end).toEqual({ kind: 'disk', code: 'state.full', message: 'no space' });
   });
 
-  it('hears of a drain between two cells of which each takes long', async () => {
+  it('reacts to a drain between two cells that each take long', async () => {
     const drain = new AbortController();
     const inner = jumpingClock();
     let asked = 0;
@@ -201,7 +201,7 @@ describe('the engine', () => {
     expect(events.filter(({ type }) => type === 'cell:open').length).toBeLessThan(4);
   });
 
-  it('hears of a drain between two of the cells that wait for one job and each take long', async () => {
+  it('reacts to a drain between two of the cells that wait for one job and each take long', async () => {
     const drain = new AbortController();
     const inner = jumpingClock();
     let isMade = false;

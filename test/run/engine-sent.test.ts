@@ -60,8 +60,8 @@ function world() {
   return { store, clock, left, leavingAfter };
 }
 
-describe('what left lately', () => {
-  it('counts in the run after a kill from when it left, not from when it was decided', async () => {
+describe('the log of recent sends', () => {
+  it('counts a request in the run after a kill from its sending, not from its decision', async () => {
     const { store, clock, left, leavingAfter } = world();
     const leave = new AbortController();
     // As if the process was killed: what is kept at the end of a run is missing.
@@ -80,7 +80,7 @@ describe('what left lately', () => {
       expect(left.filter((other) => other > at - minute && other <= at).length).toBeLessThanOrEqual(2);
   });
 
-  it('is kept at the end of a run, when all of it has left', async () => {
+  it('is saved at the end of a run, when all requests were sent', async () => {
     const { store, clock, left, leavingAfter } = world();
     const begin = clock.now();
     await run({ store, clock, settings, service: leavingAfter(1000) });

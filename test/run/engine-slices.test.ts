@@ -50,7 +50,7 @@ function writesElsewhere(state: FencedState, record: JobRecord, number: number):
 }
 
 describe('the engine, on one of several machines', () => {
-  it('carries out the slices that it is given, and ends each when that is durable', async () => {
+  it('runs the slices that it is given, and ends each when that is durable', async () => {
     const { state, source, store } = await worker();
     const open: number[] = [];
     const listener = (event: RunEvent): void => {
@@ -69,7 +69,7 @@ describe('the engine, on one of several machines', () => {
     ]);
   });
 
-  it('leaves rows of which a worker was served none to a later run, asks once a run for each, and says so', async () => {
+  it('leaves the rows of unserved kinds to a later run, requests each once a run, and reports it', async () => {
     const { state, ...before } = await worker();
     const service = () => ({ begin: () => Promise.resolve({ ok: false, error: forbidden } as const) });
     const { end, events, submits } = await run({ text, ...before, settings, service });
@@ -90,7 +90,7 @@ describe('the engine, on one of several machines', () => {
     expect(again.end).toEqual(end);
   });
 
-  it('does not send what another slice wrote first, and goes on from its result', async () => {
+  it('does not send a request that another slice wrote first, and continues from its result', async () => {
     const before = await worker();
     await run({ text, ...before, settings });
     const done = before.state.rows.get(before.key)?.record;
@@ -124,7 +124,7 @@ describe('the engine, on one of several machines', () => {
     expect(statuses(state)).toEqual(Array.from({ length: 6 }, () => 'done'));
   });
 
-  it('forgets a slice that is lost, and keeps what it hears of it as a fact', async () => {
+  it('forgets a slice that is lost, and keeps its late results as facts', async () => {
     const { state, source, store } = await worker();
     const { end, service } = await run({
       text,

@@ -80,7 +80,7 @@ describe('the engine, with a state that is synced apart from its commits', () =>
   );
 
   it.each([2, 4, 7])(
-    'ends as on a broken disk where sync %i fails, and sends nothing of it',
+    'ends as on a broken disk where sync %i fails, and sends nothing of that commit',
     async (fails) => {
       const { state, store, seen } = slowDisk(fails, fails);
       let sent = 0;

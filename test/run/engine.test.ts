@@ -13,14 +13,14 @@ const saidOfDisk = (events: readonly RunEvent[]): readonly RunEvent[] =>
   events.filter((event) => event.type === 'run:notice' && event.code === 'disk.low');
 
 describe('the engine', () => {
-  it('carries a plan out, each intent durable before its request', async () => {
+  it('runs a plan, each intent durable before its request', async () => {
     const { end, submits, service, events } = await run();
     expect([end, submits, service.works.size]).toEqual([{ kind: 'complete' }, 10, 10]);
     expect(events[0]?.type).toBe('run:start');
     expect(events.at(-1)).toEqual({ type: 'run:end', end: { kind: 'complete' } });
   });
 
-  it('waits while a shared allowance is used up, goes on when it is refilled, and stops listening at its end', async () => {
+  it('waits while a shared allowance is used up, continues when it is refilled, and removes its listener at the end', async () => {
     let left = 3;
     const listeners = new Set<() => void>();
     const refills: number[] = [];
@@ -217,7 +217,7 @@ steps:
     expect(counts.every((counted, at) => counted >= at + 1)).toBe(true);
   });
 
-  it('says how each request ended, in the service’s words where it failed', async () => {
+  it('reports how each request ended, in the service’s words where it failed', async () => {
     let refused = false;
     const { events } = await run({
       service: (port) => ({

@@ -17,7 +17,7 @@ describe('until the service has served a request', () => {
   const stop = failure('service.not-found', 'stop', { status: 404, about: 'address' });
   const unclear = failure('service.ambiguous', 'lost', { status: 400 });
 
-  it('image submissions go one at a time: a wrong address fails and doubts nothing else', async () => {
+  it('image submissions are sent one at a time: a wrong address fails and puts nothing else in doubt', async () => {
     const here = await world(grid(40), { onSubmit: () => ({ error: stop }) });
     expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'service.not-found' });
     expect([here.service.submits.length, here.statuses()]).toEqual([1, { pending: 40 }]);
@@ -26,7 +26,7 @@ describe('until the service has served a request', () => {
     expect(unsure.statuses()).toEqual({ 'in-doubt': 1, pending: 39 });
   });
 
-  it('four texts go at once, then as many as may', async () => {
+  it('four texts are sent at once, then as many as allowed', async () => {
     const here = await world(texts(40), { onAsk: ({ number }) => (number === 1 ? stop : undefined) });
     expect(here.run().end).toMatchObject({ code: 'service.not-found' });
     expect([here.service.calls.length, here.statuses().failed]).toEqual([4, undefined]);
@@ -35,7 +35,7 @@ describe('until the service has served a request', () => {
     expect(here.service.calls.filter(({ at }) => at === here.service.calls[4]?.at)).toHaveLength(32);
   });
 
-  it('and at once in the next run at a service that has served one', async () => {
+  it('image submissions are sent at once in the next run at a service that has served one', async () => {
     const here = await world(grid(13));
     here.run({ settings: virtualSettings({ maxSubmits: 1 }) });
     const before = here.service.submits.length;
@@ -44,7 +44,7 @@ describe('until the service has served a request', () => {
     expect(others.filter((at) => at === first)).toHaveLength(11);
   });
 
-  it('and one at a time again where the next run goes to another address, until that has served one', async () => {
+  it('they are sent one at a time again where the next run uses another address, until that has served one', async () => {
     const here = await world(grid(26));
     const at = (id: string) => ({ address: { id, endpoints: new KnownEndpoints() } });
     const atOnce = (address: object): number => {
@@ -66,7 +66,7 @@ describe('until the service has served a request', () => {
     ['submissions', grid(20), 'submit', 12],
     ['texts', texts(40), 'text', 32],
   ] as const)(
-    '%s leave at once where others were served, and say so once they are',
+    '%s are sent at once where others were served, and report it once they are served',
     async (_, text, route, most) => {
       const others = new Set<Route>([route]);
       const here = await world(text);
@@ -79,7 +79,7 @@ describe('until the service has served a request', () => {
     },
   );
 
-  it('an answer that says nothing leaves few jobs in doubt: single probes follow, ever later', async () => {
+  it('an unclear answer leaves few jobs in doubt: single probes follow, at growing intervals', async () => {
     const here = await world(grid(60), { onSubmit: () => ({ error: unclear }) });
     const { end, endedAt } = here.run();
     expect(end).toMatchObject({ kind: 'stopped', code: 'route.patience' });
@@ -92,10 +92,10 @@ describe('until the service has served a request', () => {
   });
 });
 
-describe('a key that had worked', () => {
+describe('an API key that had worked', () => {
   const refused = failure('service.unauthorized', 'stop', { status: 401, about: 'key' });
 
-  it('is asked again for half a minute, each time, and goes on where that passes', async () => {
+  it('is tried again for half a minute, each time, and continues where the refusal passes', async () => {
     const isRefused = (ms: number): boolean => (ms > 30_000 && ms < 44_000) || (ms > 100_000 && ms < 114_000);
     const spells = new Set<boolean>();
     const here = await world(grid(60), {
@@ -128,7 +128,7 @@ describe('a key that had worked', () => {
     expect(here.statuses().failed).toBeUndefined();
   });
 
-  it('is asked again where it had worked for another worker', async () => {
+  it('is tried again where it had worked for another worker', async () => {
     const onSubmit = ({ at }: { at: number }) => (at < epoch + 14_000 ? { error: refused } : undefined);
     const here = await world(grid(60), { onSubmit });
     expect(here.run({ shared: { served: new Set<Route>(['submit']) } }).end).toEqual({ kind: 'complete' });
@@ -138,7 +138,7 @@ describe('a key that had worked', () => {
   it.each([
     ['submissions', 100],
     ['submissions that take long', 4000],
-  ])('is asked three times more by each route: %s', async (_, latencyMs) => {
+  ])('is tried three times more by each route: %s', async (_, latencyMs) => {
     const from = epoch + 20_000;
     const here = await world(grid(60), {
       onSubmit: ({ at }) => (at > from ? { error: refused } : undefined),
@@ -153,7 +153,7 @@ describe('a key that had worked', () => {
     expect(asked.filter((at) => at > (asked[0] ?? 0) + latencyMs).length).toBeLessThanOrEqual(3);
   });
 
-  it('ends the run where one kind never takes it, though others do', async () => {
+  it('ends the run where one kind never accepts it, though others do', async () => {
     const from = epoch + 20_000;
     const here = await world(
       `name: test
@@ -170,7 +170,7 @@ steps:
     expect(here.statuses().failed).toBeUndefined();
   });
 
-  it('costs no task a look', async () => {
+  it('costs no task a read', async () => {
     const here = await world(grid(60), {
       onFetch: (_, __, at) => (at > epoch + 20_000 && at < epoch + 45_000 ? refused : undefined),
     });
@@ -189,7 +189,7 @@ steps:
 
 describe('tasks that are accepted and all fail', () => {
   it.each(['401 Unauthorized: [no body]', '[Verify you are human] captcha', '[Blocked] x', 'Missing Access'])(
-    'for the account close their kind after three: %s',
+    'for reasons of the account close their kind after three: %s',
     async (reason) => {
       const here = await world(grid(100), { fails: () => reason });
       expect(here.run().end).toMatchObject({ kind: 'stopped', code: 'tasks.failing' });
@@ -199,7 +199,7 @@ describe('tasks that are accepted and all fail', () => {
     },
   );
 
-  it('for any one reason close their kind after twenty, and other kinds go on', async () => {
+  it('for any single reason close their kind after twenty, and other kinds continue', async () => {
     const here = await world(grid(40, 'U1'), {
       fails: ({ pressed, number }) => (pressed === '' ? undefined : `No such thing as ${number}`),
     });
@@ -211,7 +211,7 @@ describe('tasks that are accepted and all fail', () => {
     expect(here.statuses().failed).toBeLessThan(20 + 12);
   });
 
-  it('do not close it where one succeeds in between', async () => {
+  it('do not close the kind where one succeeds in between', async () => {
     const here = await world(grid(60), {
       fails: ({ number }) => (number % 3 === 0 ? undefined : 'Missing Access'),
     });
@@ -220,7 +220,7 @@ describe('tasks that are accepted and all fail', () => {
     expect(here.statuses()).toEqual({ done: 20, failed: 40 });
   });
 
-  it('for an overload let the next submissions wait', async () => {
+  it('for an overload delay the next submissions', async () => {
     const here = await world(grid(60), { fails: () => 'You are being rate limited.' });
     const { end, events } = here.run();
     expect(end).toMatchObject({ code: 'tasks.failing' });
@@ -229,7 +229,7 @@ describe('tasks that are accepted and all fail', () => {
   });
 });
 
-describe('files that nobody can have', () => {
+describe('files that cannot be downloaded', () => {
   it.each(['fresh-link', 'permanent'] as const)(
     'end the run after twenty, and stay to be saved: %s',
     async (fault) => {
@@ -270,7 +270,7 @@ describe('files that nobody can have', () => {
     expect(here.service.submits.length - before < 20 + 2 * 12 + 1).toBe(end === 'stopped');
   });
 
-  it('let no new task begin while they may come, and all go on once one does', async () => {
+  it('let no new task begin while they may still come, and all continue once one does', async () => {
     const until = epoch + 30 * minute;
     let now = epoch;
     const here = await world(grid(100), {

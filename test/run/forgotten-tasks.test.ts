@@ -20,7 +20,7 @@ const forgetting = (lost: number, knowsFrom = 0) => {
 };
 
 describe('a service that has forgotten its tasks', () => {
-  it('is named within two minutes, and gets its places back once a later task is found', async () => {
+  it('is reported within two minutes, and its slots are freed once a later task is found', async () => {
     const here = await forgetting(5);
     const said: number[] = [];
     const { endedAt } = here.run({
@@ -52,7 +52,7 @@ describe('a service that has forgotten its tasks', () => {
       expect(next - (at[n] ?? 0)).toBeGreaterThanOrEqual(minutes);
   });
 
-  it('is no service of which some tasks are lost', async () => {
+  it('is not assumed where only some tasks are lost', async () => {
     const here = await forgetting(2);
     const { events } = here.run({ settings });
     expect(here.statuses()).toEqual({ done: 18, failed: 2 });

@@ -33,7 +33,7 @@ const requests = (events: readonly RunEvent[], route: string): number =>
   events.filter((event) => event.type === 'request:end' && event.route === route).length;
 
 describe('a run whose grids are cut', () => {
-  it('cuts each grid once, after its file is durable, and says so', async () => {
+  it('cuts each grid once, after its file is durable, and reports it', async () => {
     const store = memoryStore();
     const { keys, artifacts } = counted((request, signal) => {
       const record = store.get(request.key);
@@ -57,7 +57,7 @@ describe('a run whose grids are cut', () => {
   it.each([
     ['a: { imagine: fox }', 'b: { imagine: fox, grid: split }'],
     ['a: { imagine: fox, grid: split }', 'b: { imagine: fox }'],
-  ])('cuts the grid of a job that two slots share, and one wants cut: %s, %s', async (one, other) => {
+  ])('cuts the grid of a job that two slots share, where one requests the cut: %s, %s', async (one, other) => {
     const store = memoryStore();
     const { keys, artifacts } = counted();
     const { end } = await run({ text: `name: t\nsteps:\n  ${one}\n  ${other}\n`, store, artifacts });
@@ -65,7 +65,7 @@ describe('a run whose grids are cut', () => {
     expect([...store.withStatus('done')].map(({ frames }) => frames?.files.length)).toEqual([4]);
   });
 
-  it('says what is wrong with a file that was kept as it came', async () => {
+  it('reports what is wrong with a file that was saved as it came', async () => {
     const save: ArtifactWriter['save'] = ({ key, output }) => {
       const [file] = framesOf(key, { width: 8, height: 8 });
       if (file === undefined) throw new Error('There is no file.');
@@ -76,7 +76,7 @@ describe('a run whose grids are cut', () => {
     expect(events).toContainEqual({ type: 'run:notice', code: 'download.half', message: 'grey.' });
   });
 
-  it('needs no place among the requests', async () => {
+  it('takes no place among the requests in flight', async () => {
     const { keys, artifacts } = counted();
     const { end, events } = await run({ text, artifacts, settings: { limits: { tasks: 1, requests: 1 } } });
     expect([end.kind, keys.length, requests(events, 'download')]).toEqual(['complete', 3, 6]);
@@ -101,7 +101,7 @@ describe('a run whose grids are cut', () => {
     expect(requests(events, 'download')).toBe(0);
   });
 
-  it('leaves a grid that cannot be cut whole and done, goes on, and does not try again', async () => {
+  it('leaves a grid that cannot be cut whole and done, continues, and does not try again', async () => {
     const store = memoryStore();
     const broken = { code: 'frames.unreadable', class: 'permanent', message: 'damaged' } as const;
     const { keys, artifacts } = counted(() => Promise.resolve({ ok: false, error: broken }));
@@ -169,7 +169,7 @@ describe('a run whose grids are cut', () => {
     expect(keys).toHaveLength(3);
   });
 
-  it('keeps a grid as it was when it is left in the middle of a cut', async () => {
+  it('keeps a grid unchanged when it is left during a cut', async () => {
     const store = memoryStore();
     const leave = new AbortController();
     const artifacts: Pick<ArtifactWriter, 'cut'> = {

@@ -58,8 +58,8 @@ const stepStatuses = ({ plan, cells, store }: World, name: string): Record<strin
   return counts;
 };
 
-describe('one kind that the service does not do', () => {
-  it('is asked for once where it is not offered, and all else is done at its speed', async () => {
+describe('one kind that the service does not offer', () => {
+  it('is requested once, and everything else is done at full speed', async () => {
     const here = await world(byTwo(40), {
       onSubmit: ({ prompt }) => (prompt === '' ? { error: noEdits } : undefined),
     });
@@ -80,7 +80,7 @@ describe('one kind that the service does not do', () => {
     expect(endedAt).toBeLessThanOrEqual(aloneAt + 5_000);
   });
 
-  it('fails no row that was never asked for: they are done once the account is put right', async () => {
+  it('fails no row that was never requested: they are done once the account is fixed', async () => {
     let isWrong = true;
     const here = await world(byTwo(40), {
       onSubmit: ({ prompt }) => (isWrong && prompt === '' ? { error: noEdits } : undefined),
@@ -98,7 +98,7 @@ describe('one kind that the service does not do', () => {
     expect(here.statuses()).toEqual({ done: 80 });
   });
 
-  it('closes for want of a channel after a minute, fails no job, and all else is done', async () => {
+  it('closes for lack of a channel after a minute, fails no job, and everything else is done', async () => {
     const here = await world(chain(30), {
       onSubmit: ({ pressed }) => (pressed.endsWith('⬅️') || pressed.includes('/U1/') ? noChannel : undefined),
     });
@@ -114,7 +114,7 @@ describe('one kind that the service does not do', () => {
     expect(here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length).toBeLessThan(14);
   });
 
-  it('of which no money is left closes at the second answer, and its rows stay pending', async () => {
+  it('without money left closes at the second answer, and its rows stay pending', async () => {
     const here = await world(models(60), {
       onAsk: ({ record }) => (record.kind === 'chat' ? noMoney : undefined),
     });
@@ -125,7 +125,7 @@ describe('one kind that the service does not do', () => {
     expect(stepStatuses(here, 'empty')).toEqual({ pending: 60 });
   });
 
-  it('leaves no job whose file is all that it waits for', async () => {
+  it('leaves no job that only waits for its file', async () => {
     let saves = 0;
     const here = await world(grid(60), {
       onSave: () => {
@@ -143,7 +143,7 @@ describe('one kind that the service does not do', () => {
     expect(jobs + cells).toBe(47);
   });
 
-  it('does not close for a lone answer that no money is left, whose row is asked last', async () => {
+  it('does not close for a single answer about missing money, whose row is requested last', async () => {
     let asked = 0;
     const here = await world(models(20), {
       onAsk: ({ record }) => {
@@ -157,7 +157,7 @@ describe('one kind that the service does not do', () => {
     expect(here.service.calls.at(-1)?.record.request).toMatchObject({ fields: { prompt: 'Say 3' } });
   });
 
-  it('leaves a row that is told so twice to the next run', async () => {
+  it('leaves a row with two such answers to the next run', async () => {
     const here = await world(models(20), {
       onAsk: ({ record }) => (JSON.stringify(record.request).includes('Say 3"') ? noMoney : undefined),
     });
@@ -167,7 +167,7 @@ describe('one kind that the service does not do', () => {
   });
 });
 
-describe('a kind that rests', () => {
+describe('a paused kind', () => {
   const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
   const odd = failure('service.rejected', 'permanent', { status: 400, message: 'odd' });
 
@@ -175,7 +175,7 @@ describe('a kind that rests', () => {
     ['a busy model', 60, busy],
     ['a model without a channel', 60, noChannel.error],
     ['one that is busy for long', 180, busy],
-  ])('goes on where its probe is refused for itself: %s', async (_, forS, outage) => {
+  ])('continues where its probe is refused for its own content: %s', async (_, forS, outage) => {
     let isOdd = true;
     const here = await world(models(30), {
       onAsk: ({ record, at }) => {
@@ -190,7 +190,7 @@ describe('a kind that rests', () => {
     expect(here.statuses()).toEqual({ done: 59, failed: 1 });
   });
 
-  it('goes on where the probe is refused for itself: a click', async () => {
+  it('continues where a click as its probe is refused for its own content', async () => {
     const refused: Failing = { error: odd };
     let isOdd = true;
     const here = await world(chain(30), {
@@ -209,7 +209,7 @@ describe('a kind that rests', () => {
 });
 
 it.each([1, 2, 6])(
-  'a kind that closes leaves the clicks that wait for it: %i requests at once',
+  'leaves the clicks that wait for it once it closes: %i requests at once',
   async (requests) => {
     const here = await world(grid(3, 'U1..U4'), {
       onSubmit: ({ pressed }) => (pressed === '' ? undefined : noChannel),
@@ -220,7 +220,7 @@ it.each([1, 2, 6])(
   },
 );
 
-describe('a kind of few rows that rests while others are served', () => {
+describe('a kind of few rows that pauses while others are served', () => {
   const busy = failure('service.unavailable', 'retry', { status: 503, message: 'busy' });
   const text = many(100);
   const image = `name: test
@@ -243,7 +243,7 @@ ${Array.from({ length: 99 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${
   it.each([
     ['a text', text],
     ['an image', image],
-  ])('costs no row a try for what made nothing: %s', async (_, of) => {
+  ])('costs no row a try where nothing was made: %s', async (_, of) => {
     const here = await broken(of, epoch + 20 * 60_000);
     expect(here.run(slow).end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 100 });
@@ -266,11 +266,11 @@ ${Array.from({ length: 99 }, (_, n) => `  say${n}: { generate: { prompt: "Say ${
   });
 });
 
-describe('more kinds than a run keeps apart', () => {
+describe('more kinds than a run tracks separately', () => {
   const isLast = ({ record }: { readonly record: { readonly request: unknown } }): boolean =>
     /model-1\d{3}"/.test(JSON.stringify(record.request));
 
-  it('have verdicts all the same: refused, or not offered', async () => {
+  it('have verdicts nevertheless: refused, or not offered', async () => {
     const errors = [
       failure('service.rejected', 'permanent', { status: 400, message: 'odd' }),
       failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' }),
@@ -282,7 +282,7 @@ describe('more kinds than a run keeps apart', () => {
     expect(here.statuses()).toEqual({ done: 999, failed: 11 });
   });
 
-  it('go on where each is asked once more', async () => {
+  it('continue where each is requested once more', async () => {
     const told = new Set<unknown>();
     const here = await world(many(1010), {
       onAsk: (call) => {
@@ -342,7 +342,7 @@ describe('equal refusals in a row', () => {
     expect(here.statuses()).toEqual({ done: 2, failed: 20 });
   });
 
-  it('ask once a run for a row that no verdict was found on, whatever else becomes of its cell', async () => {
+  it('repeat once a run a row without a verdict, whatever else happens to its cell', async () => {
     const text = `${byTwo(24)}  third: { blend: { images: ["https://images.example/{{ n }}-a.png", "https://images.example/{{ n }}-b.png"] } }\n`;
     const here = await world(text, { onSubmit: () => rejected('no credit') });
     expect(here.run({ steps: new Set(['other']) }).end).toMatchObject({ code: 'route.refused' });
@@ -373,7 +373,7 @@ describe('equal refusals in a row', () => {
     expect([...here.store.withStatus('failed')].map(({ putBack }) => putBack)).toEqual([undefined]);
   });
 
-  it('fail a few rows of few, as their kind gives no other answer', async () => {
+  it('fail a few rows of a small kind, which gives no other answer', async () => {
     const here = await world(grid(3), { onSubmit: () => rejected('not like this') });
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ failed: 3 });
@@ -409,7 +409,7 @@ steps:
         `say: { chat: { prompt: "{{ steps.pic.text }}", model: "{{ m }}" } }
   pic: { describe: { image: "https://images.example/{{ n }}-{{ m }}.png" } }`,
       ],
-    ])('the others are done, and nothing is paid for those in vain: a text %s', async (_, steps) => {
+    ])('the others are done, and nothing is paid in vain: a text %s', async (_, steps) => {
       const here = await world(judged(models, steps), {
         onAsk: (call) => (isBad(call) ? notOffered : undefined),
       });
@@ -439,7 +439,7 @@ steps:
   });
 });
 
-describe('a shorten', () => {
+describe('a shorten job', () => {
   const shorter = `name: test
 matrix: { n: { from: 1, to: 3 } }
 steps:
@@ -448,7 +448,7 @@ steps:
   drawn: { imagine: "{{ steps.less.prompts[1] }} {{ n }}" }
 `;
 
-  it('is asked for with its prompt, and later steps draw what it has found', async () => {
+  it('is requested with its prompt, and later steps draw the prompts it found', async () => {
     const here = await world(shorter);
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.service.submits.map(({ prompt }) => prompt).toSorted()).toEqual(
@@ -456,7 +456,7 @@ steps:
     );
   });
 
-  it('that the gateway has no path for is asked for once, and all else is done', async () => {
+  it('without a path on the gateway is requested once, and everything else is done', async () => {
     const missing = failure('service.not-offered', 'permanent', { status: 404, about: 'not-offered' });
     const here = await world(shorter, {
       onSubmit: ({ prompt }) => (prompt.startsWith('a long') ? { error: missing } : undefined),
@@ -470,7 +470,7 @@ steps:
 });
 
 describe('a redo whose kind is closed', () => {
-  it('is not begun: the result is as outdated as before, and the run ends', async () => {
+  it('does not begin: the result is as outdated as before, and the run ends', async () => {
     let isWrong = false;
     const here = await world(grid(40, 'U1'), {
       onSubmit: ({ pressed }) => (isWrong && pressed !== '' ? rejected('not for you') : undefined),
@@ -493,8 +493,8 @@ describe('a redo whose kind is closed', () => {
   });
 });
 
-describe('a kind that others were served', () => {
-  it('is not closed where this worker is told that it is not offered, and they are told of more', async () => {
+describe('a kind that was served to others', () => {
+  it('is not closed where the service tells this worker that it is not offered, and the others are informed', async () => {
     const here = await world(byTwo(10), {
       onSubmit: ({ prompt }) => (prompt === '' ? { error: noEdits } : undefined),
     });
@@ -516,7 +516,7 @@ describe('a kind that another worker has closed', () => {
   } as const;
   const closings = { closed: [closed], tell: () => undefined };
 
-  it('is asked for by none, and no cell that leads to it alone is begun', async () => {
+  it('is requested by no worker, and no cell that only leads to it begins', async () => {
     const here = await world(chain(30).replace(/  grid:.*\n/, ''));
     const { end } = here.run({ shared: { closings } });
     expect(end).toMatchObject({ kind: 'stopped', code: 'service.no-channel' });
@@ -527,7 +527,7 @@ describe('a kind that another worker has closed', () => {
   });
 
   it.each(['service.no-channel', 'service.not-offered'])(
-    'for want of a service goes on where it was served: %s',
+    'for lack of a service continues where it was served: %s',
     async (code) => {
       const here = await world(chain(30));
       const pans = () => here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length;
@@ -544,7 +544,7 @@ describe('a kind that another worker has closed', () => {
     },
   );
 
-  it('says nothing of the other models that a step asks', async () => {
+  it('leaves the other models of a step open', async () => {
     const say = (model: string) => `name: test
 matrix: { n: { from: 1, to: 60 }, m: ${model} }
 steps: { say: { chat: { prompt: "Say {{ n }}", model: "{{ m }}" } } }
@@ -556,7 +556,7 @@ steps: { say: { chat: { prompt: "Say {{ n }}", model: "{{ m }}" } } }
     expect(here.statuses()).toEqual({ done: 60, pending: 60 });
   });
 
-  it('is asked for no more where that is heard later: what is paid is brought in', async () => {
+  it('is requested no more where that is known later: paid results are still saved', async () => {
     const here = await world(chain(30));
     const heard: (typeof closed)[] = [];
     const shared = {

@@ -6,7 +6,7 @@ import { grid, world } from '../rig/world.ts';
 
 const epoch = 1_700_000_000_000;
 
-describe('a run that is to end', () => {
+describe('an ending run', () => {
   it.each<[string, SaveFailure]>([
     ['refused links', saveFailures['fresh-link']],
     ['files that break off', saveFailures.retry],
@@ -27,7 +27,7 @@ describe('a run that is to end', () => {
     expect([later.end, later.submits, here.statuses()]).toEqual([{ kind: 'complete' }, 0, { done: 12 }]);
   });
 
-  it('by a signal leaves a download at its first failure, and brings in those that succeed', async () => {
+  it('leaves a download at its first failure after a signal, and saves those that succeed', async () => {
     const here = await world(grid(4), {
       onSave: (key, saves) =>
         saves < 3 && Number.parseInt(key.slice(0, 2), 16) % 2 === 0
@@ -43,7 +43,7 @@ describe('a run that is to end', () => {
     expect(here.statuses()).toEqual({ done: 4 });
   });
 
-  it('still fails what no later run could save either', async () => {
+  it('still fails files that no later run could save either', async () => {
     const here = await world(grid(2), { onSave: () => ({ ok: false, error: saveFailures.permanent }) });
     expect(here.run({ drainAt: epoch + 3000 }).end).toMatchObject({ kind: 'interrupted' });
     expect(here.statuses()).toEqual({ failed: 2 });

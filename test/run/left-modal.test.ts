@@ -62,7 +62,7 @@ describe.each(ways)('a modal that a run left %s', (name, script, wanted) => {
     ]);
   });
 
-  it('is not confirmed once its prompt is edited: only the new one is', async () => {
+  it('is not confirmed once its prompt is edited: only a new modal is', async () => {
     const left = await diesWith(script, wanted);
     const edited = await left.edited(zoom('a fox --zoom 1.5'));
     expect(edited.run({ settings }).end).toEqual({ kind: 'complete' });

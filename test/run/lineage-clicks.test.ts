@@ -39,8 +39,8 @@ steps:
   });
 });
 
-describe('a click that is in doubt when what it was pressed on is redone', () => {
-  it('names the old task where its own is found, and is then made again once', async () => {
+describe('a click that is in doubt when its parent is redone', () => {
+  it('names the old task where its own is found, and is then redone once', async () => {
     let clicks = 0;
     let stops = true;
     const here = await world(grid(1, 'U1'), {
@@ -85,7 +85,7 @@ describe('a click that is in doubt when what it was pressed on is redone', () =>
   });
 });
 
-describe('a click that is deferred until its parent was made again', () => {
+describe('a click that is deferred until its parent was redone', () => {
   it('presses the new task, and is paid once', async () => {
     let isDown = true;
     const here = await world(grid(1, 'U1 → Vary (Strong)'), {
@@ -109,7 +109,7 @@ describe('a click that is deferred until its parent was made again', () => {
 });
 
 describe('a redo that the gateway answers with the task that it made before', () => {
-  it('names the parent of that task, and is not made again', async () => {
+  it('names the parent of that task, and is not redone', async () => {
     let old: string | undefined;
     const here = await world(grid(1, 'U1'), {
       onSubmit: ({ pressed }) =>

@@ -63,7 +63,7 @@ const fromGrid = [
 ];
 
 describe('--redo of a job with children', () => {
-  it('makes all jobs below it again, once, and each names the task that it was made from', async () => {
+  it('redoes all jobs below it, once, and each names the task that it was made from', async () => {
     const here = await world(family, judged);
     here.run();
     const before = await rowsOf(here);
@@ -87,7 +87,7 @@ describe('--redo of a job with children', () => {
     expect(namesOldTask(here)).toEqual([]);
   });
 
-  it('makes the jobs that named its reply again, also where the reply is the same', async () => {
+  it('redoes the jobs that named its reply, even if the reply is the same', async () => {
     const here = await world(family, judged);
     here.run();
     const { key } = recordAt(here, 'caption/U{{ steps.pick.json.best }}');
@@ -100,7 +100,7 @@ describe('--redo of a job with children', () => {
     ]);
   });
 
-  it('is shown by the plan, with what it costs', async () => {
+  it('is shown by the plan, with its cost', async () => {
     const here = await world(family, judged);
     here.run();
     const keys = new Set([recordAt(here, 'grid').key]);
@@ -113,7 +113,7 @@ describe('--redo of a job with children', () => {
     expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
-  it('leaves all jobs below it as they were where it fails', async () => {
+  it('leaves all jobs below it unchanged where it fails', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = { ...judged };
     const here = await world(family, script);
     here.run();
@@ -124,7 +124,7 @@ describe('--redo of a job with children', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('leaves a child that cannot be made again as it was, naming its own task, and retries it only if the user asks', async () => {
+  it('leaves a child that cannot be redone unchanged, naming its own task, and retries it only if the user asks', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = { ...judged };
     const here = await world(grid(1, 'U1 → Vary (Strong)'), script);
     here.run();
@@ -188,7 +188,7 @@ steps:
     expect(changed(before, await rowsOf(here))).toHaveLength(6);
   });
 
-  it('holds a child in doubt, and makes it again once that is settled', async () => {
+  it('keeps a child in doubt, and redoes it once that is settled', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
@@ -204,7 +204,7 @@ steps:
     expect(here.run().submits).toBe(0);
   });
 
-  it('pays nothing for a child that the user gave up, which the plan shows', async () => {
+  it('pays nothing for a child that the user gave up, as the plan shows', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {
       onSubmit: ({ pressed }) =>
         pressed === '/U1' ? { error: failure('connection.lost', 'lost') } : undefined,
@@ -224,7 +224,7 @@ steps:
     expect((await estimatePlan(here.plan, {}, here.store.reader)).total.submits).toBe(0);
   });
 
-  it('leaves its children alone where the service names the former task', async () => {
+  it('leaves its children unchanged where the service names the former task', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {};
     const here = await world(grid(1, 'U1'), script);
     here.run();
@@ -256,8 +256,8 @@ steps: { grid: { imagine: one picture, path: U1 }, alone: { from: grid, click: '
   });
 });
 
-describe('a state of a release that did not keep what jobs were made from', () => {
-  it('names the task of a parent that was never redone, and has its children made again with it', async () => {
+describe('a state of a release that did not save the parents of jobs', () => {
+  it('names the task of a parent that was never redone, and redoes its children with it', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     const { parentTaskId, from: _, ...old } = recordAt(here, 'grid/U1');
@@ -272,7 +272,7 @@ describe('a state of a release that did not keep what jobs were made from', () =
     expect(recordAt(here, 'grid/U1').parentTaskId).toBe(recordAt(here, 'grid').taskId);
   });
 
-  it('says nothing of the task of a child whose parent was redone after it', async () => {
+  it('names no task for a child whose parent was redone after it', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     const { parentTaskId: _, from: _from, ...old } = recordAt(here, 'grid/U1');
@@ -283,7 +283,7 @@ describe('a state of a release that did not keep what jobs were made from', () =
   });
 });
 
-describe('--redo where equal requests are one job, and a template names what comes from it', () => {
+describe('--redo where equal requests are one job, and a template names its descendant', () => {
   const corrected = `name: t
 steps:
   first: { generate: { model: m, prompt: 'Correct: cat' } }
@@ -307,7 +307,7 @@ steps:
     ['a word translated there and back', thereAndBack('cat'), 'there', 2, 2],
     ['the way back of it', thereAndBack('cat'), 'back', 2, 1],
     ['the same word, once more', thereAndBack('cat'), 'again', 2, 2],
-  ])('makes %s again once', async (_what, text, name, jobs, submissions) => {
+  ])('redoes %s once', async (_what, text, name, jobs, submissions) => {
     const here = await world(text, translated);
     expect(here.run().submits).toBe(jobs);
     const settings = virtualSettings({ maxSubmits: 20 });
@@ -316,7 +316,7 @@ steps:
     expect(here.run().submits).toBe(0);
   });
 
-  it('comes to an end where each of two jobs was made from the other in some cell', async () => {
+  it('ends where each of two jobs was made from the other in some cell', async () => {
     const here = await world(thereAndBack('cat, kitty'), translated);
     expect(here.run().submits).toBe(3);
     // `there` of the first cell comes from `back` of the second from now on, and that from it.

@@ -26,7 +26,7 @@ async function lost(more = '') {
   return kept;
 }
 
-describe('an image that is wanted later, and is gone from the service by then', () => {
+describe('an image that is requested later, and is no longer on the service', () => {
   it('fails its slot, and not the clicks on it', async () => {
     const here = await lost(', path: "U1..U2"');
     expect(here.statuses()).toEqual({ failed: 1, done: 2 });
@@ -38,7 +38,7 @@ describe('an image that is wanted later, and is gone from the service by then', 
     expect(here.statuses()).toEqual({ failed: 1, done: 4 });
   });
 
-  it('is no failure once no slot wants it', async () => {
+  it('is not a failure once no slot wants it', async () => {
     const here = await (await lost()).edited(pipeline(false, ', path: U1'));
     expect(here.run().end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 2 });
@@ -52,7 +52,7 @@ describe('an image that is wanted later, and is gone from the service by then', 
     expect(here.statuses()).toEqual({ done: 1 });
   });
 
-  it('blocks the jobs that show it, also one with a mask', async () => {
+  it('blocks the jobs that show it, including one with a mask', async () => {
     const here = await world(pipeline(false), { onSave: () => gone });
     here.run();
     const shown =

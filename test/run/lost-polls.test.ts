@@ -34,7 +34,7 @@ describe('a task that can never be polled', () => {
     expect(polls).toBe(before);
   });
 
-  it('keeps no room for the click on it: with room for one task alone, all others are done', async () => {
+  it('keeps no slot for the click on it: with one task slot, all others are done', async () => {
     let isBroken = false;
     const begun = await world(grid(12), {
       onFetch: (id) => (isBroken && id === firstTask ? broken : undefined),

@@ -26,7 +26,7 @@ const settingsOf = (attempts: number) => {
 
 describe('an outage in which submissions fail that may be paid', () => {
   it.each(outages)(
-    'of %s for %i s costs an image one try at most, and is asked by one request at a time',
+    'of %s for %i s costs an image one try at most, and sends one request at a time',
     async (_name, seconds, error) => {
       const [from, to] = [epoch + 20_000, epoch + 20_000 + 1000 * seconds];
       const asked: { readonly prompt: string; readonly at: number }[] = [];

@@ -29,7 +29,7 @@ async function oneOverdue(lastsMs: number, script: GatewayScript = {}, limits = 
 }
 
 describe('a task past its deadline', () => {
-  it('keeps its place for timeouts.task more where looks show it at work, and is looked at rarely', async () => {
+  it('keeps its slot for another timeouts.task where reads show it at work, and is read rarely', async () => {
     const { here, end, secondAfter, looks } = await oneOverdue(1000 * minutes);
     expect(end).toEqual({ kind: 'complete' });
     expect(here.statuses()).toEqual({ done: 3, failed: 1 });
@@ -38,7 +38,7 @@ describe('a task past its deadline', () => {
     expect(looks).toBe(9);
   });
 
-  it('gives its place back at the look that shows its end, and stays timed out', async () => {
+  it('gives its slot back at the read that shows its end, and stays timed out', async () => {
     const { here, secondAfter, looks } = await oneOverdue(23 * minutes);
     expect(secondAfter).toBeGreaterThan(23);
     expect(secondAfter).toBeLessThan(25);
@@ -50,7 +50,7 @@ describe('a task past its deadline', () => {
     expect([here.statuses(), here.service.submits.length]).toEqual([{ done: 4 }, 4]);
   });
 
-  it('gives its place back at the look that finds it unknown', async () => {
+  it('gives its slot back at the read that finds it unknown', async () => {
     let firstAt = 0;
     const { here, secondAfter } = await oneOverdue(1000 * minutes, {
       onFetch: (_id, fetches, at) => {
@@ -63,7 +63,7 @@ describe('a task past its deadline', () => {
     expect(here.statuses()).toEqual({ done: 3, failed: 1 });
   });
 
-  it('keeps its place where a look fails', async () => {
+  it('keeps its slot where a read fails', async () => {
     let shown = 0;
     const { secondAfter } = await oneOverdue(1000 * minutes, {
       onFetch: (_id, _fetches, at) => {
@@ -76,7 +76,7 @@ describe('a task past its deadline', () => {
     expect(secondAfter).toBeGreaterThanOrEqual(40);
   });
 
-  it('is looked at within limits.poll', async () => {
+  it('is read within limits.poll', async () => {
     const { secondAfter, here } = await oneOverdue(
       23 * minutes,
       {},
@@ -88,7 +88,7 @@ describe('a task past its deadline', () => {
       expect(at - (times[n] ?? 0)).toBeGreaterThanOrEqual(5 * minutes);
   });
 
-  it('is looked at no more once nothing waits for its place', async () => {
+  it('is read no more once no job waits for its slot', async () => {
     const here = await world(grid(1), { duration: () => 1000 * minutes });
     const { endedAt } = here.run();
     expect(here.statuses()).toEqual({ failed: 1 });
@@ -96,7 +96,7 @@ describe('a task past its deadline', () => {
     expect(here.service.fetchTimes.every((at) => at < endedAt)).toBe(true);
   });
 
-  it('keeps no run from its end while a look at it has no answer', async () => {
+  it('does not delay the end of a run while a read of it has no answer', async () => {
     const lasts = [1000, 10, 14];
     const here = await world(grid(3), { duration: ({ number }) => (lasts[number - 1] ?? 0) * minutes });
     const { service } = here;
@@ -119,7 +119,7 @@ describe('a worker whose task is past its deadline', () => {
   it.each([
     ['at the look, though it has no job any more', 23, 24],
     ['after timeouts.task more', 1000, 40],
-  ])('tells the others of the free place %s', async (_when, lasts, freeAfter) => {
+  ])('tells the others of the free slot %s', async (_when, lasts, freeAfter) => {
     const { worker, cells, record } = await slicesRig(grid(1));
     const gateway = new ScriptedGateway({ duration: () => lasts * minutes });
     /** Places that are taken at the end of each minute. */

@@ -6,9 +6,9 @@ import { paceSituations } from '../rig/strangers/pace.ts';
 const nearlyAll = 0.95;
 const allWithinMs = 240_000;
 
-describe('a run, where servers were seen to slow it down', () => {
+describe('a run, where servers were found to slow it down', () => {
   it.each(paceSituations)(
-    'is served about as soon as by who waits for nothing in vain: $name',
+    'is served about as soon as by a client that never waits in vain: $name',
     async (situation) => {
       const { setting, rows, withinS } = situation;
       const { log } = await pacedRun({ ...setting, untilMs: allWithinMs });

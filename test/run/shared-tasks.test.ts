@@ -105,7 +105,7 @@ describe('two submissions that got the same task id', () => {
   });
 
   it.each([100, 700])(
-    'answer no dialog that is another’s, where its answer comes after %d ms',
+    'confirm no dialog that is another’s, where its answer comes after %d ms',
     async (late) => {
       const path = '[U1..U4, { button: Vary (Subtle), remix: true, prompt: a hat }]';
       const here = await world(grid(1, path), {

@@ -103,7 +103,7 @@ describe('text jobs in virtual time', () => {
     expect(run().end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
   });
 
-  it('go on after calls that are refused again as in an earlier run', () => {
+  it('continue after calls that are refused again as in an earlier run', () => {
     const { run, service } = world(30, [hello], {
       onAsk: ({ number }) =>
         number <= 41 ? failure('service.rejected', 'permanent', { status: 400, message: 'no' }) : undefined,
@@ -153,7 +153,7 @@ describe('text jobs in virtual time', () => {
     expect(first.store.get('hello1')).toMatchObject({ status: 'done', call: { accept: ['MAX_TOKENS'] } });
   });
 
-  it('stay within the tokens of a minute by their true counts', () => {
+  it('stay within the tokens of a minute by their actual counts', () => {
     const perMs = 60_000;
     const { run, service } = world(40, [hello], {
       onAsk: ({ number }) => textReply({ text: 'x' }, { usage: { total: 400 + (number % 5) * 20 } }),
@@ -171,7 +171,7 @@ describe('text jobs in virtual time', () => {
     expect(result.endedAt - epoch).toBeLessThan(10 * perMs);
   });
 
-  it('stop before budget.tokens would be exceeded, and go on with a larger one', () => {
+  it('stop before budget.tokens would be exceeded, and continue with a larger one', () => {
     const { run, store } = world(20, [hello], {
       onAsk: () => textReply({ text: 'x' }, { usage: { prompt: 100, candidates: 900, total: 1000 } }),
     });

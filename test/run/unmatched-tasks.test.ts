@@ -24,7 +24,7 @@ describe('a task that timed out at the gateway', () => {
     expect(failed?.error?.message.includes('double blanks')).toBe(submits === 2);
   });
 
-  it('is never submitted again where the pipeline wants no resubmission', async () => {
+  it('is never submitted again where the pipeline allows no resubmission', async () => {
     const here = await world(grid(3), { fails: () => 'Task timeout' });
     const { retry } = virtualSettings();
     here.run({ settings: virtualSettings({ retry: { ...retry, resubmits: 0 } }) });
@@ -40,7 +40,7 @@ describe('a task that timed out at the gateway', () => {
     expect(here.service.submits).toHaveLength(6);
   });
 
-  it('counts as paid again in the run that submits it again, and in no run that only decides to', async () => {
+  it('counts as paid again in the run that submits it again, and in no run that only decides it', async () => {
     const here = await world(grid(3), {
       fails: ({ number }) => (number <= 3 ? 'Task timeout' : undefined),
       duration: () => 31_000,

@@ -36,7 +36,7 @@ function spender(): Spender {
   return { child, said: () => said, over: once(child, 'close') };
 }
 
-it('processes spend a budget exactly, though some of them are killed', async () => {
+it('processes spend a budget exactly, even if some of them are killed', async () => {
   await openAllowance({ query: async (text, values) => ({ rows: await db.query(text, values) }) }, run, {
     submits,
   });

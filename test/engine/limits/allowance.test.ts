@@ -151,7 +151,7 @@ it.each([1, 4])('%i workers spend a budget exactly, and end only then', async (c
   await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
-it('spends what dead workers had not used, once their slices are taken over', async () => {
+it('grants the unused part of dead workers to others once their slices are taken over', async () => {
   const bounds = { submits: 400 };
   await open(7, bounds);
   const all = await Promise.all(Array.from({ length: 4 }, () => Spender.of(7, bounds)));
@@ -172,7 +172,7 @@ it('spends what dead workers had not used, once their slices are taken over', as
   await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
-it('holds to a cost, of which no worker strands a part that is too little for it alone', async () => {
+it('keeps a cost limit, and no worker keeps a part that is too small for its next request', async () => {
   const bounds = { cost: 10 };
   await open(8, bounds);
   const all = await Promise.all(Array.from({ length: 3 }, () => Spender.of(8, bounds, 0.07)));
@@ -182,7 +182,7 @@ it('holds to a cost, of which no worker strands a part that is too little for it
   await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
-it('holds to a number of tokens with many calls under way: each reserves what it may take', async () => {
+it('keeps a token limit with many calls in flight: each reserves its largest use', async () => {
   const bounds = { tokens: 8000 };
   await open(11, bounds);
   const taken = (): number => 60 + (all.length % 2) * 20;
@@ -196,7 +196,7 @@ it('holds to a number of tokens with many calls under way: each reserves what it
   await Promise.all([db.time.pass(1000), ...all.map(({ limits }) => limits.stop())]);
 });
 
-it('a budget of cost refuses what has no price', async () => {
+it('refuses a job without a price under a budget of money', async () => {
   await open(12, { cost: 10 });
   const worker = await Spender.of(12, { cost: 10 });
   const refusal = worker.allowance.refusal(imagineRecord({ status: 'pending' }), { tokens: 0 });
@@ -204,7 +204,7 @@ it('a budget of cost refuses what has no price', async () => {
   await Promise.all([db.time.pass(1000), worker.limits.stop()]);
 });
 
-it('gives nobody what another worker spends at the same moment', async () => {
+it('grants no amount twice that another worker spends at the same time', async () => {
   await open(12, { submits: 5000 });
   const [, spender] = await db.query<{ session: string }>(
     `INSERT INTO promptpress.sessions (name, run, given) VALUES ('asker', 12, '{}'), ('spender', 12, '{"submits":5000}') RETURNING session`,
@@ -222,7 +222,7 @@ it('gives nobody what another worker spends at the same moment', async () => {
   expect(given).toEqual([{ max: 0 }]);
 });
 
-it('counts --max-submits from the beginning of an invocation, and the budget over all of them', async () => {
+it('counts --max-submits from the start of an invocation, and the budget over all of them', async () => {
   const bounds = { submits: 15, invocation: 10 };
   const ends: (string | undefined)[] = [];
   let spent = 0;
@@ -241,7 +241,7 @@ it('counts --max-submits from the beginning of an invocation, and the budget ove
 const pending = imagineRecord({ status: 'pending' });
 const free: Reserve = { cost: 0, tokens: 0 };
 
-it('lets nobody submit while the database is away', async () => {
+it('lets no worker submit while the database is unavailable', async () => {
   const bounds = { submits: 1_000_000 };
   await open(10, bounds);
   const worker = await Spender.of(10, bounds);

@@ -5,7 +5,7 @@ import type { LeftWork } from '../../../src/run/ports.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
-describe.skipIf(!hasPostgres)('what workers leave of a kind', () => {
+describe.skipIf(!hasPostgres)('the work that workers leave of a kind', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)('what workers leave of a kind', () => {
     return { status: await runStatus(pool, run), end: await endByClosedKinds({ pool, run, invocation: 0 }) };
   }
 
-  it('is summed, and stays open to the others where none has closed it', async () => {
+  it('is summed, and the kind stays open to others where no worker has closed it', async () => {
     const { status, end } = await workers({ ...open, left: 12 }, { ...open, left: 13 });
     expect(status?.closed).toEqual([]);
     expect(end).toEqual({
@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('what workers leave of a kind', () => {
     });
   });
 
-  it('is said with the reason why it closed where any has closed it', async () => {
+  it('is reported with the reason for closing where any worker has closed it', async () => {
     const { status, end } = await workers({ ...open, left: 1 }, { ...pan, message: 'No pan', left: 20 });
     expect(status?.closed).toHaveLength(1);
     expect(end).toMatchObject({ message: 'No pan. 21 jobs of pan wait for a later run.' });

@@ -6,7 +6,7 @@ import { openFacts } from '../../../src/engine/state/facts.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
-describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
+describe.skipIf(!hasPostgres)('the facts that a worker has seen of the service', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     return { known, seen, look };
   };
 
-  it('is known to the others with their next look, each thing once', async () => {
+  it('reach the other workers with their next read, each once', async () => {
     const run = await engine.run();
     const [one, other] = [workerOf(run), workerOf(run)];
     await other.look();
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     ['at the same address', {}, false, true],
     ['before --relearn', {}, true, false],
     ['at another address', { id: 'there' }, false, false],
-  ])('counts or does not: %s', async (_, how, forgets, counts) => {
+  ])('count or do not count: %s', async (_, how, forgets, counts) => {
     const run = await engine.run();
     const before = workerOf(run);
     before.seen.hasAnswered = true;
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     expect(next.seen.elsewhere).toBe(1);
   });
 
-  it('names the kinds that were served to any worker, whoever tells last, up to 200', async () => {
+  it('name the kinds that were served to any worker, whoever writes last, up to 200', async () => {
     const run = await engine.run();
     const [one, other] = [workerOf(run), workerOf(run)];
     one.known.kinds.add('submit/imagine');
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)('what a worker has seen of the service', () => {
     expect([known.length, known.includes('service.served.submit here')]).toEqual([201, true]);
   });
 
-  it('is told again where the engine did not take it', async () => {
+  it('are written again where the engine rejected them', async () => {
     const run = await engine.run();
     let isAway = true;
     const query: EnginePool['query'] = (...asked) =>

@@ -96,7 +96,7 @@ async function watch(all: readonly Busy[], limit: number, ms: number) {
   return { most, used: sum / (ms / 10) / limit };
 }
 
-it.each([1, 2, 3, 4, 8])('%i workers use all rooms and never more', async (count) => {
+it.each([1, 2, 3, 4, 8])('%i workers use all task slots and never more', async (count) => {
   const limit = 40;
   const all = await Promise.all(
     Array.from({ length: count }, (_, i) => Busy.of(`all-${count}`, limit, i * 600_000)),
@@ -110,7 +110,7 @@ it.each([1, 2, 3, 4, 8])('%i workers use all rooms and never more', async (count
   await stop(all);
 });
 
-it('gives what one worker does not want to the others', async () => {
+it('grants the slots that one worker does not need to the others', async () => {
   const [little, ...others] = await Promise.all([0, 1, 2].map(() => Busy.of('uneven', 40)));
   if (little === undefined) throw new Error('unreachable');
   little.wants = 2;
@@ -122,7 +122,7 @@ it('gives what one worker does not want to the others', async () => {
   await stop([little, ...others]);
 });
 
-it('leaves the rooms to who uses them where others have nothing to do', async () => {
+it('leaves the slots to busy workers where others have nothing to do', async () => {
   const all = await Promise.all(Array.from({ length: 8 }, () => Busy.of('idle', 20)));
   const [busy, other] = all;
   if (busy === undefined || other === undefined) throw new Error('unreachable');
@@ -138,7 +138,7 @@ it('leaves the rooms to who uses them where others have nothing to do', async ()
   await stop(all);
 });
 
-it('gives each worker its turn where there are more of them than rooms', async () => {
+it('gives each worker its turn where there are more workers than slots', async () => {
   const first = await Promise.all(Array.from({ length: 3 }, () => Busy.of('scarce', 3)));
   await watch(first, 3, 2000);
   const all = [...first, ...(await Promise.all(Array.from({ length: 3 }, () => Busy.of('scarce', 3))))];
@@ -157,7 +157,7 @@ it('gives each worker its turn where there are more of them than rooms', async (
   await stop(all);
 });
 
-it('says for how long a worker has had no room', async () => {
+it('says how long a worker has had no slot', async () => {
   const busy = await Busy.of('lacking', 4);
   await db.time.pass(1000);
   const idle = await Busy.of('lacking', 4);
@@ -173,7 +173,7 @@ it('says for how long a worker has had no room', async () => {
   await stop([busy, idle]);
 });
 
-it('keeps a room for a worker that has nothing to do, where nobody wants it', async () => {
+it('keeps a slot for an idle worker while no other worker needs it', async () => {
   const idle = await Busy.of('spare', 10);
   idle.wants = 0;
   await db.time.pass(1000);
@@ -198,7 +198,7 @@ async function jobs(run: number, statuses: readonly string[], record = imagineRe
   );
 }
 
-it('has all room at once when a worker has left whose slices have no task', async () => {
+it('frees all slots at once when a worker without tasks has left', async () => {
   const leaving = [await Busy.of('left', 10), await Busy.of('left', 10)] as const;
   const other = await Busy.of('left', 10);
   await watch([...leaving, other], 10, 3000);
@@ -217,7 +217,7 @@ it('has all room at once when a worker has left whose slices have no task', asyn
   await stop([other]);
 });
 
-it('keeps the tasks of a dead worker until its slices are taken over, and no more than those', async () => {
+it('keeps the slots of a dead worker’s tasks until its slices are taken over, and no others', async () => {
   const dead = await Busy.of('dead', 10);
   const other = await Busy.of('dead', 10);
   await watch([dead, other], 10, 3000);
@@ -239,7 +239,7 @@ it('keeps the tasks of a dead worker until its slices are taken over, and no mor
   await stop([dead, other]);
 });
 
-it('has no room while the database is away, and room again when it is back', async () => {
+it('grants no slots while the database is unavailable, and grants them again afterwards', async () => {
   const worker = await Busy.of('away', 10);
   await db.time.pass(1000);
   expect(worker.rooms.granted).toBe(10);
@@ -254,7 +254,7 @@ it('has no room while the database is away, and room again when it is back', asy
   await stop([worker]);
 });
 
-it('says again what nobody has heard: a refusal, tasks that began', async () => {
+it('repeats a report without an answer: a refusal, tasks that began', async () => {
   const worker = await Busy.of('unheard', 10);
   worker.wants = 5;
   await db.time.pass(2000);
@@ -294,7 +294,7 @@ it('narrows to what the service accepts once one worker is refused, and tries on
   await stop(all);
 });
 
-it('knows what the service accepts though another run has room for less, until one has room for no more', async () => {
+it('knows the service’s limit although another run has fewer slots, until no run allows more', async () => {
   const large = await Busy.of('less', 40);
   large.wants = 5;
   await db.time.pass(2000);
@@ -309,7 +309,7 @@ it('knows what the service accepts though another run has room for less, until o
   await stop([small]);
 });
 
-it('keeps its part while the part of another worker rises in the same moment, and rises with a later heartbeat', async () => {
+it('keeps a share while another worker’s share rises at the same time, and raises it with a later heartbeat', async () => {
   const [worker, other] = [await Busy.of('refused', 10), await Busy.of('refused', 10)];
   await watch([worker, other], 10, 3000);
   expect(worker.tasks).toBe(5);
@@ -329,7 +329,7 @@ it('keeps its part while the part of another worker rises in the same moment, an
   await stop([worker, other]);
 });
 
-it('changes nothing for a question that comes late', async () => {
+it('ignores a heartbeat that arrives late', async () => {
   const { name } = await Busy.of('another', 1);
   const [row] = await db.query<{ token: string }>(
     'SELECT token FROM promptpress.sessions WHERE session = $1',
@@ -361,7 +361,7 @@ it('changes nothing for a question that comes late', async () => {
   expect((await ask(1004, 10))[0]?.shares.tasks.granted).toBe(10);
 });
 
-it('leaves all room to others when it ends, and what they have not wanted', async () => {
+it('leaves all slots to others when it ends, including those they did not ask for', async () => {
   const first = await Busy.of('ended', 1);
   await db.time.pass(3000);
   first.wants = 0;

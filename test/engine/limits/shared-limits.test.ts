@@ -28,7 +28,7 @@ async function limitsOf(service: string, run: number, offMs: number, roundTripMs
 }
 
 it.each(['submit', 'text'] as const)(
-  'what one worker finds and waits for on route %s holds back no other: each has its own share',
+  'lets what one worker finds on route %s slow down no other: each has its own share',
   async (route) => {
     const [first, second] = [
       await limitsOf(`gateway ${route}`, 1, 600_000),
@@ -67,7 +67,7 @@ it.each(['submit', 'text'] as const)(
   },
 );
 
-it('calls when there is more than before', async () => {
+it('notifies when more is granted than before', async () => {
   const limits = await limitsOf('more', 1, 0);
   let calls = 0;
   const remove = limits.onMore(() => {
@@ -82,7 +82,7 @@ it('calls when there is more than before', async () => {
   await Promise.all([db.time.pass(1000), limits.stop()]);
 });
 
-it('narrows the tasks of all workers where one has found how many are accepted at once, not by a full queue alone', async () => {
+it('narrows the tasks of all workers once one has found how many are accepted at once, not by one full queue', async () => {
   const [first, second] = [await limitsOf('full', 1, 0), await limitsOf('full', 1, 0)];
   for (const { rooms } of [first, second]) rooms?.noteSlices(1);
   await db.time.pass(2000);
@@ -113,7 +113,7 @@ it('narrows the tasks of all workers where one has found how many are accepted a
   await Promise.all([db.time.pass(1000), first.stop(), second.stop()]);
 });
 
-it('asks one question at a time, however slow the engine is, and however often it begins to want more', async () => {
+it('has one heartbeat in flight, however slow the engine is and however often more is needed', async () => {
   const limits = await limitsOf('slow', 1, 0, 2000);
   const before = db.virtual.asked();
   for (let at = 0; at < 100; at += 1) {

@@ -129,7 +129,7 @@ async function parts(
   return rows.map(({ part }) => part);
 }
 
-it('divides a limit by demand, each its unit first, and no more than there is', async () => {
+it('divides a limit by demand, one unit for each first, and never exceeds it', async () => {
   expect(await parts(10, [member(10), member(10), member(10)])).toEqual([3, 3, 4]);
   expect(await parts(10, [member(2), member(10), member(10)])).toEqual([2, 4, 4]);
   // Of what nobody wants, whoever wants nothing has one to begin with.
@@ -137,7 +137,7 @@ it('divides a limit by demand, each its unit first, and no more than there is', 
   expect(await parts(5, [member(0), member(5)])).toEqual([0, 5]);
 });
 
-it('lets workers take turns where there is not a unit for each', async () => {
+it('lets workers take turns where there is less than a unit for each', async () => {
   const [old, young] = [member(5), member(5, { forMs: 500 })];
   const waits = member(5, { granted: 0, forMs: 3000 });
   const waitsLonger = member(5, { granted: 0, forMs: 9000 });
@@ -185,7 +185,7 @@ describe('shares of a rate', () => {
     [8, { count: 600, perMs: 60_000 }, 100, 0.97],
     [8, { count: 20, perMs: 1000 }, 900, 0.4],
   ])(
-    '%i workers use %o where requests leave up to %i ms late, and never more',
+    '%i workers use %o where requests are sent up to %i ms late, and never more',
     async (count, rate, lateMs, least) => {
       const all = await workers(count, { submit: rate });
       const sent: number[] = [];
@@ -201,7 +201,7 @@ describe('shares of a rate', () => {
     },
   );
 
-  it('spaces requests evenly where they may be sent at once', async () => {
+  it('spaces requests evenly where they could be sent at once', async () => {
     const all = await workers(2, { submit: { count: 600, perMs: 60_000 } });
     const sent: number[] = [];
     for (const worker of all) send(worker, time.now + 30_000, sent);
@@ -211,7 +211,7 @@ describe('shares of a rate', () => {
     expect(most(sent, 1000)).toBeLessThanOrEqual(20);
   });
 
-  it('gives the share of a silent worker to others only once all that it may have sent is charged no more', async () => {
+  it('grants a silent worker’s share to others only once everything it may have sent has left the window', async () => {
     const rate = { count: 20, perMs: 10_000 };
     const all = await workers(2, { submit: rate });
     const [silent, other] = all as [Worker, Worker];
@@ -235,7 +235,7 @@ describe('shares of a rate', () => {
     await stop(all);
   });
 
-  it('gives a silent worker that is back only what the others do not have', async () => {
+  it('grants a returning worker only what the others do not have', async () => {
     const rate = { count: 20, perMs: 10_000 };
     const all = await workers(2, { submit: rate });
     const sent: number[] = [];
@@ -251,7 +251,7 @@ describe('shares of a rate', () => {
     expect(most(sent, rate.perMs)).toBeLessThanOrEqual(rate.count);
   });
 
-  it('holds where a worker is given nothing any more, as its session is over', async () => {
+  it('keeps the limit where a worker is granted nothing more because its session is over', async () => {
     const rate = { count: 20, perMs: 1000 };
     const all = await workers(2, { submit: rate });
     const sent: number[] = [];
@@ -307,7 +307,7 @@ describe('shares of a rate', () => {
     await stop(all);
   });
 
-  it('calls of more tokens than a fair part take turns', async () => {
+  it('lets calls that need more tokens than a fair share take turns', async () => {
     const all = await workers(4, { tokens: { count: 10_000, perMs: 10_000 } });
     const from = time.now;
     const had = all.map(() => 0);
@@ -329,7 +329,7 @@ describe('shares of a rate', () => {
   });
 });
 
-it('counts the tokens that a call took in place of those that were forecast, where that is known', async () => {
+it('counts the actual tokens of a call instead of the estimate, where they are known', async () => {
   const share = new TokenShare({ count: 100, perMs: 60_000 }, time.clock(), () => undefined);
   const used = (): number | undefined => share.ask(time.now).used;
   share.take('a', 40, time.now);

@@ -40,7 +40,7 @@ class Waiting {
   }
 }
 
-it('gives a worker that waits what others give back, however late', async () => {
+it('grants a waiting worker what others give back, however late', async () => {
   const worker = new Waiting();
   worker.elsewhere = 100;
   await worker.time.pass(60_000);
@@ -50,7 +50,7 @@ it('gives a worker that waits what others give back, however late', async () => 
   expect(worker.isRefused).toBe(false);
 });
 
-it('tells a worker that was refused for want of an answer in time once there is one', async () => {
+it('notifies a worker, refused for lack of an answer, as soon as there is one', async () => {
   const worker = new Waiting();
   await worker.time.pass(100);
   expect(worker.isRefused).toBe(false);
@@ -72,7 +72,7 @@ it('asks only when it needs something, or has something to give back', async () 
   expect([asked, worker.asked - asked]).toEqual([2, 0]);
 });
 
-it('takes nothing for its own that it was given five seconds ago, whatever is answered since', async () => {
+it('does not use a five seconds old grant, whatever is answered since', async () => {
   const time = new VirtualTime();
   const allowance = new RunAllowance({ submits: 100 }, time.clock(), () => undefined);
   const refused = () => allowance.refusal(imagineRecord({ status: 'pending', attempts: 0 }), { tokens: 0 });
@@ -87,7 +87,7 @@ it('takes nothing for its own that it was given five seconds ago, whatever is an
   expect(refused()).toBe('wait');
 });
 
-it('reserves for a request of its own what it has reserved, also where it takes the slice again', () => {
+it('reserves the same amount for its own request when it takes the slice again', () => {
   const allowance = new RunAllowance({ cost: 10 }, new VirtualTime().clock(), () => undefined);
   const sent = imagineRecord({ status: 'submitting', attempts: 1 });
   allowance.note(imagineRecord({ status: 'pending', attempts: 0 }), sent, { cost: 2, tokens: 0 });

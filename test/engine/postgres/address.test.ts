@@ -11,7 +11,7 @@ function refused(text: string): EngineError {
   throw new Error(`${text} was not refused`);
 }
 
-it('reads all parts of an address, with what is written by % and two digits', () => {
+it('reads all parts of an address, including percent-encoded ones', () => {
   expect(
     parseEngineAddress(
       'postgres://pp%40home:p%2Fw%3A%23@db.example.com:6543/night%20runs?sslmode=verify-full&sslrootcert=ca.pem#foxes',
@@ -31,7 +31,7 @@ it('reads all parts of an address, with what is written by % and two digits', ()
   });
 });
 
-it('knows an address from a file, and needs no port, password or run', () => {
+it('distinguishes an address from a file, and needs no port, password or run', () => {
   expect([isEngineAddress('postgresql://x'), isEngineAddress('postgres.yaml')]).toEqual([true, false]);
   const address = parseEngineAddress('postgresql://pp@[::1]/runs');
   expect(address).toMatchObject({ host: '::1', port: 5432, sslmode: 'disable', secrets: [] });
@@ -41,7 +41,7 @@ it('knows an address from a file, and needs no port, password or run', () => {
   );
 });
 
-it('connects to another machine without encryption only where the address says so', () => {
+it('connects to another machine without encryption only where the address allows it', () => {
   const error = refused('postgres://pp:geheim-7@db.example.com/runs');
   expect(error.code).toBe('engine.address');
   expect(error.hint).toContain('sslmode=verify-full');
@@ -50,7 +50,7 @@ it('connects to another machine without encryption only where the address says s
     expect(refused(`postgres://pp@127.0.0.1/runs?sslmode=${mode}`).message).toContain('sslmode');
 });
 
-it('refuses what is no address, and never shows a password', () => {
+it('refuses an invalid address, and never shows a password', () => {
   for (const text of [
     'postgres://pp:geheim-7@/runs',
     'postgres://pp:geheim-7@127.0.0.1:99999/runs',

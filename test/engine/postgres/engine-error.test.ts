@@ -47,7 +47,7 @@ it.each([
   expect(shownErrorOf(meant).exitCode).toBe(exitCode);
 });
 
-it('leaves a bug as it is', () => {
+it('leaves a bug unchanged', () => {
   for (const bug of [server('42601'), new TypeError('x is not a function'), 'no error'])
     expect(engineErrorOf(bug, shown)).toBe(bug);
 });
@@ -62,7 +62,7 @@ it.each([
   ['42501', false],
   ['42883', false],
   ['XX001', false],
-])('%s is waited for: %s', (code, mayPass) => {
+])('decides whether to wait after %s: %s', (code, mayPass) => {
   const error = engineErrorOf(server(code), shown);
   if (!(error instanceof EngineError)) throw new Error('it is taken for a bug');
   expect(error.mayPass).toBe(mayPass);

@@ -16,7 +16,7 @@ const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to ad
 const farewell = message('E', Buffer.from(`${fields.join('\0')}\0`));
 const greeting = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
 
-it('a server that goes away in the packet that ends its greeting is one that is away', async () => {
+it('treats a server that shuts down in the packet that ends its startup as unavailable', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;

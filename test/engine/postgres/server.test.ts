@@ -80,7 +80,7 @@ async function failure(work: Promise<unknown>): Promise<StateError> {
 }
 
 describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
-  it('is accepted as it is installed, by a user without special rights', async () => {
+  it('is accepted with default settings, for a user without special rights', async () => {
     await using database = await testDatabase();
     const engine = await pool(database.url);
     await checkServer(engine);
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     await database.query(`DROP ROLE ${user}`);
   });
 
-  it('is refused where it would forget, and where its database cannot hold all texts', async () => {
+  it('is refused where it could lose data, or where its database cannot hold all texts', async () => {
     await using database = await testDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     await database.query(`DROP DATABASE ${latin}`);
   });
 
-  it('gets its tables once, however many processes make them', async () => {
+  it('gets its tables once, however many processes create them', async () => {
     await using database = await testDatabase();
     const schema = { version: 2, sql: 'CREATE TABLE a (x int); CREATE TABLE b (x int)' };
     const engines = await Promise.all(Array.from({ length: 6 }, () => pool(database.url)));
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
   });
 
-  it('undoes a transaction whose work fails, and keeps one whose work does not', async () => {
+  it('rolls back a transaction whose work fails, and commits one whose work does not', async () => {
     await using database = await testDatabase();
     const engine = await pool(database.url);
     await engine.query('CREATE TABLE a (x int)');
@@ -185,7 +185,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(rows).toEqual([{ application_name: 'promptpress' }]);
   });
 
-  it('finds out soon that a machine is gone, and ends statements, on every connection', async () => {
+  it('soon notices that a machine is gone, and ends statements, on every connection', async () => {
     await using database = await testDatabase();
     const engine = await pool(database.url, { connections: 2 });
     const shown = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_user_timeout') AS unheard,
@@ -200,14 +200,14 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     expect(rows).toEqual([{ statement_timeout: '6s' }]);
   });
 
-  it('is given up before the client waits in vain, on both sides', async () => {
+  it('ends a statement before the client gives up, on both sides', async () => {
     await using database = await testDatabase();
     const engine = await pool(database.url, { statementMs: 50 });
     expect(await failure(engine.query('SELECT pg_sleep(30)'))).toMatchObject({ code: 'engine.busy' });
     expect((await engine.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('is left at once when it is silent: a half-open connection is no connection', async () => {
+  it('is disconnected at once when it is silent: a half-open connection is not a connection', async () => {
     await using database = await testDatabase();
     await using between = await silencer(Number(new URL(database.url).port));
     const url = new URL(database.url);
@@ -222,7 +222,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
 });
 
 describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
-  it('is waited for as long as there is patience, and no longer', async () => {
+  it('is waited for as long as the patience lasts, and no longer', async () => {
     await using server = await ownServer();
     const engine = await pool(server.url());
     await engine.query('SELECT 1');
@@ -253,7 +253,7 @@ describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
     expect(now).toBeLessThanOrEqual(700 + 10_000);
   });
 
-  it('without a free connection is waited for, with the figures', async () => {
+  it('without a free connection is waited for, and the message has the numbers', async () => {
     await using server = await ownServer({ max_connections: '4', superuser_reserved_connections: '0' });
     const ours = await pool(server.url());
     await ours.query('SELECT 1');
@@ -285,7 +285,7 @@ describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
     expect((await waiting).rows).toEqual([{ one: 1 }]);
   });
 
-  it('is refused without fsync, and says that it is read-only', async () => {
+  it('is refused without fsync, and reported as read-only', async () => {
     await using server = await ownServer({ fsync: 'off', default_transaction_read_only: 'on' });
     const engine = await pool(server.url());
     expect(await failure(checkServer(engine))).toMatchObject({ code: 'engine.durability' });
@@ -294,7 +294,7 @@ describe.skipIf(!hasOwnPostgres)('a server of its own', () => {
     });
   });
 
-  it('is spoken to over TLS as the address says, or not at all', async () => {
+  it('is reached over TLS as the address says, or not at all', async () => {
     const files = mkdtempSync(join(tmpdir(), 'promptpress-tls-'));
     await using server = await ownServer();
     const url = (more: string, host = '127.0.0.1'): string =>

@@ -31,7 +31,7 @@ class Watched {
   }
 }
 
-it('says once that an engine is away, after a few seconds, and once that it is back', async () => {
+it('reports once that an engine is unavailable, after a few seconds, and once that it is back', async () => {
   const engine = new Watched();
   await engine.ask(0, '57P03');
   await engine.ask(2900, '57P03');
@@ -47,7 +47,7 @@ it('says once that an engine is away, after a few seconds, and once that it is b
   expect(engine.troubles.lost).toBeUndefined();
 });
 
-it('says nothing of what is soon over, and soon of a question that had no answer for long', async () => {
+it('does not report a short failure, and soon reports a query without an answer', async () => {
   const engine = new Watched();
   await engine.ask(0, '57P01');
   await engine.ask(2000);
@@ -58,7 +58,7 @@ it('says nothing of what is soon over, and soon of a question that had no answer
   expect(engine.said).toMatchObject([{ kind: 'waits', error: { code: 'engine.busy' } }]);
 });
 
-it('an engine that still reads is not back before it writes', async () => {
+it('does not report a read-only engine as back before it accepts writes', async () => {
   const engine = new Watched();
   for (let at = 0; at <= 4000; at += 500) {
     await engine.ask(at, '25006', 'a commit');
@@ -69,7 +69,7 @@ it('an engine that still reads is not back before it writes', async () => {
   expect(engine.said).toMatchObject([{ kind: 'waits' }, { kind: 'back', afterMs: 5000 }]);
 });
 
-it('what does not pass ends all, and is said at once, and once', async () => {
+it('ends all work on a permanent failure, and reports it at once, and once', async () => {
   const engine = new Watched();
   await engine.ask(0, '28P01');
   await engine.ask(1, '42501');

@@ -26,7 +26,7 @@ export function describeQueue(rig: () => QueueRig): void {
     }
   };
 
-  it('gives each slice to one worker, and those first that come first', async () => {
+  it('gives each slice to one worker, in the order of the slices', async () => {
     const run = await rig().run([1, 2, 3, 4, 5, 6]);
     const [first, second] = [await rig().open(long), await rig().open(long)];
     expect(await first.take(run)).toEqual({ run, slice: 1 });
@@ -34,7 +34,7 @@ export function describeQueue(rig: () => QueueRig): void {
     expect(both.flat().toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6]);
   });
 
-  it('gives back a slice to whoever asks after its delay', async () => {
+  it('gives back a slice to any worker after its delay', async () => {
     const run = await rig().run([1]);
     const [first, second] = [await rig().open(long), await rig().open(long)];
     const turn = await first.take(run);
@@ -48,7 +48,7 @@ export function describeQueue(rig: () => QueueRig): void {
     await expect.poll(() => second.take(other), { timeout: 10_000 }).toEqual({ run: other, slice: 2 });
   });
 
-  it('forgets a slice that is done, and takes no second copy of one that it knows', async () => {
+  it('forgets a slice that is done, and adds no second copy of a known one', async () => {
     const run = await rig().run([1, 2]);
     const queue = await rig().open(long);
     await queue.feed(run, [1, 2]);
@@ -60,7 +60,7 @@ export function describeQueue(rig: () => QueueRig): void {
     expect(await queue.keep([{ run, slice: 2 }])).toEqual([]);
   });
 
-  it('takes slices of the run that it is asked for, of several runs at once', async () => {
+  it('takes slices of the requested run, for several runs at once', async () => {
     const [one, two] = [await rig().run([1, 2]), await rig().run([1, 2])];
     const queue = await rig().open(long);
     expect(await queue.take(two)).toEqual({ run: two, slice: 1 });
@@ -86,7 +86,7 @@ export function describeQueue(rig: () => QueueRig): void {
       .toEqual([1, 2]);
   });
 
-  it('keeps a slice for a worker that says so, and gives that of a dead one to another', async () => {
+  it('keeps a slice for a worker that renews it, and gives that of a dead one to another', async () => {
     const run = await rig().run([1, 2]);
     const [living, other] = [await rig().open(short), await rig().open(short)];
     expect(await living.take(run)).toEqual({ run, slice: 1 });
@@ -108,7 +108,7 @@ export function describeQueue(rig: () => QueueRig): void {
     expect(await other.keep([{ run, slice: 2 }])).toEqual([]);
   });
 
-  it('a slice whose workers die again and again is still given to the next one', async () => {
+  it('gives a slice to the next worker, however often its workers die', async () => {
     const run = await rig().run([1]);
     for (let death = 0; death < 4; death += 1) {
       const queue = await rig().open(100);

@@ -73,7 +73,7 @@ const openBullmq: Open = async (worker, leaseMs) =>
     clock: wallClock,
   });
 
-describe('lease on the row of the slice', () => {
+describe('the lease on the row of the slice', () => {
   describeQueue(() => rigOf(openLease));
 
   it('takes nothing of a run that is not open', async () => {
@@ -87,7 +87,7 @@ describe('lease on the row of the slice', () => {
 describe('BullMQ on PostgreSQL', () => {
   describeQueue(() => rigOf(openBullmq));
 
-  it('a queue that has lost its slices is fed again from the state, and not with what is done', async () => {
+  it('feeds a queue that has lost its slices again from the state, without finished slices', async () => {
     const rig = rigOf(openBullmq);
     const run = await rig.run([1, 2, 3]);
     await database.query('TRUNCATE bullmq.job CASCADE');
@@ -106,7 +106,7 @@ describe('BullMQ on PostgreSQL', () => {
     ]);
   });
 
-  it('gives what dead workers have left before what nobody has begun', async () => {
+  it('gives the slices of dead workers before those not begun', async () => {
     const rig = rigOf(openBullmq);
     const run = await rig.run([1, 2, 3, 4]);
     for (let dead = 2; dead > 0; dead -= 1) expect(await (await rig.open(100)).take(run)).toBeDefined();
@@ -118,7 +118,7 @@ describe('BullMQ on PostgreSQL', () => {
     expect(taken).toEqual([1, 2, 3, 4]);
   });
 
-  it('keeps nothing of a run that was removed, and takes it up again where it is fed', async () => {
+  it('keeps nothing of a removed run, and takes it up again once it is fed', async () => {
     const rig = rigOf(openBullmq);
     const [run, other] = [await rig.run([1, 2]), await rig.run([1])];
     const kept = async (): Promise<readonly unknown[]> =>
@@ -143,7 +143,7 @@ describe('BullMQ on PostgreSQL', () => {
     expect(await queue.take(run)).toEqual({ run, slice: 2 });
   });
 
-  it('fails in words where its engine goes away while its tables are made', async () => {
+  it('fails with a clear message where its engine becomes unavailable while its tables are created', async () => {
     await using fresh = await testDatabase();
     const engine = await openPool(parseEngineAddress(fresh.url), { clock: wallClock });
     const other = new Client({ connectionString: fresh.url });
@@ -166,7 +166,7 @@ describe('BullMQ on PostgreSQL', () => {
     }
   });
 
-  it('refuses a worker whose clock is more than a second off that of the database', async () => {
+  it('refuses a worker whose clock differs by more than a second from the database', async () => {
     for (const offMs of [-60_000, 5000]) {
       const clock: Clock = { ...wallClock, now: () => wallClock.now() + offMs };
       await expect(

@@ -22,7 +22,7 @@ class Machine {
 
 const never = new AbortController().signal;
 
-it('is open for one and a half leases after a beat was sent, however long its answer took', () => {
+it('is open for one and a half leases after a heartbeat was sent, however long its answer took', () => {
   expect(leasesSending).toBeLessThan(leasesSilent);
   const machine = new Machine();
   expect(machine.fence.isOpen).toBe(false);
@@ -35,7 +35,7 @@ it('is open for one and a half leases after a beat was sent, however long its an
   expect(machine.fence.isOpen).toBe(false);
 });
 
-it('an answer that comes too late opens nothing', async () => {
+it('stays closed after an answer that comes too late', async () => {
   const machine = new Machine();
   const sent = machine.fence.moment();
   const passed = machine.fence.pass(never);
@@ -47,7 +47,7 @@ it('an answer that comes too late opens nothing', async () => {
   expect(machine.fence.pass(never)).toBeUndefined();
 });
 
-it('a machine that slept has let the time pass, and one whose clock was set back has, too', () => {
+it('counts the time of a sleep, and of a clock that was set back', () => {
   const slept = new Machine();
   slept.fence.onSeen(slept.fence.moment());
   slept.wall += 60_000;
@@ -59,7 +59,7 @@ it('a machine that slept has let the time pass, and one whose clock was set back
   expect(set.fence.isOpen).toBe(false);
 });
 
-it('lets nothing pass any more once it is closed, and nothing that is given up', async () => {
+it('lets nothing pass once it is closed, and no request that was given up', async () => {
   const machine = new Machine();
   const gone = new AbortController();
   const [first, second] = [machine.fence.pass(gone.signal), machine.fence.pass(never)];
@@ -72,7 +72,7 @@ it('lets nothing pass any more once it is closed, and nothing that is given up',
   expect(await machine.fence.pass(never)).toBe(false);
 });
 
-it('leaves nothing behind at the signal of who waits, however often', async () => {
+it('removes its listeners from the signal of a waiting request', async () => {
   const { signal } = new AbortController();
   for (let wait = 0; wait < 20; wait += 1) {
     const machine = new Machine();

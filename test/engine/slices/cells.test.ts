@@ -3,7 +3,7 @@ import { packCells, unpackCells } from '../../../src/engine/slices/cells.ts';
 import { WrittenNumber } from '../../../src/pipeline/values/value.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 
-it('keeps the values of cells as they are, numbers as they were written too', () => {
+it('keeps the values of cells, and the spelling of numbers', () => {
   const cells: readonly Cell[] = [
     { number: 1, repeat: 1, vars: { a: 'x\0y', b: new WrittenNumber('6.0', 6), c: null } },
     {
@@ -19,6 +19,6 @@ it('keeps the values of cells as they are, numbers as they were written too', ()
   expect(Object.keys(back[2]?.vars ?? {})).toEqual(['b', 'other']);
 });
 
-it('a slice of an earlier invocation has no cells', () => {
+it('has no cells for a slice of an earlier invocation', () => {
   expect(unpackCells('', 'shown')).toEqual([]);
 });

@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     expect((await fedTo(run)).flat()).toHaveLength(count);
   });
 
-  it('feeds each cell once, however often the answers of the engine are lost', async () => {
+  it('feeds each cell once, however often answers of the engine are lost', async () => {
     const run = await engine.run();
     const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     let asked = 0;
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     await lead.close();
   });
 
-  it('a feeder that dies is followed by one that feeds the rest, each cell once and in order', async () => {
+  it('continues for a feeder that died, with each cell once and in order', async () => {
     const run = await engine.run();
     const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     const dies = new AbortController();
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     expect(await runStatus(engine.pool, run)).toMatchObject({ fed: true, waiting: 53 });
   });
 
-  it('a feeder of an earlier invocation feeds nothing, and slices keep numbers of their own', async () => {
+  it('feeds nothing for an earlier invocation, and keeps slice numbers unique', async () => {
     const run = await engine.run();
     const first = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await feedCells(run, first.invocation, cells(4));
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     expect(rows).toEqual([{ n: 3 }]);
   });
 
-  it('no slice is taken of another invocation, nor of a run that was stopped; the first end of a run stands', async () => {
+  it('gives out no slice of another invocation or of a stopped run; the first end of a run counts', async () => {
     const run = await engine.run();
     const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await feedCells(run, invocation, cells(2));
@@ -143,7 +143,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     expect(await takeSlice(engine.pool, run, 1, session, invocation)).toBeUndefined();
   });
 
-  it('an engine knows the open runs of which slices wait: those of workers that are gone wait, too', async () => {
+  it('lists the open runs with waiting slices, including slices of dead workers', async () => {
     const { pool } = engine;
     const [run, other] = [await engine.run(), await engine.run()];
     const waiting = async () =>
@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
   });
 });
 
-it('who waits again and again leaves nothing behind, neither at the signal nor at the clock', async () => {
+it('leaves no listener or timer behind, however often it waits', async () => {
   const time = new VirtualTime();
   const aborted = new AbortController();
   const { signal } = aborted;

@@ -15,7 +15,7 @@ import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
 
 const leaseMs = 60_000;
 
-describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
+describe.skipIf(!hasPostgres)('a write for a slice or a run', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     return { run, source, session };
   }
 
-  it('closes no slice that somebody else has taken over since', async () => {
+  it('closes no slice that another worker has taken over', async () => {
     const { run, source, session } = await holding();
     expect(await takeSlice(engine.pool, run, 1, 99)).toMatchObject({ epoch: 2 });
     source.end({ slice: 1, epoch: 1 }, 'closed');
@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await doneOf(run)).toEqual([false]);
   });
 
-  it('closes a slice and lets go of it once all is told that has to be told before, and nobody takes it again', async () => {
+  it('closes a slice only after everything else is written, and no worker takes it again', async () => {
     const seen: unknown[] = [];
     let run = 0;
     const held = await holding(async () => {
@@ -69,7 +69,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await takeSlice(engine.pool, run, 1, 99)).toBeUndefined();
   });
 
-  it('opens the slices again of its own run alone, and for what was heard of the very last submission', async () => {
+  it('opens only slices of its own run again, and for facts about the very last submission', async () => {
     const { pool } = engine;
     const [run, other] = [await engine.run(1), await engine.run(1)];
     const worker = await engine.worker(run);
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await late.feed()).toBe(false);
   });
 
-  it('opens a slice once more, after its holder is done, for a fact that came while it was held', async () => {
+  it('opens a finished slice again for a fact that came while it was held', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
     const worker = await engine.worker(run);
@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await late.feed()).toBe(false);
   });
 
-  it('opens the slices of other cells again that have left jobs below a doubt, once something is heard of it', async () => {
+  it('opens slices with jobs below a doubt again once there is a fact about it', async () => {
     const { run, source, session } = await holding();
     const { pool } = engine;
     await addSlices(pool, run, [
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect([await late.feed(), await doneOf(run)]).toEqual([true, [false, false, true]]);
   });
 
-  it('opens a slice with jobs below a doubt once more where it was held as something was heard', async () => {
+  it('opens a slice with jobs below a doubt again if it was held when the fact came', async () => {
     const { run, source, session } = await holding();
     const { pool } = engine;
     await addSlices(pool, run, [{ n: 2, cells: '' }]);
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect([await late.feed(), await doneOf(run)]).toEqual([false, [true, true]]);
   });
 
-  it('is not written for an invocation that is over, and nothing ends the one that follows', async () => {
+  it('is not made for an invocation that has ended, and does not end the next one', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const first = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await runStatus(pool, run)).toMatchObject({ state: 'open', invocation, waiting: 1 });
   });
 
-  it('keeps why a run was stopped where its lead closes it', async () => {
+  it('keeps the reason why a run was stopped when its coordinator closes it', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const { invocation } = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await runStatus(pool, run)).toMatchObject({ state: 'ended', end });
   });
 
-  it('ends a run for want of a file only once every worker has lacked it for so long', async () => {
+  it('ends a run for lack of a file only once every worker has lacked it long enough', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
     const begin = (name: string) => beginSession({ pool, clock: wallClock }, run, { name, leaseMs });
@@ -210,7 +210,7 @@ describe.skipIf(!hasPostgres)('what is written for a slice or a run', () => {
     expect(await stateAfter(second.session)).toBe('stopping');
   });
 
-  it('is counted by its run: neither the workers of another one nor the slices that they have left', async () => {
+  it('counts per run, without workers and left slices of another run', async () => {
     const { pool } = engine;
     const [run, other] = [await engine.run(1), await engine.run(1)];
     const [own, dead] = [

@@ -14,7 +14,7 @@ import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
 
-describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', () => {
+describe.skipIf(!hasPostgres)('a result that a worker receives while its engine is unavailable', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     return { facts: await of('key', 'facts_late'), replies: await of('line', 'replies') };
   }
 
-  it('is told by the next process of this user where the worker dies before, and its session is over then', async () => {
+  it('is written by the next process of this user where the worker dies, and its session is then over', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
     const other = await engine.worker(run);
@@ -124,7 +124,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('ends the very sessions of a dead worker, and none that got the number of one from an older database', async () => {
+  it('ends exactly the sessions of a dead worker, and no session with the same number from an older database', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
     const { open, folder } = await processes();
@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
-  it('drops only what is durable: neither later facts of the same run nor those of another', async () => {
+  it('is dropped only once it is durable: later facts and other runs stay', async () => {
     const [run, another] = [await engine.run(), await engine.run()];
     const { session } = await engine.worker(run);
     const { open, folder } = await processes();
@@ -218,7 +218,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     dead.heard.close();
   });
 
-  it('has each reply once, however many facts are heard before that is written elsewhere', async () => {
+  it('stores each reply once, however many facts arrive before it is written elsewhere', async () => {
     const { open } = await processes();
     const said: string[] = [];
     const { heard, pool } = await open((text) => said.push(text));
@@ -233,7 +233,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     heard.close();
   });
 
-  it('has room again for as much as is durable, in whatever letters', async () => {
+  it('frees the space of durable results, whatever characters they contain', async () => {
     const { open } = await processes();
     const said: string[] = [];
     const { heard, pool } = await open((text) => said.push(text));
@@ -253,7 +253,7 @@ describe.skipIf(!hasPostgres)('what a worker hears while its engine is away', ()
     heard.close();
   });
 
-  it('is bounded: what is not kept is said, once', async () => {
+  it('is bounded: a result that is not kept is reported, once', async () => {
     const { open } = await processes();
     const said: string[] = [];
     const { heard, pool } = await open((text) => said.push(text));

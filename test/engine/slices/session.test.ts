@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     };
   };
 
-  it('a worker that is silent for two leases is gone, and decides nothing more', async () => {
+  it('a worker that is silent for two leases is dead, and decides nothing more', async () => {
     const run = await engine.run();
     const liveAt = looker(run);
     const worker = await begin(run);
@@ -63,7 +63,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('no connection keeps a silent worker alive, and none has to', async () => {
+  it('an open connection neither keeps a silent worker alive nor is required', async () => {
     const run = await engine.run();
     const liveAt = looker(run);
     await begin(run);
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveAt(2000)).toBe(0);
   });
 
-  it('a heartbeat looks for the tasks of those alone that are silent', async () => {
+  it('a heartbeat reads the tasks of silent workers only', async () => {
     const run = await engine.run();
     const [worker, other] = [await begin(run), await begin(run)];
     const kinds = JSON.stringify({ tasks: { limit: 9, holds: 1, used: 1, want: 2, unit: 1, window: 0 } });
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await looks(33)).toBeGreaterThan(0);
   });
 
-  it('a beat that comes while others declare its session over keeps it', async () => {
+  it('a heartbeat that comes while others declare its session over keeps it', async () => {
     const run = await engine.run();
     const worker = await begin(run);
     const beats: boolean[] = [];
@@ -125,7 +125,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('a worker whose engine has an older state than it had decides nothing more', async () => {
+  it('a worker whose engine has an older state than before decides nothing more', async () => {
     const run = await engine.run();
     const worker = await begin(run);
     expect([await worker.shows(), await worker.shows()]).toEqual([true, true]);
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('whoever works on an older state shares no number with whom that state has forgotten', async () => {
+  it('a process on an older state shares no number with one that the state has forgotten', async () => {
     const { pool } = engine;
     const run = await engine.run();
     await addSlices(pool, run, [{ n: 1, cells: '' }]);
@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     for (const worker of [before, after]) await worker.end();
   });
 
-  it('a worker whose beat was not answered sends nothing before the next one', async () => {
+  it('a worker whose heartbeat was not answered sends nothing before the next one', async () => {
     const run = await engine.run();
     let isAway = false;
     const pool: EnginePool = {
@@ -171,7 +171,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('what a beat allows counts from the question, and not from its answer', async () => {
+  it('the time that a heartbeat allows counts from its sending, not from its answer', async () => {
     const run = await engine.run();
     let elapsed = 0;
     const pool: EnginePool = {
@@ -197,7 +197,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('a worker is not silent while the engine only reads, and takes no beats', async () => {
+  it('a worker is not silent while the engine is read-only and takes no heartbeats', async () => {
     const run = await engine.run();
     const pool = await engine.connect({ connections: 1 });
     const liveAt = looker(run, pool);
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await worker.end();
   });
 
-  it('a session is silent since the answer in which it was seen, however long that took', async () => {
+  it('a session is silent since the answer that showed it, however long that took', async () => {
     const run = await engine.run();
     let [elapsed, lasts] = [0, 1500];
     const pool: EnginePool = {
@@ -237,7 +237,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveSessions(engine.pool, run)).toBe(0);
   });
 
-  it('a worker with a lease of its own is given two of those: for so long it may send', async () => {
+  it('a worker with a lease of its own is given two of those, while it may send', async () => {
     const run = await engine.run();
     const liveAt = looker(run);
     const [patient, quick] = [await begin(run, 30_000), await begin(run)];
@@ -247,7 +247,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     for (const worker of [patient, quick]) await worker.end();
   });
 
-  it('a worker decides nothing more where its number is that of another session: an older database was restored', async () => {
+  it('a worker decides nothing more where another session has its number after a restore', async () => {
     const run = await engine.run();
     const worker = await begin(run);
     let told = 0;
@@ -269,7 +269,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveSessions(engine.pool, run)).toBe(1);
   });
 
-  it('only the time counts that has passed for who looks: no clock that is set, and not before a beat was seen twice', async () => {
+  it('only the observer’s own elapsed time counts, without clocks that are set, after a heartbeat was seen twice', async () => {
     const run = await engine.run();
     const liveAt = looker(run);
     const worker = await begin(run);
@@ -287,7 +287,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveSessions(engine.pool, run)).toBe(0);
   });
 
-  it('a run knows for how long a worker of it may have been at something', async () => {
+  it('a run knows how long a worker of it may have been busy', async () => {
     const { pool } = engine;
     const run = await engine.run();
     expect(await liveForMs(pool, run)).toBe(0);
@@ -304,7 +304,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveForMs(pool, run)).toBe(0);
   });
 
-  it('one process leads a run at a time, and shows again and again that it does', async () => {
+  it('one process leads a run at a time, and renews its lease', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const time = new VirtualTime();
@@ -335,7 +335,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await second.close();
   });
 
-  it('a lead that died is waited for until its time is over; one that comes back then decides nothing', async () => {
+  it('a new coordinator waits for the lease of a dead one, which decides nothing when it returns', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const former = await engine.connect();
@@ -363,7 +363,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await next.close();
   });
 
-  it('a lead whose engine has an older state than it had ends', async () => {
+  it('a coordinator whose engine has an older state than before ends', async () => {
     const run = await engine.run();
     const pool = await engine.connect();
     const hold = await holdRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
@@ -377,7 +377,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await hold.close();
   });
 
-  it('a lead is renewed before half of its time is over, whatever fails now and then', async () => {
+  it('a coordinator renews its lease before half of it has passed, despite single failures', async () => {
     const run = await engine.run();
     const time = new VirtualTime(0);
     const renewed: number[] = [0];
@@ -405,7 +405,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(tries).toBe(before);
   });
 
-  it('a former lead that lets go of the run takes it from nobody', async () => {
+  it('a former coordinator that releases the run takes it from nobody', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const former = await engine.connect();
@@ -419,7 +419,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await next.close();
   });
 
-  it('of the workers of a run that nobody leads, one finds out who is gone and feeds the queue', async () => {
+  it('one worker of a run without a coordinator detects dead workers and feeds the queue', async () => {
     const { pool } = engine;
     const run = await engine.run();
     await addSlices(pool, run, [{ n: 1, cells: '' }]);
@@ -460,7 +460,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await cares[another]?.stop();
   });
 
-  it('what is repeated has ended once it is stopped, also where a call was under way', async () => {
+  it('a repeated call has ended once it is stopped, even if one was in flight', async () => {
     const time = new VirtualTime();
     let end: () => void = () => undefined;
     let calls = 0;
@@ -483,7 +483,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     await time.pass(10_000);
     expect(calls).toBe(1);
   });
-  it('what is repeated is never called twice at once, and comes again in time, also after failures', async () => {
+  it('a repeated call never runs twice at once, and comes in time, also after failures', async () => {
     const time = new VirtualTime(0);
     const random = seededRandom(7);
     const waits: [boolean, number][] = [];

@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     ['let go of', true],
     ['not let go of', false],
   ])(
-    'a slice that is taken again, and was %s, shows what others made of it meanwhile',
+    'a slice that is taken again, and was %s, shows the changes of others',
     async (_words, isEnded) => {
       const { pool, run, worker, session, queue } = await oneSlice(engine);
       const source = new SliceSource(
@@ -227,7 +227,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     }
   });
 
-  it('do not end before it was asked for a file of which a reply has told', async () => {
+  it('do not end before a file named by a reply was requested', async () => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);
     const images = new SharedImages({ facts: () => ({ sha256: 'aa', bytes: 1 }) }, pool, run, false);
     images.begin(1);
@@ -264,7 +264,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     expect(rows).toEqual([{ done: false }]);
   });
 
-  it('are read once what an earlier holding had under way is over, and nothing more is decided for it', async () => {
+  it('are read once turns of an earlier lease have ended, and nothing more is decided for that lease', async () => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);
     const order: string[] = [];
     const store: EngineStore = {
@@ -311,7 +311,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     }
   });
 
-  it('are taken once it is known how much may be begun, and it is told how many are held', async () => {
+  it('are taken once the number of task slots is known, and their number is reported', async () => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);
     const take = vi.spyOn(queue, 'take');
     const taken: number[] = [];
@@ -341,7 +341,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     }
   });
 
-  it('are taken one at a time while there is no room, and more after 15 s, in search of tasks', async () => {
+  it('are taken one at a time without task slots, and more after 15 s, in search of tasks', async () => {
     const { pool, run, worker, session, queue } = await oneSlice(engine);
     const cells = packCells([{ number: 2, repeat: 1, vars: {} }]);
     await addSlices(pool, run, [
@@ -441,7 +441,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     return { source, time, queue, take, keep, kept, lost, forgetLost, next, expire, die, held, close };
   }
 
-  it('that end while their cells are given are given no further', async () => {
+  it('that end while their cells are passed on pass no further cells', async () => {
     const { source, next, close } = await given([5, 2]);
     expect(await next(2)).toBe('1/1: 1 2');
     source.end({ slice: 1, epoch: 1 }, 'waits');
@@ -449,7 +449,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     await close();
   });
 
-  it('that are given are given to their last cell, though an earlier holding of them ends meanwhile', async () => {
+  it('pass on all their cells, although an earlier lease ends meanwhile', async () => {
     const { source, next, expire, close } = await given([5]);
     expect(await next(8)).toBe('1/1: 1 2 3 4 5 whole');
     await expire();
@@ -460,7 +460,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     await close();
   });
 
-  it('that are lost while their cells are given are given no further', async () => {
+  it('that are lost while their cells are passed on pass no further cells', async () => {
     const { keep, time, lost, forgetLost, next, close } = await given([5, 2]);
     expect(await next(2)).toBe('1/1: 1 2');
     keep.mockImplementation((turns) => Promise.resolve(turns));
@@ -473,7 +473,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     await close();
   });
 
-  it('are said to be held three times in a lease, until they have ended', async () => {
+  it('are renewed three times per lease, until they have ended', async () => {
     const { source, time, kept, next, close } = await given([1, 1]);
     await next(8);
     await next(8);
@@ -515,7 +515,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     await close();
   });
 
-  it('are given back once what was under way of them is over, and said of no more', async () => {
+  it('are given back once their requests have ended, and then no longer renewed', async () => {
     const { source, time, queue, keep, next, close } = await given([1]);
     await next(8);
     const order: string[] = [];
@@ -543,7 +543,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     expect(source.isDead).toBe(false);
   });
 
-  it('that dead workers have left are told of, until they are taken over', async () => {
+  it('of dead workers are reported until they are taken over', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const cells = packCells([{ number: 1, repeat: 1, vars: {} }]);
@@ -578,7 +578,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     expect(told).toEqual([true, false]);
   });
 
-  it('are not taken over without end by a worker that holds many', async () => {
+  it('of dead workers are not taken over without end by a worker that holds many', async () => {
     const { pool } = engine;
     const run = await engine.run();
     await addSlices(pool, run, [{ n: 1, cells: '[]' }]);

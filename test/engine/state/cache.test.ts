@@ -14,7 +14,7 @@ function filled(keys: readonly string[]): RecordCache {
 const keys = (from: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_unused, at) => `k${from + at}`);
 
-it('keeps what slices need until they are released, and of the rest the latest', () => {
+it('keeps records that slices need until they are released, and the latest of the rest', () => {
   const cache = new RecordCache();
   cache.need(keys(0, 5000), 1);
   cache.need(keys(0, 10), 2);
@@ -69,7 +69,7 @@ it('keeps each record while any slice needs it, however slices and idle records 
   }
 });
 
-it('asks for each record of a slice once, whether there is one or not', () => {
+it('reads each record of a slice once, whether it exists or not', () => {
   const cache = filled(['k1']);
   expect(cache.missing(['k1', 'none', 'none'], 1)).toEqual(['k1', 'none']);
   cache.need(['k1', 'none'], 1);
@@ -78,7 +78,7 @@ it('asks for each record of a slice once, whether there is one or not', () => {
   expect(cache.missing(['none'], 1)).toEqual(['none']);
 });
 
-it('shows what was decided here, and no read that was asked for before', () => {
+it('shows a decision made here, not an earlier read', () => {
   const cache = filled(['a']);
   cache.put('a', { record: jobRecord('a', 'running'), slice: 1, rev: '2' }, 7);
   cache.read('a', { record: jobRecord('a', 'done'), ...version }, [], 6);

@@ -6,7 +6,7 @@ import { jobRecord } from '../../state/records.ts';
 
 const writer = { run: 1, session: 1 };
 
-it('sends each document once, as it is stored, and few bytes beside it', () => {
+it('sends each document once, as it is stored, with few further bytes', () => {
   const text = 'He said: "a\nb"';
   const candidates = [{ text, parts: [{ text }], isJson: false }];
   const records = Array.from({ length: 8 }, (_unused, at) =>

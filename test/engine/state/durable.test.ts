@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
   });
 
   // First of all: what other tests have done comes late to the statistics.
-  it('reads no more of a large table than of a small one, and touches no index while a job is under way', async () => {
+  it('reads no more of a large table than of a small one, and touches no index while a job is in progress', async () => {
     const run = await engine.run(1);
     const pool = await engine.connect({ connections: 1 });
     const session = await openSession(pool, 'a worker');
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(after.hot - before.hot).toBeGreaterThan(2 * 40 * 0.4);
   });
 
-  it('is one question, and is written once however often its answer is lost', async () => {
+  it('is one query, and is written once however often its answer is lost', async () => {
     const run = await engine.run(1);
     const pool = watched(engine.pool);
     const session = await openSession(pool, 'a worker');
@@ -149,7 +149,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     ]);
   });
 
-  it('what a request may use that is under way comes with the slice that is taken over', async () => {
+  it('brings the reserve of a request in flight with the slice that is taken over', async () => {
     const run = await engine.run(1);
     const session = await openSession(engine.pool, 'a worker');
     await takeSlice(engine.pool, run, 1, session);
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(taken).toEqual([['a', { cost: 2, tokens: 100 }]]);
   });
 
-  it('counts a job that fails for good once, by the invocation in which it does', async () => {
+  it('counts a job that fails for good once, in the invocation in which it fails', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
     const { invocation } = await beginInvocation(pool, run, { spec: 'spec', epoch: 0, bounds: {} });
@@ -186,7 +186,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(await failures()).toBe(0);
   });
 
-  it('fails with what is wrong once there is no more patience', async () => {
+  it('fails with the cause once the patience is over', async () => {
     const run = await engine.run(1);
     const pool = watched(engine.pool);
     const store = await openEngineStore(pool, { run, session: 1, clock: jumping(), patienceMs: 1000 });
@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(pool.asked).toHaveLength(5);
   });
 
-  it('keeps whole replies with the record that names them, many of them before it', async () => {
+  it('keeps whole replies with the record that names them, and writes many of them before it', async () => {
     const run = await engine.run();
     const [one, two] = [await engine.worker(run), await engine.worker(run)];
     const long = `"${'é'.repeat(3_000_000)}"`;
@@ -228,7 +228,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(() => one.keepReply('a', '{\n}')).toThrow('Internal error');
   });
 
-  it('keeps the sums of slices that are done in one row', async () => {
+  it('keeps the sums of finished slices in one row', async () => {
     const run = await engine.run(2);
     const worker = await engine.worker(run);
     for (const n of [1, 2]) {
@@ -247,7 +247,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
 });
 
 describe.skipIf(!hasOwnPostgres)('a server that crashes', () => {
-  it('has forgotten nothing that it acknowledged, and what was under way is written once', async () => {
+  it('has lost nothing that it acknowledged, and writes a turn in flight once', async () => {
     await using server = await ownServer();
     await using engine = await testEngine(server.url());
     const run = await engine.run(1);

@@ -9,7 +9,7 @@ import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from './opened.ts';
 
-describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records', () => {
+describe.skipIf(!hasPostgres)('the reader of a run', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     expect(await engineReader(engine.pool, await engine.run()).fact('run.last')).toBe(undefined);
   });
 
-  it('refuses a count of submissions that is none', async () => {
+  it('refuses an invalid count of submissions', async () => {
     const run = await engine.run();
     const count = (): Promise<number> => countedSubmissions(engine.pool, run);
     expect(await count()).toBe(0);
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     await expect(count()).rejects.toMatchObject({ code: 'engine.damaged' });
   });
 
-  it('has its tables, byte for byte, and no half of one', async () => {
+  it('has its tables, byte for byte, and no partial one', async () => {
     const run = await engine.run();
     const reader = engineReader(engine.pool, run);
     const bytes = randomBytes(2.5 * 1024 * 1024);
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     await expect(kept()).rejects.toMatchObject({ code: 'engine.io' });
   });
 
-  it('has the replies that were kept while a turn was under way', async () => {
+  it('has the replies that were kept while a turn was in flight', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
     const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     expect(await reader.replyLine?.(meanwhile)).toBe('{"job":"two","reply":{"of":2}}');
   });
 
-  it('tells who watches what has begun since, and what is open', async () => {
+  it('tells watchers which jobs have begun since, and which are open', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
     const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;
@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('what readers of a run ask for beside its records'
     expect(await begun(after)).toEqual(new Set(['one', 'two']));
   });
 
-  it('keeps what is said in each record, and in none that says nothing', async () => {
+  it('keeps the search text of each record that has one', async () => {
     const run = await engine.run(1);
     const worker = await engine.worker(run);
     const epoch = (await takeSlice(engine.pool, run, 1, worker.session))?.epoch ?? 0;

@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     return { run, workers };
   }
 
-  it('know who else got the id of a task, or may get it yet', async () => {
+  it('know who else got, or may still get, the id of a task', async () => {
     const { workers } = await working(2);
     const [one, other] = workers as [Worker, Worker];
     const submittedAt = Date.now();
@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect([one.get('b'), one.get('root')?.key]).toEqual([got, 'root']);
   });
 
-  it('leave a text to who asked for it until nothing more can be heard of it, and a task until nothing more is sent', async () => {
+  it('leave a text to its worker until it can receive nothing more, and a task until nothing more is sent', async () => {
     const { run, workers } = await working(1);
     const [dead] = workers as [Worker];
     const sent = { submittedAt: 17, submittedBy: '1/1', attempts: 1 };
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await senders(true, 36_000)).toEqual([undefined, undefined]);
   });
 
-  it('find who may get the id yet without a look at the rows that are put back', async () => {
+  it('find who may still get the id without reading the rows that were put back', async () => {
     const { run } = await working(2);
     const { pool } = engine;
     await pool.query(
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(plan).not.toContain('Rows Removed by Filter');
   });
 
-  it('writes nothing of a slice that was taken over, and all the rest', async () => {
+  it('write nothing of a slice that was taken over, and all the rest', async () => {
     const { run, workers } = await working(2);
     const [old, next] = workers as [Worker, Worker];
     const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await next.others.look(['a'])).toEqual([heard]);
   });
 
-  it('writes nothing of a slice that another worker holds under the same epoch, as after an older database was put back', async () => {
+  it('write nothing of a slice held by another worker under the same epoch, as after a restore', async () => {
     const { run, workers } = await working(2);
     const [cutOff, next] = workers as [Worker, Worker];
     await engine.pool.query(
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     ['it is left with', (store) => store.left(1)],
     ['its cells need', (store) => store.prefetch(['a', 'b'], 1)],
     ['is looked at', (store) => store.others.look(['a', 'b'])],
-  ])('shows what was decided last of a slice that comes back where what %s is read', async (_words, read) => {
+  ])('show the last decision about a slice that comes back where %s is read', async (_words, read) => {
     const { run, workers } = await working(2);
     const [{ session }, other] = workers as [Worker, Worker];
     let held: Promise<void> | undefined;
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect([store.get('a'), store.get('b')?.status]).toEqual([running, 'submitting']);
   });
 
-  it('writes no attempt of a job that another slice wrote first', async () => {
+  it('write no attempt of a job that another slice wrote first', async () => {
     const { workers } = await working(2);
     const [first, second] = workers as [Worker, Worker];
     const of = (at: number) => ({ attempts: [{ key: 'a', at, outcome: 'sent' }] });
@@ -212,7 +212,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect([refused, await first.reader.attempts('a')]).toEqual([new Set(['a']), of(1).attempts]);
   });
 
-  it('makes a takeover wait for a commit under way, and that commit is there when it is over', async () => {
+  it('make a takeover wait for a commit in flight, which is then included', async () => {
     const { run, workers } = await working(1);
     const [old] = workers as [Worker];
     let finish: () => void = () => undefined;

@@ -5,7 +5,7 @@ import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from './opened.ts';
 
-describe.skipIf(!hasPostgres)('an order to make jobs anew on an engine', () => {
+describe.skipIf(!hasPostgres)('a redo order on an engine', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('an order to make jobs anew on an engine', () => {
     expect(await orders.add({ keys: ['a', 'b'], again: false })).toEqual({ added: 0, open: 0, made: 2 });
   });
 
-  it('has no job begun by two workers', async () => {
+  it('lets no job be begun by two workers', async () => {
     const { one, other } = await ordered();
     const begins = (worker: typeof one, n: number) =>
       worker.commit(
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('an order to make jobs anew on an engine', () => {
     ]);
   });
 
-  it('is dropped but for what is made', async () => {
+  it('is dropped except for finished jobs', async () => {
     const { orders, one } = await ordered();
     await one.commit(turnOf(1, 1, [jobRecord('a', 'done')], { from: one, redos: new Map([['a', 'made']]) }));
     expect([await orders.cancel(), await orders.cancel(), await one.reader.redos.counts()]).toEqual([

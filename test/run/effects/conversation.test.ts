@@ -27,7 +27,7 @@ const lookupOf = (...records: readonly JobRecord[]) => {
 const wholeInput = 4 * Math.ceil(largestInput / 3);
 
 describe('a conversation', () => {
-  it('is that of the jobs that it continues, the oldest first, then its own', () => {
+  it('contains the jobs that it continues, the oldest first, then its own', () => {
     const first = textRecord({ key: 'a', request: request('1'), text: answer({ text: 'one' }) });
     const second = textRecord({
       key: 'b',
@@ -56,7 +56,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('shows the files of each job from where that job says they lie', () => {
+  it('shows the files of each job from that job’s paths', () => {
     const shows = (sha256: string) => ({ images: [{ sha256 }] });
     const first = textRecord({
       key: 'a',
@@ -97,7 +97,7 @@ describe('a conversation', () => {
     expect(() => conversationOf(own, gone)).toThrow(MissingInput);
   });
 
-  it('cannot continue a reply that is not there, nor a job that nobody knows', () => {
+  it('cannot continue a missing reply or an unknown job', () => {
     const own = textRecord({ key: 'b', request: request('2', { continues: 'a' }) });
     expect(() => conversationOf(own, lookupOf(textRecord({ key: 'a' })))).toThrow(MissingInput);
     expect(() => conversationOf(own, lookupOf())).toThrow('Internal error');
@@ -115,7 +115,7 @@ describe('the images of a source', () => {
   const shown = (source: ImageSource, ...records: readonly JobRecord[]) =>
     shownImages(source, { hash: 'fox.png' }, lookupOf(...records));
 
-  it('are a file, a link or a data URI; the bytes are the most that each may have', () => {
+  it('are a file, a link or a data URI, with the largest size of each in bytes', () => {
     expect(shown({ sha256: 'hash' })).toEqual([
       { source: { kind: 'file', path: 'fox.png', sha256: 'hash' }, bytes: wholeInput },
     ]);
@@ -127,7 +127,7 @@ describe('the images of a source', () => {
     expect(() => shown({ sha256: 'other' })).toThrow('Internal error');
   });
 
-  it('are all pictures of a job, in order, and nothing else that it made', () => {
+  it('are all images of a job, in order, and nothing else that it made', () => {
     const artifacts = [picture(1, 3), picture(2, 4, 'text/plain'), picture(3, 4)];
     const images = shown({ job: 'g' }, imagineRecord({ key: 'g', artifacts }));
     expect(images.map(({ source, bytes }) => ['file' in source && source.file, bytes])).toEqual([
@@ -136,7 +136,7 @@ describe('the images of a source', () => {
     ]);
   });
 
-  it('are the link of a job whose file was not kept, and missing where there is none', () => {
+  it('are the link of a job whose file was not saved, and missing where there is none', () => {
     const kept = imagineRecord({ key: 'g', result: { buttons: [], imageUrl: 'https://i/9' } });
     expect(shown({ job: 'g' }, kept)).toEqual([
       { source: { kind: 'url', url: 'https://i/9' }, bytes: wholeInput },

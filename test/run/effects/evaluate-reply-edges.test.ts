@@ -33,7 +33,7 @@ const messageOf = ({ verdict }: EvaluatedReply): string => ('error' in verdict ?
 const png = (data: string) => ({ inlineData: { mimeType: 'image/png', data } });
 
 describe('the outputs of a reply', () => {
-  it('are numbered on over every candidate, each with a text and images', () => {
+  it('are numbered over all candidates, each with a text and images', () => {
     const parts = (text: string, ...data: readonly string[]) => ({
       content: { parts: [{ text }, ...data.map(png)] },
       finishReason: 'STOP',
@@ -56,7 +56,7 @@ describe('the outputs of a reply', () => {
     ]);
   });
 
-  it('are no images without data: the image behind such a part keeps its number', () => {
+  it('are not images where the data is missing: the next image keeps its number', () => {
     const reply = readTextReply({
       candidates: [{ content: { parts: [png(''), png('QQ==')] }, finishReason: 'STOP' }],
     });
@@ -65,7 +65,7 @@ describe('the outputs of a reply', () => {
     expect(text.candidates[0]?.parts).toEqual([{ inlineData: { mimeType: 'image/png', output: 1 } }]);
   });
 
-  it('are a file of JSON where there are only calls', () => {
+  it('are a JSON file where there are only calls', () => {
     const tools = [{ functionDeclarations: [{ name: 'f' }] }];
     const reply = said({ functionCalls: [{ name: 'f', args: {} }] });
     expect(judge(reply, { fields: { tools } }).pieces).toMatchObject([
@@ -96,11 +96,11 @@ describe('a reply is', () => {
     expect(codeOf(judge(said({ text: 'Two.' }), { kind: 'chat', fields: bare }))).toBe('text.not-json');
   });
 
-  it('no refusal where the service sends an empty one beside the text', () => {
+  it('not a refusal where the service sends an empty one beside the text', () => {
     expect(codeOf(judge(said({ text: 'Hello.', refusal: '' })))).toBe('done');
   });
 
-  it('a round of calls also where it ends for a reason that the step accepts', () => {
+  it('a round of calls even where it ends for an accepted reason', () => {
     const reply = said({ functionCalls: [{ name: 'f', args: {} }], finishReason: 'ESCALATION' });
     const fields = { functions: { f: { answer: 1 } } };
     expect(codeOf(judge(reply, { fields }, ['escalation']))).toBe('calls');
@@ -108,13 +108,13 @@ describe('a reply is', () => {
   });
 });
 
-describe('what is said of a reply', () => {
-  it('names the reason alone where the service’s message is empty', () => {
+describe('the error of a reply', () => {
+  it('names only the reason where the service’s message is empty', () => {
     const message = messageOf(judge(said({ text: 'It', finishReason: 'SAFETY', finishMessage: '' })));
     expect(message).toBe('The answer was filtered: SAFETY.');
   });
 
-  it('quotes a text of eighty characters that is not JSON whole', () => {
+  it('quotes a text of eighty characters that is not JSON in full', () => {
     const text = 'x'.repeat(80);
     const fields = { responseSchema: schema };
     expect(messageOf(judge(said({ text }), { fields }))).toContain(`"${text}"`);

@@ -50,7 +50,7 @@ describe('a reply that ends for a reason', () => {
     'NEW_REASON',
     'a: b',
     'st\u0000op',
-  ])('is a result where the step accepts it, in any case of letters: %j', (finishReason) => {
+  ])('is a result where the step accepts the reason, in any case of letters: %j', (finishReason) => {
     const reply = said({ text: 'It', finishReason });
     expect(judge(reply).verdict.kind).not.toBe('done');
     for (const name of [finishReason, finishReason.toLowerCase(), finishReason.toUpperCase()])
@@ -208,7 +208,7 @@ describe('a reply is', () => {
     expect(evaluated({}, ['tool_calls'])).toEqual(['done']);
   });
 
-  it('JSON by what chat declares', () => {
+  it('JSON where chat’s fields request it', () => {
     const kind = 'chat';
     const withSchema = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
     expect(verdictOf(judge(said({ text: '{}' }), withSchema, { kind }))).toEqual(['invalid', 'text.schema']);
@@ -217,7 +217,7 @@ describe('a reply is', () => {
     ).toEqual(['done']);
   });
 
-  it('a result for a reason that the step accepts, if there is something in it', () => {
+  it('a result for an accepted reason, if it has content', () => {
     const call = { accept: ['max_tokens', 'ESCALATION'] };
     expect(verdictOf(judge(said({ text: 'It was a', finishReason: 'MAX_TOKENS' }), {}, { call }))).toEqual([
       'done',
@@ -229,7 +229,7 @@ describe('a reply is', () => {
     ]);
   });
 
-  it('explained with the request id, and with the tokens spent on thinking', () => {
+  it('explained with the request id, and with the tokens used for thinking', () => {
     const reply = textReply({ finishReason: 'MAX_TOKENS' }, { requestId: 'r1', usage: { thoughts: 2999 } });
     const { verdict } = judge(reply);
     expect(verdict).toMatchObject({
@@ -238,7 +238,7 @@ describe('a reply is', () => {
   });
 });
 
-describe('what is kept of a reply', () => {
+describe('the saved part of a reply', () => {
   const png = (data: string) => ({ mimeType: 'image/png', data });
   const answer = readTextReply({
     candidates: [
@@ -263,7 +263,7 @@ describe('what is kept of a reply', () => {
     responseId: 'id1',
   });
 
-  it('are its outputs in order, over all candidates, and parts that name them', () => {
+  it('has its outputs in order, over all candidates, and parts that name them', () => {
     const { verdict, pieces, text } = judge(answer);
     expect(verdict.kind).toBe('done');
     expect(pieces).toEqual([
@@ -290,7 +290,7 @@ describe('what is kept of a reply', () => {
     });
   });
 
-  it('is JSON without its fence, and the text as it came where it is none', () => {
+  it('is JSON without its fence, and the text as it came where it is not JSON', () => {
     const fenced = judge(said({ text: '```json\n{"best": 2}\n```' }), { responseSchema: schema });
     expect(fenced.text.candidates[0]).toMatchObject({
       text: '{"best": 2}',
@@ -302,7 +302,7 @@ describe('what is kept of a reply', () => {
     expect([none.text.candidates[0]?.isJson, none.pieces]).toEqual([false, []]);
   });
 
-  it('are calls as JSON where the reply has only calls', () => {
+  it('is the calls as JSON where the reply has only calls', () => {
     const { text } = judge(said({ functionCalls: [{ name: 'f', args: { b: 1, a: 2 } }] }));
     expect(text.candidates[0]?.text).toBe('[{"args":{"a":2,"b":1},"name":"f"}]');
   });
@@ -321,7 +321,7 @@ describe('function calls', () => {
     { role: 'user', parts: [] },
   ] as const;
 
-  it('are answered in order, by id, after the model’s own content to the letter', () => {
+  it('are answered in order, by id, after the model’s unchanged content', () => {
     expect(judge(reply, { functions }).verdict).toEqual({
       kind: 'calls',
       turns: [
@@ -355,11 +355,11 @@ describe('function calls', () => {
   });
 });
 
-describe('what is said of a reply', () => {
+describe('the error of a reply', () => {
   const messageOf = ({ verdict }: EvaluatedReply): string =>
     'error' in verdict ? verdict.error.message : '';
 
-  it('ends with one full stop, however the service’s words end', () => {
+  it('ends with one full stop, however the service’s message ends', () => {
     const blocked = { candidates: [], blockReason: 'SAFETY', blockMessage: 'The prompt was blocked.' };
     expect(messageOf(judge(textReply({}, blocked)))).toBe(
       'The service blocked the prompt: SAFETY: The prompt was blocked.',
@@ -367,7 +367,7 @@ describe('what is said of a reply', () => {
     expect(messageOf(judge(textReply({}, { ...blocked, blockMessage: 'No' })))).toMatch(/: SAFETY: No\.$/);
   });
 
-  it('quotes the beginning of a text that is not JSON, without a half character', () => {
+  it('quotes the beginning of a text that is not JSON, without half of a character', () => {
     const text = `${'x'.repeat(79)}😀 and more`;
     expect(messageOf(judge(said({ text }), { responseSchema: schema }))).toContain(`"${'x'.repeat(79)}…"`);
     const whole = `${'x'.repeat(78)}😀 and more`;

@@ -137,7 +137,7 @@ describe('every request', () => {
       { kind: 'ask' },
     ],
   ];
-  it.each(table)('ends with the run: %s, and what it reads before', async (name, record, send) => {
+  it.each(table)('ends with the run: %s, and its reads before it', async (name, record, send) => {
     const run = new AbortController();
     const { requests, carryOut } = rig({ records: [parent] });
     await carryOut(record, send, {}, run.signal);
@@ -217,7 +217,7 @@ describe('a search', () => {
     });
   });
 
-  it('has no result at a service that lists no tasks: that is no list without tasks', async () => {
+  it('has no result at a service that lists no tasks, unlike an empty list', async () => {
     expect(await rig().carryOut(parent, { kind: 'search' })).toMatchObject({
       input: { type: 'searched', result: { ok: false, error: { code: 'service.no-listing' } } },
     });
@@ -238,7 +238,7 @@ describe('a request that the run aborted', () => {
     expect(await carryOut(parent, send)).toBeUndefined();
   });
 
-  it('has one where it certainly never left, also while its images were read', async () => {
+  it('has one where it certainly never left, even while its images were read', async () => {
     const unsent = rig({
       service: { begin: () => Promise.resolve(refused(failure('connection.aborted', 'unsent'))) },
     });
@@ -256,14 +256,14 @@ describe('a request that the run aborted', () => {
 });
 
 describe('a save', () => {
-  it('fetches the link under the number of its output, as the kind of file that it is', async () => {
+  it('fetches the link with the number of its output and its kind of file', async () => {
     const { requests, carryOut } = rig();
     const send = { kind: 'save', source: { url: 'https://i/2', media: 'video' }, output: 3 } as const;
     await carryOut(parent, send);
     expect(requests[0]?.[1]).toEqual({ key: 'aa11', output: 3, url: 'https://i/2', media: 'video' });
   });
 
-  it('makes no file of a text, which the record has', async () => {
+  it('writes no file for a text, which the record contains', async () => {
     const { requests, carryOut } = rig();
     const send = { kind: 'save', source: { isText: true }, output: 1 } as const;
     expect(await carryOut(parent, send)).toMatchObject({
@@ -276,7 +276,7 @@ describe('a save', () => {
 describe('the log of a request', () => {
   const poll = { kind: 'fetch', taskId: 'T1', why: 'poll' } as const;
 
-  it('says how long it took, on which route, for which job and with what outcome', async () => {
+  it('has duration, route, job and outcome', async () => {
     expect((await rig().carryOut(parent, poll))?.event).toEqual({
       type: 'request:end',
       route: 'poll',
@@ -286,7 +286,7 @@ describe('the log of a request', () => {
     });
   });
 
-  it('says how many of the listed tasks the service knew', async () => {
+  it('has the number of listed tasks that the service knew', async () => {
     const targets = ['T1', 'T2', 'T3'].map((taskId) => ({ key: `k${taskId}`, taskId }));
     const { requests, carryOut } = rig();
     const result = await carryOut(parent, { kind: 'list', targets });
@@ -295,7 +295,7 @@ describe('the log of a request', () => {
     expect(requests[0]?.[1]).toEqual(['T1', 'T2', 'T3']);
   });
 
-  it('has the code and the message of a failure, a mask that does not fit among them', async () => {
+  it('has code and message of a failure, including a mask that does not fit', async () => {
     const error = { code: 'mask.size', class: 'permanent', message: 'It is 64 × 64.' } as const;
     const masks = rig({
       records: [parent],
@@ -315,7 +315,7 @@ describe('the log of a request', () => {
     });
   });
 
-  it('has the code of a reply that is no result', async () => {
+  it('has the code of a reply that is not a result', async () => {
     const answers = (text: string) =>
       rig({ text: { ask: () => Promise.resolve({ ok: true, value: textReply({ text }) }) } }).carryOut(
         textRecord(),
@@ -325,7 +325,7 @@ describe('the log of a request', () => {
     expect(outcomes).toMatchObject([{ route: 'text', outcome: 'done' }, { outcome: 'text.empty' }]);
   });
 
-  it('has one word for a submission that was accepted, and for a mask that fits', async () => {
+  it('has one word for an accepted submission, and for a mask that fits', async () => {
     const { carryOut } = rig({ records: [parent] });
     expect((await carryOut(imagineRecord(), { kind: 'submit' }))?.event).toMatchObject({
       route: 'submit',

@@ -47,7 +47,7 @@ describe('the responses to function calls', () => {
     });
   });
 
-  it('are none where the step answers no functions: the calls are its result', () => {
+  it('do not exist where the step answers no functions: the calls are its result', () => {
     expect(respondToCalls(asking({}), candidate(call('sky')))).toBeUndefined();
     expect(respondToCalls(asking({ functions: [{ name: 'sky' }] }), candidate(call('sky')))).toBeUndefined();
   });
@@ -59,7 +59,7 @@ describe('the responses to function calls', () => {
     expect(refused?.ok === false && refused.message).toContain('sky, sea, odd, none');
   });
 
-  it('are given for as many rounds as the step says, eight without a number', () => {
+  it('are given for the rounds of the step, by default eight', () => {
     const rounds = (count: number): readonly Value[] => Array.from({ length: count }, () => round).flat();
     const after = (count: number, fields: Record<string, Value> = {}) =>
       respondToCalls(asking({ functions, ...fields }, rounds(count)), candidate(call('sky')));
@@ -68,13 +68,13 @@ describe('the responses to function calls', () => {
     expect(after(0, { rounds: 0 })?.ok).toBe(false);
   });
 
-  it('count by the contents of the model', () => {
+  it('are counted by the contents of the model', () => {
     expect([roundsIn(), roundsIn([]), roundsIn(round), roundsIn([...round, ...round, 'x'])]).toEqual([
       0, 0, 1, 2,
     ]);
   });
 
-  it('need a record of a text', () => {
+  it('need the record of a text job', () => {
     expect(respondToCalls(textRecord(), candidate())).toBeUndefined();
   });
 });

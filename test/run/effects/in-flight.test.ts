@@ -25,7 +25,7 @@ const noBug = (bug: unknown): void => {
 };
 
 describe('the requests of a run', () => {
-  it('that are paid are waited for, and all others are aborted', async () => {
+  it('wait for paid ones, and abort all others', async () => {
     const inFlight = new InFlight(noBug);
     const [free, paid] = [work(inFlight, 'free'), work(inFlight, 'paid')];
     const waiting = inFlight.awaitPaid(never);
@@ -35,7 +35,7 @@ describe('the requests of a run', () => {
     expect([paid.isDone, paid.isAborted, inFlight.isOver]).toEqual([true, false, false]);
   });
 
-  it('that are paid are waited for only until the user leaves', async () => {
+  it('wait for paid ones only until the user leaves', async () => {
     const inFlight = new InFlight(noBug);
     const paid = work(inFlight, 'paid');
     await inFlight.awaitPaid(AbortSignal.abort());
@@ -48,7 +48,7 @@ describe('the requests of a run', () => {
     expect([paid.isDone, paid.isAborted]).toEqual([true, true]);
   });
 
-  it('that are paid are waited for until the last of them has ended', async () => {
+  it('wait for paid ones until the last of them has ended', async () => {
     const inFlight = new InFlight(noBug);
     const [first, second] = [work(inFlight, 'paid'), work(inFlight, 'paid')];
     let isOver = false;
@@ -64,7 +64,7 @@ describe('the requests of a run', () => {
     expect(second.isDone).toBe(true);
   });
 
-  it('leave nothing behind on the signal by which the user leaves', async () => {
+  it('leave no listener on the signal by which the user leaves', async () => {
     const leave = new AbortController();
     const inFlight = new InFlight(noBug);
     const paid = work(inFlight, 'paid');
@@ -76,7 +76,7 @@ describe('the requests of a run', () => {
   });
 
   it.each(['free', 'paid'] as const)(
-    'hold the end back while one is still being tidied up: %s',
+    'delay the end while one still cleans up: %s',
     async (kind) => {
       const inFlight = new InFlight(noBug);
       let tidied: () => void = () => undefined;
@@ -94,7 +94,7 @@ describe('the requests of a run', () => {
     },
   );
 
-  it('are all aborted at the end, which comes once each of them has ended', async () => {
+  it('are all aborted at the end, which waits until each of them has ended', async () => {
     const inFlight = new InFlight(noBug);
     const all = [work(inFlight, 'free'), work(inFlight, 'paid')];
     await inFlight.stop();
@@ -105,7 +105,7 @@ describe('the requests of a run', () => {
     expect(inFlight.isOver).toBe(true);
   });
 
-  it('report an exception, which is a bug, and go on', async () => {
+  it('report an exception as a bug, and continue', async () => {
     const bugs: unknown[] = [];
     const inFlight = new InFlight((bug) => bugs.push(bug));
     const bug = new Error('Internal error: x');

@@ -16,8 +16,8 @@ function line(inputBudget: InputBudget) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('the bytes of text calls under way', () => {
-  it('are bounded, first come, first served', async () => {
+describe('the bytes of text calls in flight', () => {
+  it('are limited, first come, first served', async () => {
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
     void join('a', 60);
@@ -30,7 +30,7 @@ describe('the bytes of text calls under way', () => {
     expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c'], 70]);
   });
 
-  it('of one call larger than the bound are admitted alone', async () => {
+  it('of one call above the limit are admitted alone', async () => {
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
     void join('a', 1);
@@ -56,7 +56,7 @@ describe('the bytes of text calls under way', () => {
     await expect(inputBudget.take(1, leaving.signal)).rejects.toThrow('left');
   });
 
-  it('are 128 MiB at once where nothing else is said: four of the largest images and no more', async () => {
+  it('are 128 MiB at once by default: four of the largest images and no more', async () => {
     const inputBudget = new InputBudget();
     const { admitted, join } = line(inputBudget);
     const mib = 1024 * 1024;
@@ -66,7 +66,7 @@ describe('the bytes of text calls under way', () => {
     expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c', 'd'], 128 * mib]);
   });
 
-  it('do not let a small call overtake a larger one that waits before it', async () => {
+  it('do not let a small call overtake a larger waiting one', async () => {
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
     void join('a', 60);
@@ -81,7 +81,7 @@ describe('the bytes of text calls under way', () => {
     expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'large', 'small'], 95]);
   });
 
-  it('leave nothing behind on the signal of the run once they were admitted', async () => {
+  it('leave no listener on the signal of the run once they were admitted', async () => {
     const run = new AbortController();
     const inputBudget = new InputBudget(100);
     const { admitted, join } = line(inputBudget);
@@ -94,7 +94,7 @@ describe('the bytes of text calls under way', () => {
 });
 
 describe('a request that shows images', () => {
-  it('releases its bytes where it throws, and a bug stays a bug also while the run is left', async () => {
+  it('releases its bytes where it throws, and a bug stays a bug even while the run is left', async () => {
     const inputBudget = new InputBudget(100);
     const run = new AbortController();
     const bug = new Error('Internal error: x');

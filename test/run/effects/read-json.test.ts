@@ -7,7 +7,7 @@ const parseFencedJson = (text: string) => readJson(text, false, () => true);
 /** What a fence is, as one expression: plain to read, but its work grows with the square of the text. */
 const fence = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/i;
 
-it('takes off the fences that the plain expression finds, and no others', () => {
+it('removes the same fences as the plain expression, and no others', () => {
   const parts = [
     '```',
     '```json',
@@ -126,7 +126,7 @@ describe('a lenient reading', () => {
     );
   });
 
-  it('takes the value that was wrapped, and nothing of what is around it', () => {
+  it('takes the wrapped value, and nothing around it', () => {
     fc.assert(
       fc.property(
         objects,
@@ -146,7 +146,7 @@ describe('a lenient reading', () => {
     );
   });
 
-  it('invents nothing: what it reads stands in the text, but for commas and escapes', () => {
+  it('invents nothing: its value is part of the text, except for commas and escapes', () => {
     const piece = fc.constantFrom(
       '{',
       '}',
@@ -179,7 +179,7 @@ describe('a lenient reading', () => {
     );
   });
 
-  it('reads nothing of JSON that was cut off', () => {
+  it('reads nothing from truncated JSON', () => {
     fc.assert(
       fc.property(objects, fc.nat(99), (value, part) => {
         const json = JSON.stringify(value);

@@ -89,7 +89,7 @@ describe('the gate before the service', () => {
     expect(await Promise.all(both)).toEqual([1, 2]);
   });
 
-  it('lets a request of a shared rate leave when that lets it pass, whatever its own rate', async () => {
+  it('lets a request with a shared rate be sent when that allows it, whatever its own rate', async () => {
     let pass: (onLeft?: () => void) => void = () => undefined;
     const shared = {
       poll: {
@@ -112,7 +112,7 @@ describe('the gate before the service', () => {
     expect([await second, sent]).toEqual([refused, 1]);
   });
 
-  it('tells the shared rate of each time a request leaves, as where its key is tried in another form', async () => {
+  it('reports each sending of a request to the shared rate, including a retry with another form of its key', async () => {
     const told: boolean[] = [];
     const pass = () => (hasLeft: boolean) => void told.push(hasLeft);
     const text = { nextAt: () => 0, take: () => undefined, pass };
@@ -128,7 +128,7 @@ describe('the gate before the service', () => {
   });
 
   it.each(['fenced', 'of one worker'])(
-    'tells the shared rate of its own route when a request leaves: %s',
+    'reports to the shared rate of its own route when a request is sent: %s',
     async (of) => {
       let isOpen = true;
       const left: string[] = [];
@@ -176,7 +176,7 @@ describe('the gate before the service', () => {
     },
   );
 
-  it('holds what is paid while others may take the worker for dead, and looks again when it leaves', async () => {
+  it('holds paid requests while others may consider the worker dead, and checks again when it sends', async () => {
     let isOpen = false;
     let open: (may: boolean) => void = () => undefined;
     const fence: SendFence = {
@@ -220,7 +220,7 @@ describe('the gate before the service', () => {
     expect([await second, sent]).toEqual([refused, 2]);
   });
 
-  it('spreads what a commit bunches together: never more than the count in any second, and nearly all of it', async () => {
+  it('spaces requests bunched by a commit: never above the rate in any second, and nearly at it', async () => {
     let step = 0;
     const clock = movedClock(() => ((step += 1) % 40 === 0 ? 60 : step % 5));
     const gate = new SendGate(limits, clock);
@@ -313,7 +313,7 @@ describe('the gate before the service', () => {
     60_000,
   );
 
-  it('goes on once requests end that never left, and counts what is sent once more', async () => {
+  it('continues after requests that end unsent, and counts repeated sends', async () => {
     const clock = movedClock(() => 0);
     const gate = new SendGate({ tasks: 1, requests: 1, submit: { count: 2, perMs: 1000 } }, clock);
     const { signal } = new AbortController();
@@ -344,7 +344,7 @@ describe('the gate before the service', () => {
     expect(passed.length).toBe(4);
   });
 
-  it('catches up after a pause at twice the pace, for a quarter of a second', async () => {
+  it('catches up after a pause at twice the rate, for a quarter of a second', async () => {
     const clock = movedClock(() => 0);
     const gate = new SendGate({ tasks: 1, requests: 1, submit: { count: 20, perMs: 1000 } }, clock);
     const times: number[] = [];
@@ -359,7 +359,7 @@ describe('the gate before the service', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(19);
   });
 
-  it('ends a wait when the run is left, and the request does not leave', async () => {
+  it('ends a wait when the run is left, and the request is not sent', async () => {
     const clock = movedClock(() => 0);
     const gate = new SendGate({ tasks: 1, requests: 1, text: { count: 1, perMs: 60_000 } }, clock);
     const leave = new AbortController();

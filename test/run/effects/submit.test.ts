@@ -93,7 +93,7 @@ describe('a submission', () => {
     });
   });
 
-  it('shows images from files, addresses and jobs in order, held only while it is under way', async () => {
+  it('shows images from files, addresses and jobs in order, held only while it is in flight', async () => {
     const { ports, sent, loaded, held, inputBudget } = rig([parent]);
     const record = asks(
       {
@@ -126,7 +126,7 @@ describe('a submission', () => {
     ]);
   });
 
-  it('of an extended video names the task of the video before', async () => {
+  it('of an extended video names the task of the earlier video', async () => {
     const { ports, sent } = rig();
     await submit(
       job(entry({ kind: 'video', fields: { extend: 2 }, images: [] }, { parent: 'aa11' }), {
@@ -138,14 +138,14 @@ describe('a submission', () => {
     expect(sent[0]?.[1]).toMatchObject({ kind: 'video', taskId: 'T1', images: [] });
   });
 
-  it('of an extended video without a former task is never sent', async () => {
+  it('of an extended video without an earlier task is never sent', async () => {
     const { ports, sent } = rig();
     const record = entry({ kind: 'video', fields: { extend: 1 }, images: [] });
     await expect(submit(job(record), ports, never)).rejects.toThrow(/^Internal error: video k1/);
     expect(sent).toEqual([]);
   });
 
-  it('of an edit has a mask in the size of the image that was read, transparent where it is edited', async () => {
+  it('of an edit has a mask in the size of the image that was read, transparent in the edited area', async () => {
     const { ports, sent, masks } = rig([parent]);
     const shapes = [{ rectangle: [0, 0, 1, 1] }] as const;
     await submit(
@@ -211,7 +211,7 @@ describe('the confirm of a modal', () => {
     expect('mask' in (sent[0]?.[1] ?? {})).toBe(takes);
   });
 
-  it('is the prompt and a mask in the size of the parent’s image, for the task that waits', async () => {
+  it('is the prompt and a mask in the size of the parent’s image, for the waiting task', async () => {
     const { ports, sent, masks } = rig([parent]);
     expect(await confirmModal(region(), ports, never)).toEqual({ result: accepted });
     expect(masks).toEqual([
@@ -242,7 +242,7 @@ describe('the confirm of a modal', () => {
     expect(sent.map(([, { prompt }]) => prompt)).toEqual(['a hare', 'an owl']);
   });
 
-  it('has that prompt also where a remix below such a button has none of its own', async () => {
+  it('has that prompt even where a remix below such a button has none of its own', async () => {
     const described = {
       ...parent,
       kind: 'describe',
@@ -263,7 +263,7 @@ describe('the confirm of a modal', () => {
     expect(sent[0]?.[1]['prompt']).toBe('a hare');
   });
 
-  it('has the mask that the check before the click made; a click without a mask needs no check', async () => {
+  it('has the mask made by the check before the click; a click without a mask needs no check', async () => {
     const { ports, masks, sent, inputBudget } = rig([parent]);
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
     await confirmModal(region(), ports, never);
@@ -290,7 +290,7 @@ describe('the confirm of a modal', () => {
   });
 });
 
-describe('what a submission reads', () => {
+describe('the inputs of a submission', () => {
   const sized = (output: number, size: object) => ({
     output,
     file: `${output}.png`,
@@ -306,7 +306,7 @@ describe('what a submission reads', () => {
     request: { kind: 'click', press: [], fields: {}, mask: { shapes } },
   });
 
-  it('counts the room of its mask beside that of its images', async () => {
+  it('count the size of its mask and that of its images', async () => {
     const bare = rig([parent]);
     await submit(job(entry({ kind: 'edit', images: [{ job: 'aa11' }] })), bare.ports, never);
     const masked = rig([parent]);
@@ -322,7 +322,7 @@ describe('what a submission reads', () => {
     expect([modal.held, modal.inputBudget.held]).toEqual([[ofMask], 0]);
   });
 
-  it('fits the mask of an edit to the first of its images', async () => {
+  it('fit the mask of an edit to the first of its images', async () => {
     const sizes = [
       { width: 100, height: 50 },
       { width: 64, height: 32 },
@@ -338,7 +338,7 @@ describe('what a submission reads', () => {
     expect(masks).toMatchObject([{ size: { width: 100, height: 50 } }]);
   });
 
-  it('fits the mask of a click to the first image of the parent whose size is known', async () => {
+  it('fit the mask of a click to the first image of the parent with a known size', async () => {
     const { ports, masks } = rig([
       { ...parent, artifacts: [sized(1, {}), sized(2, { width: 80, height: 40 }), sized(3, whole)] },
     ]);
@@ -346,14 +346,14 @@ describe('what a submission reads', () => {
     expect(masks).toMatchObject([{ size: { width: 80, height: 40 } }]);
   });
 
-  it('names a task only for a video that extends one', async () => {
+  it('name a task only for a video that extends one', async () => {
     const { ports, sent } = rig();
     const record = entry({ kind: 'video', images: [{ url: 'https://i/1.png' }] }, { parent: 'aa11' });
     await submit(job(record, { parentTaskId: 'T1' }), ports, never);
     expect(sent[0]?.[1]).toEqual({ kind: 'video', fields: {}, images: [png], speed: 'fast', tag: 'k1' });
   });
 
-  it('of a confirm without a prompt is no prompt, and its extra fields are those of the step', async () => {
+  it('of a confirm without a prompt have no prompt, and the step’s extra fields', async () => {
     const { ports, sent } = rig([{ ...parent, request: { kind: 'imagine', fields: {} } }]);
     const request = { ...region.request, extra: { notifyHook: 'h' } } as JobRequest;
     await confirmModal({ ...region, request }, ports, never);
@@ -366,7 +366,7 @@ describe('what a submission reads', () => {
     });
   });
 
-  it('of a confirm has the prompt of the step, also where that is empty', async () => {
+  it('of a confirm have the prompt of the step, even an empty one', async () => {
     const { ports, sent } = rig([parent]);
     const request = { ...region.request, fields: { prompt: '' } } as JobRequest;
     await confirmModal({ ...region, request }, ports, never);

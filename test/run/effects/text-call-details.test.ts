@@ -87,13 +87,13 @@ describe('the images of a text call', () => {
   });
   const own = textRecord({ request: { kind: 'generate', fields: { prompt: 'On.' }, continues: 'first' } });
 
-  it('count whole: those that earlier turns showed, and those that the model made', async () => {
+  it('count in full: those of earlier turns, and those that the model made', async () => {
     const { held, carryOut } = rig(hello, [first]);
     await carryOut(own);
     expect(held).toEqual([4 * mib + 'data:image/png;base64,'.length + 100]);
   });
 
-  it('that the model made are sent as the service wants them, without the number of their file', async () => {
+  it('that the model made are sent in the service’s form, without the number of their file', async () => {
     const { asked, carryOut } = rig(hello, [first]);
     await carryOut(own);
     expect(asked[0]?.earlier[0]?.after).toEqual([
@@ -112,7 +112,7 @@ describe('the images of a text call', () => {
   });
 });
 
-it('a text call is made where its schema only gives a warning', async () => {
+it('a text call is sent although its schema gives a warning', async () => {
   const { asked, carryOut } = rig(textReply({ text: '{"best":1}' }));
   const schema = { type: 'object', properties: { best: { type: 'integer' } }, required: ['bets'] };
   const fields = { model: 'm', responseSchema: schema };
@@ -121,19 +121,19 @@ it('a text call is made where its schema only gives a warning', async () => {
 });
 
 describe('the files of a reply', () => {
-  it('are kept where a later step asked for them while the call was under way', async () => {
+  it('are written where a later step requested them during the call', async () => {
     const { kept, carryOut } = rig(hello, [textRecord({ keep: true })]);
     await carryOut(textRecord({ keep: false }));
     expect(kept).toHaveLength(1);
   });
 
-  it('are kept as asked where the state has an older record that wanted none', async () => {
+  it('are written as requested although the record in the state is older and wanted none', async () => {
     const { kept, carryOut } = rig(hello, [textRecord({ keep: false })]);
     await carryOut(textRecord({ keep: true }));
     expect(kept).toHaveLength(1);
   });
 
-  it('of a round may be lost, for the record has its responses; a full disk stops the run all the same', async () => {
+  it('of a round may be lost, for the record has its responses; a full disk still stops the run', async () => {
     const failing = (kind: 'permanent' | 'stop') => () =>
       Promise.resolve({
         ok: false,
@@ -167,7 +167,7 @@ describe('the whole reply', () => {
     expect(await kept({ data }, { text: 'Hello.' })).toContain(data);
   });
 
-  it('of a refused one lacks nothing but long data: no long text, and no data of up to 1024 characters', async () => {
+  it('of a refused one lacks only long data: it keeps long texts and data of up to 1024 characters', async () => {
     const [long, text] = ['A'.repeat(1025), 'B'.repeat(3000)];
     const answer = await kept({ parts: [{ data: long, text }, { data: long.slice(1) }] }, refused);
     expect(JSON.parse(answer)).toEqual({

@@ -100,7 +100,7 @@ function rig(
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
 
 describe('a text call', () => {
-  it('is made from its record, and its reply is kept', async () => {
+  it('is made from its record, and its reply is written', async () => {
     const { asked, kept, carryOut } = rig();
     const result = await carryOut(
       textRecord({ call: { stream: true, accept: [] }, ...generate({ extra: { seed: 1 } }) }),
@@ -140,7 +140,7 @@ describe('a text call', () => {
     expect([result.kind, aborted]).toEqual(['answered', [false]]);
   });
 
-  it('shows files, addresses and all images of jobs, in order, and holds them only while it is under way', async () => {
+  it('shows files, addresses and all images of jobs, in order, and holds them only while it is in flight', async () => {
     const grid = imagineRecord({ status: 'done', artifacts: [image(1, 'grid')] });
     const { asked, loaded, held, inputBudget, carryOut } = rig([grid]);
     await carryOut(
@@ -216,7 +216,7 @@ describe('a text call', () => {
     });
   });
 
-  it('is not made when an image cannot be read, or was never kept', async () => {
+  it('is not made when an image cannot be read, or was never saved', async () => {
     const error = { code: 'input.changed', class: 'permanent', message: 'x' } as const;
     const { asked, inputBudget, carryOut } = rig([imagineRecord({ status: 'done' })], {
       load: () => ({ ok: false, error }),
@@ -232,7 +232,7 @@ describe('a text call', () => {
     expect([asked.length, inputBudget.held]).toEqual([0, 0]);
   });
 
-  it('is not made when it continues a reply whose image was never kept, and the error says how to get the image', async () => {
+  it('is not made when it continues a reply whose image was never saved, and the error says how to get it', async () => {
     const drawn = textRecord({
       ...generate({ fields: { prompt: 'Draw.' } }),
       key: 'drawn',
@@ -252,7 +252,7 @@ describe('a text call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not made for a schema that no reply can meet', async () => {
+  it('is not made for a schema that no reply can satisfy', async () => {
     const { asked, carryOut } = rig();
     const fields = { model: 'm', prompt: 'x', responseSchema: { type: 'whole number' } };
     expect(await carryOut(textRecord(generate({ fields })))).toMatchObject({
@@ -262,13 +262,13 @@ describe('a text call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('keeps nothing where the service refuses it', async () => {
+  it('writes nothing where the service refuses it', async () => {
     const error = failure('service.unavailable', 'retry');
     const { kept, carryOut } = rig([], { ask: () => ({ ok: false, error }) });
     expect([await carryOut(textRecord()), kept]).toEqual([{ kind: 'refused', error }, []]);
   });
 
-  it('keeps the whole reply of each round of function calls, and nothing where nothing is to be kept', async () => {
+  it('writes the whole reply of each round of function calls, and nothing where no reply is wanted', async () => {
     const calls = textReply({ functionCalls: [{ name: 'f', args: {} }] });
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: calls }) });
     const functions = { f: { answer: 1 } };
@@ -280,7 +280,7 @@ describe('a text call', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('keeps the files of the former reply until there is a usable one', async () => {
+  it('keeps the files of the previous reply until there is a usable one', async () => {
     let text = '';
     const { kept, carryOut } = rig([], { ask: () => ({ ok: true, value: textReply({ text }) }) });
     const redone = textRecord({ former: { resubmits: 0 }, attempts: 2, artifacts: [image(1, 'a')] });
@@ -298,7 +298,7 @@ describe('a text call', () => {
     ['all', ['usable', 'calls', 'invalid', 'failed']],
     ['failed', ['invalid', 'failed']],
     ['none', []],
-  ])('keeps of whole replies those that are wanted: %s', async (keepReplies, wanted) => {
+  ])('writes the requested whole replies: %s', async (keepReplies, wanted) => {
     const replies: readonly (readonly [string, TextReply])[] = [
       ['usable', textReply({ text: 'Hello.' })],
       ['calls', textReply({ functionCalls: [{ name: 'f', args: {} }] })],
@@ -314,7 +314,7 @@ describe('a text call', () => {
     expect(keeps).toEqual(wanted);
   });
 
-  it('keeps only the reply itself, without image data, where the reply cannot be used', async () => {
+  it('writes only the reply itself, without image data, where the reply cannot be used', async () => {
     const whole = {
       candidates: [
         {
@@ -348,7 +348,7 @@ describe('a text call', () => {
 
   const failing = { code: 'disk.io', class: 'retry', message: 'It was not written.' } as const;
 
-  it('is written again, not called again, where only the write failed', async () => {
+  it('repeats only the write, not the call, where only the write failed', async () => {
     let left = 2;
     const { asked, kept, rests, carryOut } = rig([], {
       keep: () =>
@@ -358,7 +358,7 @@ describe('a text call', () => {
     expect([asked.length, kept.length, rests]).toEqual([1, 3, [1000, 2000]]);
   });
 
-  it('is written retry.attempts times at most, and once more when the run is left', async () => {
+  it('writes retry.attempts times at most, and once more when the run is left', async () => {
     const never = rig([], { keep: () => ({ ok: false, error: failing }) });
     expect(await never.carryOut(textRecord())).toMatchObject({
       kind: 'unwritten',
@@ -378,7 +378,7 @@ describe('a text call', () => {
     expect(left.kept).toHaveLength(2);
   });
 
-  it('gives up its wait for room when the run is left', async () => {
+  it('stops waiting for memory when the run is left', async () => {
     const { inputBudget, asked, carryOut } = rig();
     await inputBudget.take(1e9, never);
     const leaving = new AbortController();

@@ -36,11 +36,11 @@ async function writing(results: readonly KeepResult[], signal = never) {
 }
 
 describe('a paid result', () => {
-  it('is written once where that works', async () => {
+  it('is written once where that succeeds', async () => {
     expect(await writing([kept])).toEqual({ result: kept, tries: 1, rests: [] });
   });
 
-  it('is written again after ever longer rests, as often as anything is tried', async () => {
+  it('is written again after growing delays, up to retry.attempts times', async () => {
     expect(await writing([busy(), busy(), kept])).toEqual({ result: kept, tries: 3, rests: [1000, 2000] });
     const { result, tries, rests } = await writing([busy(), busy(), busy(), kept]);
     expect([tries, rests]).toEqual([3, [1000, 2000]]);
@@ -56,28 +56,28 @@ describe('a paid result', () => {
     expect(result).toMatchObject({ ok: false, error: { code: 'file.busy', cause } });
   });
 
-  it('leaves nothing behind on the signal of the run', async () => {
+  it('leaves no listener on the signal of the run', async () => {
     const run = new AbortController();
     expect((await writing([busy(), busy(), kept], run.signal)).tries).toBe(3);
     expect(getEventListeners(run.signal, 'abort')).toEqual([]);
   });
 
-  it('is written no sooner than the failure says', async () => {
+  it('is not written again before the delay that the failure asks for', async () => {
     expect((await writing([busy({ retryAfterMs: 7000 }), kept])).rests).toEqual([7000]);
     expect((await writing([busy({ retryAfterMs: 10 }), kept])).rests).toEqual([1000]);
   });
 
-  it('is not written again where another try cannot help', async () => {
+  it('is not written again where a retry cannot help', async () => {
     const wrong = busy({ class: 'permanent' });
     expect(await writing([wrong, kept])).toEqual({ result: wrong, tries: 1, rests: [] });
   });
 
-  it('is tried once where the run is left, and says no number of tries then', async () => {
+  it('is tried once where the run is left, and then names no number of tries', async () => {
     const left = AbortSignal.abort();
     expect(await writing([busy(), kept], left)).toEqual({ result: busy(), tries: 1, rests: [] });
   });
 
-  it('is tried a last time, at once, where the run is left during the rest', async () => {
+  it('is tried a last time, at once, where the run is left during the delay', async () => {
     const control = new AbortController();
     let isCancelled = false;
     let tries = 0;

@@ -21,11 +21,11 @@ const tracker = (
     { ...nothingSpent, ...spent },
   );
 
-describe('what is reserved for requests under way', () => {
+describe('the reserve of requests in flight', () => {
   it.each([
     ['tokens', { tokens: 300 }],
     ['money', { cost: 30 }],
-  ])('is released with each result, while others are under way: %s', (_what, budget) => {
+  ])('is released with each result, while others are in flight: %s', (_what, budget) => {
     const budgetTracker = tracker({ budget });
     const next = textRecord({ key: 'next' });
     for (const key of ['a', 'b', 'c']) {
@@ -51,7 +51,7 @@ describe('what is reserved for requests under way', () => {
     },
   );
 
-  it('is told to what the run shares with others, also where its own budget bounds nothing', () => {
+  it('is reported to the shared allowance, even where the run’s own budget has no limit', () => {
     const told: unknown[] = [];
     const shared = {
       refusal: () => undefined,
@@ -63,7 +63,7 @@ describe('what is reserved for requests under way', () => {
     expect(told).toEqual([{ cost: 10, tokens: 100 }]);
   });
 
-  it('is estimated for nobody where nothing bounds it', () => {
+  it('is not estimated where nothing limits it', () => {
     const costs = { price: vi.fn<() => number>(() => 10), tokens: vi.fn<() => number>(() => 100) };
     const budgetTracker = new BudgetTracker(virtualSettings({ maxSubmits: 5 }), costs, nothingSpent);
     expect(budgetTracker.refusal(textRecord())).toBeUndefined();
@@ -71,7 +71,7 @@ describe('what is reserved for requests under way', () => {
     expect([costs.price, costs.tokens].flatMap(({ mock }) => mock.calls)).toEqual([]);
   });
 
-  it('is the estimated cost of the request when it left, once', () => {
+  it('is the estimated cost of the request when it was sent, once', () => {
     let price = 10;
     const budgetTracker = new BudgetTracker(
       virtualSettings({ budget: { cost: 100 } }),
@@ -93,7 +93,7 @@ describe('what is reserved for requests under way', () => {
     expect(budgetTracker.refusal(textRecord())).toMatchObject({ code: 'budget.cost' });
   });
 
-  it('leaves no rounding error once nothing is under way', () => {
+  it('leaves no rounding error once nothing is in flight', () => {
     const prices = [0.1, 0.2, 0.3];
     const budgetTracker = new BudgetTracker(
       virtualSettings({ budget: { cost: 1e-8 } }),
@@ -130,7 +130,7 @@ describe('a submission is refused', () => {
     expect(tracker({ maxSubmits: 0 }).refusal(textRecord())).toMatchObject({ code: 'budget.max-submits' });
   });
 
-  it('after budget.tokens, of which a call whose answer was lost has used its estimate', () => {
+  it('after budget.tokens, including the estimate of a call whose answer was lost', () => {
     const budgetTracker = tracker({ budget: { tokens: 250 } }, { tokens: 100, assumedTokens: 20 });
     expect(budgetTracker.refusal(textRecord())).toBeUndefined();
     budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
@@ -141,7 +141,7 @@ describe('a submission is refused', () => {
     expect(refusal?.message).toContain('160 are spent, of which 60 are estimated');
   });
 
-  it('not where it is the first confirm of a modal, which its click has paid', () => {
+  it('not where it is the first confirm of a modal, which its click has paid for', () => {
     const modal = { openedAt: 1, sent: 0 } as unknown as NonNullable<JobRecord['modal']>;
     const budgetTracker = tracker({ maxSubmits: 0, budget: { submits: 0, cost: 0, tokens: 0 } });
     expect(budgetTracker.refusal(clickRecord({ modal }))).toBeUndefined();
@@ -224,7 +224,7 @@ describe('a result in the budget', () => {
     expect(budgetTracker.refusal(textRecord())).toBeUndefined();
   });
 
-  it('is charged in place of its reserve', () => {
+  it('replaces its reserve by its cost', () => {
     const budgetTracker = tracker({ budget: { cost: 19 } });
     budgetTracker.note(textRecord({ key: 'a' }), asked('a'));
     budgetTracker.note(asked('a'), textRecord({ key: 'a', attempts: 1, status: 'done', cost: 9 }));
@@ -236,7 +236,7 @@ describe('a result in the budget', () => {
   const money = (budgetTracker: BudgetTracker): string =>
     budgetTracker.refusal(textRecord())?.message ?? 'may go';
 
-  it('adds known cost, possible cost, known tokens and assumed tokens', () => {
+  it('adds known and possible cost, and known and assumed tokens', () => {
     const budgetTracker = tracker({ budget: { cost: 10 } }, { cost: 5, possibleCost: 1 });
     const before = textRecord({ key: 'a', cost: 2, doubtful: { count: 1, cost: 1 } });
     const after = textRecord({

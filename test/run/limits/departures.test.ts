@@ -30,7 +30,7 @@ function mostInWindow(times: readonly number[], perMs: number): number {
   return most;
 }
 
-describe('requests on their way from the gate to the network', () => {
+describe('requests between the gate and the network', () => {
   it.each([
     [20, second, 0.98],
     [7, second, 0.98],
@@ -49,13 +49,13 @@ describe('requests on their way from the gate to the network', () => {
     expect(left.length / (3 * count)).toBeGreaterThanOrEqual(least);
   });
 
-  it('are remembered in few numbers, however many leave', () => {
+  it('take few stored entries, however many are sent', () => {
     const { left, size } = sendAll(new Departures({ count: 100_000, perMs: hour }), 2 * hour, () => 0);
     expect(left.length).toBeGreaterThan(199_000);
     expect(size).toBeLessThanOrEqual(1026);
   });
 
-  it('count as leaving now until they leave or are withdrawn', () => {
+  it('count as sent now until they are sent or withdrawn', () => {
     const act = fc.record({ ms: fc.nat(400), act: fc.constantFrom('pass', 'pass', 'leave', 'withdraw') });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), fc.array(act, { maxLength: 300 }), (count, acts) => {

@@ -16,7 +16,7 @@ const ended = (status: JobRecord['status'], submittedAt?: number): JobRecord => 
 const kinds = (learnt: Estimators): readonly string[] =>
   learnedDurations(learnt.learned).map(({ kind }) => kind);
 
-describe('how long a task took', () => {
+describe('the duration of a task', () => {
   it.each([
     ['is saving', ended('saving', 1000)],
     ['is done', ended('done', 1000)],
@@ -24,7 +24,7 @@ describe('how long a task took', () => {
     ['has failed by its task', { ...ended('failed', 1000), error: { code: 'task.failed', message: '' } }],
     ['opened no modal', { ...ended('failed', 1000), error: { code: 'modal.not-opened', message: '' } }],
     ['is submitted again', { ...ended('pending'), resubmits: 1 }],
-  ])('is learnt from a job that %s', (_what, after) => {
+  ])('is learned from a job that %s', (_what, after) => {
     const learnt = estimators();
     learnt.noteTask({ record: running(1000), watch: { ageMs: 55_000, seen: [] } }, after, 61_000, 1000);
     const [found] = learnedDurations(learnt.learned);
@@ -43,20 +43,20 @@ describe('how long a task took', () => {
     ['of one that began before it was watched', running(999), ended('done', 999), 61_000, 1000],
     ['of one that nobody knows the beginning of', running(), ended('done'), 61_000, 0],
     ['of one that began later than now', running(61_001), ended('done', 61_001), 61_000, 0],
-  ])('is not learnt %s', (_what, before, after, now, watchedSince) => {
+  ])('is not learned %s', (_what, before, after, now, watchedSince) => {
     const learnt = estimators();
     learnt.noteTask({ record: before }, after, now, watchedSince);
     expect(kinds(learnt)).toEqual([]);
   });
 
-  it('is learnt also where it is 0 ms', () => {
+  it('is learned even where it is 0 ms', () => {
     const learnt = estimators();
     learnt.noteTask({ record: running(61_000) }, ended('done', 61_000), 61_000, 61_000);
     expect(kinds(learnt)).toHaveLength(1);
     expect(learnt.pollInMs(imagineRecord(), 0)).toBe(poll.minMs);
   });
 
-  it('is learnt for each kind of task separately', () => {
+  it('is learned for each kind of task separately', () => {
     const learnt = estimators();
     learnt.noteTask({ record: running(1000) }, ended('done', 1000), 61_000, 1000);
     expect(learnt.pollInMs(imagineRecord({ speed: 'fast' }), 0)).toBeGreaterThan(poll.minMs);
@@ -64,7 +64,7 @@ describe('how long a task took', () => {
   });
 });
 
-describe('what requests cost', () => {
+describe('the cost of requests', () => {
   const priced = { 'text-pro': { input: 1_000_000, output: 2_000_000 } };
 
   it('is the price of one submission for an image job', () => {

@@ -33,8 +33,8 @@ const rates = fc.record({
   perMs: fc.constantFrom(second, minute, 60 * minute),
 });
 
-describe('evenly spaced moments', () => {
-  it('let no more than the count leave in any window, however late and in whatever bursts requests come', () => {
+describe('evenly spaced send times', () => {
+  it('let no more than the count be sent in any window, however late and bunched the requests are', () => {
     fc.assert(
       fc.property(
         rates,
@@ -60,7 +60,7 @@ describe('evenly spaced moments', () => {
     expect(times.length / (20 * rate.count)).toBeGreaterThanOrEqual(least);
   });
 
-  it('count what earlier runs sent, whatever the rate was then', () => {
+  it('count the requests of earlier runs, whatever the rate was then', () => {
     const rate = { count: 60, perMs: minute };
     fc.assert(
       fc.property(
@@ -86,7 +86,7 @@ describe('evenly spaced moments', () => {
     );
   });
 
-  it('may be used up to a grace late, and are lost after that', () => {
+  it('may be used up to a grace period late, and are lost after that', () => {
     const rate = { count: 10, perMs: second };
     expect([
       graceMs(rate),
@@ -101,7 +101,7 @@ describe('evenly spaced moments', () => {
   });
 });
 
-describe('the log of what left', () => {
+describe('the log of sent requests', () => {
   const limits = { tasks: 1, requests: 1, submit: { count: 60, perMs: minute } };
 
   it('keeps nothing where no route has a rate', () => {
@@ -110,7 +110,7 @@ describe('the log of what left', () => {
     expect(log.text).toBeUndefined();
   });
 
-  it('counts each request until its window has passed, in parts of the window, and what earlier runs left with it', () => {
+  it('counts each request until its window has passed, in parts of the window, with those of earlier runs', () => {
     const log = new SentLog(limits, { submit: [{ until: 500, count: 4 }] });
     for (const at of [0, 1, 2, 930, 2000]) log.decide('submit', at);
     log.decide('text', 5);
@@ -119,7 +119,7 @@ describe('the log of what left', () => {
     expect(sent.every(({ until }) => until >= minute && until <= 2000 + minute + minute / 64 + 1)).toBe(true);
   });
 
-  it('counts requests as leaving when the next run begins, where they are not known to have left', () => {
+  it('counts requests as sent at the start of the next run, where it is unknown when they were sent', () => {
     const log = new SentLog(limits, {});
     log.countLeaving();
     for (const at of [0, 10, 20, 30]) log.decide('submit', at);
@@ -142,7 +142,7 @@ describe('the log of what left', () => {
   });
 
   it.each(['', 'null', '[]', '{"submit":7}', '{"submit":[[1e99,-1],[null,2],["x"],[1e300,5,5]]}'])(
-    'reads %s as nothing that holds a run for longer than the window',
+    'reads %s as nothing that delays a run for longer than the window',
     (text) => {
       const { submit = [] } = readSent(text, limits, 0);
       for (const { until } of submit) expect(until).toBeLessThanOrEqual(minute * 1.02);

@@ -14,7 +14,7 @@ import {
 describe('readService', () => {
   const seen = { served: ['submit/imagine'], hasAnswered: true, showsButtons: true };
 
-  it('reads what was written of this address, and nothing of another one', () => {
+  it('reads what was saved for this address, and nothing for another one', () => {
     const text = serviceText({ address: 'a', ...seen });
     expect(readService(text, 'a')).toEqual({ address: 'a', ...seen });
     const nothing = { address: 'b', served: [], hasAnswered: false, showsButtons: false };
@@ -28,7 +28,7 @@ describe('readService', () => {
       expect(readService(other, 'b')).toEqual(nothing);
   });
 
-  it('keeps 200 kinds of short names', () => {
+  it('keeps 200 kinds with short names', () => {
     const served = Array.from({ length: 300 }, (_, n) => `text/${n}`);
     expect(readService(serviceText({ address: 'a', ...seen, served }), 'a').served).toHaveLength(200);
     const odd = learnedText(1, { address: 'a', served: ['x'.repeat(201), 7, 'text/a'] });
@@ -37,7 +37,7 @@ describe('readService', () => {
 });
 
 describe('readLimits', () => {
-  it('reads what was written', () => {
+  it('reads what was saved', () => {
     for (const limits of [
       noLimits,
       { tasks: 3, perMinute: {} },
@@ -48,14 +48,14 @@ describe('readLimits', () => {
       expect(readLimits(limitsText(limits))).toEqual(limits);
   });
 
-  it('finds nothing in no text, in another text, and in one of another version', () => {
+  it('finds nothing without a text, in an unrelated text, and in another version', () => {
     for (const text of [undefined, '', '{', '[]', 'null', learnedText(0, { tasks: 3, perMinute: {} })])
       expect(readLimits(text)).toEqual(noLimits);
     for (const content of [undefined, null, 7, 'x'])
       expect(readLimits(learnedText(1, content))).toEqual(noLimits);
   });
 
-  it('leaves out numbers that are none, and kinds of requests that it does not know', () => {
+  it('leaves out invalid numbers, and unknown kinds of requests', () => {
     const read = (content: unknown): unknown => readLimits(learnedText(1, content));
     for (const wrong of [0, -1, '3', null, [], {}]) {
       expect(read({ tasks: wrong, perMinute: { submit: wrong, poll: 6 } })).toEqual({
@@ -73,7 +73,7 @@ describe('readLimits', () => {
     );
   });
 
-  it('reads windows as whole numbers, and shares of at most all', () => {
+  it('reads windows as whole numbers, and shares as 1 at most', () => {
     expect(
       readLimits(learnedText(1, { atOnce: { poll: 0.2, download: 2.9 }, byChance: { submit: 7 } })),
     ).toEqual({
@@ -95,14 +95,14 @@ describe('readLimits', () => {
     ]);
   });
 
-  it('reads a number of tasks as a whole one, of at least one', () => {
+  it('reads a number of tasks as an integer of at least one', () => {
     expect(readLimits(learnedText(1, { tasks: 2.9, perMinute: {} })).tasks).toBe(2);
     expect(readLimits(learnedText(1, { tasks: 0.2, perMinute: {} })).tasks).toBe(1);
   });
 });
 
 describe('lanesOf', () => {
-  it('gives the lanes of which limits were made', () => {
+  it('returns the lanes from which limits were made', () => {
     const lanes: readonly LanePace[] = [
       { route: 'submit', atOnce: 3, perMinute: 60, byChance: 0.25 },
       { route: 'poll', perMinute: 600 },
@@ -120,7 +120,7 @@ describe('lanesOf', () => {
     expect(lanesOf(limitsOf([{ route: 'submit' }, { route: 'text', kind: 'a' }]))).toEqual([]);
   });
 
-  it('leaves out lanes that it does not know', () => {
+  it('leaves out unknown lanes', () => {
     expect(lanesOf({ perMinute: {}, atOnce: { text: 2, other: 3 } })).toEqual([]);
   });
 });

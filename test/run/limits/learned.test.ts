@@ -44,7 +44,7 @@ describe('a learned document', () => {
     expect(learnedContent('{"version":3,"content":7}', 3, readNumber)).toBe(7);
   });
 
-  it('never makes a reader throw, whatever text is kept', () => {
+  it('never makes a reader throw, whatever text is stored', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(learnedContent(text, 3, readNumber)).toBeUndefined();
@@ -66,7 +66,7 @@ describe('LearnedKeeper', () => {
     };
   };
 
-  it('keeps with a commit once a minute, and writes at the end', async () => {
+  it('saves with a commit once a minute, and at the end', async () => {
     const store = faultyStore(memoryStore());
     let text = 'a';
     const { keeper, pass } = keeperOf(store, () => text);
@@ -95,7 +95,7 @@ describe('LearnedKeeper', () => {
     expect(readLearned(store)['poll']?.length).toBe(65_536);
   });
 
-  it('passes over a disk that is full, and over no other error', async () => {
+  it('ignores a full disk, and no other error', async () => {
     const full = faultyStore(memoryStore(), [{ at: 1, fault: 'state.full', lasting: true }]);
     await keeperOf(full, () => 'a').keeper.onEnd();
     expect(full.writes).toBe(1);
@@ -127,7 +127,7 @@ function patientClock(): Clock {
 }
 
 describe('a run', () => {
-  it('keeps how long its tasks took for the next run, which polls less', async () => {
+  it('saves how long its tasks took for the next run, which polls less', async () => {
     const store = memoryStore();
     const first = await run({ store, clock: patientClock() });
     const learned = store.fact('learned.poll') ?? '';
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(relearned.service.fetchTimes).toEqual(first.service.fetchTimes);
   });
 
-  it('forgets what was learned at once where it is to learn again', async () => {
+  it('forgets what was learned at once with --relearn', async () => {
     const store = memoryStore();
     store.setFact('learned.poll', 'before');
     const drain = AbortSignal.abort();
@@ -152,7 +152,7 @@ describe('a run', () => {
     expect(store.fact('learned.poll')).not.toBe('before');
   });
 
-  it('goes on as a new one with a document that was damaged', async () => {
+  it('starts as a new one with a damaged document', async () => {
     const store = memoryStore();
     store.setFact('learned.poll', '{"version":1,"content":[["imagine",-1,"x"],7,[],null]}');
     const report = await run({ store });

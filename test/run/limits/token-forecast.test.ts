@@ -33,7 +33,7 @@ describe('the token forecast of a text call', () => {
     [3, 1 / 50],
     [2, 1 / 50],
     [0, 1 / 50],
-  ])('is corrected by a factor of 50 at most, either way: a reply of %i tokens', (total, factor) => {
+  ])('is corrected by a factor of 50 at most, up or down: a reply of %i tokens', (total, factor) => {
     const tokens = forecast();
     tokens.learn(of('a'), { total });
     expect(tokens.usageOf(of('a'))).toMatchObject({ prompt: 100 * factor, candidates: 50 * factor });
@@ -45,7 +45,7 @@ describe('the token forecast of a text call', () => {
     expect(tokens.usageOf(of('a')).total).toBe(30);
   });
 
-  it('is learnt for 256 models, and keeps learning for those', () => {
+  it('is learned for 256 models, and keeps learning for those', () => {
     const tokens = forecast();
     for (let n = 0; n < 257; n += 1) tokens.learn(of(`m${n}`), { total: 300 });
     expect(tokens.usageOf(of('m255')).total).toBe(300);

@@ -50,7 +50,7 @@ const wish = fc.record({
   lasts: fc.integer({ min: 0, max: 150_000 }),
 });
 
-describe('the limit of tokens', () => {
+describe('the limit on tokens', () => {
   it('allows every call where no limit is set', () => {
     const limiter = new TokenLimiter(undefined);
     expect(limiter.isLimited).toBe(false);
@@ -60,7 +60,7 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(1e9)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('counts a call with its estimate until its reply, and then with its true tokens for one window', () => {
+  it('counts a call with its estimate until its reply, and then with its actual tokens for one window', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     limiter.take('a', 600, 0);
     expect([limiter.nextAt(400), limiter.nextAt(401)]).toEqual([
@@ -74,7 +74,7 @@ describe('the limit of tokens', () => {
     expect(at).toBeLessThanOrEqual(70_000 + perMs / 256);
   });
 
-  it('keeps the estimate of a call without a token count, and frees a call that took nothing', () => {
+  it('keeps the estimate of a call without a token count, and frees the tokens of a call that took none', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     limiter.take('a', 600, 0);
     limiter.settle('a', undefined, 0);
@@ -97,7 +97,7 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(5000)).toBeGreaterThanOrEqual(perMs);
   });
 
-  it('frees the tokens of a call at the moment of its window, not before', () => {
+  it('frees the tokens of a call when its window ends, not before', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs: 100 });
     limiter.take('a', 600, 0);
     limiter.settle('a', 600, 10);
@@ -119,7 +119,7 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(999)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('counts calls that are answered in about one moment together, until the last of them is free', () => {
+  it('counts calls answered at about the same time together, until the last of them is freed', () => {
     const limiter = new TokenLimiter({ count: 1000, perMs });
     const grain = perMs / 256;
     for (const [key, at] of [
@@ -143,14 +143,14 @@ describe('the limit of tokens', () => {
     expect(limiter.nextAt(100)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('remembers nothing where there is no limit', () => {
+  it('stores nothing where there is no limit', () => {
     const limiter = new TokenLimiter(undefined);
     limiter.take('a', 1e9, 0);
     limiter.settle('a', 1e9, 0);
     expect(limiter.nextAt(1)).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('holds whenever the service counts a call, except for tokens beyond the estimates of calls under way', () => {
+  it('holds whenever the service counts a call, except for tokens beyond the estimates of calls in flight', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 500, max: 5000 }),
@@ -196,7 +196,7 @@ describe('the limit of tokens', () => {
   });
 });
 
-it('asks a limit that is shared beside its own, and tells it what leaves and what it took', () => {
+it('also asks a shared limit, and reports sent calls and their tokens to it', () => {
   const told: unknown[] = [];
   const shared = {
     nextAt: (tokens: number) => 10_000 + tokens,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { WindowCharge } from '../../../src/run/limits/window-charge.ts';
 
-it('charges what was used until it has left the window, and says when that is', () => {
+it('counts an amount until it has left the window, and says when that is', () => {
   const charge = new WindowCharge(1000);
   for (const at of [0, 100, 200]) charge.add(at, 1);
   expect([charge.at(200), charge.at(999), charge.at(1000), charge.at(1100)]).toEqual([3, 3, 2, 1]);
@@ -15,7 +15,7 @@ it('charges what was used until it has left the window, and says when that is', 
   expect(calls.at(60_000)).toBe(0);
 });
 
-it('charges nothing for longer than a window where the clock is set back', () => {
+it('counts nothing for longer than a window where the clock is set back', () => {
   const charge = new WindowCharge(1000);
   charge.add(3_600_000, 5);
   expect(charge.at(3_600_500)).toBe(5);

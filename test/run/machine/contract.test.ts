@@ -45,7 +45,7 @@ describe('gateway 4.3', () => {
     expect(polls).toEqual(before);
   });
 
-  it('gateway 4.3: buttons are read after SUCCESS only', () => {
+  it('gateway 4.3: reads buttons after SUCCESS only', () => {
     const early = parentPolled([text('U1')], {
       state: 'unfinished',
       status: 'IN_PROGRESS',
@@ -135,7 +135,7 @@ describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
     },
   );
 
-  it('a job whose prompt has paragraphs is drawn, whatever list its finalPrompt looks like', () => {
+  it('a job whose prompt has paragraphs draws an image, whatever list its finalPrompt looks like', () => {
     const value: Task = {
       id: 'T1',
       state: 'success',

@@ -140,7 +140,7 @@ describe('a job counts its tries from 0 where the user asks for a retry', () => 
 });
 
 describe('two rules at once', () => {
-  it('waits for the Retry-After of a failed submission, where it is longer than the job’s own rest', () => {
+  it('waits for the Retry-After of a failed submission, where it is longer than the job’s own delay', () => {
     const error = failure('service.unavailable', 'retry', { status: 500, retryAfterMs: 45_000 });
     const next = step(job(submitting), { type: 'submitted', result: { ok: false, error } }, context()).job;
     expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 45_000 });

@@ -34,11 +34,11 @@ const saving = (changes: Partial<JobRecord> = {}): Job =>
     { want: { kind: 'answer' } },
   );
 
-describe('a grid whose frames the service has too', () => {
+describe('a grid whose frames the service also offers', () => {
   const frameUrls = ['https://i/a', 'https://i/b', 'https://i/c', 'https://i/d'];
   const result = { imageUrl: 'https://i/1', frameUrls, buttons: gridButtons };
 
-  it('downloads them in place of a cut, each durable before the next', () => {
+  it('downloads them instead of cutting, each durable before the next', () => {
     let step = transition(saving({ result })).saved({ ok: true, value: file });
     for (const [n, value] of frames.entries()) {
       expect(step.job.record).toMatchObject({ status: 'saving', artifacts: [file] });
@@ -53,7 +53,7 @@ describe('a grid whose frames the service has too', () => {
     expect(step.job.want).toEqual({ kind: 'nothing' });
   });
 
-  it('goes on with the next one after a restart', () => {
+  it('continues with the next one after a restart', () => {
     const left = saving({ result, artifacts: [file], frames: { files: frames.slice(0, 2) } }).record;
     expect(adopt(left, 0, undefined).want).toMatchObject({ source: { url: frameUrls[2] }, output: 4 });
   });
@@ -67,7 +67,7 @@ describe('a grid whose frames the service has too', () => {
   it.each([
     ['retry', 'save'],
     ['fresh-link', 'fetch'],
-  ] as const)('asks again for one that may come: %s', (kind, want) => {
+  ] as const)('retries one that may still come: %s', (kind, want) => {
     const first = transition(from()).saved(bad(kind)).job;
     expect(first.want).toMatchObject({ kind: 'wait', next: { kind: want } });
     const second = transition(first).saved(bad(kind)).job;
@@ -79,7 +79,7 @@ describe('a grid whose frames the service has too', () => {
   });
 
   it.each(['permanent', 'retry', 'fresh-link'] as const)(
-    'is cut where one cannot be had, and says so: %s',
+    'is cut where one cannot be downloaded, and reports it: %s',
     (kind) => {
       const last = { ...from(), misses: virtualSettings().retry.attempts - 1 };
       const { job: next } = transition(last).saved(bad(kind));
@@ -94,7 +94,7 @@ describe('a grid whose frames the service has too', () => {
     },
   );
 
-  it('keeps those that it has where it cannot be cut', () => {
+  it('keeps the frames that it has where it cannot be cut', () => {
     const { job: next } = transition(from([])).saved(bad('permanent'));
     expect(next.record).toMatchObject({
       status: 'done',
@@ -104,7 +104,7 @@ describe('a grid whose frames the service has too', () => {
     expect(framesError(next.record)?.message).toContain('Frame 2');
   });
 
-  it('is cut where the service forgets the task, or the links', () => {
+  it('is cut where the service has lost the task, or the links', () => {
     const last = { ...from(), misses: 99 };
     const gone = failure('service.task-unknown', 'permanent');
     const { frameUrls: _, ...linkless } = task;
@@ -115,7 +115,7 @@ describe('a grid whose frames the service has too', () => {
       });
   });
 
-  it('is left as it is where no frames are wanted', () => {
+  it('is left unchanged where no frames are wanted', () => {
     const { split: _, ...record } = saving({ result }).record;
     const { job: next } = transition(job(record)).saved({ ok: true, value: file });
     expect(next.record).toMatchObject({ status: 'done', artifacts: [file] });
@@ -130,7 +130,7 @@ describe('a grid whose frames are wanted', () => {
     expect(send).toBeUndefined();
   });
 
-  it('is done with its frames, at the time when its file was there', () => {
+  it('is done with its frames, at the time when its file was saved', () => {
     const cut = transition(saving({ artifacts: [file], finishedAt: epoch - 50 })).cut({
       ok: true,
       value: frames,
@@ -159,7 +159,7 @@ describe('a grid whose frames are wanted', () => {
     expect(adopt(saving({ artifacts: [file] }).record, 0, undefined).want).toEqual({ kind: 'cut' });
   });
 
-  it('is done without a cut where nobody wants its frames, or where it is none', () => {
+  it('is done without a cut where no slot wants its frames, or where it is not a grid', () => {
     const { split: _, ...unwanted } = saving().record;
     const single = { imageUrl: 'https://i/1', buttons: gridButtons.slice(1) };
     for (const from of [job(unwanted), saving({ result: single })]) {
@@ -169,13 +169,13 @@ describe('a grid whose frames are wanted', () => {
     }
   });
 
-  it('loses the frames of another file when it is downloaded anew', () => {
+  it('loses the frames of another file when it is downloaded again', () => {
     const { job: next } = transition(saving({ frames: { files: frames } })).saved({ ok: true, value: file });
     expect(next.record).not.toHaveProperty('frames');
     expect(next.want).toEqual({ kind: 'cut' });
   });
 
-  it('keeps its frames while it is made again, and has none of them beside a new result', () => {
+  it('keeps its frames while it is redone, and has none of them with a new result', () => {
     const done = {
       ...saving({ artifacts: [file], frames: { files: frames } }).record,
       status: 'done',
@@ -195,7 +195,7 @@ describe('a grid whose frames are wanted', () => {
     expect(record).not.toHaveProperty('frames');
   });
 
-  it('is submitted again without frames where its first result was no success', () => {
+  it('is submitted again without frames where its first result was not a success', () => {
     const failed = { ...saving({ frames: { files: frames } }).record, status: 'failed' } as const;
     expect(resetForResubmit(failed)).not.toHaveProperty('frames');
   });
@@ -236,18 +236,18 @@ describe('a finished grid whose frames are wanted', () => {
       });
   });
 
-  it('is left alone where it has them', () => {
+  it('is left unchanged where it has them', () => {
     expect(begin({ record: { ...grid, frames: { files: frames } } })).toBeUndefined();
   });
 
-  it('is made anew without the wish for them where no slot has it any more', () => {
+  it('is redone without frames where no slot wants them any more', () => {
     const { split: _, ...plain } = slot({ record: { ...grid, split: true, invocation: 1 } });
     const again = jobForSlot(plain, {}, virtualSettings(), new Set([key]), 2, epoch);
     expect(again?.record.status).toBe('pending');
     expect(again?.record).not.toHaveProperty('split');
   });
 
-  it('is asked for with the wish for them from its first submission on', () => {
+  it('is requested with frames from its first submission on', () => {
     expect(begin({ status: 'pending' })?.record.split).toBe(true);
   });
 });

@@ -36,7 +36,7 @@ const task = { id: 'T', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] 
 const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 1, sha256: 's', mime: 'image/png' };
 const busy = failure('service.unavailable', 'retry', { status: 503 });
 
-describe('a result that takes a job further ends its deferrals in a row on the route', () => {
+describe('a result that advances a job ends its deferrals in a row on the route', () => {
   it.each<[string, Route, Job, JobEvent]>([
     [
       'a task',
@@ -82,7 +82,7 @@ describe('a result that takes a job further ends its deferrals in a row on the r
 });
 
 describe('deferrals', () => {
-  it('of one route are forgotten without those of others', () => {
+  it('of one route are cleared without those of others', () => {
     const from = deferred(job(imagineRecord()));
     const after = clearDeferrals(from, 'submit');
     expect(Object.keys(after.deferrals ?? {})).toEqual(['poll', 'download', 'text']);
@@ -93,7 +93,7 @@ describe('deferrals', () => {
     expect(deferralCount(fresh, 'submit')).toBe(0);
   });
 
-  it('are counted with what the route did in between', () => {
+  it('are counted with the results of the route in between', () => {
     let served = 4;
     const at = (now: number) => context({ now, tally: () => ({ served, firsts: 9, firstsServed: 3 }) });
     const one = withDeferral(job(imagineRecord()), 'submit', at(epoch));
@@ -106,7 +106,7 @@ describe('deferrals', () => {
     expect(three.deferrals?.submit).toEqual({ times: 3, own: 1, since: epoch, before, served: 5 });
   });
 
-  it('are the own fault of a job after two while others were served, where they still are', () => {
+  it('are caused by the job after two while others were served, where they still are', () => {
     const before = { served: 0, firsts: 0, firstsServed: 0 };
     const after = (own: number): Job =>
       job(imagineRecord(), { deferrals: { submit: { times: 9, own, since: epoch, before, served: 4 } } });

@@ -9,7 +9,7 @@ import { submitted } from './machine-rig.ts';
 import { buttons, task } from './table-rig.ts';
 
 describe('before the first request', () => {
-  it('an imagine wants its turn to submit as soon as it has room, and records its intent only then', () => {
+  it('an imagine requests its turn to submit as soon as it has a slot, and records its intent only then', () => {
     const roomed = step(job(imagineRecord()), { type: 'granted' }, context()).job;
     expect(roomed.want).toEqual({ kind: 'submit' });
     expect(roomed.record.status).toBe('pending');
@@ -36,7 +36,7 @@ describe('before the first request', () => {
     expect(sent.job.record.status).toBe('submitting');
   });
 
-  it('a click whose reading has aged ten seconds in the queue reads again before it submits', () => {
+  it('a click whose reading is older than ten seconds reads again before it submits', () => {
     const aged = job(clickRecord(), {
       want: { kind: 'submit' },
       fresh: { button: buttons[0] ?? { customId: '', label: '', emoji: '' }, readAt: epoch },
@@ -50,7 +50,7 @@ describe('before the first request', () => {
     expect(step2.job.record.status).toBe('pending');
   });
 
-  describe('a click that is refused for its button or task', () => {
+  describe('a click that is refused because of its button or task', () => {
     const parent = (customId: string) =>
       ({
         type: 'fetched',
@@ -88,7 +88,7 @@ describe('before the first request', () => {
       expect(again.job.record).toMatchObject({ pressed: { customId: 'c2' }, attempts: 2 });
     });
 
-    it('is pressed again after a rest where the refusal of the same customId may pass', () => {
+    it('is pressed again after a delay where the refusal of the same customId may pass', () => {
       const { job: next } = pressed(gone, 'c1');
       expect(next.record).toMatchObject({ status: 'pending', tries: 1 });
       expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
@@ -124,7 +124,7 @@ describe('before the first request', () => {
     });
   });
 
-  it('a missing button fails with the offered labels', () => {
+  it('without its button fails with the offered labels', () => {
     const record = clickRecord({
       request: { kind: 'click', press: [{ kind: 'text', text: 'Vary (Region)' }], fields: {} },
     });
@@ -138,7 +138,7 @@ describe('before the first request', () => {
     expect(read.job.record.attempts).toBe(0);
   });
 
-  it('a click fails instead of hanging where its parent is never finished again', () => {
+  it('fails instead of hanging where its parent is never finished again', () => {
     let now: Job = job(clickRecord());
     let polls = 0;
     while (now.record.status === 'pending') {

@@ -21,7 +21,7 @@ const task = (changes: Partial<Task> = {}): Task => ({
   ...changes,
 });
 
-describe('what a job wants once it has room', () => {
+describe('the first request of a job with a slot', () => {
   it.each<[string, Job, object]>([
     ['its turn to submit', job(imagineRecord()), { kind: 'submit' }],
     ['the buttons of its parent', job(clickRecord()), { kind: 'fetch', taskId: 'T1', why: 'parent' }],
@@ -41,20 +41,20 @@ describe('what a job wants once it has room', () => {
     expect(firstRequest(from)).toEqual(want);
   });
 
-  it('is a task to press: a click without one is a bug', () => {
+  it('is a bug for a click without a task to press', () => {
     const { parentTaskId: _, ...orphan } = job(clickRecord());
     expect(() => firstRequest(orphan)).toThrow(/^Internal error: /);
   });
 });
 
-describe('a click with room whose task was shown a moment ago', () => {
+describe('a click with a slot whose task was shown a moment ago', () => {
   const shown = (buttons: Task['buttons']) => ({
     buttonsOf: (taskId: string) => (taskId === 'T1' ? { buttons, readAt: epoch - 1000 } : undefined),
   });
   const upscale = { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' };
   const read: Job['want'] = { kind: 'fetch', taskId: 'T1', why: 'parent' };
 
-  it('needs no request for its button, which is as old as it is', () => {
+  it('needs no request for its button, which keeps its age', () => {
     const { job: next, send } = transition(job(clickRecord()), shown([upscale])).granted();
     expect(send).toBeUndefined();
     expect([next.want, next.fresh]).toEqual([
@@ -67,7 +67,7 @@ describe('a click with room whose task was shown a moment ago', () => {
     expect(transition(next, { now: epoch + 9000 }).granted().send).toEqual({ kind: 'submit' });
   });
 
-  it('counts as read: what had failed before does not count against it', () => {
+  it('counts as read: earlier failures do not count against it', () => {
     const tally = { served: 0, firsts: 0, firstsServed: 0 };
     const times = { times: 3, own: 0, since: epoch, before: tally, served: 0 };
     const from = job(clickRecord(), { misses: 4, deferrals: { poll: times, submit: times } });
@@ -75,7 +75,7 @@ describe('a click with room whose task was shown a moment ago', () => {
     expect([next.misses, next.deferrals]).toEqual([0, { submit: times }]);
   });
 
-  it('goes on behind its mask without a request too', () => {
+  it('continues after its mask without a request too', () => {
     const checking = job(masked, { want: { kind: 'answer' } });
     expect(transition(checking, shown([region])).masked().job).toMatchObject({
       masked: true,
@@ -118,12 +118,12 @@ describe('a click with room whose task was shown a moment ago', () => {
       }),
       [upscale],
     ],
-  ])('reads a button that %s before it goes by that', (_what, record, buttons) => {
+  ])('reads a button that %s before it is used', (_what, record, buttons) => {
     const { job: next } = transition(job(record, { masked: true }), shown(buttons)).granted();
     expect([next.want, next.fresh]).toEqual([read, undefined]);
   });
 
-  it('is read for it once where it is refused, whatever tries are left, and that is no try', () => {
+  it('reads the button once where it is refused, whatever tries are left, and that is not a try', () => {
     const refused = { kind: 'refused', code: 4, message: 'task_not_found' } as const;
     const once = { retry: { ...context().retry, attempts: 1 } };
     const press = (from: Job): Job => transition(from, once).granted().job;
@@ -138,14 +138,14 @@ describe('a click with room whose task was shown a moment ago', () => {
     expect([record.status, record.attempts]).toEqual(['failed', 2]);
   });
 
-  it('polls its own task a last time all the same', () => {
+  it('polls its own task a last time anyway', () => {
     const from = job(clickRecord({ taskId: 'T1' }), { lastPoll: true });
     const { want } = transition(from, shown([upscale])).granted().job;
     expect(want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
   });
 });
 
-describe('a mask that was made before its click', () => {
+describe('a mask made before its click', () => {
   const failed = (code: string, kind: 'retry' | 'permanent' | 'stop') =>
     maskChecked(job(masked), { code, class: kind, message: 'm' }, context()).job;
 
@@ -154,7 +154,7 @@ describe('a mask that was made before its click', () => {
     expect(next).toMatchObject({ masked: true, want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
   });
 
-  it('is made again where it may pass, and when the run goes on', () => {
+  it('is made again where its failure may pass, and when the run continues', () => {
     expect(failed('download.status', 'retry')).toMatchObject({
       record: { status: 'pending', tries: 1, attempts: 0 },
       want: { kind: 'wait', next: { kind: 'mask' } },
@@ -174,7 +174,7 @@ describe('a mask that was made before its click', () => {
 describe('the buttons of a parent', () => {
   const read = (from: Job, seen: Task, changes = {}) => transition(from, changes).fetched('parent', seen).job;
 
-  it('are pressed at once, with what was read', () => {
+  it('are pressed at once, by the new reading', () => {
     expect(read(job(clickRecord(), { misses: 3 }), task())).toMatchObject({
       misses: 0,
       want: { kind: 'submit' },
@@ -185,7 +185,7 @@ describe('the buttons of a parent', () => {
     expect(read(job(clickRecord(), { fresh }), task()).fresh).toMatchObject({ again: true, readAt: epoch });
   });
 
-  it('wait a little before they are pressed by a click that was put off', () => {
+  it('wait a little before they are pressed by a deferred click', () => {
     const before = {
       times: 1,
       own: 0,
@@ -214,21 +214,21 @@ describe('the buttons of a parent', () => {
     expect(read(job(masked, { masked: true }), task()).want).toEqual({ kind: 'submit' });
   });
 
-  it('of a task that is not finished any more are waited for, and given up after the tries', () => {
+  it('of a task that is no longer finished are waited for, and given up after the tries', () => {
     const unfinished = task({ state: 'unfinished', status: 'IN_PROGRESS' });
     const after = (misses: number): Job => read(job(clickRecord(), { misses }), unfinished);
     expect(after(4)).toMatchObject({ misses: 5, want: { kind: 'wait', until: epoch + 5000 } });
     expect(after(5).record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
   });
 
-  it('of a task that failed since are gone', () => {
+  it('of a task that has failed since are gone', () => {
     const { record } = read(job(clickRecord()), task({ state: 'failure', status: 'FAILURE' }));
     expect(record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
   });
 });
 
 describe('a submission', () => {
-  it('records what is sent before it leaves', () => {
+  it('records its request before it is sent', () => {
     const fresh = { button: region, readAt: epoch, again: true } as const;
     const record = {
       ...masked,
@@ -257,7 +257,7 @@ describe('a submission', () => {
     expect(plain).not.toHaveProperty('fresh');
   });
 
-  it('is polled when its kind of task is thought to be finished, by its age', () => {
+  it('is polled when its kind of task is expected to end, by its age', () => {
     const ages: number[] = [];
     const pollInMs = (_record: JobRecord, age: number): number => {
       ages.push(age);

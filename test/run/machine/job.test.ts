@@ -12,7 +12,7 @@ import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jo
 const wait = (next: NextRequest): NextRequest => ({ kind: 'wait', until: epoch, next });
 const submit: NextRequest = { kind: 'submit' };
 
-it('a new job wants room for its task, or its turn to ask', () => {
+it('a new image job requests a task slot, and a new text job a turn', () => {
   expect(newJob(imagineRecord(), 2, undefined)).toStrictEqual({
     record: imagineRecord(),
     want: { kind: 'room' },
@@ -23,7 +23,7 @@ it('a new job wants room for its task, or its turn to ask', () => {
   expect(newJob(textRecord(), 0, undefined).want).toEqual({ kind: 'ask' });
 });
 
-describe('room for a task on the service', () => {
+describe('a task slot on the service', () => {
   it.each<[JobStatus, boolean]>([
     ['pending', true],
     ['submitting', true],
@@ -33,7 +33,7 @@ describe('room for a task on the service', () => {
     ['done', false],
     ['failed', false],
     ['in-doubt', false],
-  ])('is taken up by a job that is %s: %s', (status, holds) => {
+  ])('is taken by a job that is %s: %s', (status, holds) => {
     expect(takesTaskSlot(job(imagineRecord({ status }), { want: submit }))).toBe(holds);
     expect(takesTaskSlot(job(textRecord({ status }), { want: submit }))).toBe(false);
   });
@@ -43,18 +43,18 @@ describe('room for a task on the service', () => {
     ['room after a rest', wait({ kind: 'room' }), false],
     ['its turn after a rest', wait(submit), true],
     ['its answer', { kind: 'answer' }, true],
-  ])('is not taken up before it is given: by a job that wants %s', (_what, want, holds) => {
+  ])('is not taken before it is granted: by a job that wants %s', (_what, want, holds) => {
     expect(takesTaskSlot(job(imagineRecord(), { want }))).toBe(holds);
   });
 
-  it('is what a job rests outside of until it wants it again', () => {
+  it('is released by a waiting job until it requests one again', () => {
     expect(restsOutside(job(imagineRecord(), { want: wait({ kind: 'room' }) }))).toBe(true);
     expect(restsOutside(job(imagineRecord(), { want: wait(submit) }))).toBe(false);
     expect(restsOutside(job(imagineRecord(), { want: { kind: 'room' } }))).toBe(false);
   });
 });
 
-it('a record changes its status and what stands beside it; what is undefined is gone', () => {
+it('a record changes its status and fields; undefined removes a field', () => {
   const before = imagineRecord({ taskId: 'T', cost: 1 });
   const { taskId: _, ...rest } = before;
   expect(become(before, 'failed', { taskId: undefined, cost: 0 })).toStrictEqual({

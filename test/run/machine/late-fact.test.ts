@@ -6,7 +6,7 @@ import { jobRecord } from '../../state/records.ts';
 
 const last = { key: 'a', submittedAt: 20, submittedBy: '1/1' };
 
-it('ends a doubt once, and leaves an earlier one as it is', () => {
+it('ends a doubt once, and leaves an earlier one', () => {
   const doubtful = { count: 2, cost: 6, since: 10 };
   const record = jobRecord('a', 'in-doubt', { ...last, attempts: 2, doubtful, sender: '1/1' });
   const known = heardOf(record, last, 3);
@@ -22,7 +22,7 @@ it('ends a doubt once, and leaves an earlier one as it is', () => {
   expect(known && heardOf(known, found, 3)).toMatchObject({ status: 'running', taskId: '7', cost: 3 });
 });
 
-it('takes on the task that a confirm has made', () => {
+it('assigns the task that a confirm has made', () => {
   const modal = { taskId: '5', sent: 1 };
   const record = jobRecord('a', 'in-doubt', { ...last, attempts: 1, cost: 3, taskId: '5', modal });
   expect(heardOf(record, { ...last, taskId: '7' }, 3)).toMatchObject({
@@ -35,7 +35,7 @@ it('takes on the task that a confirm has made', () => {
 it.each([
   ['made', { answer: '{}' }],
   ['not made', {}],
-])('takes one lost call off what may have been paid where it is counted there, and was %s', (_, said) => {
+])('removes one lost call from the possible cost where it is counted there, and was %s', (_, said) => {
   const { key } = last;
   const doubtful = { count: 2, cost: 6, tokens: 80 };
   const unheard = ['10/1/1', '20/1/1'];

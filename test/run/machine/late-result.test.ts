@@ -71,7 +71,7 @@ describe('a result that comes later than its status', () => {
     expect(ms).toBeLessThanOrEqual(75_000);
   });
 
-  it('is waited for: the prompts of a describe, the picture it was shown first', () => {
+  it('is waited for: the prompts of a describe, which first shows its input image', () => {
     const late = { ...poster, prompts };
     const { job: now, ms } = watched(describing, (at) => (at < 55_000 ? poster : late));
     expect([now.record.status, now.want.kind]).toEqual(['saving', 'save']);
@@ -85,7 +85,7 @@ describe('a result that comes later than its status', () => {
     ['a button that animates', animated, poster, 'download.no-link'],
     ['a describe', describing, poster, 'download.no-prompts'],
   ])(
-    'and never comes fails %s after a minute at the least, however few tries there are',
+    'fails %s after a minute at least if it never comes, however few tries there are',
     (_, record, brought, code) => {
       for (const attempts of [1, 6]) {
         const { retry } = context();

@@ -27,7 +27,7 @@ const table = readFileSync(new URL('../../../src/run/machine/machine.ts', import
     names.split('; ').map((event) => [from, event, status, next] as const),
   );
 
-describe('the table of the machine', () => {
+describe('the table of the state machine', () => {
   it.each(table)('%s: after %s it is %s: %s', (from, event, status, next) => {
     const [before, happens] = [jobs[from], events[event]];
     if (before === undefined || happens === undefined) throw new Error(`unknown: ${from}, ${event}`);
@@ -59,7 +59,7 @@ describe('a task that is watched', () => {
     expect(want).toEqual({ kind: 'save', source: { url: 'https://i/1', media: 'image' }, output: 1 });
   });
 
-  it('is done at once where nobody keeps the image', () => {
+  it('is done at once where no slot keeps the image', () => {
     const { record } = polled(
       task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons }),
       running({ keep: false }),
@@ -117,7 +117,7 @@ describe('a task that is watched', () => {
     });
   });
 
-  it('succeeds also where it ended after its deadline', () => {
+  it('succeeds even if it ended after its deadline', () => {
     const late = polled(
       task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons }),
       running(),
@@ -148,7 +148,7 @@ describe('a task that is watched', () => {
     });
   });
 
-  it('is not given up past its deadline for one failed poll', () => {
+  it('is not given up after its deadline for one failed poll', () => {
     let now = running();
     const statuses: string[] = [];
     while (statuses.length < 6) {
@@ -176,7 +176,7 @@ describe('an image that is downloaded', () => {
       context(),
     ).job;
 
-  it('is done once the artifact is there', () => {
+  it('is done once its file is saved', () => {
     const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 5, sha256: 'h', mime: 'image/png' };
     const { record } = step(
       saving(),

@@ -17,7 +17,7 @@ const click = (
 const mask = { kind: 'shapes', shapes: [] } as unknown as NonNullable<Click['mask']>;
 const pressed = (customId: string) => ({ customId, label: 'Vary', emoji: '' });
 
-describe('what a modal can be answered with', () => {
+describe('the confirm of a modal', () => {
   it.each<[string, JobRecord, boolean]>([
     ['a prompt', click({ prompt: 'a hat' }), true],
     ['a mask', click({}, { mask }), true],
@@ -33,7 +33,7 @@ describe('what a modal can be answered with', () => {
     expect(canConfirm(record)).toBe(can);
   });
 
-  it('is not asked for again once it was sent', () => {
+  it('is not repeated once it was sent', () => {
     const sent = (count: number) => isConfirmSent(click({}, {}, { modal: { taskId: 'T', sent: count } }));
     expect([isConfirmSent(click({})), sent(0), sent(1), sent(2)]).toEqual([false, false, true, true]);
   });
@@ -69,7 +69,7 @@ describe('what a modal can be answered with', () => {
   });
 });
 
-describe('a click that was to answer a modal, and met none', () => {
+describe('a click that was to confirm a modal, and opened none', () => {
   const error = (record: JobRecord, above?: string) => modalNotOpened(record, { promptAbove: () => above });
 
   it.each<[string, JobRecord, string | undefined]>([
@@ -78,7 +78,7 @@ describe('a click that was to answer a modal, and met none', () => {
     ['its modal opened', click({ prompt: 'a hat' }, { mask }, { modal: { taskId: 'T', sent: 1 } }), 'a fox'],
     ['it is no click', imagineRecord(), undefined],
     ['its prompt is empty', click({ prompt: '  ' }), 'a fox'],
-  ])('ended well where %s', (_what, record, above) => {
+  ])('succeeds where %s', (_what, record, above) => {
     expect(error(record, above)).toBeUndefined();
   });
 
@@ -104,7 +104,7 @@ describe('a click that was to answer a modal, and met none', () => {
       click({ prompt: 'a hat', remix: true }),
       ['no dialog although it was remixed', 'Either press a button that asks, or take the prompt away.'],
     ],
-  ])('has failed where it would have said %s', (_what, record, words) => {
+  ])('fails where it would have sent %s', (_what, record, words) => {
     const why = error(record, 'a fox');
     expect(why?.code).toBe('modal.not-opened');
     for (const part of words) expect(why?.message).toContain(part);
@@ -113,7 +113,7 @@ describe('a click that was to answer a modal, and met none', () => {
     expect(why?.message.includes('although it was remixed')).toBe(isRemixed);
   });
 
-  it('cannot know that its prompt is the one above where nobody knows that', () => {
+  it('cannot know whether its prompt is the inherited one where that is unknown', () => {
     expect(error(click({ prompt: 'a hat' }), undefined)?.code).toBe('modal.not-opened');
   });
 });

@@ -22,7 +22,7 @@ const starving = (job: Job): Job => ({
 const unread = { code: 'input.unreadable', class: 'permanent', message: 'm' } as const;
 
 describe('a confirm', () => {
-  it('is in the history with the time at which it was sent, and what became of it', () => {
+  it('is in the history with its time and its outcome', () => {
     const from = answering(1, { submittedAt: epoch - 500 });
     const accepted = transition(from).submitted({ kind: 'accepted', code: 1, taskId: 'M2' });
     expect(accepted.attempt).toEqual({
@@ -49,7 +49,7 @@ describe('a confirm', () => {
     expect(transition(answering()).submitted(silent).job.record.error).toStrictEqual(why);
   });
 
-  it('that is refused the second time has its task polled: the first one may have arrived', () => {
+  it('that is refused the second time makes the job poll its task: the first one may have arrived', () => {
     const refused = { kind: 'refused', code: 4, message: 'no' } as const;
     const denied = failure('service.rejected', 'permanent', { status: 400 });
     for (const result of [refused, denied]) {
@@ -73,7 +73,7 @@ describe('a confirm', () => {
     ['lost', failure('connection.lost', 'lost')],
     ['that stopped the run and may have arrived', failure('service.not-json', 'stop', { mayBeDone: true })],
     ['with 500', failure('service.unavailable', 'retry', { status: 500 })],
-  ])('%s has its task polled, and counts a try', (_, result) => {
+  ])('%s makes the job poll its task, and counts a try', (_, result) => {
     const { job } = transition(answering(1, { tries: 1 })).submitted(result);
     expect(job).toMatchObject({ record: { status: 'submitting', tries: 2, modal: { sent: 1 } }, want: poll });
     expect(job.pollUntil).toBe(epoch + 45_000);
@@ -88,7 +88,7 @@ describe('a confirm', () => {
     expect(want.kind === 'wait' && want.until - epoch).toBeGreaterThanOrEqual(600_000);
   });
 
-  it('that is deferred while all others are served ends: failed, or polled where an earlier one may have arrived', () => {
+  it('that is deferred while all others are served fails, or is polled where an earlier one may have arrived', () => {
     const full = { kind: 'queue-full', code: 23, message: 'full' } as const;
     const starved = { tally: () => served };
     const never = transition(starving(answering()), starved).submitted(full).job;
@@ -121,7 +121,7 @@ describe('a confirm', () => {
     }
   });
 
-  it('is not sent where nothing can be said in it any more', () => {
+  it('is not sent where it has no content any more', () => {
     const open = waiting(region({ status: 'modal', modal: { taskId: 'M1', sent: 0 } }));
     const request = { ...open.record.request, fields: {} } as typeof open.record.request;
     const want = { kind: 'modal' } as const;
@@ -169,7 +169,7 @@ describe('the task of a confirm that may have arrived', () => {
     }
   });
 
-  it('that nobody may poll ends the job as it was before', () => {
+  it('that cannot be polled ends the job as it was before', () => {
     const starved = { tally: () => served };
     const failed = transition(starving(polled({ mayBeGone: 'failed' })), starved).fetched('modal', down);
     expect(failed.job.record).toMatchObject({ status: 'failed', error: { code: 'service.unavailable' } });
@@ -184,7 +184,7 @@ describe('the task of a confirm that may have arrived', () => {
     changes = {},
   ) => transition(from, changes).fetched('modal', { id: 'M1', state, status, buttons: [] }).job;
 
-  it('that says nothing yet, or still MODAL, is polled until gateways have refreshed their copies', () => {
+  it('without a status, or still in MODAL, is polled until gateways have refreshed their copies', () => {
     for (const [state, status] of [
       ['modal', 'MODAL'],
       ['unfinished', ''],
@@ -201,7 +201,7 @@ describe('the task of a confirm that may have arrived', () => {
     }
   });
 
-  it('that still waits is confirmed again where the user allowed it, as often as anything is tried', () => {
+  it('that still waits is confirmed again where the user allowed it, up to retry.attempts times', () => {
     const retry = { retryInDoubt: true };
     const late = (tries: number): Job => ({ ...answering(1, { tries, error: why }), pollUntil: epoch });
     expect(seen(late(5), 'modal', 'MODAL', retry)).toMatchObject({
@@ -219,7 +219,7 @@ describe('the task of a confirm that may have arrived', () => {
     expect(seen(asked, 'unfinished', '').want.kind).toBe('wait');
   });
 
-  it('that has moved on is watched as any other, and its confirm has arrived', () => {
+  it('that has moved on is watched like any other, and its confirm has arrived', () => {
     const { record, want, mayBeGone } = seen(
       polled({ misses: 3, mayBeGone: 'in-doubt' }),
       'unfinished',
@@ -241,7 +241,7 @@ describe('the task of a confirm that may have arrived', () => {
   });
 });
 
-it('a dialog that opens clears what a try before it left', () => {
+it('a dialog that opens clears the error of an earlier try', () => {
   const from = { ...clicked({ tries: 3, error: why, finishedAt: 5 }), misses: 2, lastPoll: true as const };
   const { job } = transition(from).submitted({ kind: 'modal', code: 21, taskId: 'M7' });
   expect(job).toMatchObject({

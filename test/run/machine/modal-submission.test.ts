@@ -96,7 +96,7 @@ describe('the confirm of a modal', () => {
   });
 
   it.each([408, 500, 502, 504, 520, 524])(
-    'that may have arrived (%i) is polled for as long as a gateway may lag, and never sent again without a word',
+    'that may have arrived (%i) is polled for as long as a gateway may be late, and never repeated without permission',
     (status) => {
       let now = submitted(answering(), failure('service.unavailable', 'retry', { status })).job;
       let polls = 0;

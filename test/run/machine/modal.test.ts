@@ -29,7 +29,7 @@ describe('a click that opens a modal', () => {
     expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
   });
 
-  it('is confirmed with an intent of its own, which is no attempt and begins the deadline', () => {
+  it('is confirmed with an intent of its own, which is not an attempt and begins the deadline', () => {
     const open = adopt(
       region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent: 0 } }),
       1,
@@ -56,7 +56,7 @@ describe('a click that opens a modal', () => {
     [0, undefined],
     [1, { kind: 'modal' }],
   ])(
-    'is looked at before its first answer where others submit too, and never after one that may have arrived (%i)',
+    'is read before its first confirm where others submit too, and never after one that may have arrived (%i)',
     (sent, expected) => {
       const record = region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent } });
       const roomed = { ...waiting(record), want: { kind: 'modal' } as const };
@@ -66,7 +66,7 @@ describe('a click that opens a modal', () => {
   );
 
   it.each(['M1', 'N2'])(
-    'goes on with the task that the answer names (%s), which may be the same',
+    'continues with the task that the answer names (%s), which may be the same',
     (taskId) => {
       const { job: next, attempt } = submitted(
         answering(),
@@ -222,7 +222,7 @@ it.each([
   ['once more after a 503', failure('service.unavailable', 'retry', { status: 503 }), 'hold'],
   ['again on the user’s word', failure('connection.lost', 'lost'), 'retry'],
 ] as const)(
-  'a budget of money that is just enough has enough for an answer that is sent %s',
+  'a budget of money that is just enough covers a confirm that is sent %s',
   async (_, error, inDoubt) => {
     const modals = await world(text, { onModal: ({ number }) => (number === 1 ? { error } : undefined) });
     const settings = virtualSettings({ budget: { cost: 9 }, inDoubt });

@@ -137,7 +137,7 @@ describe('a describe', () => {
   });
 });
 
-describe('a task that came too late', () => {
+describe('a task that ended too late', () => {
   const late = (what: (submit: Submission) => boolean) => ({
     duration: (submit: Submission) => (what(submit) ? 7_200_000 : 30_000),
   });
@@ -146,7 +146,7 @@ describe('a task that came too late', () => {
   it.each([
     ['a modal’s, its id its own', {}],
     ['a modal’s, its id that of the click', { sameTask: true }],
-  ])('is collected by the next run, nothing submitted again: %s', async (_, more) => {
+  ])('is saved by the next run, nothing submitted again: %s', async (_, more) => {
     const text = `name: test
 steps:
   grid: { imagine: "a fox", path: U1 }
@@ -161,7 +161,7 @@ steps:
     expect([zoom.service.submits.length, zoom.service.modals.length]).toEqual(submits);
   });
 
-  it('is collected by the next run with all its files: a video', async () => {
+  it('is saved by the next run with all its files: a video', async () => {
     const slow = await world(film, late(isFilm));
     const first = slow.run();
     expect(slow.statuses()).toEqual({ done: 2, failed: 1 });

@@ -126,7 +126,7 @@ describe('an impossible event is a bug', () => {
   });
 });
 
-describe('a task in a state that nobody has described, with all signs of an end', () => {
+describe('a task in an undocumented state, with all signs of an end', () => {
   const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
     want: { kind: 'answer' },
   });
@@ -139,21 +139,21 @@ describe('a task in a state that nobody has described, with all signs of an end'
   it.each([
     [done, 'saving'],
     [failed, 'failed'],
-  ] as const)('is judged by them once it has stood for 45 s: %#', (seems, status) => {
+  ] as const)('is judged by these signs once they have lasted 45 s: %#', (seems, status) => {
     const first = seen(running, word(seems), epoch);
     const second = seen(first, word(seems), epoch + 44_999);
     expect([first.record.status, second.record.status]).toEqual(['running', 'running']);
     expect(seen(second, word(seems), epoch + 45_000).record.status).toBe(status);
   });
 
-  it('is waited for anew where the word changes', () => {
+  it('is waited for again where the state changes', () => {
     const first = seen(running, word(done), epoch);
     const other = seen(first, word(done, 'ROSSO'), epoch + 45_000);
     expect(other.record.status).toBe('running');
     expect(seen(other, word(done, 'ROSSO'), epoch + 90_000).record.status).toBe('saving');
   });
 
-  it('says its reason where its time is over', () => {
+  it('names its reason when its time is over', () => {
     const stuck: Task = { ...failed, state: 'unfinished', status: 'IN_PROGRESS' };
     const { record } = seen(running, stuck, epoch + 1_200_000);
     expect(record.error?.code).toBe('task.timeout');
@@ -161,7 +161,7 @@ describe('a task in a state that nobody has described, with all signs of an end'
   });
 });
 
-describe('the time that a task has', () => {
+describe('the time limit of a task', () => {
   const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
     want: { kind: 'answer' },
   });
@@ -196,14 +196,14 @@ describe('the time that a task has', () => {
     });
   });
 
-  it('is over the queue from the moment at which it was overtaken, where SUBMITTED says either', () => {
+  it('leaves the queue when the task is overtaken, where SUBMITTED means either', () => {
     const overtakenAt = () => epoch + 30 * minutes;
     expect(polled(running, queued('submitted'), 49, { overtakenAt }).record.status).toBe('running');
     expect(polled(running, queued('submitted'), 50, { overtakenAt }).record.status).toBe('failed');
     expect(polled(running, queued('queued'), 50, { overtakenAt }).record.status).toBe('running');
   });
 
-  it('does not go back to that of the queue', () => {
+  it('does not return to that of the queue', () => {
     const begun = polled(running, working, 1);
     expect(polled(polled(begun, queued('submitted'), 5), queued('submitted'), 21).record.status).toBe(
       'failed',

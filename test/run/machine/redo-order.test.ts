@@ -20,7 +20,7 @@ const open = (here: World) => {
   return [waiting, begun, made];
 };
 
-describe('an order to make jobs anew', () => {
+describe('a redo order', () => {
   it('is paid once whenever the process dies, where the same command is given again', async () => {
     for (const [again, step] of [
       [true, 1],
@@ -55,14 +55,14 @@ describe('an order to make jobs anew', () => {
     }
   });
 
-  it('comes to every job in nights of two submissions, and to none twice', async () => {
+  it('reaches every job in runs of two submissions, and none twice', async () => {
     const { here, keys } = await three();
     const night = { redo: { keys, again: false }, settings: virtualSettings({ maxSubmits: 2 }) };
     expect([here.run(night).submits, here.run(night).submits, here.run(night).submits]).toEqual([2, 1, 0]);
     expect(paidAnew(here, keys)).toEqual([1, 1, 1]);
   });
 
-  it('that is closed has its jobs made once more only by --redo-again or --redo JOB', async () => {
+  it('that is closed redoes its jobs again only with --redo-again or --redo JOB', async () => {
     const { here, keys } = await three();
     here.run({ redo: { keys, again: false } });
     expect(here.run({ redo: { keys, again: false } }).submits).toBe(0);
@@ -70,7 +70,7 @@ describe('an order to make jobs anew', () => {
     expect(here.run({ redo: { keys: keys.slice(1), again: true } }).submits).toBe(2);
   });
 
-  it('takes other jobs up beside its own', async () => {
+  it('adds other jobs to its own', async () => {
     const { here, keys } = await three();
     const none = virtualSettings({ maxSubmits: 0 });
     here.run({ redo: { keys: keys.slice(0, 2), again: false }, settings: none });
@@ -79,7 +79,7 @@ describe('an order to make jobs anew', () => {
     expect([here.run().submits, paidAnew(here, keys)]).toEqual([3, [1, 1, 1]]);
   });
 
-  it('has a job back whose request was refused, was not sent, or made nothing when the run ended', async () => {
+  it('keeps a job open whose request was refused, was not sent, or made nothing when the run ended', async () => {
     const refusals = [
       failure('service.unauthorized', 'stop', { status: 401 }),
       failure('service.throttled', 'throttle', { status: 429 }),
@@ -97,7 +97,7 @@ describe('an order to make jobs anew', () => {
     }
   });
 
-  it('holds a job in doubt as begun, and a later run does not submit it by itself', async () => {
+  it('counts a job in doubt as begun, and a later run does not submit it by itself', async () => {
     const script: { -readonly [M in keyof GatewayScript]: GatewayScript[M] } = {};
     const { here, keys } = await three(script);
     script.onSubmit = ({ key }) =>

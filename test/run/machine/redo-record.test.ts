@@ -54,16 +54,16 @@ describe('a redo that failed', () => {
   const { key, kind, request, origin, keep } = imagineRecord();
   const unchanged = { key, kind, request, origin, keep, artifacts, attempts: 2, cost: 4 };
 
-  it('leaves the former result, and what the redo has cost', () => {
+  it('leaves the former result, and the cost of the redo', () => {
     expect(asBefore(redoing())).toStrictEqual({ ...unchanged, ...former, status: 'done', tries: 0 });
   });
 
-  it('keeps its submissions that may have made a task counted, and leaves no doubt', () => {
+  it('keeps submissions counted that may have made a task, and leaves no doubt', () => {
     const record = asBefore(redoing({ doubtful: { count: 1, cost: 2, since: 7 } }));
     expect([record.status, record.doubtful]).toEqual(['done', { count: 1, cost: 2 }]);
   });
 
-  it('changes nothing of a job that was no redo', () => {
+  it('changes nothing of a job that was not a redo', () => {
     const { former: _, ...plain } = redoing();
     expect(asBefore(plain)).toBe(plain);
   });
@@ -87,16 +87,16 @@ describe('a new result', () => {
     expect(replacing(text)).toStrictEqual({ former: undefined, redone: { count: 1, first: {} } });
   });
 
-  it('that is the former task replaces nothing, and was made from the former parent', () => {
+  it('that is the former task replaces nothing, and keeps the former parent', () => {
     expect(replacing(redoing({ taskId: 'T1' }))).toStrictEqual({ former: undefined, parentTaskId: 'P1' });
   });
 
-  it('of a job that was no redo replaces nothing', () => {
+  it('of a job that was not a redo replaces nothing', () => {
     const { former: _, ...plain } = redoing();
     expect(replacing(plain)).toEqual({});
   });
 
-  it('is counted beside the first one, whose task stays known', () => {
+  it('is counted in addition to the first one, whose task stays known', () => {
     const redone = { count: 2, first: { taskId: 'T0' } };
     expect(redoneOnce({ redone }, { taskId: 'T1', submittedAt: 5 })).toEqual({ ...redone, count: 3 });
     expect(redoneOnce({}, { taskId: 'T1' })).toStrictEqual({ count: 1, first: { taskId: 'T1' } });
@@ -128,7 +128,7 @@ describe('the durable record of a redo', () => {
     expect(durableForm(quiet).error?.code).toBe('submit.interrupted');
   });
 
-  it('is its own where the redo was sent, and that of any other job', () => {
+  it('is its own where the redo was sent, as for any other job', () => {
     const sent = redoing();
     const { former: _, ...pending } = redoing({ status: 'pending' });
     expect([durableForm(sent), durableForm(pending)]).toEqual([sent, pending]);
@@ -155,7 +155,7 @@ describe('a step that ends a redo', () => {
     });
   });
 
-  it('keeps the history entry that it has', () => {
+  it('keeps its history entry', () => {
     const attempt = { key: 'aa11', at: 5, outcome: 'permanent', error: why };
     const judged = redoJudged({ ...stepOf(redoing({ status: 'failed' })), attempt }, context());
     expect(judged.attempt).toBe(attempt);
@@ -165,12 +165,12 @@ describe('a step that ends a redo', () => {
     ['past its deadline', redoing({ status: 'failed', error: { code: 'task.timeout', message: 'm' } })],
     ['in doubt', redoing({ status: 'in-doubt' })],
     ['well', redoing({ status: 'done' })],
-  ])('%s is left alone', (_, record) => {
+  ])('%s is left unchanged', (_, record) => {
     const step = stepOf(record);
     expect(redoJudged(step, context())).toBe(step);
   });
 
-  it('of a job that was no redo is left alone', () => {
+  it('of a job that was not a redo is left unchanged', () => {
     const { former: _, ...plain } = redoing({ status: 'failed' });
     const step = stepOf(plain);
     expect(redoJudged(step, context())).toBe(step);

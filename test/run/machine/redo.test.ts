@@ -44,7 +44,7 @@ describe('--redo of a finished image', () => {
     ['is refused', failure('service.rejected', 'permanent', { status: 400 }), 'complete', 1],
     ['stops the run (401)', failure('service.unauthorized', 'stop', { status: 401 }), 'stopped', 0],
     ['is refused over and over', failure('service.unavailable', 'retry', { status: 503 }), 'complete', 1],
-  ])('that %s leaves the job done with the file that it had', async (_what, error, end, failed) => {
+  ])('that %s leaves the job done with its earlier file', async (_what, error, end, failed) => {
     const { here, script, before, attempts } = await finished(oneGrid, { onSubmit: () => ({ error }) });
     const driven = here.run(redo(here));
     expect(driven.end?.kind).toBe(end);
@@ -59,7 +59,7 @@ describe('--redo of a finished image', () => {
     expect([here.run().submits, here.statuses()]).toEqual([failed === 0 ? 2 : 0, { done: 2 }]);
   });
 
-  it('is carried out by a later run although the clock was set back since the job was done', async () => {
+  it('is done by a later run although the clock was set back since the job was done', async () => {
     const { here, before } = await finished(oneGrid, {});
     // The moment at which the job was done, by the clock of the first run.
     const startAt = recordOf(here)?.finishedAt ?? 0;
@@ -185,7 +185,7 @@ describe('--redo of a finished text', () => {
     expect(here.run().submits).toBe(0);
   });
 
-  it('is made by the next run where this one dies before the new reply arrives', async () => {
+  it('is done by the next run where this one dies before the new reply arrives', async () => {
     const { here, before } = await finished(oneText, {});
     here.run({ ...redo(here), dieAfterTurns: 1 });
     expect(recordOf(here)).toMatchObject({ status: 'submitting', former: { text: before.text } });
@@ -207,7 +207,7 @@ describe('a redo in doubt that the user gives up', () => {
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['user.dropped']);
   });
 
-  it('lets the job stay beside what it was to be made from', () => {
+  it('leaves the job with its old result beside its new parent', () => {
     const former = { resubmits: 0, from: { p: 1 } };
     const doubtful = imagineRecord({ status: 'in-doubt', attempts: 2, former, from: { p: 2 } });
     const [left] = resolveInDoubt(doubtful, { kind: 'drop' }, undefined, 9).records;
@@ -216,7 +216,7 @@ describe('a redo in doubt that the user gives up', () => {
 });
 
 describe('the exit code of a run', () => {
-  it('is 1 where all is done and a redo failed', () => {
+  it('is 1 where everything is done and a redo failed', () => {
     expect(runExitCode({ kind: 'complete' }, undefined, undefined, 1)).toBe(1);
     expect(runExitCode({ kind: 'stopped', code: 'x.y', message: 'because' }, undefined, undefined, 1)).toBe(
       3,

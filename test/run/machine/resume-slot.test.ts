@@ -59,7 +59,7 @@ describe('a slot that was never begun', () => {
     return slot;
   };
 
-  it('has a new job, with all that the plan says of it, once it is ready', () => {
+  it('has a new job, with all data of the plan, once it is ready', () => {
     const extra = {
       inputs: ['p', 'q'],
       files: { hash: 'a.png' },
@@ -109,7 +109,7 @@ describe('a slot that was never begun', () => {
 });
 
 describe('a slot that an earlier run began', () => {
-  it('goes on with the options and places that the pipeline has now, and keeps a file that any slot wanted', () => {
+  it('continues with the current options and paths of the pipeline, and keeps a file that any slot wanted', () => {
     const record = imagineRecord({ status: 'running', taskId: 'T1', keep: false, files: { old: 'x' } });
     const call = { stream: true, accept: [] };
     const slot = slotOf(record, { job: { ...specOf(record), files: { hash: 'a.png' }, call } });
@@ -126,7 +126,7 @@ describe('a slot that an earlier run began', () => {
     expect(begin(running)?.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
   });
 
-  it('is never submitted again as it stands where its request was under way', () => {
+  it('is never submitted again unchanged where its request was in flight', () => {
     expect(() => begin(slotOf(imagineRecord({ status: 'submitting', attempts: 1 })))).toThrow(
       'Internal error',
     );
@@ -153,18 +153,18 @@ describe('a slot that an earlier run began', () => {
 });
 
 describe('a job that is done', () => {
-  it('stays as it is', () => {
+  it('stays unchanged', () => {
     expect(begin(slotOf(done()))).toBeUndefined();
   });
 
-  it('has only its files downloaded where a slot wants them now, by a fresh link', () => {
+  it('only downloads its files where a slot wants them now, by a fresh link', () => {
     expect(begin(slotOf(done(), { unsaved: true }))).toMatchObject({
       record: { status: 'saving', attempts: 1 },
       want: { kind: 'fetch', taskId: 'T1', why: 'link' },
     });
   });
 
-  it('is made again on the word of the user, once, and not in the run that made it', () => {
+  it('is redone when the user asks for it, once, and not in the run that made it', () => {
     const key = done().key;
     const redone = begin(slotOf(done()), {}, [key]);
     expect(redone?.record).toMatchObject({ status: 'pending', attempts: 1, former: { taskId: 'T1' } });
@@ -174,7 +174,7 @@ describe('a job that is done', () => {
     expect(begin(slotOf(done(), { waitsForRedo: true }), {}, [key])).toBeUndefined();
   });
 
-  it('is made again where what it came from was, whenever it was done, once all that is ready', () => {
+  it('is redone where its parents were, whenever it was done, once they are ready', () => {
     const outdated = slotOf(done({ invocation: 2 }), { outdated: true });
     expect(begin(outdated, {}, [], { from: { p: 2 } })?.record).toMatchObject({
       status: 'pending',
@@ -197,7 +197,7 @@ describe('a job that failed', () => {
     expect(begin(slotOf(record, slot), settings)).toBeUndefined();
   });
 
-  it('is submitted again on the word of the user', () => {
+  it('is submitted again when the user asks for it', () => {
     for (const retryFailed of [{}, { code: why.code }])
       expect(begin(slotOf(failed()), { retryFailed })).toMatchObject({
         earlierFailure: why.message,
@@ -207,7 +207,7 @@ describe('a job that failed', () => {
     expect(mayRetry(failed(), virtualSettings({ retryFailed: { code: why.code } }))).toBe(true);
   });
 
-  it('is only downloaded where the service made its result, also while its source is made again', () => {
+  it('is only downloaded where the service made its result, even while its source is redone', () => {
     const made = failed({ taskId: 'T1', result: { buttons: [], imageUrl: 'https://i/1' } });
     const slot = slotOf(made, { waitsForRedo: true });
     expect(begin(slot, { retryFailed: {} })).toMatchObject({
@@ -220,7 +220,7 @@ describe('a job that failed', () => {
       expect(retryOf(lost, 1, undefined).record).toMatchObject({ status: 'pending' });
   });
 
-  it('past its deadline has its task polled once in every later run, whatever the user says', () => {
+  it('past its deadline has its task polled once in every later run, whatever the user asks', () => {
     const late = failed({ taskId: 'T1', error: { code: 'task.timeout', message: 'm' } });
     expect(begin(slotOf(late))).toMatchObject({ lastPoll: true, record: { status: 'running' } });
     expect(begin(slotOf(failed({ error: { code: 'task.timeout', message: 'm' } })))).toBeUndefined();
@@ -239,7 +239,7 @@ describe('a job in doubt', () => {
     doubtful: { count: 1, since: epoch - 9000, cost: 2 },
   });
 
-  it('is held, unless the user said to submit it again (--in-doubt retry)', () => {
+  it('stays in doubt, unless the user asked to submit it again (--in-doubt retry)', () => {
     expect(begin(slotOf(doubtful))).toBeUndefined();
     const again = begin(slotOf(doubtful), { inDoubt: 'retry' });
     expect(again?.record).toMatchObject({ status: 'pending', attempts: 1 });
@@ -281,7 +281,7 @@ describe('a job in doubt', () => {
 });
 
 describe('a job that begins', () => {
-  it('is written down with what it comes from now, and nothing of what it came from before', () => {
+  it('is written with its current parents, and none of its former ones', () => {
     const before = job(imagineRecord({ parentTaskId: 'old', from: { p: 0, q: 1 } }));
     expect(begunWith(before, { parentTaskId: 'P2', from: { p: 3 } }).record).toMatchObject({
       parentTaskId: 'P2',
@@ -290,7 +290,7 @@ describe('a job that begins', () => {
     expect(begunWith(before, {}).record.parentTaskId).toBeUndefined();
   });
 
-  it('keeps what its open submission was made from, and uses the new sources for the next one', () => {
+  it('keeps the parents of its open submission, and uses the new ones for the next one', () => {
     const doubtful = { count: 1, since: epoch };
     const before = job(imagineRecord({ parentTaskId: 'old', doubtful }));
     expect(begunWith(before, { parentTaskId: 'P2' })).toEqual({ ...before, lineage: { parentTaskId: 'P2' } });
@@ -312,7 +312,7 @@ describe('a job that begins', () => {
   });
 });
 
-describe('a request that was under way when an earlier run ended', () => {
+describe('a request that was in flight when an earlier run ended', () => {
   it('is one that was sent without a modal', () => {
     expect(isInterrupted(imagineRecord({ status: 'submitting' }))).toBe(true);
     expect(isInterrupted(imagineRecord({ status: 'running' }))).toBe(false);
@@ -320,7 +320,7 @@ describe('a request that was under way when an earlier run ended', () => {
     expect([isInterrupted(confirm), isConfirmSent(confirm)]).toEqual([false, true]);
   });
 
-  it('is in doubt since before this run, with what it may have cost; a text call is made again, and counted as unanswered', () => {
+  it('is in doubt since before this run, with its possible cost; a text call is repeated, and counted as unanswered', () => {
     const sent = imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch - 50 });
     expect(recoverInterrupted(sent, epoch, { cost: 2, tokens: 0 })).toMatchObject({
       status: 'in-doubt',
@@ -345,7 +345,7 @@ describe('a request that was under way when an earlier run ended', () => {
 });
 
 describe('a record that is reset', () => {
-  it('has nothing of its last submission, and all that was paid', () => {
+  it('has nothing of its last submission, and keeps everything that was paid', () => {
     const used: JobRecord = failed({
       tries: 3,
       resubmits: 2,
@@ -372,7 +372,7 @@ describe('a record that is reset', () => {
     expect(resetForResubmit(used)).toStrictEqual({ ...unchanged, ...reset, from: { p: 1 }, doubtful });
   });
 
-  it('keeps the result of a job that was done, and its files, until there is a new one', () => {
+  it('keeps the result of a done job, and its files, until there is a new one', () => {
     const artifacts = [{ output: 1, file: 'a', bytes: 1, sha256: 'h', mime: 'image/png' }];
     const reset = resetForResubmit(done({ artifacts, resubmits: 1 }));
     expect(reset).toMatchObject({ status: 'pending', artifacts, former: { taskId: 'T1', resubmits: 1 } });

@@ -37,7 +37,7 @@ const pressed = ({ service }: World): string[] => service.submits.map((submit) =
 /** Pressed twice: first as it was shown, then as it was read for the press. */
 const rejected = { error: failure('service.rejected', 'permanent', { status: 400 }) };
 
-describe('a job that is made again', () => {
+describe('a job that is redone', () => {
   it('is pressed only once its new task is finished', async () => {
     const before = await world(grid(1));
     before.run();
@@ -66,7 +66,7 @@ describe('a job that is made again', () => {
     ['failed', rejected, { retryFailed: {} }],
     ['is in doubt', { error: failure('service.timeout', 'lost') }, { inDoubt: 'retry' }],
   ] as const)(
-    'is finished, with all that comes from it, before a click far below it that %s is submitted again',
+    'is finished, with all jobs below it, before a click far below it that %s is submitted again',
     async (_title, trouble, word) => {
       let broken = true;
       const here = await world(grid(1, 'U1 → Vary (Strong)'), {
@@ -131,7 +131,7 @@ steps:
     expect(pressed(judged)).toEqual(['', '/U1', '', '/U3']);
   });
 
-  it('has the jobs below it made again, once, whether or not they are named too', async () => {
+  it('redoes the jobs below it, once, whether or not they are named too', async () => {
     const here = await world(grid(1, 'U1'));
     here.run();
     here.run({ redo: again([keyOf(here)]) });
@@ -140,7 +140,7 @@ steps:
     expect([pressed(here), here.statuses()]).toEqual([['', '/U1', '', '/U1', '', '/U1'], { done: 2 }]);
   });
 
-  it('is made once where several cells share it', async () => {
+  it('is redone once where several cells share it', async () => {
     const here = await world(`name: t
 matrix: { unused: [x, y, z] }
 steps: { grid: { imagine: one picture } }
@@ -150,7 +150,7 @@ steps: { grid: { imagine: one picture } }
     expect(here.service.submits).toHaveLength(2);
   });
 
-  it('is tried again once where several cells share a failure', async () => {
+  it('is retried once where several cells share a failure', async () => {
     const here = await world(
       `name: t
 matrix: { unused: [x, y, z] }
@@ -240,7 +240,7 @@ steps:
     expect(sentBeside[0]).toBeDefined();
   });
 
-  it('is pressed again only on what is finished', async () => {
+  it('is pressed again only on a finished task', async () => {
     const here = await diesWith(
       grid(1, 'U1'),
       { fails: ({ number }) => (number === 2 ? busy : undefined) },
@@ -308,7 +308,7 @@ steps: { grid: { imagine: one picture, keep: ${keep} } }
   });
 });
 
-describe('what a later run may touch', () => {
+describe('the jobs that a later run may change', () => {
   it('--code narrows --retry-failed to failures of that code', async () => {
     let broken = true;
     const here = await world(grid(3), {
@@ -327,7 +327,7 @@ describe('what a later run may touch', () => {
     expect(here.statuses()).toEqual({ done: 2, failed: 1 });
   });
 
-  it('--only leaves the jobs of other steps alone', async () => {
+  it('--only leaves the jobs of other steps unchanged', async () => {
     const here = await world(`name: t
 steps:
   grid: { imagine: one picture }
@@ -356,7 +356,7 @@ steps:
     generate: { model: m, prompt: hi, rounds: 1, functions: { sky: { answer: { colour: blue } } } }
 `;
 
-  it('is begun again by --retry-failed without the rounds that it had', async () => {
+  it('is restarted by --retry-failed without its earlier rounds', async () => {
     const rounds: number[] = [];
     const here = await world(asks, {
       onAsk: ({ number, record }) => {
@@ -379,7 +379,7 @@ steps:
   draw: { imagine: "{{ steps.ask.text }}" }
 `;
 
-  it('needs nothing more when a slot of the next run wants it', async () => {
+  it('needs no request when a slot of the next run wants it', async () => {
     const before = await world(asks(', keep: false'));
     before.run();
     const [calls, submits] = [before.service.calls.length, before.service.submits.length];

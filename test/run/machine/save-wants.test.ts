@@ -18,8 +18,8 @@ const saving = (changes: Partial<JobRecord>): JobRecord =>
   imagineRecord({ status: 'saving', taskId: 'T9', ...changes });
 const videos = ['https://v/1', 'https://v/2', 'https://v/3'];
 
-describe('the kept part of a finished task', () => {
-  it('is its buttons, and what there is of links; prompts only where they may be the result', () => {
+describe('the saved part of a finished task', () => {
+  it('has its buttons and existing links, and prompts only where they may be the result', () => {
     const task = shown({ imageUrl: 'https://i/1', videoUrls: videos, prompts: ['a', 'b'] });
     const files = { buttons: [], imageUrl: 'https://i/1', videoUrls: videos };
     expect(resultOf(task, 'imagine')).toStrictEqual(files);
@@ -48,14 +48,14 @@ describe('the kept part of a finished task', () => {
   });
 });
 
-describe('the next file of a job that is saved', () => {
+describe('the next file of a job that is being saved', () => {
   const save = (url: string, media: string, output: number) => ({
     kind: 'save',
     source: { url, media },
     output,
   });
 
-  it('is the first one that is missing, in the order of the links', () => {
+  it('is the first missing one, in the order of the links', () => {
     const record = saving({
       kind: 'video',
       result: { buttons: [], imageUrl: 'https://i/1', videoUrls: videos },
@@ -80,12 +80,12 @@ describe('the next file of a job that is saved', () => {
 
   const none = { kind: 'save', source: { isText: true }, output: 1 };
 
-  it('is none where the result is prompts, which needs no link', () => {
+  it('does not exist where the result is prompts, which needs no link', () => {
     const record = saving({ kind: 'describe', result: { buttons: [], prompts: ['one', 'two'] } });
     expect([fileRequest({ record }), freshRequest({ record })]).toEqual([none, none]);
   });
 
-  it('is none where the result is a reply, left by a release that wrote its texts', () => {
+  it('does not exist where the result is a reply, left by a release that wrote its texts', () => {
     const candidates: readonly TextCandidate[] = [{ text: 'Hi.', isJson: false, parts: [] }];
     const record = textRecord({ status: 'saving', text: { candidates } });
     expect([fileRequest({ record }), freshRequest({ record })]).toEqual([none, none]);
@@ -121,7 +121,7 @@ describe('a file that was saved', () => {
     expect(last.job.record.error).toBeUndefined();
   });
 
-  it('may be none: then the job is done with what it has', () => {
+  it('may be absent: then the job is done with the files that it has', () => {
     const text = { candidates: [{ text: 'Hi.', isJson: false, parts: [] }] };
     const from = job(textRecord({ status: 'saving', text, artifacts: [artifact(1)] }), {
       want: { kind: 'answer' },
@@ -135,7 +135,7 @@ describe('a fresh link', () => {
   const waiting = (changes: Partial<JobRecord>) => job(saving(changes), { want: { kind: 'answer' } });
   const buttons = [{ customId: 'c', label: 'U1', emoji: '' }];
 
-  it('is followed at once, and the buttons stay those of the finished task', () => {
+  it('is used at once, and the buttons stay those of the finished task', () => {
     const from = waiting({ result: { buttons, imageUrl: 'https://old' } });
     expect(transition(from).fetched('link', shown({ imageUrl: 'https://new' })).job).toMatchObject({
       record: { status: 'saving', result: { buttons, imageUrl: 'https://new' } },

@@ -88,7 +88,7 @@ describe('the result of a submission', () => {
     expect(next.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
   });
 
-  it('500 is tried again after a rest of up to base × 2ⁿ, as an attempt, and is in doubt when the tries are used up', () => {
+  it('500 is retried after a delay of up to base × 2ⁿ, as an attempt, and is in doubt when the tries are used up', () => {
     let now = submitting();
     const rests: number[] = [];
     for (let n = 1; n < 6; n++) {
@@ -117,7 +117,7 @@ describe('the result of a submission', () => {
     ['it says nothing', {}, 'in-doubt', 0],
     ['it says hold', { ambiguous: 'hold' } as const, 'in-doubt', 0],
   ])(
-    'meets a connection that broke behind the gateway as a 502 only where the file asks for it: %s',
+    'treats a connection that broke behind the gateway as a 502 only where the file says so: %s',
     (_, retry, status, tries) => {
       const broken = failure('service.ambiguous', 'lost', { status: 400, likeBadGateway: true });
       const { record } = submitted(broken, submitting(), { retry: { ...context().retry, ...retry } }).job;
@@ -130,7 +130,7 @@ describe('the result of a submission', () => {
     },
   );
 
-  it('fails without a doubt where nobody was there to do it, told with any status', () => {
+  it('fails without a doubt where no channel was available, with any status', () => {
     const nobody = failure('service.no-channel', 'retry', { status: 400, unmade: true });
     const { record } = submitted(nobody, submitting(), {
       retry: { ...context().retry, ambiguous: 'hold' },

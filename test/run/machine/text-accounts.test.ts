@@ -44,8 +44,8 @@ const accounted = (result: CallResult, record = asking(), changes: Partial<JobCo
 const byTokens: Partial<JobContext> = { replyPrice: (_, usage) => usage && totalTokens(usage) };
 const perCall: Partial<JobContext> = { replyPrice: () => 2 };
 
-describe('what a text call took', () => {
-  it('is added to what earlier calls of the job took, and cost', () => {
+describe('the usage of a text call', () => {
+  it('is added to the tokens and cost of earlier calls of the job', () => {
     const before = asking({ usage: { prompt: 1, total: 5 }, cost: 3 });
     expect(accounted(replied({ prompt: 2, candidates: 4 }), before, byTokens)).toEqual({
       usage: { prompt: 3, candidates: 4, total: 11 },
@@ -98,7 +98,7 @@ describe('what a text call took', () => {
     expect(doubtful(result)).toBeUndefined();
   });
 
-  it('is counted of an answer that could not be written, and of one that broke off', () => {
+  it('is counted for an answer that could not be written, and for one that broke off', () => {
     expect(accounted(unwritten({ total: 7 }), asking(), byTokens)).toMatchObject({
       usage: { total: 7 },
       cost: 7,
@@ -127,7 +127,7 @@ describe('what a text call took', () => {
     },
   );
 
-  it('without tokens costs what the assumed ones do, unless its price is known', () => {
+  it('without tokens costs as much as the assumed ones, unless its price is known', () => {
     const before = asking({ assumed: { answers: 2, tokens: 100, cost: 1.5 }, cost: 3 });
     expect(accounted(replied(), before, byTokens)).toEqual({
       cost: 3,
@@ -143,7 +143,7 @@ describe('what a text call took', () => {
   });
 });
 
-describe('a side that the service did not count', () => {
+describe('a side of the tokens that the service did not count', () => {
   const bySide: Partial<JobContext> = {
     replyPrice: (_, usage) => usage && (usage.prompt ?? 0) + 10 * (usage.candidates ?? 0),
     assumedUsage: () => ({ prompt: 30, candidates: 10, total: 40 }),
@@ -174,14 +174,14 @@ describe('a side that the service did not count', () => {
     expect(accounted(replied(usage), asking(), bySide).assumed).toEqual(assumed);
   });
 
-  it('is nothing where the reply says nothing', () => {
+  it('is nothing where the reply has no usage', () => {
     const result = replied({ prompt: 9, total: 9 });
     if (result.kind !== 'answered') throw new Error('It is an answer.');
     const empty: CallResult = { ...result, asked: { ...result.asked, text: { candidates: [] } } };
     expect(accounted(empty, asking(), bySide).assumed).toBeUndefined();
   });
 
-  it('makes the known cost a part, where the price is one of tokens', () => {
+  it('makes the known cost a part, where the price is per token', () => {
     expect(accounted(replied({ candidates: 5, total: 5 }), asking(), bySide).partlyPriced).toBe(true);
     expect(accounted(replied({ candidates: 5, total: 5 }), asking(), perCall).partlyPriced).toBeUndefined();
   });
@@ -216,7 +216,7 @@ describe('the tokens of an answer', () => {
   });
 });
 
-it('a call that is made again has no time of its submission, and keeps its attempt', () => {
+it('a repeated call has no submission time, and keeps its attempt', () => {
   const { submittedAt: _, ...rest } = asking();
   expect(requeue(asking())).toStrictEqual({ ...rest, status: 'pending' });
 });
@@ -226,7 +226,7 @@ it.each<[CallResult, string]>([
   [refused('throttle'), 'throttle'],
   [unread, 'unread'],
   [unwritten(), 'unwritten'],
-])('the history says what came of a call: %#', (result, outcome) => {
+])('the history has the outcome of a call: %#', (result, outcome) => {
   const { attempt } = onAskResult(
     job(asking({ taskId: 'T' }), { want: { kind: 'answer' } }),
     result,

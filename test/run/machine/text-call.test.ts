@@ -25,7 +25,7 @@ const invalid = answered({ kind: 'invalid', error });
 const lost = (kind: SaveFailure['class']): SaveFailure => ({ code: 'download.x', class: kind, message: 'x' });
 
 describe('a text job', () => {
-  it('takes no room, and its intent counts before the request leaves', () => {
+  it('takes no slot, and its intent counts before the request is sent', () => {
     const first = step(job(textRecord()), { type: 'granted' }, context());
     expect(first.job.record).toMatchObject({ status: 'submitting', attempts: 1, submittedAt: epoch });
     expect([first.send, first.job.want]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
@@ -36,7 +36,7 @@ describe('a text job', () => {
     expect(asking({ error, finishedAt: epoch - 1 }).record).not.toHaveProperty('finishedAt');
   });
 
-  it('rests longer after each reply that is no result', () => {
+  it('waits longer after each reply that is not a result', () => {
     const rest = (earlier: number): number => {
       const { want } = replied(asking({ invalid: earlier }), invalid).job;
       return want.kind === 'wait' ? want.until - epoch : 0;
@@ -45,7 +45,7 @@ describe('a text job', () => {
     expect(rest(0)).toBeGreaterThan(0);
   });
 
-  it('is made again whole where its stream was over and had not said why', () => {
+  it('is repeated without streaming where its stream ended without a reason', () => {
     const from = asking({ call: { stream: true, accept: ['length'] } });
     const again = (more: object): unknown =>
       replied(from, { kind: 'refused', error: failure('stream.truncated', 'retry', more) }).job.record.call;
@@ -53,7 +53,7 @@ describe('a text job', () => {
     expect(again({})).toEqual({ stream: true, accept: ['length'] });
   });
 
-  it('is asked again as often as the verdict allows, and never more often than the pipeline does', () => {
+  it('is repeated as often as the verdict allows, and never more often than the pipeline does', () => {
     const blocked = answered({ kind: 'invalid', error, most: 1 });
     const after = (earlier: number, most: number): string =>
       replied(asking({ invalid: earlier }), blocked, { retry: { ...context().retry, invalid: most } }).job
@@ -61,7 +61,7 @@ describe('a text job', () => {
     expect([after(0, 2), after(1, 2), after(0, 0)]).toEqual(['pending', 'failed', 'failed']);
   });
 
-  it('that ends counts its tries anew when the user has it tried again', () => {
+  it('that ends counts its tries anew when the user retries it', () => {
     const failed = answered({ kind: 'failed', error });
     expect(replied(asking({ tries: 3 }), failed).job.record).toMatchObject({ status: 'failed', tries: 0 });
     const done = answered({ kind: 'done' });
@@ -73,7 +73,7 @@ describe('a text job', () => {
     });
   });
 
-  it('that is always put off while others are served ends, and keeps the time of its last call', () => {
+  it('that is always deferred while others are served ends, and keeps the time of its last call', () => {
     const before = { served: 0, firsts: 0, firstsServed: 0 };
     const since = epoch - 9_000_000;
     const from = asking();
@@ -165,7 +165,7 @@ describe('a text job', () => {
     },
   );
 
-  it('fails after retry.attempts tries, and rests at least as long as the service asks for', () => {
+  it('fails after retry.attempts tries, and waits at least as long as the service asks', () => {
     const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
     expect(replied(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
     expect(replied(asking({ tries: 5 }), refused).job.record).toMatchObject({
@@ -208,7 +208,7 @@ describe('a text job', () => {
     expect(knownCost(perCall)).toBe(4);
   });
 
-  it('keeps the words of a reply whose files could not be written', () => {
+  it('keeps the text of a reply whose files could not be written', () => {
     const unwritten: CallResult = { kind: 'unwritten', error: lost('permanent'), text, usage };
     expect(replied(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
       status: 'failed',

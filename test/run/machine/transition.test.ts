@@ -5,7 +5,7 @@ import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 const error = { code: 'task.failed', message: 'It failed.' };
 
 describe('a job that is settled', () => {
-  it.each(['failed', 'in-doubt'] as const)('is %s, wants nothing, and keeps when and why', (status) => {
+  it.each(['failed', 'in-doubt'] as const)('is %s, has no next request, and keeps when and why', (status) => {
     const { job: settled } = settle(
       job(imagineRecord({ status: 'running', tries: 2 })),
       status,
@@ -31,7 +31,7 @@ describe('a job that is settled', () => {
   });
 });
 
-it('an entry of the history has no member that is not known', () => {
+it('an entry of the history has no unknown field', () => {
   expect(attemptOf({ key: 'k' }, 7, 'lost')).toStrictEqual({ key: 'k', at: 7, outcome: 'lost' });
   expect(attemptOf({ key: 'k', taskId: 'T' }, 7, 'accepted', error)).toStrictEqual({
     key: 'k',
@@ -42,7 +42,7 @@ it('an entry of the history has no member that is not known', () => {
   });
 });
 
-it('a rest ends at its moment with the given want', () => {
+it('a delay ends at its time with the given request', () => {
   const waiting = rest(job(imagineRecord()), 500, { kind: 'submit' }, epoch);
   expect(waiting.job.want).toEqual({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
   expect(Object.keys(waiting)).toEqual(['job']);

@@ -55,7 +55,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('one commit is made for all inputs of a turn, and one more for what it decided itself', () => {
+test('one commit is made for all inputs of a turn, and one more for decisions of the commit itself', () => {
   const { made, commits, endTurn } = turn(0, 100);
   for (let n = 0; n < 3; n += 1) made.onInput();
   expect(commits).toHaveLength(0);
@@ -66,7 +66,7 @@ test('one commit is made for all inputs of a turn, and one more for what it deci
   expect(commits).toHaveLength(2);
 });
 
-test('while much is under way, a decision waits for three times as long as commits take', () => {
+test('while much is in flight, a decision waits for three times the duration of a commit', () => {
   const rig = turn(2, 100);
   settle(rig);
   const { made, commits, pass } = rig;
@@ -84,7 +84,7 @@ test('while much is under way, a decision waits for three times as long as commi
   expect(commits).toHaveLength(2);
 });
 
-test('it waits no longer than for a quarter of what is under way', () => {
+test('a decision waits no longer than for a quarter of the requests in flight', () => {
   const rig = turn(2, 12);
   settle(rig);
   const { made, commits, waits, pass, endTurn } = rig;
@@ -101,7 +101,7 @@ test('it waits no longer than for a quarter of what is under way', () => {
   expect(waits).toHaveLength(0);
 });
 
-test('a slow disk does not make it wait longer than the longest pause', () => {
+test('a decision waits no longer than the longest pause on a slow disk', () => {
   const rig = turn(50, 100);
   settle(rig);
   const { made, commits, pass, endTurn } = rig;

@@ -44,7 +44,7 @@ function rig(port: Partial<Omit<DiskPort, 'freeBytes'>> = {}) {
   return { room, said, disk, at };
 }
 
-describe('the room on a disk', () => {
+describe('the free space on a disk', () => {
   it('is reported low once, with the free bytes and the directory, and is not checked afterwards', () => {
     const { said, disk, at } = rig();
     expect([at(leastFreeBytes), at(leastFreeBytes - 1), at(0), at(GB), at(1)]).toEqual([0, 1, 1, 1, 1]);
@@ -71,7 +71,7 @@ describe('the room on a disk', () => {
     expect(said).toMatchObject([{ message: expect.stringContaining('need about 2.0 GB') }]);
   });
 
-  it('is not judged by the files of fewer than ten jobs, nor where nobody knows how many jobs are left', () => {
+  it('is not judged by the files of fewer than ten jobs, nor where the number of jobs left is unknown', () => {
     expect(rig({ jobsLeft: 1e6, made: { jobs: 9, bytes: 9 * GB } }).at(GB)).toBe(0);
     expect(rig({ made: { jobs: 1000, bytes: 1000 * GB } }).at(GB)).toBe(0);
   });
@@ -89,7 +89,7 @@ describe('the room on a disk', () => {
     expect(at(2.8 * GB - 1)).toBe(1);
   });
 
-  it('is reported at most once, and never while both bounds are kept', () => {
+  it('is reported at most once, and never while both limits are kept', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(2e9), fc.nat({ max: 3 * GB })), { maxLength: 60 }),

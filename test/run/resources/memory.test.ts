@@ -112,7 +112,7 @@ describe('the watch', () => {
     expect([calls, clock.alarms]).toEqual([1, 0]);
   });
 
-  it('32 requests at a service that pads every answer to the cap: what is held never passes the bound and one answer, and all is done', async () => {
+  it('32 requests at a service that pads every answer to the cap: memory stays below the bound and one answer, and all is done', async () => {
     const { plan } = await planOf(grid(48));
     const bodies = new BodyPool(bound);
     const { fetch, mostOpen } = paddingService();
@@ -195,7 +195,7 @@ describe('the watch', () => {
   });
 });
 
-describe('a matrix whose cells all ask for the same', () => {
+describe('a matrix whose cells all need the same job', () => {
   it('is not read into memory while the one job is made', async () => {
     const { run, service, statuses } = await world(`name: test
 matrix: { n: { from: 1, to: 9000 } }

@@ -39,8 +39,8 @@ function rig(awaited: string[]) {
   return { looks, alarms, asked, answers, looked, works, pass };
 }
 
-describe('the looks at jobs of other workers', () => {
-  it('are one at a time, a second apart, while jobs are waited for', async () => {
+describe('the reads of other workers’ jobs', () => {
+  it('come one at a time, a second apart, while jobs are waited for', async () => {
     const awaited = ['a'];
     const { looks, alarms, asked, answers, looked, works, pass } = rig(awaited);
     for (let count = 0; count < 3; count += 1) looks.arm();
@@ -64,14 +64,14 @@ describe('the looks at jobs of other workers', () => {
     expect(alarms.size).toBe(0);
   });
 
-  it('are over once the run is', () => {
+  it('end with the run', () => {
     const { looks, alarms } = rig(['a']);
     looks.arm();
     looks.end();
     expect(alarms.size).toBe(0);
   });
 
-  it('go on where the state is away for a moment, and hide no bug', async () => {
+  it('continue where the state is unavailable for a moment, and hide no bug', async () => {
     const { looks, answers, looked, works, pass, alarms } = rig(['a']);
     looks.arm();
     pass();

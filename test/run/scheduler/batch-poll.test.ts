@@ -48,7 +48,7 @@ const wants = (state: SchedulerState, ...keys: readonly string[]): Job['want']['
   keys.map((key) => jobOf(state, key).want.kind);
 
 describe('pollBatch', () => {
-  it('asks for all tasks that are due in one request', async () => {
+  it('polls all due tasks in one request', async () => {
     const state = await polling(3);
     expect(sent(state)).toEqual([['T1', 'T2', 'T3']]);
     expect([state.routes.inFlight, wants(state, 'k1', 'k2', 'k3')]).toEqual([
@@ -63,13 +63,13 @@ describe('pollBatch', () => {
     expect(state.outbox.take().effects.map(({ send }) => send.kind)).toEqual(['fetch']);
   });
 
-  it('asks for one task in each request where poll.list is off', async () => {
+  it('polls one task per request where poll.list is off', async () => {
     expect(await polling(3, false).then(sent)).toEqual([['T1'], ['T2'], ['T3']]);
   });
 });
 
 describe('onBatchPolled', () => {
-  it('shows each job its own task', async () => {
+  it('gives each job its own task', async () => {
     const state = await polling(2);
     sent(state);
     const result = { ok: true, value: [success('T2'), unfinished('T1')] } as const;
@@ -78,7 +78,7 @@ describe('onBatchPolled', () => {
     expect([jobOf(state, 'k2').record.status, state.routes.inFlight]).toEqual(['saving', 0]);
   });
 
-  it('makes the next polls due at one moment', async () => {
+  it('makes the next polls due at one time', async () => {
     const state = await polling(2);
     sent(state);
     state.now += 250;
@@ -89,7 +89,7 @@ describe('onBatchPolled', () => {
       expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 3000 });
   });
 
-  it('polls one by one from then on where the gateway has no list, and counts no miss', async () => {
+  it('polls one by one from then on where the gateway has no list, and counts no failure', async () => {
     const state = await polling(2);
     sent(state);
     const error = failure('service.no-listing', 'permanent', { status: 404 });
@@ -101,7 +101,7 @@ describe('onBatchPolled', () => {
     expect(eventsOf(commit, 'run:notice').map(({ code }) => code)).toEqual(['service.no-listing']);
   });
 
-  it('rests every job whose request failed, and its route with it', async () => {
+  it('delays every job whose request failed, and pauses its route', async () => {
     const state = await polling(2);
     sent(state);
     const error = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 });
@@ -111,7 +111,7 @@ describe('onBatchPolled', () => {
     expect(state.pollsBatches).toBe(true);
   });
 
-  it('ends its request, is the first of no job, and passes by a job that is no longer active', async () => {
+  it('ends its request, is not counted for a single job, and skips a job that is no longer active', async () => {
     const state = await polling(2);
     sent(state);
     expect(state.routes.inFlight).toBe(1);
@@ -124,11 +124,11 @@ describe('onBatchPolled', () => {
 });
 
 describe('the polls of one request', () => {
-  it('are a hundred at the most', async () => {
+  it('are a hundred at most', async () => {
     expect((await polling(150).then(sent)).map((ids) => ids.length)).toEqual([100, 50]);
   });
 
-  it('are those up to the first request of another kind', async () => {
+  it('end at the first request of another kind', async () => {
     const state = await polling(1);
     const saving = imagineRecord({ key: 'link', status: 'saving', taskId: 'L1' });
     adoptJob(state, saving);

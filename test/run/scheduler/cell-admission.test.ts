@@ -23,7 +23,7 @@ describe('admitCells', () => {
     expect([state.jobs.size, state.cells.open.size, state.cells.incoming.length]).toEqual([3, 3, 7]);
   });
 
-  it('opens the last cells ahead of their room, and their first jobs go before deeper ones', async () => {
+  it('opens the last cells before there are slots, and their first jobs go before deeper ones', async () => {
     const { state, keyOf } = await schedulerRig(grid(8, 'U1'), { limits: { tasks: 3, requests: 8 } });
     admitCells(state);
     expect([state.cells.open.size, state.cells.incoming.length]).toEqual([3, 5]);
@@ -40,7 +40,7 @@ describe('admitCells', () => {
     expect(state.jobs.takeForRoom()?.record.key).toBe(keyOf(6));
   });
 
-  it('opens a cell that was put off also where the one before it took long', async () => {
+  it('opens a cell that was put off even if the one before it took long', async () => {
     const putBack = (key: string): JobRecord =>
       imagineRecord({ key, status: 'pending', putBack: true, attempts: 1 });
     const { state } = await schedulerRig(grid(1), {}, putBack);
@@ -49,7 +49,7 @@ describe('admitCells', () => {
     expect([state.cells.open.size, state.jobs.size]).toEqual([1, 1]);
   });
 
-  it('opens as many cells of text calls as may be under way', async () => {
+  it('opens as many cells of text calls as may be in flight', async () => {
     const { state } = await schedulerRig(captions(10), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
     // No image task is made: the text calls use all requests.
@@ -119,13 +119,13 @@ describe('admitCells', () => {
       expect(asked()).toBeGreaterThan(0);
     });
 
-    it('is resolved again when one of them was made again', async () => {
+    it('is resolved again when one of them was redone', async () => {
       const { state, u1, asked } = await pressing();
       settleJob(state, u1, 'done', { redone: { count: 1, first: {} } });
       expect(asked()).toBeGreaterThan(0);
     });
 
-    it('has its click counted as one that works', async () => {
+    it('counts its click as one that works', async () => {
       const { state, u1 } = await pressing();
       settleJob(state, u1);
       const failed = { code: 'button.missing', message: 'there is no button U1' };
@@ -141,7 +141,7 @@ describe('admitCells', () => {
     });
   });
 
-  it('takes up once a job that two cells share, and closes both when the job is settled', async () => {
+  it('adds once a job that two cells share, and closes both when the job is settled', async () => {
     const { state, keyOf } = await schedulerRig(
       'name: t\nmatrix: { unused: [x, y] }\nsteps: { grid: { imagine: a fox } }\n',
     );
@@ -170,7 +170,7 @@ describe('admitCells', () => {
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(2);
   });
 
-  it('asks for as many cells ahead as there are slots', async () => {
+  it('requests as many cells ahead as there are slots', async () => {
     const { state } = await schedulerRig(grid(6), { limits: { tasks: 3, requests: 8 } });
     state.cells.areAllGiven = false;
     admitCells(state);
@@ -213,12 +213,12 @@ steps:
   it.each<[string, Partial<JobRecord>]>([
     ['tried once', { status: 'pending', attempts: 1 }],
     ['tried often', { status: 'pending', attempts: 3, tries: 2 }],
-  ])('goes on where its job was %s', async (_how, changes) => {
+  ])('continues where its job was %s', async (_how, changes) => {
     expect(await visited(changes)).toEqual([true, 0]);
   });
 });
 
-describe('a job found submitting by a cell', () => {
+describe('a job in submitting that a cell finds', () => {
   const submitting = (record: JobRecord): JobRecord =>
     become(record, 'submitting', { attempts: 1, tries: 1, submittedAt: epoch - 5000, invocation: 1 });
 
@@ -238,7 +238,7 @@ describe('a job found submitting by a cell', () => {
     expect(state.jobs.size).toBe(0);
   });
 
-  it('is submitted again where the user said so (--in-doubt retry)', async () => {
+  it('is submitted again where the user allowed it (--in-doubt retry)', async () => {
     const { state, keyOf } = await schedulerRig(grid(1), { inDoubt: 'retry' }, (key) =>
       submitting(imagineRecord({ key })),
     );
@@ -247,7 +247,7 @@ describe('a job found submitting by a cell', () => {
     expect(paidKeys(state.outbox.take())).toEqual([keyOf(1)]);
   });
 
-  it('is asked again where it is a text call, its first attempt counted', async () => {
+  it('is repeated where it is a text call, its first attempt counted', async () => {
     const { state, keyOf } = await schedulerRig(captions(1), {}, (key) => submitting(textRecord({ key })));
     admitCells(state);
     dispatch(state);
@@ -258,7 +258,7 @@ describe('a job found submitting by a cell', () => {
 });
 
 describe('a cell of a run that ends early', () => {
-  it('is left where something in it could be begun', async () => {
+  it('is left where a job in it could have begun', async () => {
     const { state, keyOf } = await schedulerRig(grid(2, 'U1'), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
     dispatch(state);
@@ -282,7 +282,7 @@ describe('a cell of a run that ends early', () => {
     ]);
   });
 
-  it('is closed where the jobs in flight were all there was to do', async () => {
+  it('is closed where only jobs in flight were left', async () => {
     const { state, keyOf } = await schedulerRig(grid(1));
     admitCells(state);
     dispatch(state);

@@ -54,8 +54,8 @@ const waiting = (...keys: readonly (string | undefined)[]) => ({
 const active = ({ jobs }: Awaited<ReturnType<typeof pressed>>['state']): readonly string[] =>
   [...jobs.all()].map(({ record }) => record.key);
 
-describe('a job that is to be made again', () => {
-  it('is the only one that begins: what else is done stays as it is', async () => {
+describe('a job that is to be redone', () => {
+  it('is the only one that begins: other finished jobs stay unchanged', async () => {
     const { state, click } = await pressed(['U1']);
     expect(active(state)).toEqual([click]);
     expect(jobOf(state, click)).toMatchObject({
@@ -64,7 +64,7 @@ describe('a job that is to be made again', () => {
     });
   });
 
-  it('has the jobs below it made again once it is done, from its new task', async () => {
+  it('has the jobs below it redone once it is done, from its new task', async () => {
     const { state, key, click } = await pressed(['grid']);
     expect(active(state)).toEqual([key]);
     dispatch(state);
@@ -81,7 +81,7 @@ describe('a job that is to be made again', () => {
     });
   });
 
-  it('goes before a job below it that is to be made again too', async () => {
+  it('goes before a job below it that is to be redone too', async () => {
     const { state, key, click } = await pressed(['U1', 'grid']);
     expect(active(state)).toEqual([key]);
     dispatch(state);
@@ -103,12 +103,12 @@ describe('a job that is to be made again', () => {
     expect([key, click].map((one) => state.outbox.redo(one))).toEqual(['made', 'made']);
   });
 
-  it('is not begun where its step may not run', async () => {
+  it('does not begin where its step may not run', async () => {
     const { state } = await pressed(['grid'], { steps: new Set(['other']) });
     expect([active(state), state.cells.open.size]).toEqual([[], 0]);
   });
 
-  it('is not begun by a run that ends: what came from it stays until a later run', async () => {
+  it('does not begin in a run that ends: jobs below it stay until a later run', async () => {
     const { state, key } = await pressed(['grid']);
     dispatch(state);
     drain(state, interrupted);
@@ -125,7 +125,7 @@ describe('a job that is to be made again', () => {
     expect(state.cells.isWhole).toBe(false);
   });
 
-  it('is begun once where two cells share it', async () => {
+  it('begins once where two cells share it', async () => {
     const text = 'name: t\nmatrix: { unused: [x, y] }\nsteps: { grid: { imagine: a fox } }\n';
     const { keyOf } = await schedulerRig(text);
     const key = keyOf(1);
@@ -137,7 +137,7 @@ describe('a job that is to be made again', () => {
     expect([active(state), state.cells.open.size]).toEqual([[], 0]);
   });
 
-  it('goes before a job that comes from it over one that stays, wherever the steps stand in the file', async () => {
+  it('goes before a job below it, in any order of the steps in the file', async () => {
     const text = `name: t
 steps:
   third: { generate: { model: m, prompt: 'Then {{ steps.second.text }}' } }
@@ -176,7 +176,7 @@ steps:
   upscale: { from: grid, click: U1 }
 `;
 
-  it('is begun only once that result is made again', async () => {
+  it('begins only once that result is redone', async () => {
     const { keyOf: plain } = await schedulerRig(text);
     const key = plain(1, '', 'grid');
     const { state, keyOf } = await schedulerRig(text, {}, finished(gridDone(key)), waiting(key));
@@ -200,7 +200,7 @@ describe('the jobs of a cell', () => {
   it.each([
     ['the second', twice(', keep: false', '')],
     ['the first', twice('', ', keep: false')],
-  ])('of equal requests are one, whose file is kept where only %s slot wants it', async (_, text) => {
+  ])('with equal requests are one, whose file is kept where only %s slot wants it', async (_, text) => {
     const { state, keyOf } = await schedulerRig(text);
     admitCells(state);
     expect([state.jobs.size, jobOf(state, keyOf(1)).record.keep]).toEqual([1, true]);
@@ -214,7 +214,7 @@ describe('the jobs of a cell', () => {
 
   const two = 'name: t\nsteps:\n  a: { imagine: a fox }\n  b: { imagine: an owl }\n';
 
-  it('stay as they are when another one is settled: a request under way in this run is not in doubt', async () => {
+  it('stay unchanged when another one is settled: a request in flight in this run is not in doubt', async () => {
     const { state, keyOf } = await schedulerRig(two);
     admitCells(state);
     dispatch(state);
@@ -240,7 +240,7 @@ describe('the jobs of a cell', () => {
     ]);
   });
 
-  it('that were recovered are counted once, where two slots ask for one', async () => {
+  it('that were recovered are counted once, where two slots need one', async () => {
     const text = twice('', '');
     const { state } = await schedulerRig(
       text,
@@ -254,7 +254,7 @@ describe('the jobs of a cell', () => {
     expect(events.filter(({ type }) => type === 'job:status')).toHaveLength(1);
   });
 
-  it('show by a click that an earlier run finished that its button works', async () => {
+  it('show by a click of an earlier run that its button works', async () => {
     const { keyOf: plain } = await schedulerRig(grid(1));
     const { keyOf } = await schedulerRig(grid(1, 'U1'), {}, finished(gridDone(plain(1))));
     const durable = finished(gridDone(plain(1)), clickDone(keyOf(1, 'U1'), plain(1)));

@@ -22,7 +22,7 @@ const effect = (key: string): Effect => ({ job: job(record(key)), send: { kind: 
 const opened = (cell: number): RunEvent => ({ type: 'cell:open', cell });
 
 describe('the decisions of a commit', () => {
-  it('are all those since the last one, in their order, of each job the last record', () => {
+  it('are all those since the last one, in order, with only the last record of each job', () => {
     const outbox = new Outbox();
     outbox.write(record('a'));
     outbox.write(record('b'));
@@ -49,7 +49,7 @@ describe('the decisions of a commit', () => {
       'a fact of a slice that was lost',
       (outbox: Outbox) => outbox.hear({ key: 'a', submittedAt: epoch, submittedBy: '1/1' }),
     ],
-  ])('are there as soon as there is %s, and the run is not over before they are durable', (_, decide) => {
+  ])('are there as soon as there is %s, and the run does not end before they are durable', (_, decide) => {
     const outbox = new Outbox();
     expect([outbox.hasDecided, outbox.isEmpty]).toEqual([false, true]);
     decide(outbox);
@@ -71,8 +71,8 @@ describe('the decisions of a commit', () => {
 
 const redoOf = (epoch: number) => (epoch % 2 === 0 ? 'begun' : 'made');
 
-describe('the lease for which a job was decided, and how far its order is', () => {
-  it('are the later ones, where an earlier commit is put back before it', () => {
+describe('the lease of a decided job, and the progress of its redo order', () => {
+  it('are the later ones, where an earlier commit is requeued before them', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(1)), { maxLength: 12 }),
@@ -132,8 +132,8 @@ const anyDecided = fc
   .array(anyHold, { minLength: 1, maxLength: 4 })
   .map((holds) => holds.map((hold, at) => ({ key: `k${at}`, hold })));
 
-describe('what others hold by now', () => {
-  it('leaves nothing of a job in the next commit that was decided for a lost slice, and everything of other jobs', () => {
+describe('the part that others hold', () => {
+  it('leaves no decision for a lost slice about a job in the next commit, and everything of other jobs', () => {
     fc.assert(
       fc.property(anyDecided, anyHold, fc.boolean(), (decided, lost, isRequeued) => {
         const outbox = new Outbox();
@@ -152,7 +152,7 @@ describe('what others hold by now', () => {
     );
   });
 
-  it('is no part of a durable commit, which has all the rest', () => {
+  it('is not in a durable commit, which has all the rest', () => {
     fc.assert(
       fc.property(anyDecided, fc.array(anyHold, { maxLength: 2 }), fc.nat(), (decided, lost, chosen) => {
         const outbox = new Outbox();
@@ -167,7 +167,7 @@ describe('what others hold by now', () => {
     );
   });
 
-  it('is known of a request that is to leave, also where its job is decided for a later lease', () => {
+  it('is known for a request that is to be sent, even if its job is decided for a later lease', () => {
     const outbox = new Outbox();
     const [earlier, later] = [
       { slice: 1, epoch: 1 },
@@ -184,7 +184,7 @@ describe('what others hold by now', () => {
 });
 
 describe('the latest record of a job', () => {
-  it('is the one that was decided last, also while an earlier one is made durable', () => {
+  it('is the one that was decided last, even while an earlier one is made durable', () => {
     const outbox = new Outbox();
     expect(outbox.record('a')).toBeUndefined();
     outbox.write(record('a'));
@@ -203,7 +203,7 @@ describe('the latest record of a job', () => {
 });
 
 describe('a commit that could not be made durable', () => {
-  it('comes before the decisions made since, but for records of jobs that changed since', () => {
+  it('comes before the decisions made since, except for records of jobs that changed since', () => {
     const outbox = new Outbox();
     for (const key of ['a', 'b']) outbox.write(record(key));
     outbox.attempt(attempt('one'));
@@ -227,7 +227,7 @@ describe('a commit that could not be made durable', () => {
     });
   });
 
-  it('is part of the next commit, and the run is not over before', () => {
+  it('is part of the next commit, and the run does not end before', () => {
     const outbox = new Outbox();
     outbox.write(record('a'));
     outbox.requeue(outbox.take());
@@ -253,16 +253,16 @@ describe('the event of a new status', () => {
     to: 'done',
   };
 
-  it('says where the job stands in the plan, and nothing that is not known', () => {
+  it('has the place of the job in the plan, and nothing unknown', () => {
     expect(eventOf({ origin })).toStrictEqual(plain);
   });
 
-  it('says the task, the error, the cost and the tokens of the job', () => {
+  it('has the task, the error, the cost and the tokens of the job', () => {
     const known = { taskId: 'T1', error: { code: 'x', message: 'm' }, cost: 0, usage: { total: 5 } };
     expect(eventOf({ origin, ...known })).toStrictEqual({ ...plain, ...known });
   });
 
-  it('says no cost that is only a part', () => {
+  it('has no cost that is only a part', () => {
     expect(eventOf({ origin, cost: 2, partlyPriced: true })).toStrictEqual(plain);
   });
 
@@ -293,7 +293,7 @@ describe('the event of a new status', () => {
 });
 
 describe('a kind of request', () => {
-  it('has the route whose rate and breaker it counts against', () => {
+  it('has the route whose rate and pauses apply to it', () => {
     expect(routeOf).toEqual({
       submit: 'submit',
       modal: 'submit',
@@ -306,7 +306,7 @@ describe('a kind of request', () => {
     });
   });
 
-  it('is paid where it may make a task or an answer: its intent is durable before it leaves', () => {
+  it('is paid where it may make a task or an answer: its intent is durable before it is sent', () => {
     const sends: readonly Send[] = [
       { kind: 'submit' },
       { kind: 'modal' },

@@ -12,7 +12,7 @@ const interrupted = { kind: 'interrupted', forced: false } as const;
 const stopped = { kind: 'stopped', code: 'service.unauthorized', message: '401' } as const;
 
 describe('dispatch', () => {
-  it('submits jobs in the order of their cells, as many as there is room for tasks', async () => {
+  it('submits jobs in the order of their cells, as many as there are task slots', async () => {
     const { state, keyOf } = await schedulerRig(grid(5), { limits: { tasks: 3, requests: 8 } });
     admitCells(state);
     dispatch(state);
@@ -67,7 +67,7 @@ describe('dispatch', () => {
     expect(paidKeys(state.outbox.take())).toHaveLength(1);
   });
 
-  it('submits no more than the budget allows, and waits for what is under way before it ends the run', async () => {
+  it('submits no more than the budget allows, and waits for requests in flight before it ends the run', async () => {
     const { state, keyOf } = await schedulerRig(grid(3), { budget: { submits: 1 } });
     admitCells(state);
     dispatch(state);
@@ -80,7 +80,7 @@ describe('dispatch', () => {
     expect([paidKeys(state.outbox.take()).length, state.lifecycle.isEnding]).toEqual([1, false]);
   });
 
-  it('ends the run where the budget is used up and nothing is being paid for', async () => {
+  it('ends the run where the budget is used up and no paid request is in flight', async () => {
     const { state } = await schedulerRig(grid(3), { maxSubmits: 0 });
     admitCells(state);
     dispatch(state);
@@ -124,14 +124,14 @@ describe('dispatch', () => {
     expect([state.outbox.take().effects, nextDispatch(state)]).toEqual([[], undefined]);
   });
 
-  it('asks as many text calls as there may be requests while no image task is made', async () => {
+  it('sends as many text calls as there may be requests while no image task is made', async () => {
     const { state } = await schedulerRig(captions(9), { limits: { tasks: 1, requests: 4 } });
     admitCells(state);
     dispatch(state);
     expect(state.outbox.take().effects.map(({ send }) => send.kind)).toEqual(Array(4).fill('ask'));
   });
 
-  it('leaves a click whose parent was made again while the click waited to its cell, unpaid', async () => {
+  it('leaves a click whose parent was redone while the click waited to its cell, unpaid', async () => {
     const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
     admitCells(state);
     dispatch(state);
@@ -147,7 +147,7 @@ describe('dispatch', () => {
 });
 
 describe('a job that waits until its kind is served again', () => {
-  it('keeps no room for a task, and asks for room first once it goes on, however far it was', async () => {
+  it('keeps no task slot, and requests one first when it continues, whatever its progress', async () => {
     const { state, keyOf } = await schedulerRig(grid(1));
     admitCells(state);
     const key = keyOf(1);

@@ -23,7 +23,7 @@ async function submitting(settings: Parameters<typeof schedulerRig>[1] = {}) {
 const accepted = { ok: true, value: { kind: 'accepted', code: 1, taskId: 'T1' } } as const;
 
 describe('advance', () => {
-  it('records what an event made of a job, with its history', async () => {
+  it('records how an event changed a job, with its history', async () => {
     const { state, key } = await submitting();
     advance(state, jobOf(state, key), { type: 'submitted', result: accepted });
     const { records, attempts, events } = state.outbox.take();
@@ -32,7 +32,7 @@ describe('advance', () => {
     expect(events).toMatchObject([{ type: 'job:status', from: 'submitting', to: 'running', taskId: 'T1' }]);
   });
 
-  it('puts a job that rests into the delayed queue, and says when it goes on', async () => {
+  it('puts a waiting job into the delayed queue, and reports when it continues', async () => {
     const { state, key } = await submitting();
     const error = failure('service.unavailable', 'retry', { status: 503 });
     advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
@@ -43,7 +43,7 @@ describe('advance', () => {
     expect(state.jobs.tasksInFlight).toBe(0);
   });
 
-  it('lets a settled job leave the active jobs, and closes its cell', async () => {
+  it('removes a settled job from the active jobs, and closes its cell', async () => {
     const { state, key } = await submitting();
     const error = failure('service.too-large', 'permanent', { status: 413 });
     advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
@@ -51,7 +51,7 @@ describe('advance', () => {
     expect(eventsOf(state.outbox.take(), 'cell:close')).toHaveLength(1);
   });
 
-  it('ends the run at the first failure where the user said --fail-fast', async () => {
+  it('ends the run at the first failure with --fail-fast', async () => {
     const { state, key } = await submitting({ failFast: true });
     const error = failure('service.rejected', 'permanent', { status: 400 });
     advance(state, jobOf(state, key), { type: 'submitted', result: { ok: false, error } });
@@ -59,7 +59,7 @@ describe('advance', () => {
     expect(eventsOf(state.outbox.take(), 'run:stopping')).toMatchObject([{ end: { kind: 'fail-fast' } }]);
   });
 
-  it('counts what a submission costs against the budget once it is accepted', async () => {
+  it('counts the cost of a submission against the budget once it is accepted', async () => {
     const { state, keyOf } = await schedulerRig(
       grid(2),
       { budget: { cost: 1 }, limits: { tasks: 1, requests: 1 } },
@@ -76,7 +76,7 @@ describe('advance', () => {
     expect(state.budget.submits).toBe(1);
   });
 
-  it('searches for no task any more once the gateway lists none, and says so once', async () => {
+  it('searches for no task any more once the gateway has no list, and reports it once', async () => {
     const { state } = await submitting();
     for (const key of ['a', 'b']) {
       const job = {
@@ -97,7 +97,7 @@ describe('advance', () => {
 });
 
 describe('adoptJob', () => {
-  it('polls a task that was running, though no cell asks for the job', async () => {
+  it('polls a task that was running, even if no cell needs the job', async () => {
     const { state } = await schedulerRig(grid(1));
     adoptJob(state, imagineRecord({ key: 'k', status: 'running', taskId: 'T1', submittedAt: epoch - 1 }));
     dispatch(state);
@@ -106,7 +106,7 @@ describe('adoptJob', () => {
     ]);
   });
 
-  it('calls a submission that was under way in doubt, and sends nothing', async () => {
+  it('puts a submission that was in flight in doubt, and sends nothing', async () => {
     const { state } = await schedulerRig(grid(1));
     adoptJob(state, imagineRecord({ key: 'k', status: 'submitting', attempts: 1 }));
     dispatch(state);
@@ -115,7 +115,7 @@ describe('adoptJob', () => {
     expect(state.jobs.size).toBe(0);
   });
 
-  it('leaves a text call that was under way to the cell that asks for it', async () => {
+  it('leaves a text call that was in flight to the cell that needs it', async () => {
     const { state } = await schedulerRig(grid(1));
     adoptJob(state, textRecord({ key: 'k', status: 'submitting', attempts: 1 }));
     dispatch(state);
@@ -123,15 +123,15 @@ describe('adoptJob', () => {
     expect([commit.effects, commit.records.map(({ status }) => status)]).toEqual([[], ['pending']]);
   });
 
-  it('leaves a modal that waits for its answer to the cell that asks for it', async () => {
+  it('leaves a modal that waits for its confirm to the cell that needs it', async () => {
     const { state } = await schedulerRig(grid(1));
     adoptJob(state, imagineRecord({ key: 'k', status: 'modal', taskId: 'T1' }));
     expect([state.jobs.size, state.outbox.take().records]).toEqual([0, []]);
   });
 });
 
-describe('a job that is made again', () => {
-  it('has the click below it wait, and press the new task', async () => {
+describe('a job that is redone', () => {
+  it('makes the click below it wait, and press the new task', async () => {
     const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
     admitCells(state);
     dispatch(state);

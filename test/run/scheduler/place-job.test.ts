@@ -41,7 +41,7 @@ async function opened(settings: Partial<RunSettings> = {}, path = '') {
 }
 
 describe('a job that is placed', () => {
-  it('needs no record where it is only taken up: plan and state show the same job again', async () => {
+  it('needs no record where it is only added: plan and state show the same job again', async () => {
     const { events, key } = await opened();
     expect(events.records).toEqual([]);
     expect(eventsOf(events, 'job:status')).toMatchObject([{ key, from: undefined, to: 'pending' }]);
@@ -57,7 +57,7 @@ describe('a job that is placed', () => {
     expect(nextCommit(state)).toMatchObject({ records: [{ tries: 1 }], events: [] });
   });
 
-  it('has one place in a queue for each want, and keeps it while its record changes', async () => {
+  it('has one place in a queue for each request, and keeps it while its record changes', async () => {
     const { state, job: first } = await opened();
     const { queue } = state.routes.queues.submit.lane();
     const wanting: Job = { ...first, want: { kind: 'submit' } };
@@ -66,7 +66,7 @@ describe('a job that is placed', () => {
     expect([queue.size, queue.front()?.record.keep]).toEqual([1, false]);
   });
 
-  it('ends the quiet of the run only where its status changes', async () => {
+  it('ends the quiet time of the run only where its status changes', async () => {
     const { state, job: first } = await opened();
     const quietUntil = state.stall.nextAt;
     state.now = epoch + 1000;
@@ -78,7 +78,7 @@ describe('a job that is placed', () => {
     expect(state.stall.nextAt).toBe(quietUntil + 1000);
   });
 
-  it('is counted by the budget once: where it is submitted, not where it is taken up', async () => {
+  it('is counted by the budget once: where it is submitted, not where it is added', async () => {
     const { state, job: first } = await opened();
     expect(state.budget.submits).toBe(0);
     const record = become(first.record, 'submitting', { attempts: 1 });
@@ -93,7 +93,7 @@ describe('a job that is placed', () => {
     ['rests, and nothing failed', {}, rest('submit'), []],
     ['is polled later', { status: 'running', taskId: 'T', error: why }, rest('submit'), []],
     ['wants its turn', { error: why }, { kind: 'submit' }, []],
-  ])('is said to be retried, and when, only where it %s', async (_, changes, want, retries) => {
+  ])('is reported as retried, with the time, only where it %s', async (_, changes, want, retries) => {
     const { state, job: first, key } = await opened();
     state.now = epoch + 1000;
     placeJob(state, first, { ...first, record: { ...first.record, ...changes }, want });
@@ -104,7 +104,7 @@ describe('a job that is placed', () => {
 });
 
 describe('a job of a run that ends', () => {
-  it('is left with its cell where no task of it is in flight, and is not said to be retried', async () => {
+  it('is left with its cell where no task of it is in flight, and is not reported as retried', async () => {
     const { state, job: first } = await opened();
     const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
     placeJob(state, first, sent);
@@ -120,7 +120,7 @@ describe('a job of a run that ends', () => {
     expect([state.jobs.size, state.cells.open.size, state.cells.isWhole]).toEqual([0, 0, false]);
   });
 
-  it('is waited for while its request is under way, and while its task is in flight', async () => {
+  it('is waited for while its request or its task is in flight', async () => {
     const { state, job: first, key } = await opened();
     const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
     placeJob(state, first, sent);
@@ -145,7 +145,7 @@ const failing = {
   },
 } as const;
 
-describe('a job that no cell asks for', () => {
+describe('a job that no cell needs', () => {
   const left = (key: string, changes: Partial<JobRecord> = {}): JobRecord =>
     imagineRecord({
       key,
@@ -167,7 +167,7 @@ describe('a job that no cell asks for', () => {
     expect([state.jobs.size, eventsOf(commit, 'job:retry')]).toEqual([0, []]);
   });
 
-  it('is submitted again where an open cell asks for it', async () => {
+  it('is submitted again where an open cell needs it', async () => {
     const { state, keyOf } = await schedulerRig(grid(1), {}, (key) => left(key));
     adoptJob(state, left(keyOf(1)));
     admitCells(state);
@@ -177,7 +177,7 @@ describe('a job that no cell asks for', () => {
     expect(eventsOf(nextCommit(state), 'job:retry')).toHaveLength(1);
   });
 
-  it('keeps its open modal unanswered, and the modal is durable', async () => {
+  it('keeps its open modal unconfirmed, and the modal is durable', async () => {
     const { state } = await schedulerRig(grid(1));
     const fields = { prompt: 'a hat' };
     const request = { kind: 'click', press: [{ kind: 'text', text: 'U1' }], fields } as const;
@@ -220,7 +220,7 @@ describe('a click that an earlier run left, and whose task failed', () => {
     return { state, click, commit: nextCommit(state) };
   }
 
-  it('is pressed again on the task that it was pressed on', async () => {
+  it('is pressed again on the same task', async () => {
     const { state, click, commit } = await failedClick('P1', (key) => done(key));
     expect(jobOf(state, click).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
     expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
@@ -245,7 +245,7 @@ describe('a click that an earlier run left, and whose task failed', () => {
   it.each([
     ['since it failed again', done],
     ['since before it was taken up', (key: string) => done(key, { status: 'pending' })],
-  ])('is not pressed while its parent is made again, %s', async (_since, before) => {
+  ])('is not pressed while its parent is redone, %s', async (_since, before) => {
     const again = (key: string) => done(key, { status: 'running' });
     const { state, click, commit } = await failedClick('P1', again, before);
     expect([eventsOf(commit, 'job:retry'), state.jobs.get(click)]).toEqual([[], undefined]);
@@ -290,7 +290,7 @@ describe('a job past its deadline that is polled once more, and is not finished'
     expect(state.lifecycle.isEnding).toBe(false);
   });
 
-  it('is submitted again where the user said --retry-failed', async () => {
+  it('is submitted again with --retry-failed', async () => {
     const { state, key } = await polledOnce({ retryFailed: {} });
     expect(jobOf(state, key)).toMatchObject({ want: { kind: 'room' }, record: { status: 'pending' } });
     dispatch(state);
@@ -307,7 +307,7 @@ describe('a job past its deadline that is polled once more, and is not finished'
   });
 });
 
-describe('a submission that was under way when an earlier run ended', () => {
+describe('a submission that was in flight when an earlier run ended', () => {
   it('counts as unanswered for the budget before anything else is paid', async () => {
     const { state } = await schedulerRig(grid(1), { budget: { cost: 1 } }, undefined, { price: () => 0.6 });
     adoptJob(state, imagineRecord({ key: 'k', status: 'submitting', attempts: 1, submittedAt: epoch - 9 }));
@@ -321,7 +321,7 @@ describe('a submission that was under way when an earlier run ended', () => {
 });
 
 describe('a redo that was not sent yet', () => {
-  it('is durable as the finished job that it was, and only what it cost stays', async () => {
+  it('is durable as the finished job that it was, and keeps only its cost', async () => {
     const { state } = await schedulerRig(grid(1));
     const record = imagineRecord({ key: 'k', attempts: 1, former: { taskId: 'T1', resubmits: 0 } });
     const waiting = job(record, { want: answer });
@@ -339,7 +339,7 @@ describe('a redo that is given up', () => {
   const redoing = (changes: Partial<JobRecord> = {}): JobRecord =>
     imagineRecord({ key: 'k', former: { taskId: 'T1', resubmits: 0 }, error: why, ...changes });
 
-  it('is counted, and said with the reason', async () => {
+  it('is counted, and reported with the reason', async () => {
     const { state } = await schedulerRig(grid(1));
     const given = job(redoing());
     placeJob(state, undefined, given);
@@ -361,7 +361,7 @@ describe('a redo that is given up', () => {
     expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
   });
 
-  it('has not failed where the result that stands is outdated: a later run replaces that anyway', async () => {
+  it('has not failed where the current result is outdated: a later run replaces that anyway', async () => {
     const parent = done('p', { redone: { count: 1, first: {} } });
     const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
     const record = clickRecord({ key: 'k', parent: 'p', former: { taskId: 'T1', resubmits: 0 }, error: why });
@@ -371,7 +371,7 @@ describe('a redo that is given up', () => {
 });
 
 describe('clicks that are refused', () => {
-  it('end the run after twenty, of which those retried on the word of the user do not count', async () => {
+  it('end the run after twenty, not counting those retried at the user’s request', async () => {
     const { state } = await schedulerRig(grid(1));
     const pressed = { customId: 'c', label: 'U1', emoji: '' };
     const fail = (count: number, changes: Partial<Job> = {}): boolean => {

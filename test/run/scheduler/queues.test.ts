@@ -54,7 +54,7 @@ describe('a heap', () => {
     );
   });
 
-  it('needs no more comparisons for an item than twice its depth', () => {
+  it('needs at most twice its depth in comparisons for an item', () => {
     let comparisons = 0;
     const heap = new Heap<number>((a, b) => {
       comparisons += 1;
@@ -110,7 +110,7 @@ describe('the order of jobs', () => {
     expect(turns(queue)).toEqual(['fresh', 'image', 'text']);
   });
 
-  it('downloads by a link that was read anew before links that wait', () => {
+  it('puts new download links before waiting ones', () => {
     const jobs = new Map<string, Job>();
     const queue = new PriorityQueue(jobs, true);
     const source = { url: 'https://images.example/1.png', media: 'image' } as const;
@@ -123,7 +123,7 @@ describe('the order of jobs', () => {
     expect(turns(queue)).toEqual(['fresh', 'first', 'second']);
   });
 
-  it('lets a confirm of a modal go first, unless a confirm was deferred; then it goes like any other job', () => {
+  it('puts a confirm of a modal first, unless a confirm was deferred; then it is like any other job', () => {
     const modal = (key: string, times: number, changes: Partial<Job> = {}): Job =>
       wanting(key, { want: { kind: 'modal' }, deferrals: { submit: deferred(times) }, ...changes }, 9);
     const again = job(clickRecord({ key: 'read again' }), {
@@ -141,7 +141,7 @@ describe('the order of jobs', () => {
     expect(turns(queue)).toEqual(['open', 'read again', 'deferred often', 'fresh', 'deferred once']);
   });
 
-  it('lets a click whose button was read again on its turn keep the turn, whatever its tries', () => {
+  it('keeps the turn of a click whose button was read again on it, whatever its tries', () => {
     const click = (key: string, again: boolean, tries: number): Job =>
       job(clickRecord({ key, tries }), {
         want: { kind: 'submit' },
@@ -152,7 +152,7 @@ describe('the order of jobs', () => {
     expect(turns(queue)).toEqual(['read again', 'new', 'read once']);
   });
 
-  it('is only that of arrival where nothing is paid', () => {
+  it('is only by arrival where nothing is paid', () => {
     const jobs = [wanting('b', { depth: 0 }, 9), wanting('a', { depth: 5 }, 1)];
     const queue = new PriorityQueue(new Map(jobs.map((one) => [one.record.key, one])), true);
     for (const one of jobs) queue.join(one);
@@ -168,7 +168,7 @@ describe('a place in the queue', () => {
     expect([queue.front()?.record.key, queue.size]).toEqual(['b', 1]);
   });
 
-  it('is void once the job wants something else, or is no longer active', () => {
+  it('is void once the job has another request, or is no longer active', () => {
     const { active, queue } = queueOf(wanting('a'), wanting('b'), wanting('c'));
     active.set('a', wanting('a'));
     active.delete('b');
@@ -176,7 +176,7 @@ describe('a place in the queue', () => {
     expect([queue.size, queue.front()]).toEqual([0, undefined]);
   });
 
-  it('holds while the record changes and the want stays', () => {
+  it('stays valid while the record changes and the request stays', () => {
     const first = wanting('a');
     const { active, queue } = queueOf(first);
     const changed: Job = { ...first, record: { ...first.record, keep: false } };
@@ -185,7 +185,7 @@ describe('a place in the queue', () => {
   });
 });
 
-describe('jobs that wait for a moment', () => {
+describe('jobs that wait for a time', () => {
   const want: NextRequest = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
   const delayed = (...moments: readonly number[]) => {
     const jobs = moments.map((at, index) => ({ at, job: wanting(`k${index}`, { want: { ...want } }) }));
@@ -195,7 +195,7 @@ describe('jobs that wait for a moment', () => {
     return { active, queue };
   };
 
-  it('are due in the order of their moments, each at its moment and not before', () => {
+  it('are due in the order of their times, each at its time and not before', () => {
     const { queue } = delayed(30, 10, 20);
     expect([queue.nextAt(), queue.takeDue(9)]).toEqual([10, undefined]);
     expect(queue.takeDue(10)?.record.key).toBe('k1');
@@ -204,7 +204,7 @@ describe('jobs that wait for a moment', () => {
     expect([queue.nextAt(), queue.takeDue(99)]).toEqual([undefined, undefined]);
   });
 
-  it('wait no longer once they want something else, or are no longer active', () => {
+  it('wait no longer once they have another request, or are no longer active', () => {
     const { active, queue } = delayed(10, 20, 30);
     active.set('k0', wanting('k0'));
     active.delete('k1');

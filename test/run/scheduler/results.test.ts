@@ -34,7 +34,7 @@ async function waiting(one: Job, settings: Partial<RunSettings> = {}) {
 }
 
 describe('a job whose turn has come', () => {
-  it('is asked with what it comes from by then', async () => {
+  it('is sent with its current parents', async () => {
     const parent = imagineRecord({ key: 'p', status: 'done', redone: { count: 2, first: {} } });
     const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
     const text = job(textRecord({ from: { p: 1 } }), { want: { kind: 'ask' } });
@@ -43,7 +43,7 @@ describe('a job whose turn has come', () => {
     expect(nextCommit(state).records).toMatchObject([{ status: 'submitting', from: { p: 2 } }]);
   });
 
-  it('keeps what it was made from while a submission of it may have made a task', async () => {
+  it('keeps its former parents while a submission of it may have made a task', async () => {
     const parent = imagineRecord({
       key: 'aa11',
       status: 'done',
@@ -64,7 +64,7 @@ describe('a job whose turn has come', () => {
     ]);
   });
 
-  it('reads its parent also where that was made again: nothing is paid yet', async () => {
+  it('reads its parent even if that was redone: nothing is paid yet', async () => {
     const parent = imagineRecord({ key: 'aa11', status: 'done', taskId: 'P2' });
     const { state } = await schedulerRig(grid(1), {}, () => parent);
     const click = job(clickRecord(), { want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
@@ -125,7 +125,7 @@ describe('a result', () => {
     expect(state.lifecycle.isEnding).toBe(false);
   });
 
-  it('that was lost is sent again only on the word of the user (--in-doubt retry)', async () => {
+  it('that was lost is sent again only where the user allows it (--in-doubt retry)', async () => {
     const lost = {
       type: 'submitted',
       result: { ok: false, error: failure('connection.lost', 'lost') },
@@ -144,7 +144,7 @@ describe('a result', () => {
 describe('a reply without a token count', () => {
   const asked = { verdict: { kind: 'done' }, text: { candidates: [] }, artifacts: [] } as const;
 
-  it('is reported once in a run, with the estimate that counts', async () => {
+  it('is reported once in a run, with its estimate', async () => {
     const { state, keyOf } = await schedulerRig(captions(3));
     admitCells(state);
     dispatch(state);
@@ -162,7 +162,7 @@ describe('a reply without a token count', () => {
     );
   });
 
-  it('of a job that had such replies before is reported with its own estimate', async () => {
+  it('of a job with earlier such replies is reported with its own estimate', async () => {
     const record = textRecord({ status: 'submitting', attempts: 2, assumed: { answers: 1, tokens: 5000 } });
     const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
     advance(state, jobOf(state, 'cc33'), { type: 'asked', result: { kind: 'answered', asked } });
@@ -170,7 +170,7 @@ describe('a reply without a token count', () => {
     expect(eventsOf(nextCommit(state), 'run:notice')[0]?.message).toContain(`about ${total - 5000} counts`);
   });
 
-  it('is no news where a reply has its count', async () => {
+  it('is not reported where a reply has its count', async () => {
     const { state, keyOf } = await schedulerRig(captions(1));
     admitCells(state);
     dispatch(state);
@@ -181,7 +181,7 @@ describe('a reply without a token count', () => {
 });
 
 describe('the context of a job', () => {
-  it('aligns polls that share a request to common moments, and no others', async () => {
+  it('aligns polls that share a request to common times, and no others', async () => {
     const dueIn = async (poll: RunSettings['poll'], now: number) => {
       const { state } = await schedulerRig(grid(1), { poll });
       state.now = now;
@@ -199,14 +199,14 @@ describe('the context of a job', () => {
     expect(await dueIn({ ...each, list: true }, epoch)).toBe(Math.ceil(await dueIn(each, epoch)));
   });
 
-  it('knows the prompt above a click', async () => {
+  it('knows the prompt that a click inherits', async () => {
     const { state } = await schedulerRig(grid(1), {}, (key) => imagineRecord({ key, status: 'done' }));
     expect(jobContext(state).promptAbove(clickRecord())).toBe('a fox');
   });
 });
 
 describe('the budget', () => {
-  it('stops text calls as it stops submissions, and no polls', async () => {
+  it('stops text calls as well as submissions, and no polls', async () => {
     const { state } = await schedulerRig(captions(1), { maxSubmits: 0 });
     admitCells(state);
     dispatch(state);
@@ -219,7 +219,7 @@ describe('the budget', () => {
     expect(nextCommit(polling).effects.map(({ send }) => send.kind)).toEqual(['fetch']);
   });
 
-  it('that waits for a refill ends no run, whether or not something is being paid', async () => {
+  it('that waits for a refill ends no run, whether or not a paid request is in flight', async () => {
     const allowance = { refusal: () => 'wait' as const };
     const { state } = await schedulerRig(grid(2), {}, undefined, { shared: { allowance } });
     admitCells(state);
@@ -230,7 +230,7 @@ describe('the budget', () => {
     expect(state.routes.hasRoom('submit')).toBe(true);
   });
 
-  it('of tokens in a minute counts text calls, and no submissions', async () => {
+  it('of tokens per minute counts text calls, and no submissions', async () => {
     const tokens = { count: 1, perMs: 60_000 };
     const text = `name: t
 steps:
@@ -246,8 +246,8 @@ steps:
   });
 });
 
-describe('room for tasks', () => {
-  it('is given to as many jobs as there is, the others wait', async () => {
+describe('task slots', () => {
+  it('are given to as many jobs as there are slots, and the others wait', async () => {
     const { state, keyOf } = await schedulerRig(grid(1, 'U1..U4'), { limits: { tasks: 2, requests: 8 } });
     admitCells(state);
     dispatch(state);
@@ -259,7 +259,7 @@ describe('room for tasks', () => {
 });
 
 describe('a run that drains', () => {
-  it('waits for the reading of a button that is under way, and then leaves the click', async () => {
+  it('waits for a button that is being read, and then leaves the click', async () => {
     const { state } = await schedulerRig(grid(1), {}, () =>
       imagineRecord({ key: 'aa11', status: 'done', taskId: 'T1' }),
     );
@@ -274,7 +274,7 @@ describe('a run that drains', () => {
     expect(paidKeys(nextCommit(state))).toEqual([]);
   });
 
-  it('has left something where cells were not opened, and opens none', async () => {
+  it('has left work where cells were not opened, and opens none', async () => {
     const { state, keyOf } = await schedulerRig(grid(2), { limits: { tasks: 1, requests: 8 } });
     admitCells(state);
     dispatch(state);
@@ -297,8 +297,8 @@ describe('a run that drains', () => {
   });
 });
 
-describe('what the state knows of a job', () => {
-  it('its finished task: also where only the files are missing', async () => {
+describe('the facts that the state has about a job', () => {
+  it('include its finished task, even where only the files are missing', async () => {
     const result = { buttons: [] };
     const records = new Map(
       [
@@ -315,7 +315,7 @@ describe('what the state knows of a job', () => {
     expect(tasks).toEqual(['T1', undefined, 'T3', undefined, undefined, undefined]);
   });
 
-  it('that it failed: not where every slot that asks for it calls its button optional', async () => {
+  it('include its failure, unless every slot that needs it calls its button optional', async () => {
     const missing = { code: 'button.missing', message: 'm' };
     const failed = async (path: string, changes = {}) => {
       const parent = imagineRecord({ status: 'done', taskId: 'T1', result: { buttons: gridButtons(1) } });
@@ -348,7 +348,7 @@ describe('a task', () => {
     },
   } as const;
 
-  it('shows how long those after it take: they are polled when they are likely to be finished', async () => {
+  it('shows how long later ones take: they are polled when they are likely to be finished', async () => {
     const sent = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
       want: { kind: 'answer' },
     });
@@ -363,7 +363,7 @@ describe('a task', () => {
     expect(after).toBeLessThanOrEqual(60_000);
   });
 
-  it('that was found beside the one that is adopted is in the history of its job', async () => {
+  it('that was found beside the adopted one is in the history of its job', async () => {
     const record = imagineRecord({ attempts: 2, doubtful: { count: 2, since: epoch } });
     const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
     const value = ['T1', 'T2', 'T3'].map((id) => ({ ...finished.result.value, id }));
@@ -375,7 +375,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('that an earlier run left goes before the jobs of this run where it has to be made again', async () => {
+  it('left by an earlier run goes before the jobs of this run where it has to be made again', async () => {
     const { state } = await schedulerRig(grid(2));
     adoptJob(state, imagineRecord({ key: 'left', origin: { cell: 9, step: 'grid', branch: '', slot: 's' } }));
     admitCells(state);

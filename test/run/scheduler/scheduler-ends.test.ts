@@ -13,7 +13,7 @@ const most = (counts: ReadonlyMap<string, number>): number => Math.max(0, ...cou
 const results = ({ store }: World) =>
   [...store.withStatus('done')].map(({ key, request, artifacts }) => ({ key, request, artifacts }));
 
-describe('what ends a run early', () => {
+describe('the early end of a run', () => {
   it('a budget is never exceeded, not even by one, over any number of runs', async () => {
     const { run, store } = await world(grid(30, 'U1..U4'));
     for (let n = 0; n < 3; n++) {
@@ -23,7 +23,7 @@ describe('what ends a run early', () => {
     }
   });
 
-  it('a budget of money counts what is under way', async () => {
+  it('a budget of money counts requests in flight', async () => {
     const { run, store } = await world(grid(30));
     const result = run({ settings: virtualSettings({ budget: { cost: 0.5 } }), price: () => 0.04 });
     expect(result.end).toMatchObject({ kind: 'budget', code: 'budget.cost' });
@@ -37,7 +37,7 @@ describe('what ends a run early', () => {
       'hold',
     ],
     ['answers that never came', failure('connection.lost', 'lost'), 'retry'],
-  ] as const)('a budget of money counts what may have been paid: %s', async (_, error, inDoubt) => {
+  ] as const)('a budget of money counts possible cost: %s', async (_, error, inDoubt) => {
     const { run, store, service } = await world(grid(20), {
       onSubmit: ({ number }) => (number % 2 === 1 ? { error, made: true } : undefined),
     });
@@ -51,7 +51,7 @@ describe('what ends a run early', () => {
     expect([made, cost + possibleCost]).toEqual([10, 10]);
   });
 
-  it('a budget of money counts what a crash left unanswered, from the next run on', async () => {
+  it('a budget of money counts unanswered requests of a crash, from the next run on', async () => {
     const { run, store } = await world(grid(20));
     const settings = virtualSettings({ budget: { cost: 10 }, limits: { tasks: 4, requests: 4 } });
     // The intents of the second turn are durable, and its submissions leave.
@@ -73,7 +73,7 @@ describe('what ends a run early', () => {
     expect([result.submits, service.works.size, statuses()]).toEqual([1, 1, { done: 1, pending: 4 }]);
   });
 
-  it('a budget of money is spent to its end although a request under way turned out unpaid', async () => {
+  it('a budget of money is spent to its end although a request in flight turned out unpaid', async () => {
     const { run, store } = await world(grid(30), {
       onSubmit: ({ number }) => (number <= 6 ? { kind: 'queue-full', code: 23, message: 'full' } : undefined),
     });
@@ -81,7 +81,7 @@ describe('what ends a run early', () => {
     expect(store.totals().cost).toBeCloseTo(0.2);
   });
 
-  it('the first signal opens nothing new and settles what is in flight', async () => {
+  it('the first signal begins nothing new and settles what is in flight', async () => {
     const { run, service, statuses } = await world(grid(100, 'U1'));
     const result = run({ drainAt: epoch + 45_000 });
     expect(result.end).toEqual({ kind: 'interrupted', forced: false });
@@ -140,7 +140,7 @@ describe('what ends a run early', () => {
     expect(service.submits.length).toBeLessThanOrEqual(12);
   });
 
-  it('--max-failures ends the run at so many failures of this run, and leaves the rest to the next one', async () => {
+  it('--max-failures ends the run at that many failures of this run, and leaves the rest to the next one', async () => {
     const { run, statuses } = await world(grid(40), {
       onSubmit: ({ number }) =>
         number % 3 === 0
@@ -212,10 +212,10 @@ it('a later run polls a task that was running when a run died, however late it c
   }
 });
 
-describe('dying at any turn', () => {
+describe('a run that dies at any turn', () => {
   const text = grid(4, 'U1,U2 → Vary (Strong)');
 
-  it('loses nothing and pays nothing twice but what is reported in doubt', async () => {
+  it('loses nothing and pays nothing twice except what is reported in doubt', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 }),
@@ -237,7 +237,7 @@ describe('dying at any turn', () => {
     );
   });
 
-  it('adds up to the same records as a run that was never disturbed', async () => {
+  it('ends with the same records as a run that was never interrupted', async () => {
     const undisturbed = await world(text);
     undisturbed.run();
     const disturbed = await world(text);
@@ -247,7 +247,7 @@ describe('dying at any turn', () => {
   });
 });
 
-it('a run that has lasted as long as it may is not woken for that again while its tasks are finished', async () => {
+it('a run is not woken again for its maximum duration while its tasks are finished', async () => {
   const { options, cells } = await optionsOf(grid(2), { maxDurationMs: 1000 });
   const scheduler = new Scheduler(options);
   scheduler.handle({ type: 'cells', cells, last: true }, epoch);

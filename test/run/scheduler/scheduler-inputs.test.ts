@@ -46,10 +46,10 @@ function respond(scheduler: Scheduler, key: string, at: number, error?: ServiceF
   return durable(scheduler);
 }
 
-describe('a run whose results can be stored nowhere', () => {
+describe('a run whose result store is unavailable', () => {
   const away = (why?: string) => ({ type: 'away', why }) as const;
 
-  it('begins no task while that lasts, says so once, and goes on then', async () => {
+  it('begins no task meanwhile, reports it once, and continues afterwards', async () => {
     const { scheduler, commit } = await started(grid(8), { limits: { tasks: 2, requests: 4 } });
     const [key = ''] = paidKeys(commit);
     scheduler.handle(away('It is away.'), epoch + 1);
@@ -75,13 +75,13 @@ describe('a run whose results can be stored nowhere', () => {
   });
 });
 
-describe('when a run wakes', () => {
-  it('nothing is due without a job', async () => {
+describe('the next wake-up of a run', () => {
+  it('is undefined without a job', async () => {
     const { scheduler } = await started(grid(1), {}, () => imagineRecord({ status: 'done' }));
     expect([scheduler.nextWakeAt(), scheduler.ended]).toEqual([undefined, { kind: 'complete' }]);
   });
 
-  it('a quiet run reports what it waits for, ten minutes after the last change', async () => {
+  it('reports what a quiet run waits for, ten minutes after the last change', async () => {
     const { scheduler, commit } = await started(grid(1));
     expect(scheduler.nextWakeAt()).toBe(epoch + 10 * minute);
     scheduler.handle({ type: 'tick' }, epoch + 10 * minute);
@@ -90,7 +90,7 @@ describe('when a run wakes', () => {
     expect(paidKeys(commit)).toHaveLength(1);
   });
 
-  it('a job that rests is due at its moment', async () => {
+  it('is the time of a waiting job', async () => {
     const { scheduler, commit } = await started(grid(1));
     const [key = ''] = paidKeys(commit);
     const [retry] = eventsOf(respond(scheduler, key, epoch + 1000, unavailable), 'job:retry');
@@ -106,14 +106,14 @@ describe('when a run wakes', () => {
     expect(paidKeys(durable(scheduler))).toEqual([key]);
   });
 
-  it('the next request of a paced route is due when it may leave', async () => {
+  it('is the time when the next request of a paced route may be sent', async () => {
     const submit = { count: 1, perMs: 5000 };
     const { scheduler } = await started(grid(2), { limits: { tasks: 4, requests: 4, submit } });
     // The spacing has room for moments that are used 25 ms late.
     expect(scheduler.nextWakeAt()).toBeCloseTo(epoch + 5025, 0);
   });
 
-  it('a run ends at its maximum duration, and not before', async () => {
+  it('is the maximum duration of the run', async () => {
     const { scheduler } = await started(grid(2), {
       maxDurationMs: 7000,
       limits: { tasks: 1, requests: 1 },
@@ -129,7 +129,7 @@ describe('when a run wakes', () => {
     expect(scheduler.nextWakeAt()).toBe(epoch + 10 * minute);
   });
 
-  it('nothing is due any more once the run halts', async () => {
+  it('is undefined once the run halts', async () => {
     const { scheduler } = await started(grid(1), { maxDurationMs: 7000 });
     scheduler.handle({ type: 'halt', end: interrupted, unsent: [] }, epoch);
     expect(scheduler.nextWakeAt()).toBeUndefined();
@@ -144,7 +144,7 @@ describe('a run that wakes long after it was due', () => {
     [59_999, []],
     [60_000, ['1 min']],
     [150_000, ['3 min']],
-  ])('%i ms: is said to have slept from a minute on', async (late, said) => {
+  ])('%i ms: has slept, from a minute on', async (late, said) => {
     const { scheduler } = await started(grid(1));
     scheduler.handle({ type: 'tick' }, epoch + 10 * minute + late);
     const notices = eventsOf(durable(scheduler), 'run:notice');
@@ -159,7 +159,7 @@ describe('a run that wakes long after it was due', () => {
     expect(scheduler.hasDecided).toBe(false);
   });
 
-  it('has not slept where the clock moved on by less than a minute between two inputs', async () => {
+  it('has not slept where the clock advanced by less than a minute between two inputs', async () => {
     const { scheduler } = await started(grid(1), { maxDurationMs: 1000 });
     scheduler.handle({ type: 'refilled' }, epoch + 50_000);
     scheduler.handle({ type: 'refilled' }, epoch + 100_000);
@@ -190,7 +190,7 @@ describe('a run that wakes long after it was due', () => {
 });
 
 describe('the end of a run', () => {
-  it('has come once all is done and durable', async () => {
+  it('comes once all is done and durable', async () => {
     const { options, cells } = await optionsOf(grid(1), {}, () => imagineRecord({ status: 'done' }));
     const scheduler = new Scheduler(options);
     scheduler.handle({ type: 'cells', cells, last: false }, epoch);
@@ -217,7 +217,7 @@ describe('the end of a run', () => {
   });
 });
 
-describe('cells that come in groups', () => {
+describe('cells that arrive in groups', () => {
   it('are all opened in order, those of a group before those of the next one', async () => {
     const rooms = { granted: 1 };
     const { options, cells } = await optionsOf(grid(5), { limits: { tasks: 9, requests: 9 } }, undefined, {
@@ -234,8 +234,8 @@ describe('cells that come in groups', () => {
   });
 });
 
-describe('what a run reports of itself', () => {
-  it('its number, submissions, tasks, requests, jobs and cells', async () => {
+describe('the numbers that a run reports of itself', () => {
+  it('include its number, submissions, tasks, requests, jobs and cells', async () => {
     const { scheduler, commit } = await started(grid(9), { limits: { tasks: 3, requests: 2 } });
     const [first = '', second = ''] = paidKeys(commit);
     expect(scheduler.invocation).toBe(2);
@@ -253,7 +253,7 @@ describe('what a run reports of itself', () => {
     expect([scheduler.tokens, scheduler.redosFailed]).toEqual([0, 0]);
   });
 
-  it('the tokens of its replies', async () => {
+  it('include the tokens of its replies', async () => {
     const { scheduler, commit } = await started(captions(1));
     const [key = ''] = paidKeys(commit);
     const usage = { prompt: 3, candidates: 4, total: 7 };
@@ -264,7 +264,7 @@ describe('what a run reports of itself', () => {
 });
 
 describe('a result', () => {
-  it('ends its request also where its job is no longer active', async () => {
+  it('ends its request even if its job is no longer active', async () => {
     const { scheduler, commit } = await started(grid(1));
     const [key = ''] = paidKeys(commit);
     respond(scheduler, key, epoch);
@@ -278,7 +278,7 @@ describe('a result', () => {
     expect([scheduler.requests, durable(scheduler).records]).toEqual([0, []]);
   });
 
-  it('of a text call that was shed is no attempt where others are served, and slows the route down', async () => {
+  it('of a text call refused for overload is not an attempt where others are served, and slows the route down', async () => {
     const { scheduler, commit } = await started(captions(3), { limits: { tasks: 1, requests: 4 } });
     const [first = '', second = ''] = paidKeys(commit);
     const ask = (key: string, result: CallResult): RunCommit => {
@@ -292,7 +292,7 @@ describe('a result', () => {
     expect(eventsOf(shed, 'route:pause')).toMatchObject([{ route: 'text', untilMs: epoch + 10_000 }]);
   });
 
-  it('that is refused for its pace slows the route down, and is no attempt', async () => {
+  it('that is refused for its pace slows the route down, and is not an attempt', async () => {
     const { scheduler, commit } = await started(grid(2), { limits: { tasks: 2, requests: 2 } });
     const [first = '', second = ''] = paidKeys(commit);
     respond(scheduler, first, epoch);
@@ -301,7 +301,7 @@ describe('a result', () => {
     expect(paused.records).toMatchObject([{ key: second, status: 'pending', attempts: 0 }]);
   });
 
-  it('is cut to the patience of the run where the service asks for more time', async () => {
+  it('is limited to the patience of the run where the service asks for more time', async () => {
     const retry = {
       attempts: 6,
       baseMs: 1000,
@@ -322,7 +322,7 @@ describe('a result', () => {
 });
 
 describe('a full queue of the service', () => {
-  it('lets no submission leave before a task ends that the service has', async () => {
+  it('lets no submission be sent before one of the service’s tasks ends', async () => {
     const { scheduler, commit } = await started(grid(6), { limits: { tasks: 4, requests: 4 } });
     const [first = '', second = '', third = '', fourth = ''] = paidKeys(commit);
     respond(scheduler, first, epoch);
@@ -352,7 +352,7 @@ describe('a full queue of the service', () => {
 describe('a halt', () => {
   const stopped = { kind: 'stopped', code: 'service.unauthorized', message: '401' } as const;
 
-  it('puts back what was to be paid and never left, and waits for what has left', async () => {
+  it('reverts paid requests that were never sent, and waits for those that were', async () => {
     const { options, cells } = await optionsOf(grid(3), { limits: { tasks: 3, requests: 3 } });
     const scheduler = new Scheduler(options);
     scheduler.handle({ type: 'cells', cells, last: true }, epoch);
@@ -369,7 +369,7 @@ describe('a halt', () => {
     expect(scheduler.ended).toEqual(stopped);
   });
 
-  it('leaves polls and downloads that never left as they are: they are no payment', async () => {
+  it('leaves unsent polls and downloads unchanged: they cost nothing', async () => {
     const running = (key: string): JobRecord =>
       imagineRecord({ key, status: 'running', attempts: 1, taskId: 'T1', submittedAt: epoch - 1 });
     const { options } = await optionsOf(grid(1), { poll: { minMs: 1000, maxMs: 15_000 } });

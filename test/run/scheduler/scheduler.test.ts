@@ -24,7 +24,7 @@ describe('a whole run in virtual time', () => {
     expect([fetchTimes.length, submits.length]).toEqual(before);
   });
 
-  it('never has more tasks or requests in flight than the limits say, and holds no more than they need', async () => {
+  it('never has more tasks or requests in flight than the limits allow, and keeps no more in memory than needed', async () => {
     const { run, service } = await world(grid(40, 'U1..U4'));
     const result = run({ settings: virtualSettings({ limits: { tasks: 7, requests: 5 } }) });
     expect(result.end).toEqual({ kind: 'complete' });
@@ -69,8 +69,8 @@ steps:
   });
 });
 
-describe('what goes wrong on the service', () => {
-  it('429 pauses everybody for Retry-After and uses up no attempt', async () => {
+describe('failures of the service', () => {
+  it('429 pauses all requests for Retry-After and uses up no attempt', async () => {
     const { run, service, store } = await world(grid(6), {
       onSubmit: ({ number }) =>
         number === 1
@@ -109,7 +109,7 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), service.submits.length]).toEqual([{ done: 2, 'in-doubt': 1 }, 3]);
   });
 
-  it('twenty equal refusals in a row end it once what runs is done; the refused rows stay pending', async () => {
+  it('twenty equal refusals in a row end the run once jobs in flight are done; the refused rows stay pending', async () => {
     let wrong = true;
     const { run, service, statuses } = await world(grid(60), {
       onSubmit: ({ number }) =>
@@ -131,7 +131,7 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), service.works.size]).toEqual([{ done: 60 }, 60]);
   });
 
-  it('jobs that are refused again as in an earlier run go behind the others, which have their turn', async () => {
+  it('jobs that are refused again as in an earlier run go behind the others', async () => {
     let words = 'no such field';
     const { run, statuses } = await world(grid(60), {
       onSubmit: ({ prompt }) =>
@@ -149,7 +149,7 @@ describe('what goes wrong on the service', () => {
     expect(run({ settings: retried }).end).toMatchObject({ kind: 'stopped', code: 'route.refused' });
   });
 
-  it('a route that has only refused for retry.patience stops it, and the next run goes on', async () => {
+  it('a route that has only refused for retry.patience stops the run, and the next run continues', async () => {
     let down = true;
     const { run, statuses, store } = await world(grid(20), {
       onSubmit: () => (down ? { error: failure('connection.refused', 'unsent') } : undefined),
@@ -207,7 +207,7 @@ describe('what goes wrong on the service', () => {
     expect([statuses(), store.totals().attempts]).toEqual([{ done: 20 }, 20]);
   });
 
-  it('an outage in which answers are lost puts few jobs in doubt, not one for each request that has room', async () => {
+  it('an outage in which answers are lost puts few jobs in doubt, not one for each request allowed', async () => {
     const { run, store, statuses } = await world(grid(100), {
       onSubmit: ({ at }) =>
         at > epoch + 10_000 && at < epoch + 600_000
@@ -240,7 +240,7 @@ describe('what goes wrong on the service', () => {
     expect([service.submits.length, statuses()]).toEqual([3, { done: 3 }]);
   });
 
-  it('a Retry-After of an hour holds that route alone, and no task for it', async () => {
+  it('a Retry-After of an hour pauses only that route, and delays no task', async () => {
     const { run, statuses, service } = await world(grid(3), {
       onFetch: (_id, _fetches, at) =>
         at < epoch + 3_600_000
@@ -304,7 +304,7 @@ describe('what goes wrong on the service', () => {
 });
 
 describe('a run that makes no progress', () => {
-  it('says every ten minutes which jobs it waits for, and why', async () => {
+  it('reports every ten minutes which jobs it waits for, and why', async () => {
     const { run } = await world(grid(2), { duration: () => 1_150_000 });
     const { events, end } = run({ settings: virtualSettings({ poll: { minMs: 1000, maxMs: 15_000 } }) });
     expect(end).toEqual({ kind: 'complete' });

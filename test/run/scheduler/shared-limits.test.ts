@@ -20,7 +20,7 @@ function sent({ state }: SchedulerRig): number {
 }
 
 describe('limits that a run shares with others', () => {
-  it('begin no more tasks than are granted, and more once more are', async () => {
+  it('begin no more tasks than are granted, and more once the grant grows', async () => {
     const rooms = { granted: 2 };
     const rig = await rigOf({ rooms });
     expect(sent(rig)).toBe(2);
@@ -30,7 +30,7 @@ describe('limits that a run shares with others', () => {
     expect(sent(rig)).toBe(4);
   });
 
-  it('let submissions leave at the moments that are given, and no others', async () => {
+  it('let submissions be sent at the given times, and no others', async () => {
     const used: number[] = [];
     let next = epoch + 1000;
     const submit: SendTimes = {
@@ -47,7 +47,7 @@ describe('limits that a run shares with others', () => {
     expect(rig.state.routes.nextAt(rig.state.now)).toBe(epoch + 6000);
   });
 
-  it('make a run wait while the allowance is dry, and go on once it is refilled', async () => {
+  it('make a run wait while the allowance is empty, and continue once it is refilled', async () => {
     let left = 1;
     const rig = await rigOf({ allowance: { refusal: () => (left > 0 ? void (left -= 1) : 'wait') } });
     expect(sent(rig)).toBe(1);
@@ -63,7 +63,7 @@ describe('limits that a run shares with others', () => {
     expect([sent(rig), rig.state.lifecycle.isEnding]).toEqual([0, true]);
   });
 
-  it('are told how many tasks are in flight, and what is reserved and spent', async () => {
+  it('are told the number of tasks in flight, and what is reserved and spent', async () => {
     const tasks: number[] = [];
     const spent: string[] = [];
     const rig = await rigOf({

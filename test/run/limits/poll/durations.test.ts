@@ -28,7 +28,7 @@ describe('the bins of durations', () => {
     expect(binOf(Math.exp(logMiddle(100)))).toBe(100);
   });
 
-  it('share one end among them without a loss', () => {
+  it('distribute an end among them without a loss', () => {
     fc.assert(
       fc.property(interval, ([a, b]) => {
         const parts: number[] = [];
@@ -48,7 +48,7 @@ describe('DurationHistogram', () => {
     expect(sum(histogram.counts.map(([, weight]) => weight))).toBeCloseTo(80, 0);
   });
 
-  it('is a distribution once smoothed, whatever it has seen', () => {
+  it('is a distribution once smoothed, whatever its input', () => {
     fc.assert(
       fc.property(fc.array(interval, { minLength: 1, maxLength: 40 }), (ends) => {
         const histogram = new DurationHistogram(20);
@@ -80,7 +80,7 @@ describe('DurationHistogram', () => {
     );
   });
 
-  it('goes on with what was kept of another one', () => {
+  it('continues from the saved counts of another one', () => {
     const first = new DurationHistogram(80);
     for (let n = 0; n < 30; n++) first.add(50_000 + n * 500, 52_000 + n * 500);
     const second = new DurationHistogram(80);

@@ -35,7 +35,7 @@ describe('KindModel', () => {
     );
   });
 
-  it('has polled no more often by a later moment because a poll came late', () => {
+  it('does not poll more often up to a later time because a poll came late', () => {
     const map = new ProgressMap();
     fc.assert(
       fc.property(ends, fc.nat(2_000_000), fc.nat(100_000), (all, age, later) => {
@@ -47,7 +47,7 @@ describe('KindModel', () => {
     );
   });
 
-  it('expects every end once, and goes by its class before the first', () => {
+  it('expects every end once, and uses its class before the first', () => {
     const broader = new KindModel();
     const first = new KindModel(broader);
     expect([broader.isKnown, first.isKnown, first.survival(minute)]).toEqual([false, false, 1]);

@@ -22,7 +22,7 @@ function polled(load: PollLoad, wishes: readonly number[], forMs: number) {
 }
 
 describe('PollLoad', () => {
-  it('leaves the intervals of few tasks as they are', () => {
+  it('leaves the intervals of few tasks unchanged', () => {
     const { intervals } = polled(
       new PollLoad(undefined),
       Array.from({ length: 50 }, () => 1000),
@@ -31,7 +31,7 @@ describe('PollLoad', () => {
     expect(intervals.every(({ wishMs, ms }) => Math.abs(ms - wishMs) < 1e-6)).toBe(true);
   });
 
-  it('stretches the intervals of many tasks in the same ratio', () => {
+  it('stretches the intervals of many tasks by the same factor', () => {
     const wishes = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 2000 : 6000));
     const { intervals, moments } = polled(new PollLoad(undefined), wishes, 120_000);
     const late = intervals.filter(({ at }) => at > 60_000);
@@ -46,7 +46,7 @@ describe('PollLoad', () => {
     expect(second).toBeLessThanOrEqual(100);
   });
 
-  it('gives no second more polls than the bound once they are under way, whatever the tasks want', () => {
+  it('gives no second more polls than the limit once they are running, whatever the tasks want', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 300 }),
@@ -64,7 +64,7 @@ describe('PollLoad', () => {
     );
   });
 
-  it('keeps nobody waiting beyond the line, however many tasks come at once and however low the bound', () => {
+  it('delays no poll beyond the time of all due polls, however many tasks come and however low the limit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),
@@ -89,7 +89,7 @@ describe('PollLoad', () => {
     );
   });
 
-  it('never polls a task sooner than it would be alone', () => {
+  it('never polls a task sooner than it would be polled alone', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(30_000), { minLength: 1, maxLength: 200 }), (wishes) => {
         const load = new PollLoad({ count: 5, perMs: 1000 });

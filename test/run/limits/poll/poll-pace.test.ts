@@ -93,13 +93,13 @@ describe('PollPace', () => {
     );
   });
 
-  it('polls a task whose clock was set back as one that has just begun', () => {
+  it('polls a task after the clock was set back like one that has just begun', () => {
     const pace = taught(30, bounds);
     const other = { name: 'of another class', broader: 'another class' };
     for (const one of [kind, other]) expect(pace.nextMs(one, -3_600_000)).toBe(pace.nextMs(one, 0));
   });
 
-  it('is as good as a fixed interval where its bounds are one', () => {
+  it('is as good as a fixed interval where both bounds are equal', () => {
     const pace = taught(30, { minMs: 5000, maxMs: 5000 });
     expect([0, 10, 40_000, 1e6].map((age) => pace.nextMs(kind, age))).toEqual([5000, 5000, 5000, 5000]);
   });
@@ -129,7 +129,7 @@ describe('PollPace', () => {
     },
   );
 
-  it('needs no more polls than a fixed interval that is equally late, but for a tenth, whatever durations come', () => {
+  it('needs at most a tenth more polls than a fixed interval that is equally late, for any durations', () => {
     const seconds = fc.integer({ min: 30, max: 120 });
     const few = fc.array(seconds, { minLength: 1, maxLength: 6 });
     fc.assert(
@@ -151,7 +151,7 @@ describe('PollPace', () => {
     );
   });
 
-  it('polls a task that outlived all others the more rarely the older it is', () => {
+  it('polls a task that outlived all others less often the older it is', () => {
     const pace = taught(40);
     const share = (age: number): number => pace.nextMs(kind, age) / age;
     expect(pace.nextMs(kind, 20 * minute)).toBeGreaterThan(1.5 * pace.nextMs(kind, 10 * minute));
@@ -171,7 +171,7 @@ describe('PollPace', () => {
     expect(found.polls / found.fixed).toBeLessThan(0.6);
   });
 
-  it('uses a progress that moves, and is not misled by one that stands still', () => {
+  it('uses a progress that advances, and is not misled by one that stands still', () => {
     const steps: Progress = (age, whole) => 15 * Math.floor((age / whole) * 6.6);
     const still: Progress = () => 0;
     const mean = (progress: Progress): number => {
@@ -197,7 +197,7 @@ describe('PollPace', () => {
     ]);
   });
 
-  it('begins with what is known of the class where it knows nothing of the kind, and learns other classes separately', () => {
+  it('begins with the class where it knows nothing of the kind, and learns other classes separately', () => {
     const pace = taught(40);
     const known = pace.nextMs(kind, 0);
     expect(known).toBeGreaterThan(20_000);
@@ -205,22 +205,22 @@ describe('PollPace', () => {
     expect(pace.nextMs(other, 0)).toBe(free.minMs);
   });
 
-  it('polls tasks of an unknown class more rarely where others have taken long, but not as rarely as those', () => {
+  it('polls tasks of an unknown class less often where others have taken long, but more often than those', () => {
     const [fresh, pace] = [new PollPace(free), taught(40)];
     expect(pace.nextMs(other, 1000)).toBeGreaterThan(fresh.nextMs(other, 1000));
     expect(pace.nextMs(other, 1000)).toBeLessThan(pace.nextMs(kind, 1000) / 2);
   });
 });
 
-describe('what a pace keeps for the next run', () => {
-  it('is nothing where no task has ended', () => {
+describe('the learned data of a pace', () => {
+  it('is empty where no task has ended', () => {
     const pace = new PollPace(bounds);
     expect(pace.learned).toBeUndefined();
     pace.nextMs(kind, 1000);
     expect(learnedDurations(pace.learned)).toEqual([]);
   });
 
-  it('makes another one poll like the first', () => {
+  it('makes another pace poll like the first', () => {
     const first = taught(30);
     const before = learnedDurations(first.learned);
     const second = new PollPace(free, first.learned);
@@ -260,7 +260,7 @@ describe('what a pace keeps for the next run', () => {
     );
   });
 
-  it('is passed over where it is damaged', () => {
+  it('is ignored where it is damaged', () => {
     const learned = taught(30).learned ?? '';
     fc.assert(
       fc.property(fc.nat(learned.length), fc.string({ maxLength: 3 }), fc.nat(5), (at, text, gone) => {

@@ -9,7 +9,7 @@ const minute = 60_000;
 const steps: Sightings = [1, 2, 3, 4, 5].map((step) => [step * 3, step * 9000, step * 9000 + 5000] as const);
 
 describe('ProgressMap', () => {
-  it('holds a progress for most likely at the share of the time at which it was seen', () => {
+  it('considers a progress most likely at the share of the time at which it was seen', () => {
     const map = new ProgressMap();
     for (let n = 0; n < 30; n++) map.learn(steps, minute);
     // 45 % is seen at 45 % of the time.
@@ -18,7 +18,7 @@ describe('ProgressMap', () => {
     expect(at(minute)).toBeGreaterThan(5 * at(120_000));
   });
 
-  it('learns that a progress that stands still says nothing', () => {
+  it('learns that a constant progress predicts nothing', () => {
     const map = new ProgressMap();
     for (let n = 0; n < 100; n++)
       for (const part of [0.1, 0.3, 0.5, 0.7, 0.9]) map.learn([[9, part * minute, part * minute]], minute);
@@ -48,7 +48,7 @@ describe('ProgressMap', () => {
     );
   });
 
-  it('goes on with what was kept of another one', () => {
+  it('continues from the saved counts of another one', () => {
     const first = new ProgressMap();
     for (let n = 0; n < 10; n++) first.learn(steps, minute);
     const second = new ProgressMap();
@@ -61,7 +61,7 @@ describe('ProgressMap', () => {
   });
 });
 
-describe('what polls show of a task', () => {
+describe('the progress shown by polls of a task', () => {
   it('is one sighting for each level, at most', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.double({ min: 0, max: 999, noNaN: true }))), (all) => {
@@ -75,7 +75,7 @@ describe('what polls show of a task', () => {
     );
   });
 
-  it('keeps the first and the last sighting of a level, and passes over a progress that falls back', () => {
+  it('keeps the first and the last sighting of a level, and ignores a progress that falls back', () => {
     let watch = watchedOn(undefined, 1000, 15);
     watch = watchedOn(watch, 2000, 17);
     watch = watchedOn(watch, 3000, 31);

@@ -50,7 +50,7 @@ describe('the kind of a task', () => {
     expect(at('turbo')).toContain('turbo');
   });
 
-  it('is another one for a click that opens a dialog than for the work after the dialog', () => {
+  it('is a different one for a click that opens a dialog and for the work after the dialog', () => {
     const press = [{ kind: 'text', text: 'Vary' }] as const;
     const asking = clickRecord({ request: { kind: 'click', press, fields: { prompt: 'p' } } });
     const modal = {} as NonNullable<JobRecord['modal']>;

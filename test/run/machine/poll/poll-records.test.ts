@@ -25,7 +25,7 @@ const artifacts = [{ output: 1, file: 'a', bytes: 1, sha256: 'h', mime: 'image/p
 const image = { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' } as const;
 
 describe('a task that is polled', () => {
-  it('is polled again by its age while it is unfinished, and no miss is left', () => {
+  it('is polled again by its age while it is unfinished, without a counted failure', () => {
     const ages: number[] = [];
     const pollInMs = (_: unknown, elapsedMs: number): number => {
       ages.push(elapsedMs);
@@ -39,7 +39,7 @@ describe('a task that is polled', () => {
     expect(ages).toEqual([5000]);
   });
 
-  it('is said to be unknown only while the service does not know it', () => {
+  it('is unknown only while the service does not know it', () => {
     const lost = transition(running()).fetched('poll', unknown).job;
     expect(lost.unknown).toBe(true);
     expect(transition(lost).fetched('poll', seen()).job.unknown).toBe(false);
@@ -51,7 +51,7 @@ describe('a task that is polled', () => {
     [99_400, '99 s'],
     [100_000, '1.7 min'],
     [25 * minute, '25 min'],
-  ])('fails once it is %i ms old and past its deadline, which is said in seconds or minutes', (age, said) => {
+  ])('fails once it is %i ms old and past its deadline, named in seconds or minutes', (age, said) => {
     const from = running({ submittedAt: epoch - age });
     const times = { taskMs: age, watchedSince: epoch - age };
     const { record } = transition(from, times).fetched('poll', seen()).job;
@@ -77,10 +77,10 @@ describe('a task that is polled', () => {
   });
 });
 
-describe('a task that failed and may pass', () => {
+describe('a task that failed and may succeed again', () => {
   const failing = seen({ state: 'failure', status: 'FAILURE', failReason: 'timed out' });
 
-  it('is submitted again as a new attempt, with nothing of the failed one but its reason', () => {
+  it('is submitted again as a new attempt, and keeps only the reason of the failed one', () => {
     const modal = { taskId: 'M', sent: 1 };
     const from = job(
       clickRecord({
@@ -123,7 +123,7 @@ describe('a task that failed and may pass', () => {
 });
 
 describe('a task that succeeded', () => {
-  it('replaces the files of the result that it was to replace, and no others', () => {
+  it('replaces the files of the earlier result, and no others', () => {
     const redo = running({ former: { taskId: 'T1', resubmits: 0 }, artifacts });
     const { record } = transition(redo).fetched('poll', seen(image)).job;
     expect([record.status, record.artifacts, record.former, record.redone?.count]).toEqual([
@@ -158,7 +158,7 @@ describe('a task that was named', () => {
     doubtful: { count: 1, since: 5 },
   };
 
-  it('is claimed with all that the job was before, so that it can go back to that', () => {
+  it('is claimed with the earlier data of the job, so that it can be reverted', () => {
     const before = imagineRecord({ ...named, status: 'in-doubt', tries: 3, finishedAt: 9, taskId: 'old' });
     const adopted = withAdoptedTask(before, 'T9', 4);
     expect(adopted).toMatchObject({ status: 'running', taskId: 'T9', tries: 0, cost: 6 });

@@ -44,7 +44,7 @@ const running = (status: string): Task => ({ id: '123', state: 'unfinished', sta
 describe('a task that was named for a job in doubt', () => {
   const named = withAdoptedTask(inDoubt, '123', 0.25);
 
-  it('is polled, and paid', () => {
+  it('is polled, and counted as paid', () => {
     expect(named).toMatchObject({ status: 'running', taskId: '123', cost: 0.75, attempts: 1 });
     expect(named.doubtful).toBeUndefined();
     expect(adopt(named, 0, undefined).want).toEqual({ kind: 'fetch', taskId: '123', why: 'poll' });
@@ -125,7 +125,7 @@ describe('a task past its deadline', () => {
     misses: retry.attempts - 1,
   });
 
-  it('is not given up by a poll that was only put off (429): it is no failed poll', () => {
+  it('is not given up by a deferred poll (429): it is not a failed poll', () => {
     const throttled = failure('service.throttled', 'throttle', { status: 429 });
     expect(seen(missed(watched), throttled).job.record.status).toBe('running');
     const out = failure('service.unavailable', 'retry', { status: 503 });
@@ -143,7 +143,7 @@ describe('a task past its deadline', () => {
     });
   });
 
-  it('has no error any more once it is finished, while its file is downloaded and afterwards', () => {
+  it('has no error any more once it is finished, during its download and afterwards', () => {
     const task: Task = {
       id: '123',
       state: 'success',

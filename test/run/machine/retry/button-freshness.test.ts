@@ -29,7 +29,7 @@ describe('buttons that are read while their clicks wait for their turn', () => {
     ['6/min', 6, 100],
     ['6/min, by a slow service', 6, 4000],
     ['60/min', 60, 100],
-  ])('%s: each is read no more than twice, and none is older than it may be', async (_, count, latency) => {
+  ])('%s: each is read no more than twice, and none is older than allowed', async (_, count, latency) => {
     const here = await withClicks(48);
     const limits = { tasks: 60, requests: 32, submit: { count, perMs: 60_000 } };
     const { end, reads, ages } = pressAll(here, { limits }, latency);
@@ -38,20 +38,20 @@ describe('buttons that are read while their clicks wait for their turn', () => {
     expect(reads).toBeLessThanOrEqual(2 * 48);
   });
 
-  it('are not read again where there is room for all', async () => {
+  it('are not read again where there are slots for all', async () => {
     const here = await withClicks(48);
     const { reads } = pressAll(here, { limits: { tasks: 60, requests: 32 } });
     expect(reads).toBe(48);
   });
 
-  it('stay fresh where few requests may be under way, and each takes long', async () => {
+  it('stay fresh where few requests may be in flight, and each takes long', async () => {
     const here = await withClicks(8);
     const { end, ages } = pressAll(here, { limits: { tasks: 2, requests: 2 } }, 9000);
     expect([end, ages.length]).toEqual([{ kind: 'complete' }, 8]);
     expect(Math.max(...ages)).toBeLessThanOrEqual(freshMs);
   });
 
-  it('are pressed before new jobs begin, however slowly submissions leave', async () => {
+  it('are pressed before new jobs begin, however slowly submissions are sent', async () => {
     const here = await world(`name: one
 matrix: { seed: { from: 1, to: 30 } }
 steps:

@@ -34,7 +34,7 @@ describe('a job that its route defers', () => {
     },
   );
 
-  it('keeps waiting where the route serves nobody, or one request of five', () => {
+  it('keeps waiting where the route serves no job, or one request of five', () => {
     const serves = (share: number) => (n: number) => ({
       served: Math.floor(10 * n * share),
       firsts: 10 * n,

@@ -24,7 +24,7 @@ describe('judgeTaskFailure', () => {
     ['Invalid request: account banned', undefined],
     ['Banned prompt detected. Your account may be blocked.', undefined],
     ['You are being rate limited.', undefined],
-  ])('says of %j how far it reaches: %s', (reason, about) => {
+  ])('finds for %j what the failure concerns: %s', (reason, about) => {
     expect(judgeTaskFailure(reason, 'FAILURE').about).toBe(about);
   });
 
@@ -117,7 +117,7 @@ describe('judgeTaskFailure', () => {
     ['both: permanent first', own(['lost'], ['worker lost']), 'worker lost', 'task.failed', false],
     ['neither', own(['a'], ['b']), '任务超时', 'task.failed', true],
     ['everything, and there is no reason', own([], ['/^/']), '', 'task.failed', false],
-  ])('the rules of a pipeline beat the table: %s', (_what, extra, reason, code, transient) => {
+  ])('the rules of a pipeline precede the table: %s', (_what, extra, reason, code, transient) => {
     const verdict = judgeTaskFailure(reason, 'FAILURE', extra);
     expect([verdict.error.code, verdict.transient]).toEqual([code, transient]);
   });

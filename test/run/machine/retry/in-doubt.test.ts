@@ -64,7 +64,7 @@ describe('a submission that is known to have made the task', () => {
     return { cost, doubtful };
   };
 
-  it('costs its share of what they may have cost, unless its price is known', () => {
+  it('costs its share of their possible cost, unless its price is known', () => {
     const doubtful = { count: 4, cost: 2 };
     expect(resolved({ doubtful })).toEqual({ cost: 0.5, doubtful: { count: 3, cost: 1.5 } });
     expect(resolved({ doubtful, cost: 1 })).toEqual({ cost: 1.5, doubtful: { count: 3, cost: 1.5 } });

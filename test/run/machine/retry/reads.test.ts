@@ -28,7 +28,7 @@ describe('a read of a finished task', () => {
     expect([last.status, last.error?.code]).toEqual(['failed', error.code]);
   });
 
-  it('goes on where it fails in any other way, and counts the deferral of the route', () => {
+  it('continues where it fails in any other way, and counts the deferral of the route', () => {
     const after = retryFetch(saving({ misses: 50 }), down, next, context()).job;
     expect(after).toMatchObject({ record: { status: 'saving' }, want: { kind: 'wait', next } });
     expect([after.misses, after.deferrals?.poll?.times, after.deferrals?.download]).toEqual([
@@ -38,7 +38,7 @@ describe('a read of a finished task', () => {
     ]);
   });
 
-  it('ends where the route serves all others, with how long that was', () => {
+  it('ends where the route serves all others, and says how long that was', () => {
     const tally = () => ({ served: 100, firsts: 100, firstsServed: 100 });
     const from = saving({ deferrals: { poll: deferred(40) } });
     const { record } = retryFetch(from, down, next, context({ tally })).job;
@@ -48,7 +48,7 @@ describe('a read of a finished task', () => {
     expect(retryFetch(other, down, next, context({ tally })).job.record.status).toBe('saving');
   });
 
-  it('rests ever longer, by its misses or by its deferrals, and as long as the service asks', () => {
+  it('waits longer each time, by failures or by deferrals, and as long as the service asks', () => {
     const rests = (from: Job, error = down): number => untils(fetchLater(from, error, next, context()).job);
     expect([0, 1, 2, 3].map((misses) => rests(saving({ misses })))).toEqual([500, 1000, 2000, 4000]);
     const throttled = failure('service.throttled', 'throttle', { retryAfterMs: 9000 });
@@ -57,7 +57,7 @@ describe('a read of a finished task', () => {
     expect(rests(saving({ deferrals: { poll: deferred(4), submit: deferred(9) } }))).toBe(4000);
   });
 
-  it('is a miss unless the route or the key prevented it', () => {
+  it('counts as failed unless the route or the API key prevented it', () => {
     const classes = ['throttle', 'unsent', 'retry', 'lost', 'permanent', 'stop'] as const;
     expect(classes.filter((kind) => countsAsMiss(failure('x', kind)))).toEqual([
       'retry',
@@ -70,7 +70,7 @@ describe('a read of a finished task', () => {
 describe('a download', () => {
   const error = { code: 'download.failed', message: 'm' };
 
-  it('is tried as often as anything, or as often as its caller says, and says how often', () => {
+  it('is tried retry.attempts times, or as its caller says, and names the number', () => {
     const tried = (misses: number, attempts?: number) =>
       retrySave(saving({ misses }), { error, next }, context(), attempts).job;
     expect([tried(4).record.status, tried(4).misses, tried(5).record.status]).toEqual([

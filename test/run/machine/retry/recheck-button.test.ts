@@ -56,11 +56,11 @@ describe('a reading of a button', () => {
       click({ want: { kind: 'answer' } }, { modal: { taskId: 'T', sent: 0 } }),
       false,
     ],
-  ])('is being made again where the click wants %s: %#', (_what, from, again) => {
+  ])('is being repeated where the click wants %s: %#', (_what, from, again) => {
     expect(isReadingAgain(from)).toBe(again);
   });
 
-  it('that was made again keeps the turn of its click', () => {
+  it('that was repeated keeps the turn of its click', () => {
     expect(hasItsTurn(click({ fresh: { ...fresh, again: true } }))).toBe(true);
     expect(hasItsTurn(click())).toBe(false);
     expect(hasItsTurn(click({ fresh: { ...fresh, again: true }, want: { kind: 'room' } }))).toBe(false);
@@ -87,7 +87,7 @@ describe('a refusal is checked once more', () => {
     expect(needsRecheck(click(), failed(kind, status), 6)).toBe(checked);
   });
 
-  it('where its status is 400 and its words are about the customId', () => {
+  it('where its status is 400 and its message is about the customId', () => {
     const error = failure('service.rejected', 'permanent', {
       status: 400,
       message: 'custom_id is not valid',
@@ -158,7 +158,7 @@ describe('a button that was refused and read again', () => {
     }
   });
 
-  it('is pressed at once, the same one too, where it was only shown when it was refused', () => {
+  it('is pressed at once, even the same one, where it was only shown when it was refused', () => {
     const error = { code: 'submit.refused', message: 'no' };
     const from = click({ refused: { customId: 'IMG::U1', error, shown: true } });
     expect(refusedBefore(from, 'IMG::U1', context()).job).toMatchObject({
@@ -168,7 +168,7 @@ describe('a button that was refused and read again', () => {
   });
 
   it.each(['关联任务不存在或已失效', '关联任务不存在或失效', '关联任务状态错误', 'TASK_STATUS_NOT_SUCCESS'])(
-    'is pressed again after a rest where what was said may pass: %s',
+    'is pressed again after a delay where the refusal may pass: %s',
     (message) => {
       const { job: again } = refusedBefore(before(message), 'IMG::U1', context());
       expect(again.want).toEqual({ kind: 'wait', until: epoch + 1000, next: submit });
@@ -185,7 +185,7 @@ describe('a button that was refused and read again', () => {
     });
   });
 
-  it('says how many tries there were, if there were several', () => {
+  it('names the number of tries, if there were several', () => {
     const messageAfter = (tries: number) =>
       refusedForGood(click({}, { tries }), { code: 'c', message: 'No.' }, epoch).job.record;
     expect(messageAfter(0)).toMatchObject({ status: 'failed', tries: 0, error: { message: 'No.' } });

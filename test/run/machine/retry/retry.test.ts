@@ -42,18 +42,18 @@ describe('defer', () => {
   const put = (from: Job, changes: Partial<JobContext> = {}, atLeastMs?: number) =>
     defer(from, { route: 'submit', error, atLeastMs, next }, context(changes));
 
-  it('rests ever longer, uses up no try, and never ends where nobody is served', () => {
+  it('waits longer each time, uses up no try, and never ends where no job is served', () => {
     const found = rests(revert(sent()), (from) => put(from, { taskMs: 0 }));
     expect(found.slice(0, 8)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
     expect(found).toHaveLength(20);
     expect(put(revert(sent(2))).job.record).toMatchObject({ attempts: 2, tries: 2 });
   });
 
-  it('rests for as long as the service asks', () => {
+  it('waits for as long as the service asks', () => {
     expect(put(sent(), {}, 90_000).job.want).toEqual({ kind: 'wait', until: epoch + 90_000, next });
   });
 
-  it('rests for no longer than the patience of the run, whatever is asked for', () => {
+  it('waits no longer than the patience of the run, whatever the service asks', () => {
     const { retry } = context();
     const until = epoch + retry.patienceMs;
     const hours = 2 * retry.patienceMs;
@@ -66,7 +66,7 @@ describe('defer', () => {
     for (const { job: then } of waits) expect(then.want).toEqual({ kind: 'wait', until, next });
   });
 
-  it('ends a job that is deferred while all others are served, by onStarved where it is given', () => {
+  it('ends a job that is deferred while all others are served, by onStarved if given', () => {
     let served = 0;
     const others = (): Partial<JobContext> => {
       served += 100;
@@ -90,7 +90,7 @@ describe('retryLater', () => {
   const tried = (from: Job, atLeastMs?: number) =>
     retryLater(from, { status: 'pending', error, atLeastMs, next, onExhausted }, context());
 
-  it('counts a try, keeps its error, and rests', () => {
+  it('counts a try, keeps its error, and waits', () => {
     const { record, want } = tried(sent(2)).job;
     expect(record).toMatchObject({ status: 'pending', attempts: 3, tries: 3, error });
     expect(want).toEqual({ kind: 'wait', until: epoch + 2000, next });
@@ -129,7 +129,7 @@ describe('retryFetch', () => {
     expect(rests(sent(), pollFails('permanent'))).toHaveLength(attempts - 1);
   });
 
-  it('goes on for as long as the route serves nobody', () => {
+  it('continues for as long as the route serves no job', () => {
     expect(rests(sent(), pollFails('retry'))).toHaveLength(20);
   });
 
@@ -140,7 +140,7 @@ describe('retryFetch', () => {
   });
 });
 
-it('retrySave ends after the given number of tries, and says how many there were', () => {
+it('retrySave ends after the given number of tries, and names the number', () => {
   const save = (from: Job) => retrySave(from, { error, next }, context(), 3);
   expect(rests(sent(), save)).toEqual([500, 1000]);
   const { record } = save({ ...sent(), misses: 2 }).job;

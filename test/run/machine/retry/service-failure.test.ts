@@ -26,11 +26,11 @@ it('the error of a full queue has its code and its message', () => {
   });
 });
 
-describe('what the record keeps of a failure', () => {
+describe('the recorded error of a failure', () => {
   const lost = failure('connection.lost', 'lost');
   const broken = failure('service.malformed', 'lost', { status: 200, requestId: 'R1', retryAfterMs: 7 });
 
-  it('is its code, its message, its status and its request id', () => {
+  it('has its code, its message, its status and its request id', () => {
     expect(jobError(lost)).toStrictEqual({ code: lost.code, message: lost.message });
     expect(jobError(broken)).toStrictEqual({
       code: 'service.malformed',
@@ -52,7 +52,7 @@ describe('what the record keeps of a failure', () => {
     });
   });
 
-  it('of a file has no member that is not known', () => {
+  it('of a file has no field that is unknown', () => {
     const gone = { code: 'download.status', class: 'retry', message: 'm' } as const;
     expect(fileError(gone)).toStrictEqual({ code: 'download.status', message: 'm' });
     expect(fileError({ ...gone, status: 503 })).toStrictEqual({

@@ -24,7 +24,7 @@ describe('the results of a poll of several tasks', () => {
     { key: 'b', taskId: 'T2' },
   ];
 
-  it('are shown to each job by the id of its task, whatever their order', () => {
+  it('are given to each job by the id of its task, in any order', () => {
     const value = [task('T2'), task('other'), task('T1')];
     expect(pollResults(targets, { ok: true, value })).toEqual([
       ['a', { type: 'fetched', why: 'poll', result: { ok: true, value: value[2] } }],
@@ -32,7 +32,7 @@ describe('the results of a poll of several tasks', () => {
     ]);
   });
 
-  it('say of a task that is missing that the service does not know it', () => {
+  it('say of a missing task that the service does not know it', () => {
     const [first, second] = pollResults(targets, { ok: true, value: [task('T2')] });
     expect(first).toMatchObject([
       'a',
@@ -50,7 +50,7 @@ describe('the results of a poll of several tasks', () => {
 });
 
 describe('the task to adopt', () => {
-  it('is the most advanced, of those the oldest, of those the one whose id comes first', () => {
+  it('is the most advanced, then the oldest, then the one whose id comes first', () => {
     const tasks = [
       task('failed', { state: 'failure' }),
       task('modal', { state: 'modal' }),
@@ -130,13 +130,13 @@ describe('a search', () => {
     );
   });
 
-  it('takes the age of a task from the doubt it ends, where a later submission was refused', () => {
+  it('takes the age of a task from its doubt, where a later submission was refused', () => {
     const { submittedAt: _, ...refused } = from.record;
     const { job: adopted } = transition({ ...from, record: refused }).searched([task('T1')]);
     expect(adopted.record.submittedAt).toBe(epoch - 60_000);
   });
 
-  it('that finds nothing is followed by room for the next submission, or by doubt after the last try', () => {
+  it('that finds nothing is followed by a slot for the next submission, or by doubt after the last try', () => {
     const none = transition(from).searched([]).job;
     expect(none).toMatchObject({ want: { kind: 'room' }, searched: 2, misses: 0 });
     const error = { code: 'service.unavailable', message: 'm' };
@@ -146,7 +146,7 @@ describe('a search', () => {
     expect(transition(spare).searched([]).job.want.kind).toBe('room');
   });
 
-  it('is made again where the list cannot be read, and given up into doubt where only it is refused', () => {
+  it('is repeated where the list cannot be read, and ends in doubt where only it is refused', () => {
     const down = failure('service.unavailable', 'retry', { status: 503 });
     const rested = transition(from).searched(down).job;
     expect(rested).toMatchObject({ want: { kind: 'wait', next: { kind: 'search' } }, misses: 4 });

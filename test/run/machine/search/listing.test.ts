@@ -9,7 +9,7 @@ const together = virtualSettings({
 });
 
 describe('tasks that are polled together', () => {
-  it('take a request for up to a hundred of them', async () => {
+  it('share a request for up to a hundred of them', async () => {
     const many = await world(grid(150));
     const { end } = many.run({ settings: together });
     expect([end, many.statuses()]).toEqual([{ kind: 'complete' }, { done: 150 }]);
@@ -20,7 +20,7 @@ describe('tasks that are polled together', () => {
     expect(requests).toBeLessThan(single.service.fetchTimes.length / 10);
   });
 
-  it('are polled one by one where the gateway lists none, with one notice', async () => {
+  it('are polled one by one where the gateway has no list, with one notice', async () => {
     const few = await world(grid(20), { lists: false });
     const { end, events } = few.run({ settings: together });
     expect([end, few.statuses()]).toEqual([{ kind: 'complete' }, { done: 20 }]);
@@ -30,7 +30,7 @@ describe('tasks that are polled together', () => {
     expect(few.service.lists).toHaveLength(1);
   });
 
-  it('a task that is not in the list is unknown, for its own job alone', () => {
+  it('are unknown where the list lacks them, for their own job alone', () => {
     const task = { id: 'T2', state: 'success', status: 'SUCCESS', buttons: [] } as const;
     const targets = [
       { key: 'a', taskId: 'T1' },

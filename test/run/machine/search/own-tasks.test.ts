@@ -15,7 +15,7 @@ const made = (id: string, submittedAt: number): Task => ({
 const hour = 3_600_000;
 const ids = (tasks: readonly Task[]): readonly string[] => tasks.map(({ id }) => id);
 
-describe('the tasks that can be what became of a submission', () => {
+describe('the tasks that a submission may have made', () => {
   it('are those made since the first unclear one, however long ago the last one was sent', () => {
     const record = imagineRecord({
       key: 'aa11',
@@ -36,7 +36,7 @@ describe('the tasks that can be what became of a submission', () => {
     expect(ids(ownTasks(record, [], tasks))).toEqual(['own']);
   });
 
-  it('are those made since its click where a dialog was answered later', () => {
+  it('are those made since its click where a dialog was confirmed later', () => {
     const record = clickRecord({
       key: 'aa11',
       submittedAt: epoch + 2 * hour,
@@ -47,13 +47,13 @@ describe('the tasks that can be what became of a submission', () => {
     expect(ids(ownTasks(record, history, tasks))).toEqual(['went on']);
   });
 
-  it('are those of a service whose clock is five minutes late, and no older ones', () => {
+  it('include those of a service whose clock is five minutes late, and no older ones', () => {
     const record = imagineRecord({ key: 'aa11', submittedAt: epoch });
     const tasks = [made('late clock', epoch - 300_000), made('older', epoch - 300_001)];
     expect(ids(ownTasks(record, [], tasks))).toEqual(['late clock']);
   });
 
-  it('are the furthest first, of those the oldest; one without a time is not older than the submission', () => {
+  it('are ordered by progress, then age; one without a time is not older than the submission', () => {
     const record = imagineRecord({ key: 'aa11', submittedAt: epoch });
     const { submittedAt: _, ...timeless } = made('timeless', 0);
     const tasks: readonly Task[] = [

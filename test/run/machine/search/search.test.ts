@@ -19,7 +19,7 @@ const raise = (): never => {
 };
 const totals = ({ store }: World) => store.totals();
 
-describe('a submission that was answered by 504', () => {
+describe('a submission answered with 504', () => {
   it('is not sent again where the service lists its task, which is adopted and paid once', async () => {
     const here = await world(grid(3), {
       onSubmit: ({ number }) => (number === 1 ? made : undefined),
@@ -145,7 +145,7 @@ describe('a submission that was answered by 504', () => {
 describe('a gateway that does not list its tasks', () => {
   const script: GatewayScript = { onSubmit: ({ number }) => (number <= 2 ? lost : undefined) };
 
-  it('is sent the submission again, with one notice', async () => {
+  it('gets the submission again, with one notice', async () => {
     const here = await world(grid(2), script);
     const { events } = here.run();
     expect(here.statuses()).toEqual({ done: 2 });
@@ -153,13 +153,13 @@ describe('a gateway that does not list its tasks', () => {
     expect([here.service.submits.length, notices]).toEqual([4, ['service.no-listing']]);
   });
 
-  it('is not searched where submissions carry no tag', async () => {
+  it('is not asked for a list where submissions have no tag', async () => {
     const here = await world(grid(2), { ...script, onSearch: all });
     here.run({ settings: virtualSettings({ tag: false }) });
     expect([here.statuses(), here.service.searches]).toEqual([{ done: 2 }, 0]);
   });
 
-  it('is not searched after a 503, which made no task', async () => {
+  it('is not asked for a list after a 503, which made no task', async () => {
     const unavailable = failure('service.unavailable', 'retry', { status: 503 });
     const here = await world(grid(1), {
       onSubmit: ({ number }) => (number <= 2 ? { error: unavailable } : undefined),
@@ -176,7 +176,7 @@ describe('a job that a run puts in doubt (--in-doubt find)', () => {
   const notices = (events: readonly { readonly type: string; readonly code?: string }[]): unknown[] =>
     events.flatMap(({ type, code }) => (type === 'run:notice' ? [code] : []));
 
-  it('is searched for in this run, by a gateway that lists its newest tasks only, and goes on with what follows', async () => {
+  it('is searched for in this run, by a gateway that lists its newest tasks only, and continues with later steps', async () => {
     const script: GatewayScript = {
       onSubmit: ({ number }) => (number === 2 ? cut : undefined),
       onSearch: (tasks) => tasks.slice(-15),
@@ -193,7 +193,7 @@ describe('a job that a run puts in doubt (--in-doubt find)', () => {
     expect([held.statuses(), held.service.searches]).toEqual([{ done: 118, 'in-doubt': 1, pending: 1 }, 0]);
   });
 
-  it('is searched for together with others: by one list, and by no other within 30 s or while one is under way', async () => {
+  it('is searched for together with others: by one list, and by no other within 30 s or while one is in flight', async () => {
     const searches: [at: number, ms: number][] = [];
     const here = await world(grid(40), {
       onSubmit: ({ number }) => (number % 2 === 0 ? cut : undefined),
@@ -240,7 +240,7 @@ describe('a job that a run puts in doubt (--in-doubt find)', () => {
     expect(at.slice(1).every((one, n) => one - (at[n] ?? 0) >= 30_000)).toBe(true);
   });
 
-  it('is found by the search that is under way when the run is to end; one that is not is left', async () => {
+  it('is found by the search in flight when the run is to end; without a search it is left', async () => {
     const script: GatewayScript = { onSubmit: () => cut, onSearch: all };
     const [during, before] = await Promise.all([world(grid(1), script), world(grid(1), script)]);
     const slow = { settings: find, latency: () => 1000 } as const;
@@ -267,7 +267,7 @@ describe('a job that a run puts in doubt (--in-doubt find)', () => {
     expect(left).toContainEqual({ running: 1 });
   });
 
-  it('is said once not to be found where the gateway lists no tasks', async () => {
+  it('is reported once as not found where the gateway lists no tasks', async () => {
     const here = await world(grid(4), { onSubmit: () => cut });
     const { events } = here.run({ settings: find });
     expect([here.statuses(), notices(events)]).toEqual([{ 'in-doubt': 4 }, ['service.no-listing']]);

@@ -4,7 +4,7 @@ import { type GatewayScript, ScriptedGateway } from '../../../rig/gateway/script
 import { endsOf, oneJob, onlySubmit, slicesRig } from './slices-rig.ts';
 
 describe('the end of a slice', () => {
-  it('is said once, with the commit after which all its cells are closed', async () => {
+  it('is reported once, with the commit after which all its cells are closed', async () => {
     const { worker, cells, record } = await slicesRig();
     const one = worker();
     one.begin(1, cells[0], cells[1]);
@@ -15,7 +15,7 @@ describe('the end of a slice', () => {
     expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
   });
 
-  it('says of a closed one whether jobs are left below one in doubt', async () => {
+  it('says for a closed slice whether jobs are left below an unconfirmed one', async () => {
     const ends = async (onSubmit: NonNullable<GatewayScript['onSubmit']>) => {
       const { worker, cells } = await slicesRig(oneJob.replace('a picture"', 'a picture", path: U1'));
       const one = worker();
@@ -28,7 +28,7 @@ describe('the end of a slice', () => {
     expect(await ends(({ pressed }) => (pressed === '' ? undefined : lost))).toEqual([closed]);
   });
 
-  it('waits for cells that were not given yet', async () => {
+  it('waits for cells that were not passed on yet', async () => {
     const { worker, cells } = await slicesRig();
     const one = worker();
     const { left, ...claimed } = one.claim(1);
@@ -58,7 +58,7 @@ describe('the end of a slice', () => {
     expect(other.scheduler.awaited).toEqual([]);
   });
 
-  it('comes 2 s after it last had something to do, however long it had waited before', async () => {
+  it('comes 2 s after it last had work, however long it had waited before', async () => {
     const text = `name: t
 matrix: { turn: { from: 1, to: 2 } }
 steps:
@@ -93,7 +93,7 @@ steps:
     expect(endsOf(other.commitAll())).toEqual(['2/1 waits']);
   });
 
-  it('does not come while one of its own jobs is under way', async () => {
+  it('does not come while one of its own jobs is in flight', async () => {
     const text = `name: t
 matrix: { turn: { from: 1, to: 2 } }
 steps:
@@ -110,7 +110,7 @@ steps:
     expect(endsOf(other.commitAll())).toEqual([]);
   });
 
-  it('is not said of one of which cells are left because the run ends early', async () => {
+  it('is not reported for a slice whose cells are left because the run ends early', async () => {
     const { worker, cells } = await slicesRig(oneJob.replace('a picture"', 'a picture", path: U1'));
     const one = worker();
     one.begin(1, cells[0]);
@@ -124,7 +124,7 @@ steps:
     expect([endsOf({ events }), one.scheduler.held]).toEqual([[], { jobs: 0, cells: 0 }]);
   });
 
-  it('keeps no run from its own end: nothing is waited for that others do', async () => {
+  it('does not delay the end of a run, which does not wait for the work of others', async () => {
     const { worker, cells } = await slicesRig();
     const [one, other] = [worker(), worker()];
     one.begin(1, cells[0]);

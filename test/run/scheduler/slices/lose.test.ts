@@ -23,7 +23,7 @@ steps:
 `;
 
 describe('a slice that is lost', () => {
-  it('leaves its rooms to others, who are told after each input how many are in use', async () => {
+  it('leaves its task slots to others, who are told after each input how many are in use', async () => {
     const { worker, cells } = await slicesRig();
     const used: number[] = [0];
     const one = worker({ rooms: { granted: 5, note: (tasks) => used.push(tasks) } });
@@ -35,7 +35,7 @@ describe('a slice that is lost', () => {
     expect([used.at(-1), one.scheduler.tasks]).toEqual([0, 0]);
   });
 
-  it('leaves nothing to commit but that its submission never left', async () => {
+  it('leaves nothing to commit except that its submission was never sent', async () => {
     const { worker, cells, key, record } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -50,7 +50,7 @@ describe('a slice that is lost', () => {
     expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
   });
 
-  it('sends nothing of a commit that was under way, durable or not', async () => {
+  it('sends nothing of a commit in flight, durable or not', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -75,7 +75,7 @@ describe('a slice that is lost', () => {
     expect([record(), state.attempts('')]).toEqual([undefined, []]);
   });
 
-  it('claims no task that stands for a submission that was to replace it, and was not accepted', async () => {
+  it('adopts no task for a submission that was to replace it, and was not accepted', async () => {
     const { worker, cells, state, key } = await slicesRig();
     const one = worker();
     one.begin(1, cells[0]);
@@ -115,7 +115,7 @@ describe('a slice that is lost', () => {
     }
   });
 
-  it('is over only once its request under way is heard', async () => {
+  it('ends only once its request in flight has a result', async () => {
     const { worker, cells, state } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -130,7 +130,7 @@ describe('a slice that is lost', () => {
   it.each([
     ['names the task', undefined, '7'],
     ['says that there is none', full, undefined],
-  ] as const)('%s that it has heard of and could not make durable', async (_what, answer, taskId) => {
+  ] as const)('%s that it has received and could not make durable', async (_what, answer, taskId) => {
     const { worker, cells, state } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -154,7 +154,7 @@ describe('a slice that is lost', () => {
     expect(record()).toMatchObject({ status: 'submitting', attempts: 1, submittedBy: '2/1' });
   });
 
-  it('is told apart from the same slice that is held anew', async () => {
+  it('is distinguished from the same slice under a new lease', async () => {
     const { worker, cells, record } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -167,7 +167,7 @@ describe('a slice that is lost', () => {
     expect(one.scheduler.held.cells).toBe(1);
   });
 
-  it('is not closed because of what was decided for an earlier holding and is never written', async () => {
+  it('is not closed because of a decision for an earlier lease that is never written', async () => {
     const { worker, cells, state, record } = await slicesRig(oneCall);
     const [one, other] = [worker(), worker()];
     const held = one.begin(1, cells[0]);
@@ -187,7 +187,7 @@ describe('a slice that is lost', () => {
     expect(record()?.status).toBe('pending');
   });
 
-  it('takes back no submission for the first answer to a dialog, which counted none, and that of a further one', async () => {
+  it('reverts no submission for the first confirm of a modal, which counted none, but that of a further one', async () => {
     const { worker, cells, state } = await slicesRig(zoom);
     const gateway = new ScriptedGateway();
     const answers = ({ commit }: ReturnType<TestWorker['take']>): boolean =>
@@ -225,7 +225,7 @@ describe('a slice that is lost', () => {
   const asks = ({ effects }: { readonly effects: readonly Effect[] }): readonly (number | undefined)[] =>
     effects.flatMap(({ job, send }) => (send.kind === 'ask' ? [job.hold?.slice] : []));
 
-  it('leaves the tokens of a call that never left to the others', async () => {
+  it('leaves the tokens of an unsent call to the others', async () => {
     const { worker, cells } = await slicesRig(twoCalls);
     const one = worker(undefined, tight);
     const held = one.begin(1, cells[0]);
@@ -234,7 +234,7 @@ describe('a slice that is lost', () => {
     expect(asks(one.commitAll())).toEqual([2]);
   });
 
-  it('leaves the tokens of a call to the others whose commit was under way when it was lost', async () => {
+  it('leaves the tokens of a call to the others whose commit was in flight when it was lost', async () => {
     const { worker, cells, state } = await slicesRig(twoCalls);
     const one = worker(undefined, tight);
     const held = one.begin(1, cells[0]);
@@ -245,7 +245,7 @@ describe('a slice that is lost', () => {
     expect(asks(one.commitAll())).toEqual([2]);
   });
 
-  it('keeps the tokens of a call that left until it is answered, and then counts those it took', async () => {
+  it('keeps the tokens of a sent call until it is answered, and then counts those it took', async () => {
     const { worker, cells } = await slicesRig(twoCalls);
     const one = worker(undefined, tight);
     const held = one.begin(1, cells[0]);

@@ -7,7 +7,7 @@ steps: { grid: { imagine: "picture {{ turn }}" } }
 `;
 
 describe('slices of dead workers', () => {
-  it('are taken though no cells are wanted, until none is left', async () => {
+  it('are taken even if no cells are needed, until none is left', async () => {
     const { worker, cells } = await slicesRig(pictures);
     const one = worker({ rooms: { granted: 1 } });
     one.begin(1, ...cells);

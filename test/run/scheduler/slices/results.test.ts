@@ -10,7 +10,7 @@ steps: { grid: { imagine: "picture {{ turn }}" } }
 `;
 
 describe('a result for a slice', () => {
-  it('is a fact and nothing else once the slice is lost', async () => {
+  it('is only a fact once the slice is lost', async () => {
     const { worker, cells, key } = await slicesRig();
     const [one, other] = [worker(), worker()];
     const held = one.begin(1, cells[0]);
@@ -45,7 +45,7 @@ describe('a result for a slice', () => {
     expect(heard).toContainEqual([second.job.record.key, undefined]);
   });
 
-  it('says nothing where it leaves open whether there is a task', async () => {
+  it('is not a fact where it leaves open whether there is a task', async () => {
     const { worker, cells } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -59,7 +59,7 @@ describe('a result for a slice', () => {
     expect(one.take().commit).not.toHaveProperty('heard');
   });
 
-  it('goes on from the take-up that asked, and from no earlier one of the same job', async () => {
+  it('counts for the lease that sent its request, and for no earlier one of the same job', async () => {
     const { worker, cells, record } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
@@ -78,8 +78,8 @@ describe('a result for a slice', () => {
   });
 });
 
-describe('a commit of which others hold a part', () => {
-  it('sends what it may and waits for the rest', async () => {
+describe('a commit that others hold in part', () => {
+  it('sends its own part and waits for the rest', async () => {
     const { worker, cells, record } = await slicesRig();
     const [one, other] = [worker(), worker()];
     one.begin(1, cells[0]);
@@ -98,7 +98,7 @@ describe('a commit of which others hold a part', () => {
     ['before it was lost', true],
     ['after it was taken anew', false],
   ])(
-    'sends nothing for a slice that was lost and taken anew meanwhile, if durable %s',
+    'sends nothing for a slice that was lost and taken again meanwhile, if durable %s',
     async (_when, isFirst) => {
       const { worker, cells, state } = await slicesRig();
       const one = worker();
@@ -112,7 +112,7 @@ describe('a commit of which others hold a part', () => {
     },
   );
 
-  it('closes no slice because of what was not written', () => {
+  it('closes no slice because of an unwritten record', () => {
     const end = { type: 'slice:end', slice: 2, epoch: 1, how: 'closed' } as const;
     const record = jobRecord('a', 'failed');
     const commit = { records: [record], attempts: [], effects: [], events: [end] };

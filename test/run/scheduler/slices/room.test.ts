@@ -22,8 +22,8 @@ async function leftSlice(): Promise<SlicesRig & { readonly gateway: ScriptedGate
   return { ...rig, gateway };
 }
 
-describe('a worker without room', () => {
-  it('finishes the task that a dead one has left, and the rest of the slice once there is room', async () => {
+describe('a worker without task slots', () => {
+  it('finishes the task that a dead one has left, and the rest of the slice once it has slots', async () => {
     const { worker, cells, record, gateway } = await leftSlice();
     const rooms = {
       get granted() {
@@ -44,7 +44,7 @@ describe('a worker without room', () => {
     expect(record()).toMatchObject({ status: 'done', attempts: 1 });
   });
 
-  it('gives the rest of the slice back where there is no room in time', async () => {
+  it('gives the rest of the slice back where it gets no slot in time', async () => {
     const { worker, cells, key, record, gateway } = await leftSlice();
     const one = worker({ rooms: { granted: 0 } });
     one.begin(1, ...cells);
@@ -56,7 +56,7 @@ describe('a worker without room', () => {
     expect(gateway.submits).toHaveLength(2);
   });
 
-  it('holds a few slices in which nothing is under way, for 5 s', async () => {
+  it('holds a few slices in which nothing is in flight, for 5 s', async () => {
     const { worker, cells } = await slicesRig(pictures);
     const one = worker({ rooms: { granted: 0 } });
     let taken = 0;
@@ -76,7 +76,7 @@ describe('a worker without room', () => {
     expect([one.commitAll().effects, one.scheduler.held.cells]).toEqual([[], 0]);
   });
 
-  it('gives back what waits for the room that it has lost', async () => {
+  it('gives back the slices that wait for slots it has lost', async () => {
     const { worker, cells } = await slicesRig(pictures);
     const rooms = { granted: 1 };
     const one = worker({ rooms });
@@ -102,7 +102,7 @@ describe('a worker without room', () => {
     expect(submits(next.commitAll())).toHaveLength(1);
   });
 
-  it('is not told apart from any other once it has room, or shares none', async () => {
+  it('is like any other once it has slots, or shares none', async () => {
     const { worker, cells } = await slicesRig(pictures);
     const rooms = { granted: 0 };
     const one = worker({ rooms });

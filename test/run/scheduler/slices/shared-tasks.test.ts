@@ -60,7 +60,7 @@ describe('two workers whose submissions got the same task id', () => {
     expect(statuses(here)).toEqual(['in-doubt', 'in-doubt']);
   });
 
-  it('say of a result that was there before that it may be another’s', async () => {
+  it('report that an earlier result may belong to another job', async () => {
     const here = await pair({});
     finishTogether([here.one], here.gateway);
     const [first] = here.records();
@@ -74,7 +74,7 @@ describe('two workers whose submissions got the same task id', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'run:notice', code: 'task.shared' }));
   });
 
-  it('leave what the service says is an equal request’s to both', async () => {
+  it('leave a task to both where the service says that their requests are equal', async () => {
     const here = await pair({});
     finishTogether([here.one], here.gateway);
     const taskId = here.records()[0]?.taskId ?? '';
@@ -83,7 +83,7 @@ describe('two workers whose submissions got the same task id', () => {
     expect(statuses(here)).toEqual(['done', 'done']);
   });
 
-  it('answer no dialog of another', async () => {
+  it('confirm no dialog of another job', async () => {
     const path = ', path: [U1, { button: Vary (Subtle), remix: true, prompt: a hat }]';
     const here = await pair(
       { repeatsId: ({ pressed, number }) => pressed.includes('Vary') && number % 2 === 0, tells: 'state' },

@@ -3,7 +3,7 @@ import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
-describe('what a slice was left with', () => {
+describe('an unfinished job of a slice', () => {
   it('is in doubt while its sender may live, and is not submitted again', async () => {
     const { worker, cells, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
@@ -20,7 +20,7 @@ describe('what a slice was left with', () => {
     expect(record()).toMatchObject({ status: 'in-doubt' });
   });
 
-  it('is polled once the one who sent it says what it heard', async () => {
+  it('is polled once its sender has reported the result', async () => {
     const { worker, cells, record, state, key } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -38,7 +38,7 @@ describe('what a slice was left with', () => {
     expect(record()).not.toHaveProperty('sender');
   });
 
-  it('is submitted again where its submission never left, once', async () => {
+  it('is submitted again where its submission was never sent, once', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -55,7 +55,7 @@ describe('what a slice was left with', () => {
     expect(record()).toMatchObject({ status: 'submitting', attempts: 1 });
   });
 
-  it('leaves a job alone that this worker carries out by now for another slice', async () => {
+  it('leaves a job unchanged that this worker now runs for another slice', async () => {
     const { worker, cells, key, record } = await slicesRig();
     const [first, second, third] = [worker(), worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -82,7 +82,7 @@ describe('what a slice was left with', () => {
     expect(record()).toMatchObject({ status: 'running', taskId: '7', submittedBy: '2/1' });
   });
 
-  it('is taken up once the commit is refused that knew nothing of it', async () => {
+  it('is taken up once the commit that did not know it is refused', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     second.begin(2, cells[1]);
@@ -97,7 +97,7 @@ describe('what a slice was left with', () => {
     expect(state.rows.get(record()?.key ?? '')).toMatchObject({ slice: 1, holder: '1/2' });
   });
 
-  it('is taken up though the slice in which it was begun is lost before that is refused', async () => {
+  it('is taken up even if the slice in which it was begun is lost before that is refused', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const other = second.begin(2, cells[1]);
@@ -116,7 +116,7 @@ describe('what a slice was left with', () => {
 });
 
 describe('a slice that is held again', () => {
-  it('begins a job anew whose submission for the earlier holding is refused', async () => {
+  it('restarts a job whose submission for the earlier lease is refused', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const one = worker();
     one.begin(1, cells[0]);
@@ -133,7 +133,7 @@ describe('a slice that is held again', () => {
 });
 
 describe('a slice without cells', () => {
-  it('is not closed while what it was left with waits for a commit to be refused', async () => {
+  it('is not closed while its unfinished jobs wait for a commit to be refused', async () => {
     const { worker, cells, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -155,8 +155,8 @@ matrix: { turn: { from: 1, to: 2 } }
 steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
 `;
 
-describe('a slice whose job another slice asks for', () => {
-  it('is not closed before what it was left with is durable, and the job is taken up from there', async () => {
+describe('a slice whose job another slice needs', () => {
+  it('is not closed before its unfinished jobs are durable, and the job is taken up from there', async () => {
     const { worker, cells, record } = await slicesRig(calls);
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -177,8 +177,8 @@ describe('a slice whose job another slice asks for', () => {
   });
 });
 
-describe('what is heard late', () => {
-  it('goes with what was decided of the job for another slice and is not durable yet', async () => {
+describe('a late fact', () => {
+  it('is combined with the decision about the job for another slice that is not durable yet', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -202,7 +202,7 @@ describe('what is heard late', () => {
 });
 
 describe('a submission', () => {
-  it('is not taken for another one of the same moment by the same worker', async () => {
+  it('is not confused with another one of the same time by the same worker', async () => {
     const { worker, cells, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
@@ -218,7 +218,7 @@ describe('a submission', () => {
     expect(record()).toMatchObject({ status: 'in-doubt', sender: '3/1', submittedBy: '3/1' });
   });
 
-  it('is not taken for another one of the same moment by another worker', async () => {
+  it('is not confused with another one of the same time by another worker', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second, third] = [worker(), worker(), worker()];
     first.begin(1, cells[0]);

@@ -56,7 +56,7 @@ function enter(jobs: ActiveJobs, ...all: readonly Job[]): ActiveJobs {
   return jobs;
 }
 
-describe('room for tasks', () => {
+describe('a task slot', () => {
   it('is used from its grant until the task ends, and by no job twice', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4 });
     const life: readonly Job[] = [
@@ -94,7 +94,7 @@ describe('room for tasks', () => {
     expect([jobs.hasRoom, jobs.held, jobs.tasksInFlight, jobs.get('a')]).toEqual([true, 1, 1, undefined]);
   });
 
-  it('is that of the run, or less where fewer tasks are granted to it', () => {
+  it('is limited by the run, or by the grant where that is lower', () => {
     const rooms = { granted: 1 };
     const jobs = putAll(activeJobs({ tasks: 2, requests: 4 }, { rooms }), running('a'));
     expect(jobs.hasRoom).toBe(false);
@@ -104,7 +104,7 @@ describe('room for tasks', () => {
     expect(jobs.hasRoom).toBe(false);
   });
 
-  it('is not given while images are downloaded more slowly than tasks end', () => {
+  it('is not granted while images are downloaded more slowly than tasks end', () => {
     const jobs = activeJobs({ tasks: 2, requests: 4 });
     for (let count = 0; count < 47; count++) jobs.put(saving(`s${count}`));
     expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([true, true]);
@@ -112,7 +112,7 @@ describe('room for tasks', () => {
     expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([false, false]);
   });
 
-  it('counts the tasks in flight, submissions and text calls under way', () => {
+  it('is counted, as are submissions and text calls in flight', () => {
     const text = job(textRecord({ key: 't', status: 'submitting' }), { want: answer });
     const jobs = putAll(
       activeJobs({ tasks: 9, requests: 4 }),
@@ -128,14 +128,14 @@ describe('room for tasks', () => {
 });
 
 describe('room for a cell', () => {
-  it('counts the jobs that wait for room for a task', () => {
+  it('counts the jobs that wait for a task slot', () => {
     const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'room' }));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(running('b'));
     expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
   });
 
-  it('counts no job that was deferred: others may go before it', () => {
+  it('does not count deferred jobs: others may go before them', () => {
     const deferred = (key: string): Job => ({ ...queued(key), deferrals: { submit: once } });
     const jobs = putAll(activeJobs({ tasks: 1, requests: 1 }), deferred('a'));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
@@ -143,7 +143,7 @@ describe('room for a cell', () => {
     expect(jobs.hasRoomForCell(epoch)).toBe(false);
   });
 
-  it.each(['submit', 'text', 'poll'] as const)('has a bound of jobs that the route %s deferred', (route) => {
+  it.each(['submit', 'text', 'poll'] as const)('has a limit of jobs that the route %s deferred', (route) => {
     const jobs = activeJobs({ tasks: 1, requests: 1 });
     const deferred = (key: string): Job => ({
       ...queued(key, { kind: 'room' }),
@@ -161,7 +161,7 @@ describe('room for a cell', () => {
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
   });
 
-  it('counts a job that rests before it wants room again, and no deferral of a download', () => {
+  it('counts a job that waits before it requests a slot again, and no deferral of a download', () => {
     const jobs = activeJobs({ tasks: 1, requests: 1 });
     for (const key of ['a', 'b', 'c', 'd']) jobs.put({ ...saving(key), deferrals: { download: once } });
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
@@ -172,7 +172,7 @@ describe('room for a cell', () => {
     expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
   });
 
-  it('has a bound of text calls, the requests in flight; finished ones are none', () => {
+  it('has a limit of text calls, the requests in flight; finished ones do not count', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4 });
     const text = (key: string): Job => job(textRecord({ key }));
     for (const key of ['a', 'b', 'c']) jobs.put(text(key));
@@ -193,7 +193,7 @@ describe('room for a cell beside a text call whose kind is refused', () => {
   const refuse = (jobs: ActiveJobs): void =>
     jobs.routes.queues.text.lane(ask('', 'full')).restUntil(epoch + 5000);
 
-  it('is not taken by those that wait, whether or not they were deferred, and is bounded by 1,024 of them', () => {
+  it('is not taken by waiting ones, deferred or not, which are limited to 1,024', () => {
     for (const changes of [{}, { deferrals: { text: once } }]) {
       const jobs = activeJobs({ tasks: 2, requests: 4 });
       for (let count = 0; count < 1024; count += 1) jobs.put(ask(`f${count}`, 'full', changes));
@@ -217,7 +217,7 @@ describe('room for a cell beside a text call whose kind is refused', () => {
   });
 });
 
-describe('the next job that gets room', () => {
+describe('the next job that gets a task slot', () => {
   it('comes from new jobs and from deferred ones in turn, the new ones first', () => {
     const deferred = (key: string): Job => ({
       ...queued(key, { kind: 'room' }),
@@ -239,14 +239,14 @@ describe('the next job that gets room', () => {
     expect([jobs.takeForRoom()?.record.key, jobs.takeForRoom()?.record.key]).toEqual(['often', 'once']);
   });
 
-  it('is no deferred one where the job has a modal: its task waits on the service', () => {
+  it('is not a deferred one where the job has a modal: its task waits on the service', () => {
     const open: Job = { ...modal('m', { kind: 'room' }), deferrals: { submit: once } };
     const jobs = enter(activeJobs(), { ...queued('d', { kind: 'room' }), deferrals: { submit: once } }, open);
     expect(jobs.takeForRoom()?.record.key).toBe('m');
   });
 });
 
-describe('a want', () => {
+describe('a next request', () => {
   const source = { isText: true } as const;
   it.each<[string, NextRequest, 'submit' | 'poll' | 'download' | 'text']>([
     ['a submission', { kind: 'submit' }, 'submit'],
@@ -264,12 +264,12 @@ describe('a want', () => {
     expect([fronts, jobs.takeForRoom()]).toEqual([[route], undefined]);
   });
 
-  it('a rest waits until its moment', () => {
+  it('waits until its time', () => {
     const jobs = enter(activeJobs(), queued('a', rest({ kind: 'submit' })));
     expect(jobs.delayed.nextAt()).toBe(epoch + 5000);
   });
 
-  it.each(['answer', 'nothing'] as const)('for %s waits in no queue', (kind) => {
+  it.each(['answer', 'nothing'] as const)('for %s is in no queue', (kind) => {
     const jobs = enter(activeJobs(), queued('a', { kind }));
     expect([jobs.routes.nextAt(epoch), jobs.delayed.nextAt(), jobs.takeForRoom()]).toEqual([
       undefined,
@@ -288,7 +288,7 @@ describe('a submission', () => {
   const takes = (tasks: number): ActiveJobs =>
     activeJobs({ tasks: 9, requests: 4 }, undefined, { perMinute: {}, tasks });
 
-  it('is held while the service has as many tasks as it takes, and submissions under way count', () => {
+  it('is held while the service has as many tasks as it takes, and submissions in flight count', () => {
     const any = putAll(activeJobs({ tasks: 9, requests: 4 }), running('a'), running('b'));
     expect(leavesAt(any, queued('c'))).toBeLessThanOrEqual(epoch);
     const jobs = putAll(takes(2), running('a'), running('b'));
@@ -345,7 +345,7 @@ describe('a submission', () => {
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
   });
 
-  it('that has its turn does not wait for the slot of a deferred click: the other may stand behind it', () => {
+  it('that has its turn does not wait for the slot of a deferred click, which may be queued behind it', () => {
     const jobs = putAll(takes(2), running('a'));
     const fresh = { button, readAt: epoch, again: true } as const;
     jobs.put({ ...click('k', { fresh }), deferrals: { submit: once } });

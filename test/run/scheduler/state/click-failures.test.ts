@@ -55,7 +55,7 @@ describe('a click that fails again and again', () => {
     expect(said((number) => `task ${'x'.repeat(number)} is gone`)).toBeUndefined();
   });
 
-  it('by a missing button fails for one reason whatever is offered', () => {
+  it('for a missing button fails for one reason whatever is offered', () => {
     const missing = (number: number): JobRecord => {
       const { pressed: _, ...record } = failed();
       return { ...record, error: { code: 'button.missing', message: `It offers: ${'y'.repeat(number)}.` } };
@@ -70,11 +70,11 @@ describe('a click that fails again and again', () => {
     ['500', { error: { code: 'x', message: 'm', httpStatus: 500 } }, false],
     ['no status', { error: { code: 'x', message: 'm' } }, false],
     ['a task', { taskId: 'T1' }, false],
-  ])('counts by the refusal of its button alone: %s', (_, changes, counts) => {
+  ])('counts refusals of its button only: %s', (_, changes, counts) => {
     expect(endsAfter(() => failed(changes)) === 20).toBe(counts);
   });
 
-  it('does not count where nothing was pressed, where there is no error, and for what is no click', () => {
+  it('does not count where nothing was pressed, where there is no error, and for a job that is not a click', () => {
     const { pressed: _, ...unpressed } = failed();
     const { error: __, ...silent } = failed();
     const { request } = imagineRecord();

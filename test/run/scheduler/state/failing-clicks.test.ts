@@ -27,7 +27,7 @@ describe('a click that never works', () => {
   });
 
   it.each<[string, string, GatewayScript]>([['is there several times', '/upsample/', {}]])(
-    'ends the run too where its button %s',
+    'also ends the run where its button %s',
     async (_what, path, script) => {
       const here = await world(grid(200, path), script);
       expect(here.run({ settings }).end).toMatchObject({ kind: 'stopped', code: 'click.never-works' });

@@ -24,8 +24,8 @@ function fail(files: FileTroubles, kinds: readonly SaveFailure['class'][], from 
 
 const many = (kind: SaveFailure['class'], count = filesInVain) => Array.from({ length: count }, () => kind);
 
-describe('files that cannot be had', () => {
-  it('end the run at the twentieth where no reason passes, and begin no task from then on', () => {
+describe('files that cannot be downloaded', () => {
+  it('end the run at the twentieth where no error may pass, and begin no task from then on', () => {
     const files = new FileTroubles();
     const before = fail(files, many('permanent', filesInVain - 1));
     expect([files.isInVain, files.isShut, files.end(epoch + before, patienceMs)]).toEqual([
@@ -44,7 +44,7 @@ describe('files that cannot be had', () => {
     expect([files.isShut, files.end(epoch, patienceMs)]).toEqual([false, undefined]);
   });
 
-  it('are waited for since the first of them for as long as patience lasts, where any reason may pass', () => {
+  it('are waited for during the patience from the first one on, where any error may pass', () => {
     fc.assert(
       fc.property(
         fc.nat(filesInVain - 1),
@@ -59,7 +59,7 @@ describe('files that cannot be had', () => {
     );
   });
 
-  it('begin anew once one can be had: what passed before it says nothing of those after it', () => {
+  it('are counted anew once one can be downloaded', () => {
     const files = new FileTroubles();
     fail(files, many('retry'));
     files.saved();
@@ -69,7 +69,7 @@ describe('files that cannot be had', () => {
   });
 });
 
-it('a file that comes says that others can be had: those that failed before it end no run', async () => {
+it('a downloaded file keeps earlier failures from ending the run', async () => {
   const { state, keyOf } = await schedulerRig(grid(1));
   admitCells(state);
   const key = keyOf(1);

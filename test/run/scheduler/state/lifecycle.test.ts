@@ -28,7 +28,7 @@ describe('the lifecycle of a run', () => {
     expect(lifecycle.reached({ ...rest, isDone: false })).toBe(interrupted);
   });
 
-  it('halts in spite of an earlier cause, once, and ends when no request is under way', () => {
+  it('halts despite an earlier cause, once, and ends when no request is in flight', () => {
     const lifecycle = new RunLifecycle();
     lifecycle.drain(interrupted);
     expect([lifecycle.halt(stopped), lifecycle.halt(interrupted), lifecycle.drain(lasted)]).toEqual([
@@ -40,7 +40,7 @@ describe('the lifecycle of a run', () => {
     expect(lifecycle.reached({ ...rest, jobs: 3 })).toBe(stopped);
   });
 
-  it('is complete where its time was up and nothing is left for another run', () => {
+  it('is complete where its time was up and no work is left for another run', () => {
     const [whole, partial] = [new RunLifecycle(), new RunLifecycle()];
     whole.drain(lasted);
     partial.drain(lasted);
@@ -76,7 +76,7 @@ describe('mayBeLeft', () => {
   });
 });
 
-it('the end of a run is a budget when its time is up, and the first failure under --fail-fast', () => {
+it('a run ends for its budget when its time is up, and at its first failure under --fail-fast', () => {
   expect(lasted).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
   const error = { code: 'task.moderated', message: 'No.' };
   expect(failedFast(imagineRecord({ error }))).toEqual({

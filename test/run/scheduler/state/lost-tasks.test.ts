@@ -13,7 +13,7 @@ function forget(lost: LostTasks, at: number): number {
 }
 
 describe('tasks that a service does not know', () => {
-  it('show that it has forgotten all after three looks over a minute, which is told once', () => {
+  it('show that it has forgotten all after three reads over a minute, which is reported once', () => {
     const lost = new LostTasks();
     const at = forget(lost, 0);
     expect(lost.isForgetting).toBe(true);
@@ -23,7 +23,7 @@ describe('tasks that a service does not know', () => {
     forget(lost, at + 1_000_000);
   });
 
-  it('are no probes where they were submitted before it had forgotten all', () => {
+  it('are not probes where they were submitted before it had forgotten all', () => {
     const lost = new LostTasks();
     const at = forget(lost, 0);
     for (let count = 0; count < 20; count += 1) expect(lost.lost(submitted(at - 1))).toBeUndefined();
@@ -31,7 +31,7 @@ describe('tasks that a service does not know', () => {
     expect(lost.lost(submitted(at))).toMatchObject({ kind: 'stopped', code: 'tasks.forgotten' });
   });
 
-  it('end the run after five new ones in a row, of which none counts from before one was found', () => {
+  it('end the run after five new ones in a row, not counting those before one was found', () => {
     const lost = new LostTasks();
     let at = 0;
     for (let round = 0; round < 4; round += 1) {
@@ -41,7 +41,7 @@ describe('tasks that a service does not know', () => {
     }
   });
 
-  it('have free places exactly where one is found that was submitted later', () => {
+  it('have free slots exactly where one is found that was submitted later', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 5 }), fc.nat(9), (found, asked) => {
         const lost = new LostTasks();

@@ -17,7 +17,7 @@ describe('the open cells', () => {
     expect(openCells.release('a')).toEqual([]);
   });
 
-  it('that are closed wait for nothing any more', () => {
+  it('wait for nothing once they are closed', () => {
     const openCells = new OpenCells();
     const [one, two] = [openCells.open(cell(1)), openCells.open(cell(2))];
     openCells.waitFor(one, new Set(['a', 'b']));

@@ -6,7 +6,7 @@ import { imagineRecord, job } from '../../../rig/jobs.ts';
 const times = fc.record({ looksMs: fc.integer({ min: 1, max: 20 }) });
 
 describe('tasks past their deadlines', () => {
-  it('are looked at in the order of their moments, and never at or after the one in which they give their places back', () => {
+  it('are read in the order of their times, and never once their slots are freed', () => {
     fc.assert(
       fc.property(fc.array(times, { maxLength: 6 }), (all) => {
         const tasks = new OverdueTasks();
@@ -27,7 +27,7 @@ describe('tasks past their deadlines', () => {
     );
   });
 
-  it('keep their places until their moments, and are not looked at once they have none', () => {
+  it('keep their slots until their times, and are not read once they have none', () => {
     const tasks = new OverdueTasks();
     for (const at of [1, 2, 3]) tasks.keep(job(imagineRecord({ key: `k${at}` })), at * 10, at);
     expect([tasks.size, tasks.givesBackAt]).toEqual([3, 10]);

@@ -21,7 +21,7 @@ it('knows the buttons of a finished task for as long as a click may use them', (
   expect(recent.read('2', 1000)).toBeUndefined();
 });
 
-it('goes by what was shown last', () => {
+it('uses the buttons shown last', () => {
   const recent = new RecentButtons();
   const others = [{ customId: 'IMG::JOB::reroll::0::x', label: '', emoji: '🔄' }];
   recent.note(task('1'), 1000);
@@ -29,7 +29,7 @@ it('goes by what was shown last', () => {
   expect(recent.read('1', 2000 + shownMs)).toEqual({ buttons: others, readAt: 2000 });
 });
 
-it('remembers nothing once a button that was shown is refused for another', () => {
+it('forgets all buttons once one that was shown is refused for another', () => {
   const recent = new RecentButtons();
   recent.note(task('1'), 1000);
   recent.distrust();
@@ -49,7 +49,7 @@ it.each<[string, Partial<Task>]>([
   expect(recent.read('1', 1000)).toBeUndefined();
 });
 
-it('remembers the last 512 tasks at most', () => {
+it('stores the last 512 tasks at most', () => {
   const recent = new RecentButtons();
   for (let id = 0; id < 1000; id += 1) recent.note(task(String(id)), 1000);
   const known = Array.from({ length: 1000 }, (_, id) => recent.read(String(id), 1000) !== undefined);

@@ -52,7 +52,7 @@ steps: { grid: { imagine: a fox, path: U1 }, own: { imagine: "a fox {{ n }}" } }
   ]);
 });
 
-it('reports what is left below a job in doubt when its cell closes', async () => {
+it('reports slots left below a job in doubt when their cell closes', async () => {
   const place = await world(grid(1, 'U1'), {
     onSubmit: () => ({ error: failure('connection.lost', 'lost') }),
   });

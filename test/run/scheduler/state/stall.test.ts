@@ -15,7 +15,7 @@ const running = (key: string, minutes: number, unknown = false) =>
   });
 
 describe('the stall detector', () => {
-  it('says nothing before no job has changed for ten minutes', () => {
+  it('reports nothing before no job has changed for ten minutes', () => {
     const jobs = activeJobs();
     jobs.put(running('a', 1));
     const stall = new StallDetector(epoch);
@@ -27,7 +27,7 @@ describe('the stall detector', () => {
     });
   });
 
-  it('says so again every ten minutes, with the time since the last change', () => {
+  it('reports it again every ten minutes, with the time since the last change', () => {
     const jobs = activeJobs();
     jobs.put(running('a', 1));
     const stall = new StallDetector(epoch);
@@ -36,7 +36,7 @@ describe('the stall detector', () => {
     expect(stall.notice(jobs, epoch + 2 * tenMinutes)).toMatchObject({ sinceMs: 2 * tenMinutes });
   });
 
-  it('begins again when a job changes', () => {
+  it('starts again when a job changes', () => {
     const jobs = activeJobs();
     jobs.put(running('a', 1));
     const stall = new StallDetector(epoch);
@@ -45,11 +45,11 @@ describe('the stall detector', () => {
     expect(stall.notice(jobs, epoch + tenMinutes)).toBeUndefined();
   });
 
-  it('says nothing while no job is active', () => {
+  it('reports nothing while no job is active', () => {
     expect(new StallDetector(epoch).notice(activeJobs(), epoch + tenMinutes)).toBeUndefined();
   });
 
-  it('names five jobs at the most, and unknown tasks separately', () => {
+  it('names five jobs at most, and unknown tasks separately', () => {
     const jobs = activeJobs();
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) jobs.put(running(key, 30));
     jobs.put(running('lost', 30, true));
@@ -74,7 +74,7 @@ describe('the stall detector', () => {
     });
   });
 
-  describe('says what is waited for', () => {
+  describe('reports that a run waits for', () => {
     const at = epoch + tenMinutes;
     const reasonOf = (...all: readonly Parameters<ActiveJobs['put']>[0][]): string => {
       const jobs = activeJobs();
@@ -128,7 +128,7 @@ describe('the stall detector', () => {
       expect(reasonOf(asking('a', 10), running('k', 20))).toMatch(/^1 task is not finished/);
     });
 
-    it('jobs that the service put off, where nothing is under way', () => {
+    it('jobs that the service deferred, where nothing is in flight', () => {
       expect(reasonOf(deferred('a'))).toBe(
         '1 job was deferred by the service, and waits for another submit request',
       );

@@ -3,7 +3,7 @@ import { TaskOwners } from '../../../../src/run/scheduler/state/task-owners.ts';
 import { imagineRecord } from '../../../rig/jobs.ts';
 
 describe('the jobs that got a task id', () => {
-  it('are known while one of them is active, however many ids come after it, and else among the latest', () => {
+  it('are known while one of them is active, however many ids come after it, and otherwise among the latest', () => {
     const owners = new TaskOwners((key) => key === 'active');
     owners.note({ key: 'active', taskId: 'T1' });
     owners.note({ key: 'past', taskId: 'T2' });
@@ -14,7 +14,7 @@ describe('the jobs that got a task id', () => {
     expect([rivalsOf('T1'), rivalsOf('T2')]).toEqual([['active'], []]);
   });
 
-  it('are all of them but the one that asks', () => {
+  it('exclude the job that asks', () => {
     const owners = new TaskOwners(() => true);
     for (const key of ['a', 'b', 'a', 'c']) owners.note({ key, taskId: 'T1' });
     owners.note({ key: 'd' });
