@@ -255,6 +255,5 @@ export class RunAllowance implements Allowance {
   }
 }
 
-/** Whether the rest of a part, plus `more`, covers a need. */
 const isEnough = ({ given, used }: Part, need: number, more = 0): boolean =>
   more + given - used + tolerance >= need;

@@ -195,7 +195,6 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     return { refused, lost };
   };
 
-  /** Reads records and those of their ancestors. */
   const loadWithParents = async (keys: readonly string[]): Promise<void> => {
     let wanted = keys;
     for (const known = new Set<string>(); wanted.length > 0; ) {

@@ -13,7 +13,6 @@ const columns =
   'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, unheard text, ' +
   'charged_cost float8, charged_tokens bigint, redo smallint';
 
-/** SQL: one row for each line of a text. */
 const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
 
 /** SQL: writes late facts; known ones stay unchanged. @param facts the expression of their JSON */

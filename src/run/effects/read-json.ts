@@ -165,7 +165,6 @@ function endOfValue(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** Offset of the quotation mark that closes the one at `start`, or of the end of the text. */
 function endOfText(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     if (text[i] === '\\') i += 1;

@@ -150,7 +150,6 @@ function maskOf(mask: MaskSource, { files }: JobRecord) {
   return { source: { kind: 'file', path, sha256 }, invert } as const;
 }
 
-/** Size of the image whose button was pressed. */
 function sizeOfParent({ parent }: JobRecord, lookup: RecordLookup): { width: number; height: number } {
   const artifacts = (parent === undefined ? undefined : lookup(parent))?.artifacts ?? [];
   for (const { width, height } of artifacts)

@@ -22,9 +22,9 @@ import {
 import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
 /**
- * The table of the machine. A job rests, then wants what follows; a request is sent only when the scheduler grants what the job wants.
- * `(click)`, `(text)`: what the job asks for; `(split)`: its file is a grid whose frames are wanted; `(modal)`: its modal was sent; `(redo)`: an earlier result stands; `(in doubt)`: one of its
- * submissions may have made a task; `(adopted)`: the user named its task. resume.ts says where a job begins.
+ * The state table of a job. `next` is its next request, sent only once the scheduler grants it; `rest` is a delay before it. `(click)`,
+ * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(modal)`: its confirm was sent; `(redo)`: it keeps an earlier result;
+ * `(in doubt)`: a submission may have made a task; `(adopted)`: the user named its task. resume.ts decides where a job begins.
  *
  * | status | events | becomes | next |
  * |---|---|---|---|

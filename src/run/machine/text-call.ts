@@ -228,7 +228,6 @@ function onUnwritten(
   return settle(job, 'failed', fileError(error), context.now, { text, tries: 0 });
 }
 
-/** Retries a call that failed in a way that may pass. */
 function retryCall(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const onExhausted = (tries: number): JobStep =>
     settle(job, 'failed', afterSeveral(error, tries), context.now, { tries: 0 });

@@ -209,7 +209,6 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
   return true;
 }
 
-/** Returns the job of a slot, if it can run now. */
 function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
   const { options, lookup, now } = state;
   const { job: spec } = slot;

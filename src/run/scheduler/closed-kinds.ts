@@ -46,7 +46,6 @@ export function closeAsOthers(state: SchedulerState): void {
 
 const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`);
 
-/** Whether a pending job waits for a time of its own. */
 const isResting = ({ record, want }: Job): boolean =>
   record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
 

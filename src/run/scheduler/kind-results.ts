@@ -136,7 +136,6 @@ function parkWaiting(state: SchedulerState, kind: KindState): void {
       park(state, kind, job);
 }
 
-/** Releases a job that waited for its kind. */
 function release(state: SchedulerState, kind: KindState, key: string): void {
   kind.parked.delete(key);
   const job = state.jobs.get(key);

@@ -131,7 +131,6 @@ export class PriorityQueue {
     }
   }
 
-  /** Returns the job of a place; undefined where the place is void. */
   #jobOf({ key, want, isGone }: Place): Job | undefined {
     const job = this.#jobs.get(key);
     return !isGone && job?.want === want ? job : undefined;

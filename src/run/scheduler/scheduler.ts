@@ -276,7 +276,6 @@ function countTokens(
 const isQueueFull = (result: Extract<JobResult, { type: 'submitted' }>['result']): boolean =>
   result.ok && result.value.kind === 'queue-full';
 
-/** Handles the result of a request for one job. */
 function onResult(state: SchedulerState, input: JobResult): void {
   const { routes, jobs, now, options } = state;
   const own = outcomeOf(input);
@@ -314,7 +313,6 @@ function onResult(state: SchedulerState, input: JobResult): void {
   if (own.route !== 'submit' || !jobs.isWorkedOn(input.key)) lane.pace.withdraw(input.key, now);
 }
 
-/** Whether the service no longer works on a task, or does not know it. */
 const isTaskOver = (result: ServiceResult<Task>): boolean =>
   result.ok
     ? result.value.isOther !== true &&

@@ -52,7 +52,6 @@ export function forgetJob(state: SchedulerState, job: Job): void {
   releaseCells(state, key);
 }
 
-/** Other workers own the job's task now. */
 function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
   if (jobs.isWorkedOn(job.record.key)) routes.queues.submit.lane().pace.ended(job.record.key, now);
   jobs.drop(job.record.key);

@@ -84,7 +84,6 @@ function whatIsWaitedFor(
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
-/** Says how long ago the oldest of them was sent. */
 function ageText(jobs: readonly Job[], verb: string, now: number): string {
   const oldest = Math.min(...jobs.map(({ record }) => record.submittedAt ?? now));
   return `${jobs.length === 1 ? 'it' : 'the oldest'} ${verb} ${Math.round((now - oldest) / 60_000)} min ago`;
