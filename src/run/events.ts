@@ -76,9 +76,9 @@ export type RunEvent =
       readonly timedOut?: true;
     }
   /**
-   * No job of this run will settle a slot of an open cell, for a reason that arose in this run. `blocked`: a job that it needs failed.
-   * `skipped`: its condition, or that of a slot it needs, is false. `failed`: its request cannot be made. `pending`: it waits for an
-   * unconfirmed job, and its cell closes. States from before the run are not emitted again.
+   * No job of this run will settle a slot of an open cell, for a reason that arose in this run.
+   * `blocked`: a job that it needs failed. `skipped`: its condition, or that of a slot it needs, is false.
+   * `failed`: its request cannot be made. `pending`: it waits for an unconfirmed job, and its cell closes. Earlier states are not emitted.
    */
   | {
       readonly type: 'slot:status';

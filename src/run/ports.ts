@@ -49,9 +49,9 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
 }
 
 /**
- * Records that other workers also write. `get` shows them as last read and decides nothing: the commit decides who owns a key ({@link
- * Committed}). A `sender` known to be dead when the record was read is left out, unless there is a late fact about the record, which ends
- * the doubt first: a doubt with such a fact always has a sender.
+ * Records that other workers also write. `get` shows them as last read and decides nothing: the commit decides who owns a key
+ * ({@link Committed}). A `sender` known to be dead when the record was read is left out, unless there is a late fact about the record,
+ * which ends the doubt first: a doubt with such a fact always has a sender.
  */
 export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */

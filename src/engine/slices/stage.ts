@@ -7,8 +7,8 @@ import { isAlive, isLed } from './lead-hold.ts';
 export interface RunStage {
   /**
    * `registered`: its cells are there, and no worker has begun. `running`: workers are busy, or its coordinator is about to end it.
-   * `waiting`: there is work, but no worker. `unled`: its coordinator ended before all cells were fed, and no worker is busy. `complete`:
-   * everything is done. `stopped`: it ended before.
+   * `waiting`: there is work, but no worker. `unled`: its coordinator ended before all cells were fed, and no worker is busy.
+   * `complete`: everything is done. `stopped`: it ended before.
    */
   readonly state: 'registered' | 'running' | 'waiting' | 'unled' | 'complete' | 'stopped';
   /** Number of busy workers. */

@@ -63,9 +63,9 @@ export function respondToCalls(
 }
 
 /**
- * Returns the first call of an undeclared function. Declarations are read from `functions`, native or chat `tools`, chat's older
- * `functions`, the step's own fields and `extra`. Undefined where all are declared, or where the service's cached content may declare
- * functions.
+ * Returns the first call of an undeclared function. Declarations are read from
+ * `functions`, native or chat `tools`, chat's older `functions`, the step's own fields and `extra`. Undefined where all are declared, or
+ * where the service's cached content may declare functions.
  */
 export function undeclaredCall(
   { fields, extra = {} }: Pick<TextRequest, 'fields' | 'extra'>,

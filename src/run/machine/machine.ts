@@ -23,7 +23,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
 /**
  * The state table of a job. `next` is its next request, sent only once the scheduler grants it; `rest` is a delay before it. `(click)`,
- * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(modal)`: its confirm was sent; `(redo)`: it keeps an earlier result;
+ * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(modal)`: its confirm was sent; `(redo)`: it has an earlier result;
  * `(in doubt)`: a submission may have made a task; `(adopted)`: the user named its task. resume.ts decides where a job begins.
  *
  * | status | events | becomes | next |

@@ -213,8 +213,8 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
     case 'fresh-link':
       return retrySave(job, { error, atLeastMs, next: freshRequest(job) }, context);
     case 'retry': {
-      // One failure may be chance. After a second one the link may be unreachable from here, and the service may give a better one (gateway
-      // 4.7).
+      // One failure may be chance. After a second one the link may be unreachable from here, and the service may give a better one
+      // (gateway 4.7).
       const next = job.misses === 0 ? fileRequest(job) : freshRequest(job);
       return retrySave(job, { error, atLeastMs, next }, context);
     }

@@ -11,8 +11,8 @@ const enoughShare = 4;
 
 /**
  * Decides when decisions become durable: in one commit per turn of the event loop, or a little later where commits would take most of the
- * time. A decision then waits for others: for a quarter of the requests in flight, for three times the duration of a commit, or for {@link
- * longestPauseMs}, whichever comes first. With few requests in flight, or with time between commits, nothing waits.
+ * time. A decision then waits for others: for a quarter of the requests in flight, for three times the duration of a commit, or for
+ * {@link longestPauseMs}, whichever comes first. With few requests in flight, or with time between commits, nothing waits.
  */
 export class CommitTurn {
   readonly #clock: Clock;

@@ -26,8 +26,9 @@ export const leastFreeBytes = 500_000_000;
 const fewestJobs = 10;
 
 /**
- * Warns once in a run that its disk is nearly full, while there is still time to free space. Space is low where less than {@link
- * leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are known.
+ * Warns once in a run that its disk is nearly full, while there is still time to free space. Space is low where less than
+ * {@link leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are
+ * known.
  */
 export class DiskRoom {
   readonly #port: DiskPort;

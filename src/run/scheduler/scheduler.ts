@@ -34,9 +34,9 @@ import { onUnconfirmedSearched } from './unconfirmed-search.ts';
 const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] };
 
 /**
- * Decides what runs when. The scheduler is a reducer over its state: inputs come in through `handle`, decisions go out through
- * `takeCommit`, and it never waits, reads a clock or uses a promise. Its memory is bounded by the limits, not by the matrix: cells are
- * opened only while there is room for their first task.
+ * Decides what runs when. The scheduler is a reducer over its state: inputs come in through
+ * `handle`, decisions go out through `takeCommit`, and it never waits, reads a clock or uses a promise. Its memory is bounded by the
+ * limits, not by the matrix: cells are opened only while there is room for their first task.
  */
 export class Scheduler {
   readonly #state: SchedulerState;
