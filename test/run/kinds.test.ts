@@ -527,7 +527,7 @@ describe('a kind that another worker has closed', () => {
   });
 
   it.each(['service.no-channel', 'service.not-offered'])(
-    'for lack of a service continues where it was served: %s',
+    'continues where it was closed for lack of a service and had been served: %s',
     async (code) => {
       const here = await world(chain(30));
       const pans = () => here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length;

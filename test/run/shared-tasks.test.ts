@@ -90,7 +90,7 @@ describe('two submissions that got the same task id', () => {
     expect(here.statuses()).toEqual({ done: 2, 'in-doubt': 2 });
   });
 
-  it('may be, while tasks of others have failed: each counts once, however often it is polled until all are answered', async () => {
+  it('count once each, however often they are polled, while tasks of other jobs have failed', async () => {
     const here = await world(grid(6), {
       duration: ({ number }) => (number > 3 ? 100_000 : 0),
       fails: ({ number }) => (number < 3 ? '[Invalid parameter] no' : undefined),

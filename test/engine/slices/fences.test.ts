@@ -15,7 +15,7 @@ import { type TestEngine, testEngine, turnOf } from '../state/opened.ts';
 
 const leaseMs = 60_000;
 
-describe.skipIf(!hasPostgres)('a write for a slice or a run', () => {
+describe.skipIf(!hasPostgres)('the engine', () => {
   let engine: TestEngine;
   beforeAll(async () => {
     engine = await testEngine();
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('a write for a slice or a run', () => {
     expect([await late.feed(), await doneOf(run)]).toEqual([false, [true, true]]);
   });
 
-  it('is not made for an invocation that has ended, and does not end the next one', async () => {
+  it('writes nothing for an invocation that has ended, and does not end the next one', async () => {
     const { pool } = engine;
     const run = await engine.run();
     const first = await beginInvocation(pool, run, { spec: 'one', epoch: 0, bounds: {} });

@@ -23,7 +23,7 @@ describe.skipIf(!hasPostgres)('the workers of a run', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  it('has its slices counted by the unfinished ones', async () => {
+  it('count the slices of a run by the unfinished ones', async () => {
     const { pool } = engine;
     const run = await engine.run();
     // As many as ten million cells make; those that wait are a thousand at most.
@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('the workers of a run', () => {
     await pool.query('DELETE FROM promptpress.slices WHERE run = $1', [run]);
   });
 
-  it('reports totals that no record contains, anew with each invocation', async () => {
+  it('report totals that no record contains, anew with each invocation', async () => {
     const { pool } = engine;
     const run = await engine.run(2);
     await pool.query('UPDATE promptpress.runs SET next_slice = 3 WHERE run = $1', [run]);

@@ -152,7 +152,7 @@ describe('a run', () => {
     expect(store.fact('learned.poll')).not.toBe('before');
   });
 
-  it('starts as a new one with a damaged document', async () => {
+  it('ignores a damaged document', async () => {
     const store = memoryStore();
     store.setFact('learned.poll', '{"version":1,"content":[["imagine",-1,"x"],7,[],null]}');
     const report = await run({ store });

@@ -55,7 +55,7 @@ describe('an unfinished job of a slice', () => {
     expect(record()).toMatchObject({ status: 'submitting', attempts: 1 });
   });
 
-  it('leaves a job unchanged that this worker now runs for another slice', async () => {
+  it('stays unchanged where this worker now runs it for another slice', async () => {
     const { worker, cells, key, record } = await slicesRig();
     const [first, second, third] = [worker(), worker(), worker()];
     const held = first.begin(1, cells[0]);
