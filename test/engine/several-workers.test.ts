@@ -164,58 +164,58 @@ steps:
   },
 );
 
-it.runIf(hasPostgres)(
-  'workers spend no more tokens than the budget, including calls in flight',
-  async () => {
-    const { plan } = await planOf(`name: tokens
+it.runIf(hasPostgres)('workers spend no more tokens than the budget, including calls in flight', async () => {
+  const { plan } = await planOf(`name: tokens
 matrix: { n: { from: 1, to: 60 } }
 steps:
   line: { generate: { model: m, prompt: "Say {{ n }}" } }
 `);
-    let calls = 0;
-    const text: TextService = {
-      ...noText.text,
-      ask: async () => {
-        calls += 1;
-        await new Promise<void>((resolve) => {
-          wallClock.at(wallClock.now() + 30, resolve);
-        });
-        // About what is forecast of a call of which nothing is known.
-        const usage = { prompt: 10, candidates: 990, total: 1000 };
-        return { ok: true, value: textReply({ text: 'a line' }, { usage }) };
-      },
-    };
-    const budget = { tokens: 20_500 };
-    const { led } = await byWorkers('tokens', plan, 2, 8, never, undefined, { text, budget });
-    expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
-    expect(calls).toBeLessThanOrEqual(20);
-    expect(calls).toBeGreaterThan(15);
-  },
-);
+  let calls = 0;
+  const text: TextService = {
+    ...noText.text,
+    ask: async () => {
+      calls += 1;
+      await new Promise<void>((resolve) => {
+        wallClock.at(wallClock.now() + 30, resolve);
+      });
+      // About what is forecast of a call of which nothing is known.
+      const usage = { prompt: 10, candidates: 990, total: 1000 };
+      return { ok: true, value: textReply({ text: 'a line' }, { usage }) };
+    },
+  };
+  const budget = { tokens: 20_500 };
+  const { led } = await byWorkers('tokens', plan, 2, 8, never, undefined, { text, budget });
+  expect(led).toMatchObject({ end: { kind: 'budget', code: 'budget.tokens' } });
+  expect(calls).toBeLessThanOrEqual(20);
+  expect(calls).toBeGreaterThan(15);
+});
 
-it.runIf(hasPostgres)('text calls wait for no task slot, even if tasks of another run use all of them', async () => {
-  const { plan } = await planOf(`name: lines
+it.runIf(hasPostgres)(
+  'text calls wait for no task slot, even if tasks of another run use all of them',
+  async () => {
+    const { plan } = await planOf(`name: lines
 matrix: { n: { from: 1, to: 6 } }
 steps:
   line: { generate: { model: m, prompt: "Say {{ n }}" } }
 `);
-  await engine.pool.query(
-    `INSERT INTO promptpress.sessions (name, service, shared, seen, shares)
+    await engine.pool.query(
+      `INSERT INTO promptpress.sessions (name, service, shared, seen, shares)
      VALUES ('another', 'lines', true, clock_timestamp() + interval '1 hour', $1)`,
-    [JSON.stringify({ tasks: { granted: 1000, used: 1000, want: 1000, unit: 1, since: 0, window: 0 } })],
-  );
-  let calls = 0;
-  const text: TextService = {
-    ...noText.text,
-    ask: () => {
-      calls += 1;
-      return Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) });
-    },
-  };
-  const { led } = await byWorkers('lines', plan, 2, 3, never, undefined, { text, makesTasks: false });
-  expect(led).toEqual({ end: { kind: 'complete' } });
-  expect(calls).toBe(6);
-});
+      [JSON.stringify({ tasks: { granted: 1000, used: 1000, want: 1000, unit: 1, since: 0, window: 0 } })],
+    );
+    let calls = 0;
+    const text: TextService = {
+      ...noText.text,
+      ask: () => {
+        calls += 1;
+        return Promise.resolve({ ok: true, value: textReply({ text: 'a line' }) });
+      },
+    };
+    const { led } = await byWorkers('lines', plan, 2, 3, never, undefined, { text, makesTasks: false });
+    expect(led).toEqual({ end: { kind: 'complete' } });
+    expect(calls).toBe(6);
+  },
+);
 
 it.runIf(hasPostgres)(
   'a worker that cannot send heartbeats sends nothing, and continues when it can',

@@ -68,25 +68,22 @@ const refusals: readonly (SubmitResult | ServiceFailure)[] = [
   ...[400, 403, 404, 409, 422].map((status) => failure('service.rejected', 'permanent', { status })),
 ];
 
-it.each(refusals)(
-  'reads a refused button that was only shown, and presses it at once: %#',
-  async (no) => {
-    const refused = new Set<string>();
-    const here = await world(grid(10, 'U1'), {
-      duration: () => 1500,
-      onSubmit: ({ key, pressed }) => {
-        if (pressed === '' || refused.has(key)) return undefined;
-        refused.add(key);
-        return 'class' in no ? { error: no } : no;
-      },
-    });
-    const { retry } = virtualSettings();
-    const settings = virtualSettings({ retry: { ...retry, attempts: 1 } });
-    expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
-    expect(here.statuses()).toEqual({ done: 20 });
-    expect(here.service.submits).toHaveLength(30);
-  },
-);
+it.each(refusals)('reads a refused button that was only shown, and presses it at once: %#', async (no) => {
+  const refused = new Set<string>();
+  const here = await world(grid(10, 'U1'), {
+    duration: () => 1500,
+    onSubmit: ({ key, pressed }) => {
+      if (pressed === '' || refused.has(key)) return undefined;
+      refused.add(key);
+      return 'class' in no ? { error: no } : no;
+    },
+  });
+  const { retry } = virtualSettings();
+  const settings = virtualSettings({ retry: { ...retry, attempts: 1 } });
+  expect(here.run({ settings }).end).toEqual({ kind: 'complete' });
+  expect(here.statuses()).toEqual({ done: 20 });
+  expect(here.service.submits).toHaveLength(30);
+});
 
 it('fails a click that is refused again after its button was read for it', async () => {
   const here = await world(grid(3, 'U1'), {

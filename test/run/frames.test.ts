@@ -57,13 +57,16 @@ describe('a run whose grids are cut', () => {
   it.each([
     ['a: { imagine: fox }', 'b: { imagine: fox, grid: split }'],
     ['a: { imagine: fox, grid: split }', 'b: { imagine: fox }'],
-  ])('cuts the grid of a job that two slots share, where one requests the cut: %s, %s', async (one, other) => {
-    const store = memoryStore();
-    const { keys, artifacts } = counted();
-    const { end } = await run({ text: `name: t\nsteps:\n  ${one}\n  ${other}\n`, store, artifacts });
-    expect([end.kind, keys.length]).toEqual(['complete', 1]);
-    expect([...store.withStatus('done')].map(({ frames }) => frames?.files.length)).toEqual([4]);
-  });
+  ])(
+    'cuts the grid of a job that two slots share, where one requests the cut: %s, %s',
+    async (one, other) => {
+      const store = memoryStore();
+      const { keys, artifacts } = counted();
+      const { end } = await run({ text: `name: t\nsteps:\n  ${one}\n  ${other}\n`, store, artifacts });
+      expect([end.kind, keys.length]).toEqual(['complete', 1]);
+      expect([...store.withStatus('done')].map(({ frames }) => frames?.files.length)).toEqual([4]);
+    },
+  );
 
   it('reports what is wrong with a file that was saved as it came', async () => {
     const save: ArtifactWriter['save'] = ({ key, output }) => {

@@ -17,10 +17,7 @@ export const tooLarge = (name: string): SaveFailure =>
   );
 
 export const notImage = (name: string): SaveFailure =>
-  permanent(
-    'input.not-image',
-    `${name} is not an image of a known kind (PNG, JPEG, WebP, GIF, AVIF, HEIC).`,
-  );
+  permanent('input.not-image', `${name} is not an image of a known kind (PNG, JPEG, WebP, GIF, AVIF, HEIC).`);
 
 /** Returns why a pipeline may not read a file; undefined if it may. @param real its path, links resolved */
 export function placeFailure(name: string, real: string, filesRoot: string): SaveFailure | undefined {

@@ -27,7 +27,8 @@ export async function checkServer(pool: EnginePool): Promise<void> {
       current_setting('synchronous_standby_names') AS standbys, pg_encoding_to_char(encoding) AS encoding
     FROM pg_database WHERE datname = current_database()`);
   const [facts] = rows;
-  if (facts === undefined) throw new Error('Internal error: PostgreSQL returned nothing about its own database.');
+  if (facts === undefined)
+    throw new Error('Internal error: PostgreSQL returned nothing about its own database.');
   const { shown } = pool;
   const { version, standby, encoding } = facts;
   if (version < oldest * 10_000)

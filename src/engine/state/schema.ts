@@ -13,7 +13,7 @@ import { turnFunctions } from './turn-functions.ts';
  *
  * Of a session, `lease_ms` is its lease: other processes compute from it when the session is over. `ended`: the session has ended itself,
  * or its process is known to be gone, so nothing more comes from it; one that is only `over` may still receive the answer to a text call.
- * `service` to `given` are its worker's shares of limits and budgets (`limits/`). 
+ * `service` to `given` are its worker's shares of limits and budgets (`limits/`).
  *
  *  Of a slice that is done, `below_doubt` says that jobs in its cells wait for an unconfirmed one, in any slice.
  *

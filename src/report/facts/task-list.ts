@@ -38,8 +38,7 @@ const latestDate = 8.64e15;
 export function listWords({ tasks, tagged, oldest, sent }: ListFacts): string {
   if (tasks === 0) return 'The list of the service is empty: that does not show that no task was made.';
   const shown = `The list of the service has ${tasks} task${tasks === 1 ? '' : 's'}`;
-  if (tagged === 0)
-    return `${shown}, but none has a tag to search by: look for the prompts there.`;
+  if (tagged === 0) return `${shown}, but none has a tag to search by: look for the prompts there.`;
   if (oldest === undefined || sent === undefined)
     return `${shown} without submission times, so it may be incomplete: a task may still exist.`;
   const times = `the oldest of ${iso(oldest)}; the first of these jobs was sent at ${iso(sent)}`;

@@ -130,10 +130,7 @@ function checkJson(
   const checked = replyChecker(expected.schema).check(kept.value.json);
   if (checked.ok) return undefined;
   return invalid(
-    explained(
-      'text.schema',
-      `The answer's JSON does not match its schema: ${checked.problems.join('; ')}.`,
-    ),
+    explained('text.schema', `The answer's JSON does not match its schema: ${checked.problems.join('; ')}.`),
   );
 }
 

@@ -40,7 +40,8 @@ export async function submit(
   const { request, pressed } = record;
   const { service, inputBudget } = ports;
   const shared = common(record, ports);
-  if (isTextRequest(request)) throw new Error(`Internal error: ${record.key} is a text job and makes no task.`);
+  if (isTextRequest(request))
+    throw new Error(`Internal error: ${record.key} is a text job and makes no task.`);
   if (request.press !== undefined) {
     if (pressed === undefined || parentTaskId === undefined)
       throw new Error(`Internal error: click ${record.key} has no button to press.`);

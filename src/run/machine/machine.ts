@@ -24,7 +24,8 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
 /**
  * The state table of a job. `next` is its next request, sent only once the scheduler grants it; `rest` is a delay before it. `(click)`,
  * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(modal)`: its confirm was sent; `(redo)`: it has an earlier result;
- * `(in doubt)`: a submission may have made a task; `(adopted)`: the user named its task. resume.ts decides where a job begins.
+ * `(in doubt)`: a submission may have made a task; `(adopted)`: the user named its task. resume.ts decides where a job begins. While other
+ * requests of its kind are served, a failure that certainly made nothing, such as 503, arrives as a 429 (`deferred` in outcome.ts): no attempt.
  *
  * | status | events | becomes | next |
  * |---|---|---|---|

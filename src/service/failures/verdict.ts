@@ -63,8 +63,7 @@ export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts):
       code,
       class: 'stop',
       about: 'key',
-      advice:
-        'This key may submit tasks but not fetch them: give it that right, or use another key.',
+      advice: 'This key may submit tasks but not fetch them: give it that right, or use another key.',
     };
   const kind = asTold(meaning.class === 'lost' ? lostClass(facts) : meaning.class, reply, facts);
   return {

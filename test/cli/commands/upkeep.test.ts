@@ -170,21 +170,24 @@ describe('verify', () => {
     ['--filter', 'animal=owl'],
     ['--shard', '2/2'],
     ['--only', 'say'],
-  ])('keeps the part that the last run chose with %s, and repairs that and everything else', async (...flags) => {
-    const images = await imagesOf();
-    await runIt(...flags);
-    for (const name of images) await unlink(at('run', name));
-    const chosen = (): unknown => {
-      const state = openState(at('run'));
-      const { selection } = JSON.parse(state.fact('run.last') ?? '{}') as { selection: unknown };
-      state.close();
-      return selection;
-    };
-    const before = chosen();
-    const { code, out } = await pp('verify', 'run', '--repair');
-    expect([code, out]).toEqual([0, expect.stringContaining('3 faults repaired.')]);
-    expect([Object.keys(before as object), chosen()]).toEqual([[expect.any(String)], before]);
-  });
+  ])(
+    'keeps the part that the last run chose with %s, and repairs that and everything else',
+    async (...flags) => {
+      const images = await imagesOf();
+      await runIt(...flags);
+      for (const name of images) await unlink(at('run', name));
+      const chosen = (): unknown => {
+        const state = openState(at('run'));
+        const { selection } = JSON.parse(state.fact('run.last') ?? '{}') as { selection: unknown };
+        state.close();
+        return selection;
+      };
+      const before = chosen();
+      const { code, out } = await pp('verify', 'run', '--repair');
+      expect([code, out]).toEqual([0, expect.stringContaining('3 faults repaired.')]);
+      expect([Object.keys(before as object), chosen()]).toEqual([[expect.any(String)], before]);
+    },
+  );
 
   it('reports a manifest that is older than the state, but no manifest during the first run', async () => {
     await writeFile(

@@ -55,62 +55,59 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
   it.each([
     ['let go of', true],
     ['not let go of', false],
-  ])(
-    'a slice that is taken again, and was %s, shows the changes of others',
-    async (_words, isEnded) => {
-      const { pool, run, worker, session, queue } = await oneSlice(engine);
-      const source = new SliceSource(
-        { pool, queue, store: worker, clock: wallClock },
-        {
-          run,
-          session,
-          leaseMs,
-          // The cells of the slice ask for one job.
-          plan: {
-            resolve: (_cell, lookup) => {
-              lookup('a');
-              return [];
-            },
+  ])('a slice that is taken again, and was %s, shows the changes of others', async (_words, isEnded) => {
+    const { pool, run, worker, session, queue } = await oneSlice(engine);
+    const source = new SliceSource(
+      { pool, queue, store: worker, clock: wallClock },
+      {
+        run,
+        session,
+        leaseMs,
+        // The cells of the slice ask for one job.
+        plan: {
+          resolve: (_cell, lookup) => {
+            lookup('a');
+            return [];
           },
-          isOver: () => false,
         },
+        isOver: () => false,
+      },
+    );
+    try {
+      expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 1 });
+      const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
+      await worker.commit(turnOf(1, 1, [sent]));
+      expect(worker.get('a')).toEqual(sent);
+
+      // Somebody else takes the slice over, and does the job.
+      const other = await engine.worker(run);
+      expect((await takeSlice(pool, run, 1, other.session))?.epoch).toBe(2);
+      await other.prefetch(['a'], 1);
+      const done = jobRecord('a', 'done', { attempts: 1 });
+      await other.commit(turnOf(1, 2, [done], { from: other }));
+      if (isEnded) source.end({ slice: 1, epoch: 1 }, 'lost');
+      await pool.query(
+        'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1',
+        [run],
       );
-      try {
-        expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 1 });
-        const sent = jobRecord('a', 'submitting', { submittedAt: 17, submittedBy: '1/1', attempts: 1 });
-        await worker.commit(turnOf(1, 1, [sent]));
-        expect(worker.get('a')).toEqual(sent);
 
-        // Somebody else takes the slice over, and does the job.
-        const other = await engine.worker(run);
-        expect((await takeSlice(pool, run, 1, other.session))?.epoch).toBe(2);
-        await other.prefetch(['a'], 1);
-        const done = jobRecord('a', 'done', { attempts: 1 });
-        await other.commit(turnOf(1, 2, [done], { from: other }));
-        if (isEnded) source.end({ slice: 1, epoch: 1 }, 'lost');
-        await pool.query(
-          'UPDATE promptpress.slices SET lease_holder = NULL, lease_until = NULL WHERE run = $1',
-          [run],
-        );
-
-        expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 3 });
-        expect(worker.get('a')).toEqual(done);
-        // The end of the earlier holding comes late: what this one needs stays.
-        const released = vi.spyOn(worker, 'release');
-        source.end({ slice: 1, epoch: 1 }, 'lost');
-        expect(released).not.toHaveBeenCalled();
-        await source.close();
-        // Given back without a delay: it is somebody else's at once.
-        expect(await new LeaseQueue(pool, { worker: 'another', leaseMs }).take(run)).toEqual({
-          run,
-          slice: 1,
-        });
-      } finally {
-        await source.close();
-        await session.end();
-      }
-    },
-  );
+      expect((await source.next(8, signal)).of).toMatchObject({ slice: 1, epoch: 3 });
+      expect(worker.get('a')).toEqual(done);
+      // The end of the earlier holding comes late: what this one needs stays.
+      const released = vi.spyOn(worker, 'release');
+      source.end({ slice: 1, epoch: 1 }, 'lost');
+      expect(released).not.toHaveBeenCalled();
+      await source.close();
+      // Given back without a delay: it is somebody else's at once.
+      expect(await new LeaseQueue(pool, { worker: 'another', leaseMs }).take(run)).toEqual({
+        run,
+        slice: 1,
+      });
+    } finally {
+      await source.close();
+      await session.end();
+    }
+  });
 
   it.each([
     ['another one here, and are taken once', { sha256: 'bb', bytes: 1 }, leaseQueue, 31],

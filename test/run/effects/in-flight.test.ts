@@ -75,24 +75,21 @@ describe('the requests of a run', () => {
     expect(getEventListeners(leave.signal, 'abort')).toEqual([]);
   });
 
-  it.each(['free', 'paid'] as const)(
-    'delay the end while one still cleans up: %s',
-    async (kind) => {
-      const inFlight = new InFlight(noBug);
-      let tidied: () => void = () => undefined;
-      inFlight.begin(kind, () => new Promise((resolve) => (tidied = resolve)));
-      let isOver = false;
-      const stopping = (async () => {
-        await inFlight.stop();
-        isOver = true;
-      })();
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(isOver).toBe(false);
-      tidied();
-      await stopping;
-      expect(isOver).toBe(true);
-    },
-  );
+  it.each(['free', 'paid'] as const)('delay the end while one still cleans up: %s', async (kind) => {
+    const inFlight = new InFlight(noBug);
+    let tidied: () => void = () => undefined;
+    inFlight.begin(kind, () => new Promise((resolve) => (tidied = resolve)));
+    let isOver = false;
+    const stopping = (async () => {
+      await inFlight.stop();
+      isOver = true;
+    })();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    tidied();
+    await stopping;
+    expect(isOver).toBe(true);
+  });
 
   it('are all aborted at the end, which waits until each of them has ended', async () => {
     const inFlight = new InFlight(noBug);

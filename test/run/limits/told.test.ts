@@ -132,7 +132,12 @@ test.each([1400, 9000])(
       if (pace.nextAt(now, thought) > now) continue;
       rest -= 100;
       sent += 1;
-      const told = { of: 'tokens', limit, remaining: rest, resetMs: ((limit - rest) * minute) / limit } as const;
+      const told = {
+        of: 'tokens',
+        limit,
+        remaining: rest,
+        resetMs: ((limit - rest) * minute) / limit,
+      } as const;
       pace.onReply(pace.take(now, thought), [told], false, now);
     }
     expect(sent).toBe(600);

@@ -66,10 +66,7 @@ describe.skipIf(!hasPostgres)('a worker', () => {
     ] as const) {
       await set(spec);
       const said = await rig.pp('worker', '--once', '--name', 'w1', ...rig.engine);
-      expect([said.code, said.err]).toEqual([
-        0,
-        expect.stringContaining(`w1: other: not started. ${words}`),
-      ]);
+      expect([said.code, said.err]).toEqual([0, expect.stringContaining(`w1: other: not started. ${words}`)]);
       expect(said.err.match(/not started/g)).toHaveLength(1);
     }
     await asked(rig.database.url, `UPDATE promptpress.runs SET state = 'ended' WHERE name = 'other'`);

@@ -14,9 +14,7 @@ export function Failures({ summary }: { readonly summary: PageSummary }): JSX.El
     return (
       <div class="empty">
         <h2>Nothing failed</h2>
-        <p>
-          {summary.live ? 'Failures are shown here as they happen.' : 'All finished jobs succeeded.'}
-        </p>
+        <p>{summary.live ? 'Failures are shown here as they happen.' : 'All finished jobs succeeded.'}</p>
       </div>
     );
   const all = failures.reduce((sum, { results }) => sum + results, 0);
