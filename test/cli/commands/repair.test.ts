@@ -69,7 +69,11 @@ describe('verify --repair', () => {
     expect(await runIt(...fox)).toContain('0 submissions');
     const written = manifest();
     expect([await runIt(...fox), manifest()]).toEqual([expect.stringContaining('0 submissions'), written]);
-    // The repair has done nothing of the rest.
+    // The repair has done nothing of the rest, and asks for no money.
+    await writeFile(at('foxes.yaml'), `${pipeline}budget: { ask: 0.5 }\nprices: { imagine: 1 }\n`);
+    await unlink(at('run', missing));
+    expect((await pp('verify', 'run', '--repair')).out).toMatch(/^1 fault repaired\.\n/);
+    await writeFile(at('foxes.yaml'), pipeline);
     expect(await runIt()).toContain('2 submissions');
   });
 

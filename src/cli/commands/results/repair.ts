@@ -244,6 +244,8 @@ async function downloadArguments(
     seenFrom(cwd, directory),
     '--max-submits',
     '0',
+    // Nothing is submitted, so there is no cost to confirm.
+    '--yes',
     '--no-progress',
     // The lease queue needs no other server and no session, whatever queue the run used.
     ...(isOnEngine ? ['--queue', 'lease'] : []),
