@@ -9,6 +9,7 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { build as buildPage } from 'vite';
@@ -275,6 +276,8 @@ for (const { path, contents } of files) {
 const written = new Set(files.map(({ path }) => path));
 
 const page = join(root, 'src/report/page');
+// Vite goes by it: a build that a test begins would differ from others.
+env['NODE_ENV'] = 'production';
 const bundled = ['preact', '@tanstack/virtual-core', 'uplot'];
 const licenses = await Promise.all(bundled.map(licenseOf));
 await buildPage({
