@@ -6,9 +6,9 @@ export const isPassingStatus = (status: number): boolean =>
   status >= 500 ? ![501, 505, 507].includes(status) : [408, 425, 429].includes(status);
 
 /** Longest wait that is accepted, in ms: a longer one would stop a run for a mistake of the service. */
-const maxMs = 3_600_000;
+export const longestWaitMs = 3_600_000;
 
-const bounded = (ms: number): number => Math.min(maxMs, Math.max(0, Math.ceil(ms)));
+const bounded = (ms: number): number => Math.min(longestWaitMs, Math.max(0, Math.ceil(ms)));
 
 /**
  * Reads how long the service asks to wait, in ms, at most an hour: `Retry-After` as seconds or as an HTTP date (RFC 9110 10.2.3). A

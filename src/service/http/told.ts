@@ -1,3 +1,5 @@
+import { longestWaitMs, readRetryAfter } from './retry-after.ts';
+
 /** One of the service's limits as a reply reports it. It is not certain: gateways pass on the headers of others. */
 export interface ToldLimit {
   readonly of: 'requests' | 'tokens';
@@ -48,7 +50,12 @@ export function readTold(headers: NamedHeaders, nowMs: number): readonly ToldLim
     () => [...anthropic('tokens', 'input-tokens'), ...anthropic('tokens', 'output-tokens')],
     () => anthropic('tokens', 'tokens'),
   ];
-  return [...firstOf(requests), ...firstOf(tokens)];
+  const waitMs =
+    readRetryAfter(headers.get('retry-after'), headers.get('date'), () => nowMs) ?? longestWaitMs;
+  return [...firstOf(requests), ...firstOf(tokens)].filter(
+    // The reset of a limit that is used up is when all of it is back, or another service's: who is asked to come sooner is served.
+    ({ remaining, resetMs = 0 }) => remaining !== 0 || waitMs >= Math.min(longestWaitMs, resetMs / 2),
+  );
 }
 
 const none: readonly ToldLimit[] = [];

@@ -89,7 +89,7 @@ describe('axes that the user replaces', () => {
     ['animal=[lynx', '[', 'The [ that opens here is never closed.', "Write --set 'animal=[lynx]'."],
     ['animal=["lynx', '"', 'is never closed', 'A list is written animal=[a, b]'],
     ['animal=[]', '[]', 'The axis "animal" has no value.', 'Remove it'],
-    ['seed={from: 4, to: 1}', '1', 'The range of "seed" ends (1) before it begins (4).', 'Exchange'],
+    ['seed={from: 4, to: 1}', '1', 'The range of "seed" ends (1) before it begins (4).', 'Swap'],
     ['seed={from: 1, to: x}', 'x', 'matrix.seed.to must be a', ''],
     [
       'medium.name=chalk',

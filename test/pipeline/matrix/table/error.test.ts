@@ -61,22 +61,22 @@ describe('a header with the separators of another table format', () => {
     [
       'csv',
       'id;prompt\n1;a, b\n',
-      'semicolons in place of commas',
+      'semicolons instead of commas',
       'Save the table with commas between the fields.',
     ],
     [
       'csv',
       'id\tprompt\n',
-      'tabs in place of commas',
+      'tabs instead of commas',
       'Save the table with commas between the fields. Or name it .tsv.',
     ],
     [
       'tsv',
       'id,prompt\n',
-      'commas in place of tabs',
+      'commas instead of tabs',
       'Save the table with tabs between the fields. Or name it .csv.',
     ],
-    ['tsv', 'id;prompt\n', 'semicolons in place of tabs', 'Save the table with tabs between the fields.'],
+    ['tsv', 'id;prompt\n', 'semicolons instead of tabs', 'Save the table with tabs between the fields.'],
   ] as const)('%s %j', async (format, text, message, hint) => {
     const error = await tableErrorIn(format, text);
     expect(error).toMatchObject({ code: 'table.separator', line: 1, hint });

@@ -21,7 +21,7 @@ describe('a button that no known version offers', () => {
     ['U1 → Vary Strong', 'Vary Strong', 'Did you mean "Vary (Strong)"?'],
     ['U1 → vary (subtle)', 'vary (subtle)', 'Did you mean "Vary (Subtle)"?'],
     ['U1 → zoom out 2', 'zoom out 2', 'Did you mean "Zoom Out 2x"?'],
-    ['panleft', 'panleft', 'Nearest are "pan left"'],
+    ['panleft', 'panleft', 'Did you mean "pan left"?'],
     [
       'U1 > Vary (Strong)',
       'U1 > Vary (Strong)',
