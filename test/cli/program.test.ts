@@ -80,10 +80,10 @@ describe('promptpress', () => {
     [['sandbox', '--port', '65536'], '--port takes a number from 0 to 65535, not "65536"'],
     [
       ['run', 'x.yaml', '--engine', 'postgres://u@127.0.0.1:1/db', '--move-out'],
-      '--move-out goes together with --out',
+      '--move-out needs --out',
     ],
-    [['run', 'x.yaml', '--move-out'], '--move-out is for runs on an engine, and none is named'],
-    [['run', 'x.yaml', '--detach'], '--detach is for runs on an engine, and none is named'],
+    [['run', 'x.yaml', '--move-out'], '--move-out is for runs on an engine, but no engine is named'],
+    [['run', 'x.yaml', '--detach'], '--detach is for runs on an engine, but no engine is named'],
     [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],
   ])('%j is refused once, with exit 2', async (args, message) => {
     const { code, err } = await promptpress(args, here);

@@ -220,7 +220,7 @@ describe('text jobs in virtual time', () => {
       expect.objectContaining({
         type: 'run:waiting',
         jobs: ['hello1', 'hello2'],
-        reason: '2 text calls are not answered; the oldest left 10 min ago',
+        reason: '2 text calls are not answered; the oldest was sent 10 min ago',
       }),
     );
   });

@@ -53,7 +53,7 @@ describe('files of this machine as rows', () => {
     }
     for (const file of ['.git/config', 'p/own/config']) {
       await expect(machineFiles(root).read(join(root, file))[Symbol.asyncIterator]().next()).rejects.toThrow(
-        'may read',
+        'may not read',
       );
     }
   });

@@ -145,7 +145,7 @@ describe('a word that is not a pipeline file', () => {
     ['validate foxes.yml', 'There is no file foxes.yml.', 'Write: promptpress validate foxes.yaml'],
     ['validate foxs.yaml', 'Did you mean foxes.yaml?', 'Write: promptpress validate foxes.yaml'],
     ['run pictures', 'pictures is a folder', 'For example: promptpress run foxes.yaml'],
-    ['validate notes.txt', 'notes.txt is no pipeline', 'For example: promptpress validate foxes.yaml'],
+    ['validate notes.txt', 'notes.txt is not a pipeline', 'For example: promptpress validate foxes.yaml'],
     ['run foxes.csv', 'matrix: { rows: foxes.csv }', 'Write: promptpress run foxes.yaml'],
     ['run rows.csv', 'rows.csv is a table', 'For example: promptpress run foxes.yaml'],
     ['run tables/animals.csv', 'Did you mean tables/of-rows.yaml?', 'promptpress run tables/of-rows.yaml'],

@@ -200,7 +200,7 @@ describe('merge', () => {
     for (const [parts, words] of [
       [['a', 'b'], 'their tables (seeds.csv)'],
       [['a', 'rehearsed'], 'their services'],
-      [['a', './a'], 'are one directory'],
+      [['a', './a'], 'are the same directory'],
       [['a', 'gone'], 'There is no run in gone'],
     ] as const) {
       const { code, err } = await say('merge', ...parts, '--out', 'c');

@@ -56,7 +56,7 @@ describe('the confirm of a modal', () => {
     });
     expect(opened).not.toHaveProperty('lastPoll');
     for (const [record, words] of [
-      [click({}), 'Say in the path what to answer'],
+      [click({}), 'Give the answer in the path'],
       [imagineRecord(), 'a button’s step in a path'],
     ] as const) {
       const failed = modalOpened(job(record), 'T7', context()).job;

@@ -135,7 +135,7 @@ describe('a click that opens no modal', () => {
     const { error } = ended({ prompt: 'an owl' }, { request: { ...masked, fields: { prompt: 'an owl' } } });
     expect(error?.message).toMatch(/Vary \(Region\).*`prompt` and `mask`.*`remix: true`/);
     expect(ended({ prompt: 'an owl', remix: true }).error?.message).not.toMatch(/write `remix/);
-    expect(adviceFor('modal.not-opened', region())).toMatch(/pays again/);
+    expect(adviceFor('modal.not-opened', region())).toMatch(/paid again/);
   });
 
   it('is done where the prompt is the parent’s, or there is none', () => {

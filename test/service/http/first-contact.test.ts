@@ -63,7 +63,7 @@ describe('a request over http to a port', () => {
     const { timer, rests } = quickTimer();
     const baseUrl = await listening(createHttp2Server());
     const result = await imagine(serviceWith({ baseUrl, timer, ...connected() }));
-    expect(result).toMatchObject(protocol(/speaks HTTP\/2 alone/));
+    expect(result).toMatchObject(protocol(/speaks only HTTP\/2/));
     expect(result).not.toHaveProperty('error.mayBeDone');
     expect(rests).toEqual([]);
   });
