@@ -78,10 +78,7 @@ describe('promptpress', () => {
     [['sandbox', '--pixels', '99999'], 'pixels'],
     [['sandbox', '--port', '99999'], '--port takes a number from 0 to 65535, not "99999"'],
     [['sandbox', '--port', '65536'], '--port takes a number from 0 to 65535, not "65536"'],
-    [
-      ['run', 'x.yaml', '--engine', 'postgres://u@127.0.0.1:1/db', '--move-out'],
-      '--move-out needs --out',
-    ],
+    [['run', 'x.yaml', '--engine', 'postgres://u@127.0.0.1:1/db', '--move-out'], '--move-out needs --out'],
     [['run', 'x.yaml', '--move-out'], '--move-out is for runs on an engine, but no engine is named'],
     [['run', 'x.yaml', '--detach'], '--detach is for runs on an engine, but no engine is named'],
     [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],

@@ -25,7 +25,7 @@ async function sandboxWith(fault: string): Promise<string> {
 
 it.each([
   ['http', 'any:no-http=tls', /this port speaks TLS: write https:\/\//],
-  ['http', 'any:no-http=http2', /this port speaks HTTP\/2 alone/],
+  ['http', 'any:no-http=http2', /this port speaks only HTTP\/2/],
   ['https', 'submit:429:at 1000', /this port does not speak TLS: try http:\/\//],
 ])(
   'a base address of %s at a port with %s ends the run, and nothing is in doubt',
