@@ -85,12 +85,15 @@ export class ToldPace {
     this.#underWay -= 1;
     if (now < this.#ignoredUntil) return;
     const whole = told.filter(isWhole);
-    const hasRoom = whole.every((one) => one.remaining >= ample(one, by.tokens));
+    const hasRoom = told.every((one) =>
+      isWhole(one) ? one.remaining >= ample(one, by.tokens) : one.remaining !== 0,
+    );
     if (isThrottled && (by.isPromised || (whole.length > 0 && hasRoom))) return this.#ignore(now);
     if (whole.length === 0 || by.left.requests <= this.#newest) return;
     this.#newest = by.left.requests;
-    for (const [at, one] of whole.entries()) {
-      const slot = `${one.of} ${whole.slice(0, at).filter(({ of }) => of === one.of).length}`;
+    for (const one of whole) {
+      // Counted among all that is told: a limit without a reset keeps its place.
+      const slot = `${one.of} ${told.slice(0, told.indexOf(one)).filter(({ of }) => of === one.of).length}`;
       const known = this.#words.get(slot);
       const was = known?.limit === one.limit ? known : undefined;
       const form = `${slot} ${one.limit}`;

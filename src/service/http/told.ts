@@ -52,10 +52,11 @@ export function readTold(headers: NamedHeaders, nowMs: number): readonly ToldLim
   ];
   const waitMs =
     readRetryAfter(headers.get('retry-after'), headers.get('date'), () => nowMs) ?? longestWaitMs;
-  return [...firstOf(requests), ...firstOf(tokens)].filter(
+  return [...firstOf(requests), ...firstOf(tokens)].map((one) => {
+    const { resetMs = 0, ...rest } = one;
     // The reset of a limit that is used up is when all of it is back, or another service's: who is asked to come sooner is served.
-    ({ remaining, resetMs = 0 }) => remaining !== 0 || waitMs >= Math.min(longestWaitMs, resetMs / 2),
-  );
+    return rest.remaining !== 0 || waitMs >= Math.min(longestWaitMs, resetMs / 2) ? one : rest;
+  });
 }
 
 const none: readonly ToldLimit[] = [];

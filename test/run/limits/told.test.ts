@@ -268,6 +268,24 @@ describe('what is told is not believed for ten minutes', () => {
     expect(pace.isTold).toBe(true);
   });
 
+  test('but not where no tokens remain, and their reset is not believed', () => {
+    const pace = new ToldPace();
+    const both = [requests(5, 3, 60_000), { of: 'tokens', limit: 1000, remaining: 0 }] as const;
+    pace.onReply(pace.take(0, 100), both, true, 100);
+    expect(pace.isTold).toBe(true);
+  });
+
+  test('but not where one of two limits has no reset for once', () => {
+    const pace = new ToldPace();
+    const input: ToldLimit = { of: 'tokens', limit: 50_000, remaining: 1000, resetMs: minute };
+    const output: ToldLimit = { of: 'tokens', limit: 8000, remaining: 7000, resetMs: minute };
+    const usedUp: ToldLimit = { of: 'tokens', limit: 50_000, remaining: 0 };
+    pace.onReply(pace.take(0, 900), [input, output], false, 100);
+    pace.onReply(pace.take(200, 900), [usedUp, output], true, 300);
+    pace.onReply(pace.take(20_000, 900), [input, output], false, 20_100);
+    expect(pace.isTold).toBe(true);
+  });
+
   test.each([
     ['twice as many remain', 500, 1000],
     ['a tenth of the limit remains', 10, 400],

@@ -196,11 +196,11 @@ describe('the limits that a reply reports', () => {
   });
 
   test.each([
-    ['a second', '1', []],
+    ['a second', '1', [{ of: 'tokens', limit: 150_000, remaining: 0 }]],
     ['half of the reset', '180', [tokens(150_000, 0, 360_000)]],
     ['the longest wait that is read, and more', '7200', [tokens(150_000, 0, 360_000)]],
   ])(
-    'of a limit that is used up are left out if Retry-After asks for much less than the reset: %s',
+    'of a limit that is used up have no reset if Retry-After asks for much less: %s',
     (_how, wait, told) => {
       const names = { limit: '150000', remaining: '0', reset: '6m0s' };
       const headers = Object.entries(names).map(([name, value]) => [`x-ratelimit-${name}-tokens`, value]);
