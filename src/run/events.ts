@@ -5,9 +5,9 @@ import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 export type SliceEnd =
   /** All cells of the slice are closed and none of its jobs is in flight: the slice is done. */
   | 'closed'
-  /** The slice only waits for jobs of other slices, or for earlier senders to be dead. It is given back for a moment. */
+  /** It only waits for jobs of other slices, or for earlier senders to be dead: it is given back for a moment, and holds no slot. */
   | 'waits'
-  /** Another worker has taken the slice over, and nothing is in flight for it here any more. */
+  /** Another worker has taken it over, and nothing is in flight for it here: late facts are kept, and nothing more is sent. */
   | 'lost';
 
 /** The kinds of requests that have separate rates. */

@@ -129,7 +129,11 @@ export interface StateStore {
    * directory: there they are all that is left of paid work. @throws as `keepReply`
    */
   cutReplies(): void;
-  /** Commits a turn before it returns. @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io` */
+  /**
+   * Commits a turn: it is durable when this returns (`synchronous=FULL`).
+   *
+   * @throws StateError `state.full` | `state.readonly` | `state.busy` | `state.replaced` | `state.io`
+   */
   commit(turn: Turn): void;
   /**
    * Commits a turn without blocking: durable once the promise is resolved, which rejects like `commit`; undefined for an empty turn.

@@ -200,7 +200,7 @@ export function stageAdvice(state: string, name: string): string | undefined {
     case 'running':
       return `promptpress status ${quoted(name)} --watch shows it, promptpress stop ${quoted(name)} ends it.`;
     case 'killed':
-      return 'its coordinator ended before all cells were given; its command, given again, goes on.';
+      return 'its coordinator ended before all cells were given; the same command continues it.';
     case 'stopped':
     case 'interrupted':
     case 'budget':

@@ -75,7 +75,7 @@ export function otherServiceLines(
   if (others.length === 0) return [];
   return [
     '',
-    'Made for another service, and continued only by a run against it:',
+    'Of these, made for another service, and continued only by a run against it:',
     ...others.map(
       ({ service, origin, jobs, doubts }) =>
         `  ${serviceWords(service, origin)}: ${counted(jobs, 'job')}${doubts === 0 ? '' : `, ${count(doubts)} in doubt`}`,

@@ -10,7 +10,7 @@ export interface Writing {
 }
 
 /**
- * Writes a paid result. Retries up to `retry.attempts` times while the error may pass, because a new request would cost money again.
+ * Writes a paid result, in at most `retry.attempts` tries while the error may pass, because a new request would cost money again.
  *
  * @param signal ends the delay before the next try, which is then the last one
  */

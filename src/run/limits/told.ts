@@ -43,7 +43,8 @@ const isWhole = (told: ToldLimit): told is Required<ToldLimit> =>
 
 /**
  * When requests may leave by what the service tells of its limits. Until the reset no more leave than remain; behind it, no more in a
- * window than the limit allows, or one at a time where others draw on it too. What does not come true is not believed for ten minutes.
+ * window than the limit allows, or one at a time where others draw on it too; of calls with tokens one may always leave alone. What does
+ * not come true is not believed for ten minutes.
  */
 export class ToldPace {
   #words = new Map<string, Word>();

@@ -113,7 +113,7 @@ export interface RunCommit {
   readonly redos?: ReadonlyMap<string, RedoChange>;
 }
 
-/** Whether a request is for this job alone, and not for a task past its deadline, on which nothing durable depends. */
+/** Whether a request is for this job alone, and no read of a task past its deadline: nothing durable depends on such a read. */
 export const isOfOneJob = ({ send }: Pick<Effect, 'send'>): boolean =>
   send.kind !== 'list' && !(send.kind === 'fetch' && send.why === 'overdue');
 

@@ -24,7 +24,7 @@ export const worker = command(
     operands: '',
     about: `Works on the runs of an engine (promptpress run FILE --engine …): takes slices of any open run until the run ends, then of the next one. It needs the address of the engine and the key of the service (PROMPTPRESS_API_KEY), but no table, no pipeline file, and no image or mask; if it has copies of images and masks, it reads those (--files-root). Everything else, such as limits and the queue, comes with the run.
 Start as many as are wanted, on any machines; stop and kill them at any time. Ctrl-C or SIGTERM once: it settles what is in flight, gives back what it holds, and ends (exit 0); the runs go on elsewhere. Twice: it leaves at once (130, 143), and what it held falls to others once its lease is over.
-A run that this machine cannot carry out is not taken on, and it says why once: another release, another service, a key that is missing or may not be sent there.`,
+A run that this machine cannot carry out is not started, and it says why once: another release, another service, a key that is missing or may not be sent there.`,
     examples: [
       {
         command: 'promptpress worker --engine postgres://press@db.example/press?sslmode=verify-full',

@@ -87,7 +87,7 @@ export function checkSplit(step: StepDraft, { steps, collector }: CheckContext):
     at = pressAll(selectors, at);
     if (!isSingle()) return;
   }
-  const message = `Step "${step.name}" makes single images, but grid: split cuts only grids of four.`;
+  const message = `Step "${step.name}" makes single images, but grid: split cuts only grids of four: they stay whole.`;
   collector.warning('step.split-single', key, message, 'Write it at the step that makes the grid.');
 }
 
