@@ -83,13 +83,14 @@ export async function conclude(
   const submits = report.submits ?? Math.max(0, soFar.attempts - atStart.attempts);
   const spent = spentSoFar(soFar);
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
+  const noted = { ...outcome, ...(end.kind === 'complete' && context.repairs?.left) };
   // A full disk takes no more data; the state of an engine is elsewhere.
   if (end.kind !== 'disk' || begin.engine !== undefined) {
     await writeRunFacts(run.state, {
       ...run.facts,
-      outcome: outcomeFacts({ ...outcome, timedOutAgain }),
+      outcome: outcomeFacts({ ...noted, timedOutAgain }),
     });
-    await writeRunRecord(join(run.directory, runFiles.record), begin, outcome, redactor);
+    await writeRunRecord(join(run.directory, runFiles.record), begin, noted, redactor);
   }
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
   return await summarize(run, {

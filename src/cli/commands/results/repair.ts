@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
-import type { Context } from '../../../app/context.ts';
+import type { Context, Repairs } from '../../../app/context.ts';
 import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { engineVariable } from '../../../app/service/engine/connect.ts';
@@ -71,7 +71,11 @@ export async function repair(
   /** The run may be refused, for example because of a link; the state is restored even then. */
   let ran: Promise<number> | undefined;
   if (keys.size > 0) {
+    let repairs: Repairs = {};
     const args = await held(async (state) => {
+      const last = (await readRunFacts(state.reader))?.outcome;
+      if (last !== undefined && last.end.kind !== 'complete')
+        repairs = { left: { end: last.end, exitCode: last.exitCode } };
       const download = await downloadArguments(found, state.reader, flags, io.cwd);
       if (download === undefined) return undefined;
       for (const key of keys) {
@@ -82,7 +86,7 @@ export async function repair(
       }
       return download;
     });
-    if (args !== undefined) ran = runQuietly(args, context);
+    if (args !== undefined) ran = runQuietly(args, repairs, context);
     await ran?.catch(() => undefined);
   }
   const failed = await held(async (state, disposables) => {
@@ -211,14 +215,14 @@ function refuseWithoutFile({
 const unexplained: ReadonlySet<number> = new Set([exitCodes.stopped, exitCodes.internal, exitCodes.disk]);
 
 /** Runs without messages, notification and summary; the caller then checks the result. */
-async function runQuietly(args: readonly string[], context: Context): Promise<number> {
+async function runQuietly(args: readonly string[], repairs: Repairs, context: Context): Promise<number> {
   const words = bufferErrors(context.io);
   const io = {
     ...words.io,
     env: { ...context.io.env, [notifyVariable]: undefined },
     out: async () => undefined,
   };
-  const code = await run.run(args, { ...context, io, repairs: true });
+  const code = await run.run(args, { ...context, io, repairs });
   if (unexplained.has(code)) words.flush();
   return code;
 }
