@@ -91,6 +91,19 @@ describe('verify --repair', () => {
     expect([(await pp(...run)).code, manifest() === written]).toEqual([1, false]);
   });
 
+  it('keeps how an unfinished run ended, and what continues it', async () => {
+    const pipeline = await readFile(at('foxes.yaml'), 'utf8');
+    await writeFile(at('foxes.yaml'), pipeline.replace('[fox, owl]', '[fox, owl, elk, crow]'));
+    await expect(runIt('--max-submits', '1')).rejects.toThrow('--max-submits');
+    const before = await status();
+    expect(before).toMatchObject({ end: { kind: 'budget' } });
+    const [missing = ''] = await imagesOf();
+    await unlink(at('run', missing));
+    expect((await pp('verify', 'run', '--repair')).out).toMatch(/^1 fault repaired\.\n/);
+    const { end, exitCode, slots } = await status();
+    expect([end, exitCode, slots]).toEqual([before['end'], before['exitCode'], before['slots']]);
+  });
+
   it('reports jobs without files after a killed repair, says how to restore them, and restores them', async () => {
     const before = await rows();
     const job = await killed(withoutFiles);
