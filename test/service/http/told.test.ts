@@ -199,20 +199,17 @@ describe('the limits that a reply reports', () => {
     ['a second', '1', [{ of: 'tokens', limit: 150_000, remaining: 0 }]],
     ['half of the reset', '180', [tokens(150_000, 0, 360_000)]],
     ['the longest wait that is read, and more', '7200', [tokens(150_000, 0, 360_000)]],
-  ])(
-    'of a limit that is used up have no reset if Retry-After asks for much less: %s',
-    (_how, wait, told) => {
-      const names = { limit: '150000', remaining: '0', reset: '6m0s' };
-      const headers = Object.entries(names).map(([name, value]) => [`x-ratelimit-${name}-tokens`, value]);
-      expect(read({ ...Object.fromEntries(headers), 'retry-after': wait })).toEqual(told);
-      const some = {
-        ...Object.fromEntries(headers),
-        'x-ratelimit-remaining-tokens': '9',
-        'retry-after': wait,
-      };
-      expect(read(some)).toEqual([tokens(150_000, 9, 360_000)]);
-    },
-  );
+  ])('of a limit that is used up have no reset if Retry-After asks for much less: %s', (_how, wait, told) => {
+    const names = { limit: '150000', remaining: '0', reset: '6m0s' };
+    const headers = Object.entries(names).map(([name, value]) => [`x-ratelimit-${name}-tokens`, value]);
+    expect(read({ ...Object.fromEntries(headers), 'retry-after': wait })).toEqual(told);
+    const some = {
+      ...Object.fromEntries(headers),
+      'x-ratelimit-remaining-tokens': '9',
+      'retry-after': wait,
+    };
+    expect(read(some)).toEqual([tokens(150_000, 9, 360_000)]);
+  });
 
   test('are empty if no header is about them, and then no value is read', () => {
     const names = ['content-type', 'retry-after', 'x-request-id'];
