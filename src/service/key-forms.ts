@@ -1,3 +1,4 @@
+import { isPassingStatus } from './http/statuses.ts';
 import type { Names } from './names.ts';
 import type { ServiceFailure, ServiceResult } from './result.ts';
 
@@ -200,10 +201,10 @@ const isRefused = (result: ServiceResult<unknown>): result is Refused => {
   return status === 401 || (status === 403 && (about === 'key' || serviceMessage === undefined));
 };
 
-/** Whether a service has read the request, and so its key: a proxy in front of it may answer 429 and 5xx too. */
+/** Whether a service has read the request, and so its key. A passing status may come from a proxy in front of it. */
 const isJudged = (result: ServiceResult<unknown>): boolean =>
   result.ok ||
-  (result.error.status !== undefined && result.error.status < 500 && result.error.status !== 429);
+  (result.error.status !== undefined && result.error.status < 500 && !isPassingStatus(result.error.status));
 
 async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

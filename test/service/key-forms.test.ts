@@ -93,18 +93,21 @@ describe('a key that is refused', () => {
       expect([posts.sent.length, refusesAll.sent.length]).toEqual([1, 3]);
     });
 
-    it('is not sent again if a free request fails, and has made nothing', async () => {
-      const posts = asked(() => failed(401));
-      const result = await forms().keys.send(
-        'image',
-        never,
-        posts.ask,
-        () => 'a',
-        asked(() => failed(503)).ask,
-      );
-      expect(result).toMatchObject({ error: { status: 503, unmade: true } });
-      expect(posts.sent).toHaveLength(1);
-    });
+    it.each([408, 425, 429, 503])(
+      'is not sent again if a free request gets %i, and has made nothing',
+      async (status) => {
+        const posts = asked(() => failed(401));
+        const result = await forms().keys.send(
+          'image',
+          never,
+          posts.ask,
+          () => 'a',
+          asked(() => failed(status)).ask,
+        );
+        expect(result).toMatchObject({ error: { status, unmade: true } });
+        expect(posts.sent).toHaveLength(1);
+      },
+    );
 
     it('moves to the next form if free requests need no key', async () => {
       const posts = asked(taking);

@@ -2,7 +2,7 @@ import type { Clock } from '../../run/clock.ts';
 import { BodyPool } from '../../service/http/body/budget.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
 import { exchange, receiveWhole, type Transport } from '../../service/http/exchange.ts';
-import { isPassingStatus } from '../../service/http/retry-after.ts';
+import { isPassingStatus } from '../../service/http/statuses.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';

@@ -2,6 +2,7 @@ import { certificateError } from '../../service/http/connect/certificate.ts';
 import { isOfNetwork } from '../../service/http/connect/connection-error.ts';
 import { ProxyError } from '../../service/http/connect/proxies.ts';
 import { readRetryAfter } from '../../service/http/retry-after.ts';
+import { isOneOf, isPassingStatus, statuses } from '../../service/http/statuses.ts';
 import { aborted, SaveError, shownLink } from '../failure.ts';
 import type { SaveFailure } from '../writer.ts';
 import { AddressError } from './address-policy.ts';
@@ -112,7 +113,7 @@ export function statusFailure(
   const isLate = status >= 500 && words !== undefined && lagWords.test(words);
   const kind = isLate
     ? 'fresh-link'
-    : status === 429
+    : isOneOf(statuses.throttled, status)
       ? 'throttle'
       : isPassing(status)
         ? 'retry'
@@ -137,5 +138,6 @@ const lagMs = 5000;
 /** Whether the link itself is refused. 400 is the answer of image routes for a task that they do not know, or not yet (gateway 4.7). */
 const isPermanentStatus = (status: number): boolean => [400, 401, 403, 404, 410].includes(status);
 
-/** Whether another try may help. 204 and 206 are answers of some caches while they fill. */
-const isPassing = (status: number): boolean => status >= 500 || [204, 206, 408, 425].includes(status);
+/** Whether the download is tried again. The file is paid for, so every 5xx is. */
+const isPassing = (status: number): boolean =>
+  status >= 500 || isPassingStatus(status) || isOneOf(statuses.filling, status);

@@ -1,3 +1,4 @@
+import { isOneOf, type Statuses, statuses } from '../http/statuses.ts';
 import type { About, FailureClass } from '../result.ts';
 
 /**
@@ -58,8 +59,7 @@ export interface Row {
   readonly is: Meant;
   /** Endpoints that the row applies to. Absent: all. */
   readonly on?: readonly Asking[];
-  /** HTTP statuses, each alone or as the first and last of a range. */
-  readonly status?: readonly (number | readonly [number, number])[];
+  readonly status?: Statuses;
   /** The submit code of an image gateway or proxy (gateway 3.2). */
   readonly submit?: readonly number[];
   /** Machine words, one of which is the error's `code`, `type`, `status` or a detail's `reason`. */
@@ -71,8 +71,6 @@ export interface Row {
 
 /** Statuses at which a submit code is read (gateway 3.3). */
 const answered = [[200, 299], 400, 404] as const;
-
-const badGateway = [408, 500, 502, 504, [520, 524]] as const;
 
 export const rows: readonly Row[] = [
   // An accepted code, but the words say that the submission was ignored.
@@ -265,14 +263,14 @@ export const rows: readonly Row[] = [
     from: 'vendors behind gateways, llama-cpp-python',
   },
   { is: 'unavailable', status: [503], words: [/reset reason|connection termination/i], from: 'envoy' },
-  { is: 'busy', status: [503, 529], from: 'gateway 8.2, anthropic' },
-  { is: 'unavailable', status: badGateway, from: 'gateway 8.2, cloudflare' },
-  { is: 'rejected', status: [501, 505], from: 'gateway 8.2' },
+  { is: 'busy', status: statuses.untouched, from: 'gateway 8.2, anthropic' },
+  { is: 'unavailable', status: statuses.perhapsDone, from: 'gateway 8.2, cloudflare' },
+  { is: 'rejected', status: statuses.unsupported, from: 'gateway 8.2' },
   { is: 'untold error', status: [[500, 599]], from: 'gateway 8.2' },
   { is: 'forbidden', status: [403], from: 'gateway 8.2' },
   { is: 'not found', status: [404], from: 'gateway 8.2' },
   { is: 'too large', status: [413], from: 'gateway 8.2' },
-  { is: 'throttled', status: [429], from: 'gateway 8.2' },
+  { is: 'throttled', status: statuses.throttled, from: 'gateway 8.2' },
 ];
 
 /** Whether a submit code is one of the documented ones. */
@@ -298,13 +296,10 @@ export function meaningOf(refusal: Refusal, quotaWords: readonly string[] = []):
 
 const fits = (row: Row, { status, on, message, codes, submit }: Refusal): boolean =>
   (row.on?.includes(on) ?? true) &&
-  (row.status?.some((of) => isOf(of, status)) ?? true) &&
+  (row.status === undefined || isOneOf(row.status, status)) &&
   (row.submit === undefined || (submit !== undefined && row.submit.includes(submit))) &&
   (row.codes?.some((code) => codes.includes(code)) ?? true) &&
   (row.words?.some((word) => isIn(word, message)) ?? true);
-
-const isOf = (of: number | readonly [number, number], status: number): boolean =>
-  typeof of === 'number' ? of === status : status >= of[0] && status <= of[1];
 
 const isIn = (word: string | RegExp, message: string): boolean =>
   typeof word === 'string' ? message.toLowerCase().includes(word.toLowerCase()) : word.test(message);

@@ -1,10 +1,3 @@
-/**
- * Whether any kind of server may answer the same request differently a little later. Not 501, 505 (unsupported) and 507 (disk full).
- * What a gateway's status means for paid requests is in `service/failures/table.ts`.
- */
-export const isPassingStatus = (status: number): boolean =>
-  status >= 500 ? ![501, 505, 507].includes(status) : [408, 425, 429].includes(status);
-
 /** Longest wait that is accepted, in ms: a longer one would stop a run for a mistake of the service. */
 export const longestWaitMs = 3_600_000;
 

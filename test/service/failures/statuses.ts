@@ -237,6 +237,14 @@ export const rows: readonly Row[] = [
     get: 'permanent',
   },
   {
+    what: 'a request that may be a replay',
+    status: 425,
+    body: '',
+    code: 'service.unavailable',
+    post: 'retry',
+    get: 'retry',
+  },
+  {
     what: 'saturation',
     status: 429,
     body: envelope('slow down'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPassingStatus, readRetryAfter, readRetryDelay } from '../../../src/service/http/retry-after.ts';
+import { readRetryAfter, readRetryDelay } from '../../../src/service/http/retry-after.ts';
 
 const noon = Date.UTC(2026, 10, 1, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();
@@ -56,10 +56,4 @@ describe('how long the service asks to wait, in milliseconds', () => {
   ])('is for the detail %j: %s', (delay, ms) => {
     expect(readRetryDelay(delay)).toBe(ms);
   });
-});
-
-test('a status is passing if the server may answer differently later', () => {
-  const passing = [408, 425, 429, 500, 502, 503, 504, 506, 508, 520, 529, 599];
-  const lasting = [200, 302, 400, 401, 403, 404, 407, 413, 501, 505, 507];
-  expect([...passing, ...lasting].filter(isPassingStatus)).toEqual(passing);
 });

@@ -1,5 +1,5 @@
 import { readConnectionError } from '../../../service/http/connect/connection-error.ts';
-import { isPassingStatus } from '../../../service/http/retry-after.ts';
+import { isPassingStatus } from '../../../service/http/statuses.ts';
 import { shownWords } from '../../failure.ts';
 import type { SaveFailure } from '../../writer.ts';
 import { type S3Address, shownS3Address } from './address.ts';

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { isPassingStatus } from '../retry-after.ts';
+import { isPassingStatus } from '../statuses.ts';
 import { type Proxy, ProxyError } from './proxies.ts';
 
 export interface ConnectOptions {
