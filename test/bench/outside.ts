@@ -108,7 +108,16 @@ const readers: Readonly<
     filled('thinking level '),
     filled('Unknown name "'),
   ],
-  delay: [(text) => readRetryAfter(text, null, () => 0), filled('1'), filled('Mon, '), filled(' ')],
+  delay: [
+    (text) =>
+      readRetryAfter(
+        (name) => (name === 'retry-after' ? text : null),
+        () => 0,
+      ),
+    filled('1'),
+    filled('Mon, '),
+    filled(' '),
+  ],
   stream: [
     stream,
     filled('\r'),

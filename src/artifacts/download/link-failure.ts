@@ -87,7 +87,7 @@ export function statusFailure(
   now: number,
 ): SaveFailure {
   const header = (name: string): string | null => [headers[name] ?? []].flat()[0] ?? null;
-  const wait = readRetryAfter(header('retry-after'), header('date'), () => now);
+  const wait = readRetryAfter(header, () => now);
   const base = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   const link = shownLink(url);
   // Cloudflare's mark of a page that asks a browser to prove that a person uses it.

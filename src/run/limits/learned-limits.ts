@@ -1,5 +1,5 @@
 import type { Route } from '../events.ts';
-import type { FoundPace } from './gate.ts';
+import type { FoundPace } from './found-limit.ts';
 import { learnedContent, learnedText } from './learned.ts';
 
 /** Limits of the service that a run discovered, for the next run. */

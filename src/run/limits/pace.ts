@@ -1,5 +1,5 @@
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
-import { type FoundPace, Gate } from './gate.ts';
+import { FoundLimit, type FoundPace } from './found-limit.ts';
 import { type Explanation, explain, fewestByChance, leftUpTo, type Trace } from './refusals.ts';
 
 /** Requests that are remembered, and moments at which others left. */
@@ -88,7 +88,7 @@ export class Pace {
   #hasServed = false;
   #refusalMs = firstRefusalMs;
 
-  readonly #gate: Gate;
+  readonly #limit: FoundLimit;
   #next = Number.NEGATIVE_INFINITY;
   #lesson: Lesson | undefined;
   #lessonAt = Number.NEGATIVE_INFINITY;
@@ -110,7 +110,7 @@ export class Pace {
     this.#retry = retry;
     this.#isRateKnown = isRateKnown;
     this.#inherited = inherited;
-    this.#gate = new Gate(inherited);
+    this.#limit = new FoundLimit(inherited);
   }
 
   /** True while one request at a time asks whether the service serves again. */
@@ -120,7 +120,7 @@ export class Pace {
 
   /** How many requests may be worked on at once. */
   get window(): number {
-    return this.#gate.window;
+    return this.#limit.window;
   }
 
   /** Until when nothing leaves; negative infinity: it does not rest. */
@@ -131,7 +131,7 @@ export class Pace {
   /** What was found; of a service that has served nothing, what was known before. */
   get found(): FoundPace {
     if (!this.#hasServed) return this.#inherited;
-    return { ...this.#gate.found, ...(this.#chance > 0 && { byChance: this.#chance }) };
+    return { ...this.#limit.found, ...(this.#chance > 0 && { byChance: this.#chance }) };
   }
 
   /** From when on the next request may leave; not in the future means now, positive infinity: a result decides. */
@@ -148,7 +148,7 @@ export class Pace {
       if (now < servedAt) return servedAt;
       this.#endRest(this.#rest, now);
     }
-    return this.#gate.spacing === 0 ? Number.NEGATIVE_INFINITY : this.#next;
+    return this.#limit.spacing === 0 ? Number.NEGATIVE_INFINITY : this.#next;
   }
 
   /** A request leaves. @param key of its job */
@@ -162,8 +162,8 @@ export class Pace {
     this.#underWay.set(key, trace);
     this.#times.push(now);
     if (this.#times.length > 2 * mostTimes) this.#times = this.#times.slice(-mostTimes);
-    const { spacing } = this.#gate;
-    if (now > this.#next + 1.05 * spacing) this.#gate.idle();
+    const { spacing } = this.#limit;
+    if (now > this.#next + 1.05 * spacing) this.#limit.idle();
     this.#next = Math.max(this.#next, now - (this.#chance > 0 ? 3 : 0.05) * spacing) + spacing;
   }
 
@@ -177,7 +177,7 @@ export class Pace {
     if (trace.at >= this.#refusingSince) this.#inARow = 0;
     if (this.#rest !== undefined && trace.at >= this.#rest.since) this.#endRest(this.#rest, now);
     this.#calm += 1;
-    this.#gate.served(
+    this.#limit.served(
       now,
       this.#underWay.size,
       (ms) => leftUpTo(this.#times, trace.at) - leftUpTo(this.#times, trace.at - ms),
@@ -218,17 +218,17 @@ export class Pace {
     }
     if (this.#chance > 0) {
       // A refusal by chance uses up nothing.
-      this.#next -= this.#gate.spacing;
+      this.#next -= this.#limit.spacing;
       this.#explainChance(now);
       if (Math.max(oddShare, this.#chance) ** this.#refusedLast(now) > leastLuck) return;
     }
-    this.#gate.owe();
+    this.#limit.owe();
     if (trace.at < this.#lessonAt) return;
     this.#lessonAt = now;
-    if (this.#gate.isTrying) return this.#takeBack(trace.at, now);
+    if (this.#limit.isTrying) return this.#takeBack(trace.at, now);
     const judgedAt = now + Math.min(this.#presumedMs, this.#retry.baseMs);
     this.#lesson = { from: trace.at, refusedAt: now, isCut, judgedAt };
-    if (waitMs !== undefined && !this.#gate.isCounted && this.#chance === 0)
+    if (waitMs !== undefined && !this.#limit.isCounted && this.#chance === 0)
       this.#beginRest(this.#lesson, waitMs, now);
   }
 
@@ -260,18 +260,18 @@ export class Pace {
     if (this.#inARow < 2 || !isAll) return this.#learn(from, now);
     // What is refused at one moment teaches as much as one refusal.
     this.#traces = this.#traces.filter((one) => one === refused[0] || !refused.includes(one));
-    this.#beginRest(lesson, this.#gate.spacing, now);
+    this.#beginRest(lesson, this.#limit.spacing, now);
   }
 
   #beginRest({ isCut }: Lesson, ms: number, now: number): void {
-    const until = now + Math.max(ms, this.#gate.spacing > 0 ? 0 : this.#retry.baseMs);
+    const until = now + Math.max(ms, this.#limit.spacing > 0 ? 0 : this.#retry.baseMs);
     this.#rest = { since: this.#refusingSince, until, isAwaited: isCut, isLong: false };
   }
 
   #restOn(rest: Rest, waitMs: number | undefined, now: number): void {
     const outageMs = now - rest.since;
     const part = this.#isRateKnown && outageMs < knownRate.forMs ? knownRate.restPart : restPart;
-    const longer = Math.max(this.#retry.baseMs, this.#gate.spacing, outageMs * part);
+    const longer = Math.max(this.#retry.baseMs, this.#limit.spacing, outageMs * part);
     const ms = Math.max(waitMs ?? 0, Math.min(this.#retry.capMs, longer));
     this.#rest = { ...rest, until: now + ms, probe: undefined, isLong: true };
   }
@@ -283,24 +283,24 @@ export class Pace {
 
   /** More was tried, and is refused. */
   #takeBack(from: number, now: number): void {
-    this.#next += this.#gate.takeBack();
+    this.#next += this.#limit.takeBack();
     this.#changedAt = from;
     this.#countAnew(now);
   }
 
   #countAnew(now: number): void {
     this.#calm = 0;
-    this.#gate.countAnew(now);
+    this.#limit.countAnew(now);
   }
 
   /** What a flight, or a rest, shows. @param wasRest everything was refused for a while */
   #learn(from: number, now: number, wasRest = false): void {
     const wasCalm = this.#calm >= calmRequests;
-    const isOpen = this.#gate.isOpen && this.#chance === 0;
+    const isOpen = this.#limit.isOpen && this.#chance === 0;
     this.#countAnew(now);
     if (wasCalm) {
-      this.#gate.settle();
-      if (!this.#gate.isOpen && this.#chance === 0) this.#changedAt = from;
+      this.#limit.settle();
+      if (!this.#limit.isOpen && this.#chance === 0) this.#changedAt = from;
     }
     const traces = this.#traces.filter(({ at }) => at >= this.#changedAt);
     const known = this.#chance > 0 ? gainAmidChance : wasRest ? gainAfterRest : leastGain;
@@ -312,18 +312,18 @@ export class Pace {
       return;
     }
     const refused = traces.filter(({ isRefused }) => isRefused === true).length;
-    this.#gate.doubtWindow();
-    if (Math.min(refused, traces.length - refused) >= fewestByChance && this.#gate.isLow) {
-      this.#gate.goBack();
+    this.#limit.doubtWindow();
+    if (Math.min(refused, traces.length - refused) >= fewestByChance && this.#limit.isLow) {
+      this.#limit.goBack();
       this.#sinceExplained = 0;
       this.#setChance(shareOf(this.#traces));
-    } else if (!wasRest) this.#gate.lower();
+    } else if (!wasRest) this.#limit.lower();
   }
 
   #follow(found: Explanation, now: number, isUnsure: boolean): void {
     this.#setChance(found.share);
-    this.#gate.follow(found, now - (this.#startedAt ?? now), isUnsure);
-    this.#next = now + this.#gate.spacing;
+    this.#limit.follow(found, now - (this.#startedAt ?? now), isUnsure);
+    this.#next = now + this.#limit.spacing;
   }
 
   #setChance(share: number): void {

@@ -1,6 +1,6 @@
 import { readInteger } from '../http/json.ts';
 import type { ConnectionFailure, Reply } from '../http/reply.ts';
-import { readRetryAfter, readRetryAfterMs } from '../http/retry-after.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
 import type { FailureClass, ServiceFailure } from '../result.ts';
 import { readReplyWords } from './error-words.ts';
 import { lostClass, mayBePaid, type RequestFacts } from './request-context.ts';
@@ -103,10 +103,7 @@ export function classify(reply: Reply, facts: RequestFacts): ServiceFailure | un
 export function rejection(reply: Reply, facts: RequestFacts): ServiceFailure {
   const words = readReplyWords(reply, facts.clean);
   const { advice: toDo, ...verdict } = verdictOn(reply, words, facts);
-  const retryAfterMs =
-    readRetryAfterMs(reply.header('retry-after-ms') ?? reply.header('x-ms-retry-after-ms')) ??
-    readRetryAfter(reply.header('retry-after'), reply.header('date'), facts.now) ??
-    words.retryDelayMs;
+  const retryAfterMs = readRetryAfter((name) => reply.header(name), facts.now) ?? words.retryDelayMs;
   const said = words.message === '' ? '' : `: ${words.message}`;
   const end = /[.!?…。]$/.test(said) ? '' : '.';
   const advice = toDo === undefined ? '' : ` ${toDo}`;

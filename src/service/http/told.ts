@@ -17,7 +17,7 @@ export interface NamedHeaders {
 
 type Words = readonly [limit: string | null, remaining: string | null, reset: string | null];
 
-/** Longest window that is used as a pace, in ms. */
+/** Longest window that is used as a pace, in ms: some services limit the requests of a day. */
 const longestMs = 86_400_000;
 
 /** Longest list of limits that is read, in characters. */
@@ -50,12 +50,13 @@ export function readTold(headers: NamedHeaders, nowMs: number): readonly ToldLim
     () => [...anthropic('tokens', 'input-tokens'), ...anthropic('tokens', 'output-tokens')],
     () => anthropic('tokens', 'tokens'),
   ];
-  const waitMs =
-    readRetryAfter(headers.get('retry-after'), headers.get('date'), () => nowMs) ?? longestWaitMs;
+  const header = (name: string): string | null => headers.get(name);
+  const waitMs = readRetryAfter(header, () => nowMs) ?? longestWaitMs;
   return [...firstOf(requests), ...firstOf(tokens)].map((one) => {
     const { resetMs = 0, ...rest } = one;
     // The reset of a limit that is used up is when all of it is back, or another service's: who is asked to come sooner is served.
-    return rest.remaining !== 0 || waitMs >= Math.min(longestWaitMs, resetMs / 2) ? one : rest;
+    const isSooner = rest.remaining === 0 && waitMs < Math.min(longestWaitMs, resetMs / 2);
+    return isSooner || (rest.of === 'tokens' && resetMs > longestWaitMs) ? rest : one;
   });
 }
 

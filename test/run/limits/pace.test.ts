@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FoundPace } from '../../../src/run/limits/gate.ts';
+import type { FoundPace } from '../../../src/run/limits/found-limit.ts';
 import { Pace, type Refused } from '../../../src/run/limits/pace.ts';
 import { changing, countingRefused, type Limiter } from '../../rig/limiters.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';

@@ -2,6 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { readRetryAfter, readRetryDelay } from '../../../src/service/http/retry-after.ts';
 
 const noon = Date.UTC(2026, 10, 1, 12);
+const headers =
+  (of: Readonly<Record<string, string | null>>) =>
+  (name: string): string | null =>
+    of[name] ?? null;
 const date = (ms: number): string => new Date(ms).toUTCString();
 
 describe('how long the service asks to wait, in milliseconds', () => {
@@ -30,15 +34,17 @@ describe('how long the service asks to wait, in milliseconds', () => {
     [date(noon + 9_999_000), 3_600_000],
     ['Sunday, 01-Nov-26 12:00:09 GMT', 9000],
   ])('is for the header %j: %s', (header, ms) => {
-    expect(readRetryAfter(header, null, () => noon)).toBe(ms);
+    expect(readRetryAfter(headers({ 'retry-after': header }), () => noon)).toBe(ms);
   });
 
   test('is measured by the clock of the response, else by ours', () => {
+    const read = (text: string, sent: string, now: number): number | undefined =>
+      readRetryAfter(headers({ 'retry-after': text, date: sent }), () => now);
     const until = date(noon + 9000);
-    expect(readRetryAfter(until, date(noon + 4000), () => noon - 50_000)).toBe(5000);
-    expect(readRetryAfter(until, 'no date', () => noon)).toBe(9000);
+    expect(read(until, date(noon + 4000), noon - 50_000)).toBe(5000);
+    expect(read(until, 'no date', noon)).toBe(9000);
     // A number needs no clock.
-    expect(readRetryAfter('7', date(noon + 4000), () => noon)).toBe(7000);
+    expect(read('7', date(noon + 4000), noon)).toBe(7000);
   });
 
   test.each<readonly [unknown, number | undefined]>([

@@ -211,6 +211,31 @@ describe('the limits that a reply reports', () => {
     expect(read(some)).toEqual([tokens(150_000, 9, 360_000)]);
   });
 
+  test.each(['retry-after-ms', 'x-ms-retry-after-ms'])('have no reset if %s asks for much less', (name) => {
+    const headers = {
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '6m0s',
+    };
+    const told = [{ of: 'requests', limit: 60, remaining: 0 }];
+    expect(read({ ...headers, [name]: '1000' })).toEqual(told);
+    expect(read({ ...headers, [name]: '1000', 'retry-after': '360' })).toEqual(told);
+    expect(read({ ...headers, [name]: '360000', 'retry-after': '1' })).toEqual([requests(60, 0, 360_000)]);
+  });
+
+  test.each<readonly [ms: number, told: readonly ToldLimit[]]>([
+    [3_600_000, [requests(9, 0, 3_600_000), tokens(900, 0, 3_600_000)]],
+    [3_600_001, [requests(9, 0, 3_600_001), { of: 'tokens', limit: 900, remaining: 0 }]],
+    [86_400_000, [requests(9, 0, 86_400_000), { of: 'tokens', limit: 900, remaining: 0 }]],
+  ])('of tokens have no reset after more than an hour, of requests up to a day: %i ms', (ms, told) => {
+    const of = (what: string, limit: string): Readonly<Record<string, string>> => ({
+      [`x-ratelimit-limit-${what}`]: limit,
+      [`x-ratelimit-remaining-${what}`]: '0',
+      [`x-ratelimit-reset-${what}`]: `${ms}ms`,
+    });
+    expect(read({ ...of('requests', '9'), ...of('tokens', '900') })).toEqual(told);
+  });
+
   test('are empty if no header is about them, and then no value is read', () => {
     const names = ['content-type', 'retry-after', 'x-request-id'];
     const get = (): string => expect.unreachable('A value was read.');

@@ -1,6 +1,6 @@
 import type { RetrySettings } from '../../../pipeline/pipeline.ts';
 import type { Route, RunEnd } from '../../events.ts';
-import type { FoundPace } from '../../limits/gate.ts';
+import type { FoundPace } from '../../limits/found-limit.ts';
 import { Pace } from '../../limits/pace.ts';
 import { ToldPace } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';

@@ -3,7 +3,7 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { ToldLimit } from '../../../service/http/told.ts';
 import type { Route, RunEnd } from '../../events.ts';
 import { EvenSendTimes, graceMs, type Sent } from '../../limits/even-send-times.ts';
-import type { FoundPace } from '../../limits/gate.ts';
+import type { FoundPace } from '../../limits/found-limit.ts';
 import type { LanePace } from '../../limits/learned-limits.ts';
 import type { LeftRequest } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';

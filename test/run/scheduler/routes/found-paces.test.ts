@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/run/events.ts';
-import type { FoundPace } from '../../../../src/run/limits/gate.ts';
+import type { FoundPace } from '../../../../src/run/limits/found-limit.ts';
 import { learnedFact } from '../../../../src/run/limits/learned.ts';
 import { type LearnedLimits, limitsText, readLimits } from '../../../../src/run/limits/learned-limits.ts';
 import type { Job } from '../../../../src/run/machine/job.ts';

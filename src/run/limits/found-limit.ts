@@ -52,7 +52,7 @@ interface Limit {
 const none: Limit = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0, keptMs: 0, most: 0 };
 
 /** How many requests of a lane may leave: as many at once, or in a time, as a service was found to serve, and now and then a little more. */
-export class Gate {
+export class FoundLimit {
   /** What may leave; more than what was accepted while that is tried; and what was accepted before anything was refused. */
   #limit = none;
   #kept = none;
