@@ -48,7 +48,7 @@ export function textRecord(changes: Partial<JobRecord> = {}): JobRecord {
 export function job(record: JobRecord, changes: Partial<Job> = {}): Job {
   return {
     record,
-    want: { kind: isTextRequest(record.request) ? 'ask' : 'room' },
+    nextRequest: { kind: isTextRequest(record.request) ? 'ask' : 'task-slot' },
     depth: record.kind === 'click' ? 1 : 0,
     misses: 0,
     ...(record.kind === 'click' ? { parentTaskId: 'T1' } : {}),

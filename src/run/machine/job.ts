@@ -33,7 +33,7 @@ export type SaveSource =
 /** The next request of a job. The scheduler grants it when limits allow, and reports the result. */
 export type NextRequest =
   /** A task slot on the service. */
-  | { readonly kind: 'room' }
+  | { readonly kind: 'task-slot' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
   /** A check of the job's mask against the image under its button. */
   | { readonly kind: 'mask' }
@@ -69,7 +69,7 @@ export interface Job {
   /** Lease of the slice that the job runs for. Absent: a run on one machine. */
   readonly hold?: Hold;
   readonly record: JobRecord;
-  readonly want: NextRequest;
+  readonly nextRequest: NextRequest;
   /** Number of operations from the root of the chain; a finished round of function calls counts as one. */
   readonly depth: number;
   /** Id of the task whose button is pressed. */
@@ -278,7 +278,7 @@ export interface JobStep {
 export function newJob(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   return {
     record,
-    want: { kind: isTextRequest(record.request) ? 'ask' : 'room' },
+    nextRequest: { kind: isTextRequest(record.request) ? 'ask' : 'task-slot' },
     depth,
     misses: 0,
     ...(parentTaskId === undefined ? {} : { parentTaskId }),
@@ -293,16 +293,17 @@ export const heldAs = ({ hold }: { readonly hold?: Hold | undefined }, job: Job)
 export const holdName = ({ slice, epoch }: Hold): string => `${slice}/${epoch}`;
 
 /** Whether a job without a task waits before it requests a task slot again. */
-export const restsOutside = ({ want }: Job): boolean => want.kind === 'wait' && want.next.kind === 'room';
+export const restsOutside = ({ nextRequest }: Job): boolean =>
+  nextRequest.kind === 'wait' && nextRequest.next.kind === 'task-slot';
 
 /** Whether a job waits until its kind of request is served again, or for a verdict on its refusal. */
-export const isParked = ({ want }: Pick<Job, 'want'>): boolean =>
-  want.kind === 'wait' && want.until === Number.POSITIVE_INFINITY;
+export const isParked = ({ nextRequest }: Pick<Job, 'nextRequest'>): boolean =>
+  nextRequest.kind === 'wait' && nextRequest.until === Number.POSITIVE_INFINITY;
 
 /** Whether a job takes a task slot on the service: from the grant of the slot until its task ends. */
 export function takesTaskSlot(job: Job): boolean {
-  const { want, record } = job;
-  if (want.kind === 'room' || restsOutside(job) || isTextRequest(record.request)) return false;
+  const { nextRequest, record } = job;
+  if (nextRequest.kind === 'task-slot' || restsOutside(job) || isTextRequest(record.request)) return false;
   if (job.lost === 'gone') return false;
   return record.status !== 'saving' && !isSettled(record.status);
 }

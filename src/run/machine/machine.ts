@@ -29,21 +29,21 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  *
  * | status | events | becomes | next |
  * |---|---|---|---|
- * | pending | granted room | pending | submit |
+ * | pending | granted task-slot | pending | submit |
  * | pending | granted submit | submitting | send submit |
  * | pending | rest elapsed | pending | submit |
- * | pending (click) | granted room | pending | fetch parent |
- * | pending (click) | granted room, button shown lately | pending | submit |
+ * | pending (click) | granted task-slot | pending | fetch parent |
+ * | pending (click) | granted task-slot, button shown lately | pending | submit |
  * | pending (click) | granted mask | pending | send mask |
  * | pending (click) | mask fits | pending | fetch parent |
  * | pending (click) | mask fits, button shown lately | pending | submit |
  * | pending (click) | granted fetch | pending | send fetch |
  * | pending (click) | parent shown | pending | submit |
- * | pending (click) | parent not shown | pending | rest, room |
+ * | pending (click) | parent not shown | pending | rest, task-slot |
  * | pending (click) | mask unreadable; button missing; parent failed | failed | |
  * | pending (in doubt) | granted search | pending | send search |
  * | pending (in doubt) | task found | running | rest, fetch poll |
- * | pending (in doubt) | no task found | pending | room |
+ * | pending (in doubt) | no task found | pending | task-slot |
  * | pending (in doubt) | search failed | pending | rest, search |
  * | pending (in doubt) | no task found after the last try | in-doubt | |
  * | in-doubt | granted search | in-doubt | send search |
@@ -52,9 +52,9 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | in-doubt | search failed | in-doubt | rest, search |
  * | pending (text) | granted ask | submitting | send ask |
  * | submitting | accepted | running | rest, fetch poll |
- * | submitting | queue full; 429 | pending | rest, room |
+ * | submitting | queue full; 429 | pending | rest, task-slot |
  * | submitting | connection refused; run must stop; not sent | pending | rest, submit |
- * | submitting | 500; 503; no answer (--in-doubt retry) | pending | rest, room |
+ * | submitting | 500; 503; no answer (--in-doubt retry) | pending | rest, task-slot |
  * | submitting | input busy | pending | rest, submit |
  * | submitting | no answer; 500 to the last try | in-doubt | |
  * | submitting | no answer (--in-doubt find) | in-doubt | rest, search |
@@ -77,11 +77,11 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | running | success | saving | save |
  * | running | success, nothing kept | done | |
  * | running | waits for its modal | modal | rest, modal |
- * | running | failure that may pass | pending | rest, room |
+ * | running | failure that may pass | pending | rest, task-slot |
  * | running | failure; past the deadline | failed | |
  * | running | task of another job | in-doubt | |
  * | running (adopted) | task unknown to the last try | in-doubt | |
- * | modal | granted room | modal | modal |
+ * | modal | granted task-slot | modal | modal |
  * | modal | granted modal | submitting | send modal |
  * | saving | granted save | saving | send save |
  * | saving | saved | done | |
@@ -138,9 +138,11 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
     case 'granted':
       return granted(job, context);
     case 'elapsed':
-      if (job.want.kind !== 'wait')
-        throw new Error(`Internal error: a timer ended for a job whose next request is ${job.want.kind}.`);
-      return { job: { ...job, want: job.want.next } };
+      if (job.nextRequest.kind !== 'wait')
+        throw new Error(
+          `Internal error: a timer ended for a job whose next request is ${job.nextRequest.kind}.`,
+        );
+      return { job: { ...job, nextRequest: job.nextRequest.next } };
     case 'submitted':
       return (isConfirming(job) ? onModalResult : onSubmitResult)(job, event.result, context);
     case 'unread':
@@ -179,12 +181,15 @@ function unsent(job: Job, context: JobContext): JobStep {
 }
 
 function granted(job: Job, context: JobContext): JobStep {
-  const { want } = job;
-  switch (want.kind) {
-    case 'room':
+  const { nextRequest } = job;
+  switch (nextRequest.kind) {
+    case 'task-slot':
       // The button of a deferred click was read before; `submitNow` reads it again if it is too old.
       return {
-        job: job.fresh === undefined ? withFirstRequest(job, context) : { ...job, want: { kind: 'submit' } },
+        job:
+          job.fresh === undefined
+            ? withFirstRequest(job, context)
+            : { ...job, nextRequest: { kind: 'submit' } },
       };
     case 'submit':
       return submitNow(job, context);
@@ -195,12 +200,12 @@ function granted(job: Job, context: JobContext): JobStep {
     case 'search':
     case 'save':
     case 'cut':
-      return { job: { ...job, want: { kind: 'answer' } }, send: want };
+      return { job: { ...job, nextRequest: { kind: 'answer' } }, send: nextRequest };
     case 'ask':
       return askNow(job, context);
     case 'wait':
     case 'answer':
     case 'nothing':
-      throw new Error(`Internal error: a job whose next request is ${want.kind} was granted one.`);
+      throw new Error(`Internal error: a job whose next request is ${nextRequest.kind} was granted one.`);
   }
 }

@@ -90,7 +90,7 @@ export function modalNow(job: Job, context: JobContext): JobStep {
   if (!canConfirm(record)) return failUnanswered(job, now);
   // The modal of another job is not confirmed. Before the first confirm the service shows whose modal it is.
   if (modal.sent === 0 && mustAskWhose(job, context))
-    return { job: { ...job, want: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
+    return { job: { ...job, nextRequest: { kind: 'fetch', taskId: modal.taskId, why: 'poll' } } };
   // An unanswered submission of the same burst may get the same id.
   if (job.owned !== true && record.claimed !== true && context.mayGetSameId(record))
     return rest(job, sameMomentMs, { kind: 'modal' }, now);
@@ -104,7 +104,10 @@ export function modalNow(job: Job, context: JobContext): JobStep {
     error: undefined,
   });
   const { pollUntil: _, mayBeGone: _open, watch: _seen, queued: _queue, begunAt: _work, ...fresh } = job;
-  return { job: { ...fresh, record: sent, misses: 0, want: { kind: 'answer' } }, send: { kind: 'modal' } };
+  return {
+    job: { ...fresh, record: sent, misses: 0, nextRequest: { kind: 'answer' } },
+    send: { kind: 'modal' },
+  };
 }
 
 /** Handles the result of a confirm. */

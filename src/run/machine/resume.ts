@@ -46,8 +46,8 @@ export function begunWith(job: Job, lineage: Lineage): Job {
 }
 
 /** Whether a job presses or extends a task that is being redone. Its cell is resolved again once that task is finished. */
-export const waitsForParent = ({ record, want, parentTaskId, lastPoll }: Job): boolean =>
-  want.kind === 'room' &&
+export const waitsForParent = ({ record, nextRequest, parentTaskId, lastPoll }: Job): boolean =>
+  nextRequest.kind === 'task-slot' &&
   !lastPoll &&
   record.modal === undefined &&
   needsParentTask(record) &&
@@ -90,7 +90,7 @@ function resumeSlot(
   }
   // The pipeline sets the call's options and file paths for each run: neither is part of the key.
   const kept: JobRecord = {
-    ...(isSettled(record.status) ? withoutWish(record) : record),
+    ...(isSettled(record.status) ? withoutSplit(record) : record),
     keep: record.keep || slot.keep,
     ...(slot.split && { split: true }),
     ...(spec.files === undefined ? {} : { files: spec.files }),
@@ -132,7 +132,7 @@ function resumeSlot(
 }
 
 /** Whether a new result is cut follows the pipeline as it is now, not as it was when the job ended. */
-function withoutWish({ split: _split, ...record }: JobRecord): JobRecord {
+function withoutSplit({ split: _split, ...record }: JobRecord): JobRecord {
   return record;
 }
 
@@ -140,11 +140,11 @@ function withoutWish({ split: _split, ...record }: JobRecord): JobRecord {
 export function adopt(record: JobRecord, depth: number, parentTaskId: string | undefined): Job {
   const job = newJob(record, depth, parentTaskId);
   if (record.status === 'running' && record.taskId !== undefined)
-    return { ...job, want: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
-  if (record.status === 'saving') return { ...job, want: fileRequest(job) };
+    return { ...job, nextRequest: { kind: 'fetch', taskId: record.taskId, why: 'poll' } };
+  if (record.status === 'saving') return { ...job, nextRequest: fileRequest(job) };
   // An open modal needs a slot: this run has not begun it, and its confirm makes it a task in flight.
   const isConfirming = record.modal !== undefined && record.status === 'submitting';
-  return isConfirming ? { ...job, want: firstModalRequest(record) } : job;
+  return isConfirming ? { ...job, nextRequest: firstModalRequest(record) } : job;
 }
 
 /**
@@ -224,7 +224,7 @@ function submitAgain(record: JobRecord, depth: number, parentTaskId: string | un
 function saveAgain(record: JobRecord, depth: number): Job {
   const job = newJob(become(record, 'saving', { error: undefined, finishedAt: undefined }), depth, undefined);
   // The old links have probably expired (gateway 4.7).
-  return { ...job, want: freshRequest(job) };
+  return { ...job, nextRequest: freshRequest(job) };
 }
 
 /** Polls once for a lost confirm: if it arrived, its task shows that sooner or later, and a poll costs nothing (gateway 4.6). */

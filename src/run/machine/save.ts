@@ -62,22 +62,22 @@ export function fileRequest({ record }: Pick<Job, 'record'>): NextRequest {
   if (record.text !== undefined) return { kind: 'save', source: { isText: true }, output: 1 };
   const frame = nextFrame(record);
   if (frame !== undefined) return frame;
-  if (wantsCut(record)) return { kind: 'cut' };
+  if (needsCut(record)) return { kind: 'cut' };
   const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
-  return source === undefined ? wantLink({ record }) : { kind: 'save', source, output: at + 1 };
+  return source === undefined ? linkRequest({ record }) : { kind: 'save', source, output: at + 1 };
 }
 
 /** Requests fresh links by reading the task again (gateway 4.7). Texts need no link. */
 export function freshRequest(job: Pick<Job, 'record'>): NextRequest {
-  const want = fileRequest(job);
-  return want.kind === 'save' && 'isText' in want.source ? want : wantLink(job);
+  const nextRequest = fileRequest(job);
+  return nextRequest.kind === 'save' && 'isText' in nextRequest.source ? nextRequest : linkRequest(job);
 }
 
 /** Whether the job's grid is to be cut and is not yet. The record has its file by then. */
-const wantsCut = (record: JobRecord): boolean => record.split === true && isUncut(record);
+const needsCut = (record: JobRecord): boolean => record.split === true && isUncut(record);
 
 /** Frames of a grid that the service also offers are downloaded after its file. While its job is redone, the former frames stay. */
-function nextFrame({ split, frames, former, artifacts, result }: JobRecord): SaveWant | undefined {
+function nextFrame({ split, frames, former, artifacts, result }: JobRecord): SaveRequest | undefined {
   if (split !== true || former !== undefined || artifacts.length !== 1 || frames?.error !== undefined)
     return undefined;
   const at = frames?.files.length ?? 0;
@@ -85,16 +85,16 @@ function nextFrame({ split, frames, former, artifacts, result }: JobRecord): Sav
   return url === undefined ? undefined : { kind: 'save', source: { url, media: 'image' }, output: at + 2 };
 }
 
-type SaveWant = Extract<NextRequest, { readonly kind: 'save' }>;
+type SaveRequest = Extract<NextRequest, { readonly kind: 'save' }>;
 
 /** Continues after a frame was saved or given up: with the next frame, the cut, or the end. */
 function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): JobStep {
   const { record } = job;
   const next = become(record, 'saving', changes);
-  const isOpen = nextFrame(next) !== undefined || wantsCut(next);
-  if (isOpen) return { job: { ...job, misses: 0, record: next, want: fileRequest({ record: next }) } };
+  const isOpen = nextFrame(next) !== undefined || needsCut(next);
+  if (isOpen) return { job: { ...job, misses: 0, record: next, nextRequest: fileRequest({ record: next }) } };
   const done = become(next, 'done', { finishedAt: record.finishedAt ?? now, error: undefined });
-  return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
 }
 
 /**
@@ -107,7 +107,7 @@ function orCut(job: Job, step: JobStep, context: JobContext): JobStep {
   const { status, error: why } = step.job.record;
   if (frame === undefined || why === undefined || (status !== 'failed' && status !== 'in-doubt')) return step;
   const { frameUrls: _, ...result } = record.result ?? { buttons: [] };
-  const isCut = wantsCut({ ...become(record, 'saving', { frames: undefined }), result });
+  const isCut = needsCut({ ...become(record, 'saving', { frames: undefined }), result });
   const instead = isCut ? ' The grid was cut instead.' : '';
   const error = {
     ...why,
@@ -117,7 +117,7 @@ function orCut(job: Job, step: JobStep, context: JobContext): JobStep {
   return frameSettled(job, { frames: { files: record.frames?.files ?? [], error } }, context);
 }
 
-function wantLink({ record: { taskId } }: Pick<Job, 'record'>): NextRequest {
+function linkRequest({ record: { taskId } }: Pick<Job, 'record'>): NextRequest {
   if (taskId === undefined) throw new Error('Internal error: a job without a task id is being saved.');
   return { kind: 'fetch', taskId, why: 'link' };
 }
@@ -127,7 +127,7 @@ export const linkRead = (job: Job, answer: ServiceResult<Task>, context: JobCont
   orCut(job, fileLinked(job, answer, context), context);
 
 function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
-  if (!answer.ok) return retryFetch(job, answer.error, wantLink(job), context);
+  if (!answer.ok) return retryFetch(job, answer.error, linkRequest(job), context);
   const { record } = job;
   const { buttons } = record.result ?? answer.value;
   const result = { ...resultOf(answer.value, record.kind), buttons };
@@ -138,10 +138,10 @@ function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext):
   if (answer.value.state !== 'success' || link === undefined) return noLink(job, context);
   if (!record.keep) {
     const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
-    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+    return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
   }
   const linked: Job = { ...job, record: become(record, 'saving', { result }) };
-  return { job: { ...linked, want: fileRequest(linked) } };
+  return { job: { ...linked, nextRequest: fileRequest(linked) } };
 }
 
 /** Polls for a missing link: a gateway refreshes its copy of a task every 15 s, and so may one behind it (gateway 3.5). */
@@ -162,7 +162,7 @@ function noLink(job: Job, context: JobContext): JobStep {
         };
   const attempts = Math.max(refresh.polls, context.retry.attempts);
   const atLeastMs = Math.max(refresh.everyMs, context.pollMaxMs);
-  return retrySave(job, { error, atLeastMs, next: wantLink(job) }, context, attempts);
+  return retrySave(job, { error, atLeastMs, next: linkRequest(job) }, context, attempts);
 }
 
 /**
@@ -187,15 +187,15 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
       misses: 0,
       record: become(record, 'saving', { artifacts, error: undefined }),
     };
-    return { job: { ...next, want: fileRequest(next) } };
+    return { job: { ...next, nextRequest: fileRequest(next) } };
   }
   // Frames of an earlier file do not belong to this one.
   const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
   const done = become(record, 'done', changes);
   const saving = become(done, 'saving');
-  if (!wantsCut(done) && nextFrame(done) === undefined)
-    return { job: { ...job, record: done, want: { kind: 'nothing' } } };
-  return { job: { ...job, misses: 0, record: saving, want: fileRequest({ record: saving }) } };
+  if (!needsCut(done) && nextFrame(done) === undefined)
+    return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+  return { job: { ...job, misses: 0, record: saving, nextRequest: fileRequest({ record: saving }) } };
 }
 
 function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobStep {
@@ -206,7 +206,7 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
       return settle(job, 'failed', error, context.now);
     case 'stop':
       // The job is not the cause: it stays in `saving` until the run ends.
-      return { job: { ...job, want: { kind: 'wait', until: context.now, next: fileRequest(job) } } };
+      return { job: { ...job, nextRequest: { kind: 'wait', until: context.now, next: fileRequest(job) } } };
     case 'throttle':
       // The server of the link throttles. Where it serves other links meanwhile, this link is the cause.
       return defer(job, { route: 'download', error, atLeastMs, next: fileRequest(job) }, context);
@@ -228,11 +228,11 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
 export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
   const { record } = job;
   if (!result.ok && result.error.class !== 'permanent')
-    return { job: { ...job, want: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
+    return { job: { ...job, nextRequest: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
   const { finishedAt = now, error } = record;
   const frames = result.ok
     ? { files: result.value, ...(error && { error }) }
     : { files: [], error: fileError(result.error) };
   const done = become(record, 'done', { frames, finishedAt, error: undefined });
-  return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+  return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
 }

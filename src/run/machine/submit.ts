@@ -55,18 +55,19 @@ export function firstRequest(job: Job): NextRequest {
 
 /** Returns a job with a task slot and its {@link firstRequest}. A click whose button was shown a moment ago need not read it. */
 export function withFirstRequest(job: Job, { buttonsOf }: JobContext): Job {
-  const want = firstRequest(job);
+  const nextRequest = firstRequest(job);
   const { request } = job.record;
-  if (request.press === undefined || want.kind !== 'fetch' || want.why !== 'parent') return { ...job, want };
-  const reading = buttonsOf(want.taskId);
-  if (reading === undefined) return { ...job, want };
+  if (request.press === undefined || nextRequest.kind !== 'fetch' || nextRequest.why !== 'parent')
+    return { ...job, nextRequest };
+  const reading = buttonsOf(nextRequest.taskId);
+  if (reading === undefined) return { ...job, nextRequest };
   // The gateway's copy of a finished task may be incomplete. So the button is read again where it is missing, is one of several or cannot
   // be pressed, or where only another alternative or pattern fits.
   const [first] = request.press;
   const found = findButton(first === undefined || first.kind === 'pattern' ? [] : [first], reading.buttons);
-  if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, want };
+  if (found.kind !== 'one' || pressError(found.button, request) !== undefined) return { ...job, nextRequest };
   const fresh = { button: found.button, readAt: reading.readAt, shown: true as const };
-  return { ...clearDeferrals(job, 'poll'), misses: 0, fresh, want: { kind: 'submit' } };
+  return { ...clearDeferrals(job, 'poll'), misses: 0, fresh, nextRequest: { kind: 'submit' } };
 }
 
 /**
@@ -89,7 +90,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
   const { request } = job.record;
   if (request.press === undefined) throw new Error('Internal error: only a click reads its parent.');
   // The job has no task on the service: others may use its slot until it reads the parent again.
-  if (!result.ok) return retryFetch(job, result.error, { kind: 'room' }, context);
+  if (!result.ok) return retryFetch(job, result.error, { kind: 'task-slot' }, context);
   const task = result.value;
   if (task.state === 'failure')
     return settle(
@@ -118,7 +119,7 @@ export function parentRead(job: Job, result: ServiceResult<Task>, context: JobCo
     const mistake = pressError(button, request);
     if (mistake !== undefined) return settle(asButtonless(job, task), 'failed', mistake, now);
     const fresh = { button, readAt: now, ...(job.fresh === undefined ? {} : { again: true as const }) };
-    const read: Job = { ...job, misses: 0, fresh, want: { kind: 'submit' } };
+    const read: Job = { ...job, misses: 0, fresh, nextRequest: { kind: 'submit' } };
     return apartFromReading(refusedBefore(read, button.customId, context), context);
   }
   return settle(asButtonless(job, task), 'failed', buttonError(request.press, found, task), now);
@@ -133,8 +134,8 @@ const asButtonless = (job: Job, { buttonless }: Task): Job =>
  */
 function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
   const { job } = step;
-  if (job.want.kind !== 'submit' || deferralCount(job, 'submit') === 0) return step;
-  return { ...step, ...rest(job, Math.min(retry.baseMs, freshMs / 2), job.want, now) };
+  if (job.nextRequest.kind !== 'submit' || deferralCount(job, 'submit') === 0) return step;
+  return { ...step, ...rest(job, Math.min(retry.baseMs, freshMs / 2), job.nextRequest, now) };
 }
 
 /**
@@ -143,8 +144,8 @@ function apartFromReading(step: JobStep, { retry, now }: JobContext): JobStep {
  */
 export function submitNow(job: Job, context: JobContext): JobStep {
   const { now } = context;
-  if (mustSearch(job, context)) return { job: { ...job, want: beforeSubmitting(job, context) } };
-  if (needsButtonReading(job, now)) return { job: { ...job, want: firstRequest(job) } };
+  if (mustSearch(job, context)) return { job: { ...job, nextRequest: beforeSubmitting(job, context) } };
+  if (needsButtonReading(job, now)) return { job: { ...job, nextRequest: firstRequest(job) } };
   const begun = job.lineage === undefined ? job.record : begunFrom(job.record, job.lineage);
   const record = become(begun, 'submitting', {
     attempts: begun.attempts + 1,
@@ -162,7 +163,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
   });
   const { again: _, ...fresh } = job.fresh ?? {};
   const { lineage: __, ...known } = job;
-  const sent: Job = { ...known, record, want: { kind: 'answer' } };
+  const sent: Job = { ...known, record, nextRequest: { kind: 'answer' } };
   return { job: 'button' in fresh ? { ...sent, fresh } : sent, send: { kind: 'submit' } };
 }
 
@@ -269,7 +270,7 @@ export const submitUnsent = (job: Job, { now }: JobContext): JobStep =>
 /** Defers a submission that was not accepted: the job gives up its slot, queues behind others and forgets the reading of its button. */
 function deferSubmit(job: Job, error: JobError, atLeastMs: number | undefined, context: JobContext): JobStep {
   const { fresh: _, ...unread } = revert(job);
-  return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'room' } }, context);
+  return defer(unread, { route: 'submit', error, atLeastMs, next: { kind: 'task-slot' } }, context);
 }
 
 /**

@@ -33,7 +33,7 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
     error: undefined,
     finishedAt: undefined,
   });
-  return { job: { ...job, record, want: { kind: 'answer' } }, send: { kind: 'ask' } };
+  return { job: { ...job, record, nextRequest: { kind: 'answer' } }, send: { kind: 'ask' } };
 }
 
 /** Returns the name of a call within its job, as used in `unheard` of the record. */
@@ -149,14 +149,14 @@ function onReply(job: Job, { verdict, text, artifacts }: Asked, context: JobCont
         putBack: undefined,
         ...replacing(record),
       });
-      return { job: { ...job, record: done, misses: 0, want: { kind: 'nothing' } } };
+      return { job: { ...job, record: done, misses: 0, nextRequest: { kind: 'nothing' } } };
     }
     case 'calls': {
       // The round is paid and answered: its turns are saved, and it is finished before another conversation begins.
       const turns = [...(record.turns ?? []), ...verdict.turns];
       const rounds = text.reply === undefined ? record.rounds : [...(record.rounds ?? []), text.reply];
       const next = become(record, 'pending', { turns, rounds, tries: 0, submittedAt: undefined });
-      return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, want: { kind: 'ask' } } };
+      return { job: { ...job, record: next, misses: 0, depth: job.depth + 1, nextRequest: { kind: 'ask' } } };
     }
     case 'invalid': {
       const invalid = (record.invalid ?? 0) + 1;

@@ -25,7 +25,7 @@ export function settle(
     job: {
       ...job,
       record: become(job.record, isOpen ? 'in-doubt' : status, { ...changes, error: said, finishedAt: now }),
-      want: { kind: 'nothing' },
+      nextRequest: { kind: 'nothing' },
     },
   };
 }
@@ -46,5 +46,5 @@ export const attemptOf = (
 
 /** Delays a job; `next` is its request after the delay. */
 export function rest(job: Job, ms: number, next: NextRequest, now: number): JobStep {
-  return { job: { ...job, want: { kind: 'wait', until: now + ms, next } } };
+  return { job: { ...job, nextRequest: { kind: 'wait', until: now + ms, next } } };
 }

@@ -50,8 +50,8 @@ export function onBatchPolled(
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;
     // The task was not polled, so this is not a failed read.
-    const want = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;
-    if (isUnlisted) placeJob(state, job, { ...job, want });
+    const nextRequest = { kind: 'fetch', taskId: job.record.taskId, why: 'poll' } as const;
+    if (isUnlisted) placeJob(state, job, { ...job, nextRequest });
     else advance(state, job, event);
   }
   if (isUnlisted && !result.ok)
@@ -59,7 +59,8 @@ export function onBatchPolled(
 }
 
 /** Whether the job's next request is a poll of its task. */
-export const isPoll = ({ want }: Job): boolean => want.kind === 'fetch' && want.why === 'poll';
+export const isPoll = ({ nextRequest }: Job): boolean =>
+  nextRequest.kind === 'fetch' && nextRequest.why === 'poll';
 
 /** Takes up to `most` polls from the front of the queue, stopping at the first other request. */
 function takePolls({ routes }: SchedulerState, most: number): readonly Job[] {

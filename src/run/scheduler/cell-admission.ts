@@ -107,8 +107,8 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
         continue;
       }
     } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
-      const wishes = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
-      placeJob(state, active, { ...active, record: { ...active.record, ...wishes } });
+      const needs = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
+      placeJob(state, active, { ...active, record: { ...active.record, ...needs } });
     }
     waiting.add(key);
   }

@@ -46,8 +46,8 @@ export function closeAsOthers(state: SchedulerState): void {
 
 const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`);
 
-const isResting = ({ record, want }: Job): boolean =>
-  record.status === 'pending' && record.modal === undefined && want.kind === 'wait';
+const isResting = ({ record, nextRequest }: Job): boolean =>
+  record.status === 'pending' && record.modal === undefined && nextRequest.kind === 'wait';
 
 /** Largest number of names of a closed kind that other workers receive. */
 const mostTold = 100;

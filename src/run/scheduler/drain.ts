@@ -29,7 +29,7 @@ export function leaveUnsaved(state: SchedulerState, job: Job): void {
   leaveJob(state, job);
   if (job.record.status !== 'saving' || !state.routes.queues.download.lane().isProbing) return;
   for (const other of state.jobs.all())
-    if (other.record.status === 'saving' && other.want.kind === 'save') leaveJob(state, other);
+    if (other.record.status === 'saving' && other.nextRequest.kind === 'save') leaveJob(state, other);
 }
 
 /**
@@ -64,7 +64,8 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   cells.openedLast = [];
   for (const key of slices.awaited) leaveCells(state, cells.open.release(key));
   slices.awaited.clear();
-  for (const job of jobs.all()) if (mayBeLeft(job) && job.want.kind !== 'answer') leaveUnsaved(state, job);
+  for (const job of jobs.all())
+    if (mayBeLeft(job) && job.nextRequest.kind !== 'answer') leaveUnsaved(state, job);
   if (lifecycle.isHalted) leaveCells(state, cells.open.due);
   outbox.emit({ type: 'run:stopping', end, ...jobs.inFlight });
 }

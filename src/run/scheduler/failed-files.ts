@@ -49,7 +49,7 @@ export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, fai
   placeJob(state, before, {
     ...before,
     misses: 0,
-    want: { kind: 'wait', until, next: freshRequest(before) },
+    nextRequest: { kind: 'wait', until, next: freshRequest(before) },
   });
   if (Number.isFinite(until) || state.jobs.get(key) === undefined) return;
   awaitVerdict(state, kinds.downloads, key, { failed, wasPutBack: false });

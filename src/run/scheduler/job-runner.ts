@@ -143,8 +143,10 @@ function noteAssumedTokens(state: SchedulerState, before: JobRecord, after: JobR
 }
 
 /** Whether a job is about to be submitted or called, and cannot have a task yet. */
-const isFirstSubmission = ({ record: { status, doubtful }, want }: Job): boolean =>
-  (want.kind === 'submit' || want.kind === 'ask') && status === 'pending' && doubtful?.since === undefined;
+const isFirstSubmission = ({ record: { status, doubtful }, nextRequest }: Job): boolean =>
+  (nextRequest.kind === 'submit' || nextRequest.kind === 'ask') &&
+  status === 'pending' &&
+  doubtful?.since === undefined;
 
 const noDoubtSearch =
   'This gateway does not list its tasks: --in-doubt find finds none of them, and jobs in doubt stay in doubt.';
@@ -156,10 +158,10 @@ const noSearch =
 const isGivenUp = (
   { jobs, lifecycle, options: { settings } }: SchedulerState,
   before: Job,
-  { want }: Job,
+  { nextRequest }: Job,
 ): boolean =>
   before.record.status === 'saving' &&
-  want.kind !== 'wait' &&
+  nextRequest.kind !== 'wait' &&
   jobs.files.isInVain &&
   (!lifecycle.isEnding || lifecycle.isHalted) &&
   !settings.failFast &&

@@ -139,8 +139,8 @@ function parkWaiting(state: SchedulerState, kind: KindState): void {
 function release(state: SchedulerState, kind: KindState, key: string): void {
   kind.parked.delete(key);
   const job = state.jobs.get(key);
-  if (job?.want.kind !== 'wait' || !isParked(job)) return;
-  placeJob(state, job, { ...job, want: { ...job.want.next } });
+  if (job?.nextRequest.kind !== 'wait' || !isParked(job)) return;
+  placeJob(state, job, { ...job, nextRequest: { ...job.nextRequest.next } });
 }
 
 /** Lets one job of each paused kind test whether the kind is served again. */

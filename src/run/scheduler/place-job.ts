@@ -33,7 +33,7 @@ import { lookAgainAt } from './state/wake.ts';
  */
 export function placeJob(state: SchedulerState, before: Job | undefined, job: Job): void {
   const { jobs, budget, outbox, routes, stall, lifecycle, now, cells } = state;
-  const { record, want } = job;
+  const { record, nextRequest } = job;
   jobs.put(job);
   if (before !== undefined && isWorkedOn(before) && !isWorkedOn(job))
     routes.queues.submit.lane().pace.ended(record.key, now);
@@ -48,7 +48,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     if (before !== undefined && lacksFilesYet(record))
       for (const open of cells.open.awaiting(record.key)) if (open.hasMore) cells.open.due.add(open);
   }
-  if (want === before?.want) return;
+  if (nextRequest === before?.nextRequest) return;
   if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
   const kind = lifecycle.isEnding ? undefined : closedTo(state, job);
   if (kind !== undefined) {
@@ -57,18 +57,23 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     return leaveJob(state, job);
   }
   jobs.enqueue(job);
-  if (want.kind === 'answer') return;
-  if (want.kind === 'nothing') return settle(state, job);
+  if (nextRequest.kind === 'answer') return;
+  if (nextRequest.kind === 'nothing') return settle(state, job);
   if (lifecycle.isEnding && mayBeLeft(job)) return leaveUnsaved(state, job);
-  if (want.kind === 'wait' && !isParked(job) && record.error !== undefined && record.status === 'pending')
-    outbox.emit({ type: 'job:retry', key: record.key, inMs: want.until - now, error: record.error });
+  if (
+    nextRequest.kind === 'wait' &&
+    !isParked(job) &&
+    record.error !== undefined &&
+    record.status === 'pending'
+  )
+    outbox.emit({ type: 'job:retry', key: record.key, inMs: nextRequest.until - now, error: record.error });
 }
 
 /** Whether a job waits for its turn and has nothing in flight. */
-export const parkable = ({ record, want }: Job): boolean =>
+export const parkable = ({ record, nextRequest }: Job): boolean =>
   record.status === 'pending' &&
   record.modal === undefined &&
-  (want.kind === 'room' || want.kind === 'submit' || want.kind === 'ask');
+  (nextRequest.kind === 'task-slot' || nextRequest.kind === 'submit' || nextRequest.kind === 'ask');
 
 /** Returns the closed or paused kind that keeps a job from its request; undefined where its turn may come. */
 function closedTo({ kinds }: SchedulerState, job: Job): KindState | undefined {
@@ -80,9 +85,9 @@ function closedTo({ kinds }: SchedulerState, job: Job): KindState | undefined {
 /** Makes a job wait until its kind is served again. It keeps no task slot meanwhile. */
 export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void {
   const { fresh: _, ...unread } = job;
-  const next = job.want.kind === 'submit' ? ({ kind: 'room' } as const) : job.want;
+  const next = job.nextRequest.kind === 'submit' ? ({ kind: 'task-slot' } as const) : job.nextRequest;
   kind.parked.add(job.record.key);
-  jobs.put({ ...unread, want: { kind: 'wait', until: Number.POSITIVE_INFINITY, next } });
+  jobs.put({ ...unread, nextRequest: { kind: 'wait', until: Number.POSITIVE_INFINITY, next } });
 }
 
 /** Adds a job that an earlier run left unfinished. */

@@ -14,7 +14,7 @@ type Rank = readonly [tries: number, depth: number, cell: number, turn: number];
 interface Place {
   readonly key: string;
   /** The request that this place is for; the place is void once the job has another request object. */
-  readonly want: NextRequest;
+  readonly nextRequest: NextRequest;
   /** The smallest rank goes first, compared number by number. */
   readonly rank: Rank;
   /** True once the job has had its turn. */
@@ -66,17 +66,17 @@ export class PriorityQueue {
     const { key, tries, origin, putBack, attempts } = job.record;
     const deferrals = deferralCount(job, isTextRequest(job.record.request) ? 'text' : 'submit');
     const before =
-      job.want.kind === 'modal'
+      job.nextRequest.kind === 'modal'
         ? Math.min(1, deferrals) - 1
         : hasItsTurn(job)
           ? -0.5
           : tries + deferrals + (putBack ? attempts : 0);
     // A new link goes before waiting links, because it may expire soon.
-    const isFresh = job.want.kind === 'save' && job.misses > 0;
+    const isFresh = job.nextRequest.kind === 'save' && job.misses > 0;
     const rank = this.#fair
       ? ([isFresh ? -1 : 0, 0, 0, turn] as const)
       : ([before, job.depth, origin.cell, turn] as const);
-    const place: Place = { key, want: job.want, rank, isGone: false };
+    const place: Place = { key, nextRequest: job.nextRequest, rank, isGone: false };
     this.#heap.push(place);
     if (this.#fair) return;
     while (this.#byTurn[0] !== undefined && this.#jobOf(this.#byTurn[0]) === undefined) this.#byTurn.shift();
@@ -131,9 +131,9 @@ export class PriorityQueue {
     }
   }
 
-  #jobOf({ key, want, isGone }: Place): Job | undefined {
+  #jobOf({ key, nextRequest, isGone }: Place): Job | undefined {
     const job = this.#jobs.get(key);
-    return !isGone && job?.want === want ? job : undefined;
+    return !isGone && job?.nextRequest === nextRequest ? job : undefined;
   }
 }
 
@@ -151,7 +151,7 @@ export function compareRanks(a: Rank, b: Rank, by: 1 | -1 = -1): number {
 interface Due {
   readonly at: number;
   readonly key: string;
-  readonly want: NextRequest;
+  readonly nextRequest: NextRequest;
 }
 
 /** A queue of jobs that wait for a time. */
@@ -164,7 +164,7 @@ export class DelayedQueue {
   }
 
   set(job: Job, at: number): void {
-    this.#heap.push({ at, key: job.record.key, want: job.want });
+    this.#heap.push({ at, key: job.record.key, nextRequest: job.nextRequest });
   }
 
   /** Returns when the next job is due. */
@@ -183,7 +183,7 @@ export class DelayedQueue {
   #next(): Due | undefined {
     for (;;) {
       const alarm = this.#heap.peek();
-      if (alarm === undefined || this.#jobs.get(alarm.key)?.want === alarm.want) return alarm;
+      if (alarm === undefined || this.#jobs.get(alarm.key)?.nextRequest === alarm.nextRequest) return alarm;
       this.#heap.pop();
     }
   }

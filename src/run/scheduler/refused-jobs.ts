@@ -28,8 +28,8 @@ export function holdRefused(
     tries: 0,
   });
   const { fresh: _, refused: __, ...rest } = refused;
-  const next = { kind: isTextRequest(request) ? 'ask' : 'room' } as const;
-  const held: Job = { ...rest, record, want: { kind: 'wait', until: Infinity, next } };
+  const next = { kind: isTextRequest(request) ? 'ask' : 'task-slot' } as const;
+  const held: Job = { ...rest, record, nextRequest: { kind: 'wait', until: Infinity, next } };
   const wasPutBack = before.record.putBack === true;
   placeJob(state, before, held);
   if (state.jobs.get(key) !== held) return;
@@ -94,8 +94,8 @@ export function judgeRefused(state: SchedulerState): boolean {
     for (const [key, { failed, wasPutBack }] of kind.refused) {
       const job = jobs.get(key);
       kind.refused.delete(key);
-      if (job?.want.kind !== 'wait') continue;
-      if (failed === undefined) placeJob(state, job, { ...job, want: { ...job.want.next } });
+      if (job?.nextRequest.kind !== 'wait') continue;
+      if (failed === undefined) placeJob(state, job, { ...job, nextRequest: { ...job.nextRequest.next } });
       else if (!kind.isServed && options.others !== undefined) leaveUnserved(state, kind, job, failed);
       else if (!kind.isServed && wasPutBack) leaveToLaterRun(state, kind, job);
       else failRefused(state, kind, key, failed);

@@ -8,8 +8,8 @@ import { deferred } from './routes/outcome.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Whether a job in doubt is to have its task searched for now. */
-export const isUnconfirmedSearch = ({ record, want }: Job): boolean =>
-  want.kind === 'search' && record.status === 'in-doubt';
+export const isUnconfirmedSearch = ({ record, nextRequest }: Job): boolean =>
+  nextRequest.kind === 'search' && record.status === 'in-doubt';
 
 /** Searches with one list request for the tasks of all jobs in doubt that are due; never two at once, nor two soon after one another. */
 export function searchUnconfirmed(state: SchedulerState, first: Job): void {
@@ -19,7 +19,7 @@ export function searchUnconfirmed(state: SchedulerState, first: Job): void {
   if (inMs > 0) return placeJob(state, first, rest(first, inMs, { kind: 'search' }, now).job);
   state.doubtSearches = { searchedAt: now, isUnderWay: true };
   const all = [...jobs.all()].filter(isUnconfirmedSearch);
-  for (const job of all) placeJob(state, job, { ...job, want: { kind: 'answer' } });
+  for (const job of all) placeJob(state, job, { ...job, nextRequest: { kind: 'answer' } });
   const beside = all.flatMap(({ record }) => (record.key === first.record.key ? [] : [record]));
   routes.onSent('poll', now, first.record.key);
   outbox.send({ job: first, send: { kind: 'search', beside } });

@@ -146,17 +146,17 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
 }
 
 /** @throws Broken where what becomes durable could not be kept, or shown */
-function lawfulStep({ job: { record, want }, attempt }: JobStep, now: number): void {
+function lawfulStep({ job: { record, nextRequest }, attempt }: JobStep, now: number): void {
   const kept = JSON.stringify([record, attempt]);
   if (kept.length > longestTask) throw new Broken(`${kept.length} characters are kept of a job.`);
   if (kept.includes(repeatedKey)) throw new Broken('A secret is kept.');
   const { code = '', message = '' } = record.error ?? {};
   if (message.length > longestMessage) throw new Broken(`${code} is said in ${message.length} characters.`);
   lawfulText(message, code);
-  if (want.kind === 'wait' && !(want.until >= now && Number.isFinite(want.until)))
-    throw new Broken(`It waits until ${want.until}.`);
-  if ((want.kind === 'nothing') !== isSettled(record.status))
-    throw new Broken(`It wants ${want.kind}, and is ${record.status}.`);
+  if (nextRequest.kind === 'wait' && !(nextRequest.until >= now && Number.isFinite(nextRequest.until)))
+    throw new Broken(`It waits until ${nextRequest.until}.`);
+  if ((nextRequest.kind === 'nothing') !== isSettled(record.status))
+    throw new Broken(`It wants ${nextRequest.kind}, and is ${record.status}.`);
   if (isSettled(record.status) && record.status !== 'done' && code === '')
     throw new Broken(`It is ${record.status}, and does not say why.`);
 }
@@ -177,11 +177,11 @@ export function clickRun(input: Input): Run {
     let at = click();
     let idle = 0;
     let saves = 0;
-    while (at.want.kind !== 'nothing') {
-      if (at.want.kind === 'wait') now = Math.max(now, at.want.until);
+    while (at.nextRequest.kind !== 'nothing') {
+      if (at.nextRequest.kind === 'wait') now = Math.max(now, at.nextRequest.until);
       let next = step(
         at,
-        { type: at.want.kind === 'wait' ? 'elapsed' : 'granted' },
+        { type: at.nextRequest.kind === 'wait' ? 'elapsed' : 'granted' },
         context({ ...settings, now }),
       );
       lawfulStep(next, now);

@@ -15,7 +15,7 @@ interface Call {
 /** Lets calls go as soon as they may, each answered after its own time. @returns them in the order in which they left */
 function play(
   limit: number,
-  wishes: readonly { readonly estimate: number; readonly took: number; readonly lasts: number }[],
+  needs: readonly { readonly estimate: number; readonly took: number; readonly lasts: number }[],
 ): readonly Call[] {
   const limiter = new TokenLimiter({ count: limit, perMs });
   const calls: Call[] = [];
@@ -28,7 +28,7 @@ function play(
         limiter.settle(call.key, call.took, now);
       }
   };
-  for (const [number, { estimate, took, lasts }] of wishes.entries()) {
+  for (const [number, { estimate, took, lasts }] of needs.entries()) {
     for (;;) {
       settle();
       const at = limiter.nextAt(estimate);
@@ -156,8 +156,8 @@ describe('the limit on tokens', () => {
         fc.integer({ min: 500, max: 5000 }),
         fc.array(wish, { minLength: 1, maxLength: 40 }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }),
-        (limit, wishes, when) => {
-          const calls = play(limit, wishes);
+        (limit, needs, when) => {
+          const calls = play(limit, needs);
           const counted = calls.map(
             ({ sentAt, answeredAt }, n) => sentAt + (answeredAt - sentAt) * (when[n] ?? 0),
           );
@@ -182,8 +182,8 @@ describe('the limit on tokens', () => {
   it('is never exceeded where every estimate is exact', () => {
     const right = wish.map(({ estimate, lasts }) => ({ estimate, took: estimate, lasts }));
     fc.assert(
-      fc.property(fc.array(right, { minLength: 1, maxLength: 40 }), (wishes) => {
-        const calls = play(2000, wishes);
+      fc.property(fc.array(right, { minLength: 1, maxLength: 40 }), (needs) => {
+        const calls = play(2000, needs);
         for (const { sentAt } of calls) {
           const sum = calls
             .filter((other) => other.sentAt > sentAt - perMs && other.sentAt <= sentAt)

@@ -18,7 +18,7 @@ const customIds = (of: readonly { customId: string; label: string; emoji: string
 const parentPolled = (press: readonly Press[], task: Partial<Task>): Job => {
   const record = clickRecord({ request: { kind: 'click', press, fields: {} } });
   const value: Task = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: [], ...task };
-  const asked = job(record, { want: { kind: 'answer' }, parentTaskId: 'T1' });
+  const asked = job(record, { nextRequest: { kind: 'answer' }, parentTaskId: 'T1' });
   return step(asked, { type: 'fetched', why: 'parent', result: { ok: true, value } }, context()).job;
 };
 
@@ -51,7 +51,7 @@ describe('gateway 4.3', () => {
       status: 'IN_PROGRESS',
       buttons: customIds(gridButtons(1)),
     });
-    expect(early).toMatchObject({ want: { kind: 'wait', next: { kind: 'fetch', why: 'parent' } } });
+    expect(early).toMatchObject({ nextRequest: { kind: 'wait', next: { kind: 'fetch', why: 'parent' } } });
     expect(early.fresh).toBeUndefined();
   });
 });
@@ -92,7 +92,7 @@ describe('gateway 5.6', () => {
 
   it('gateway 4.3: waits for the buttons of a task in progress, and accepts none of a finished one', () => {
     const early = parentPolled([text('U1')], { state: 'unfinished', status: '' });
-    expect(early.want).toMatchObject({ kind: 'wait' });
+    expect(early.nextRequest).toMatchObject({ kind: 'wait' });
     const { record } = parentPolled([text('U1')], {});
     expect(record.error).toMatchObject({ code: 'button.missing' });
     expect(record.error?.message).toContain('no buttons');
@@ -129,8 +129,8 @@ describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
     '%o is not pressed: the job fails and says what it does, and nothing is paid',
     (button, press) => {
       const one = { customId: 'MJ::Job::PicReader::1', label: '', emoji: '1️⃣' };
-      const { record, want } = parentPolled([press], { buttons: [one, button] });
-      expect([want.kind, record.status, record.attempts]).toEqual(['nothing', 'failed', 0]);
+      const { record, nextRequest } = parentPolled([press], { buttons: [one, button] });
+      expect([nextRequest.kind, record.status, record.attempts]).toEqual(['nothing', 'failed', 0]);
       expect(record.error).toMatchObject({ code: 'button.no-task' });
     },
   );
@@ -144,9 +144,11 @@ describe('buttons that begin no single task (gateway 3.4, 5.3)', () => {
       imageUrl: 'https://i/1',
       prompts: ['a fox', 'in the snow'],
     };
-    const running = job(imagineRecord({ status: 'running', taskId: 'T1' }), { want: { kind: 'answer' } });
+    const running = job(imagineRecord({ status: 'running', taskId: 'T1' }), {
+      nextRequest: { kind: 'answer' },
+    });
     const next = step(running, { type: 'fetched', why: 'poll', result: { ok: true, value } }, context()).job;
-    expect(next.want).toMatchObject({ kind: 'save', source: { url: 'https://i/1', media: 'image' } });
+    expect(next.nextRequest).toMatchObject({ kind: 'save', source: { url: 'https://i/1', media: 'image' } });
     expect(next.record.result?.prompts).toBeUndefined();
   });
 });

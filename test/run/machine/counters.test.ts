@@ -26,7 +26,7 @@ const region = {
 } as const;
 
 const counted = (record: JobRecord): Job =>
-  job({ ...record, ...counts }, { misses, want: { kind: 'answer' } });
+  job({ ...record, ...counts }, { misses, nextRequest: { kind: 'answer' } });
 const submitted = (value: SubmitResult): JobEvent => ({ type: 'submitted', result: { ok: true, value } });
 const seen = (why: 'poll' | 'modal' | 'link', task: Partial<Task>): JobEvent => ({
   type: 'fetched',
@@ -143,13 +143,13 @@ describe('two rules at once', () => {
   it('waits for the Retry-After of a failed submission, where it is longer than the job’s own delay', () => {
     const error = failure('service.unavailable', 'retry', { status: 500, retryAfterMs: 45_000 });
     const next = step(job(submitting), { type: 'submitted', result: { ok: false, error } }, context()).job;
-    expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 45_000 });
+    expect(next.nextRequest).toMatchObject({ kind: 'wait', until: epoch + 45_000 });
     const short = { ...error, retryAfterMs: 1 };
     const rested = step(
       job(submitting),
       { type: 'submitted', result: { ok: false, error: short } },
       context(),
     ).job;
-    expect(rested.want.kind === 'wait' && rested.want.until - epoch).toBeGreaterThan(1);
+    expect(rested.nextRequest.kind === 'wait' && rested.nextRequest.until - epoch).toBeGreaterThan(1);
   });
 });

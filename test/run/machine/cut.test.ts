@@ -31,7 +31,7 @@ const saving = (changes: Partial<JobRecord> = {}): Job =>
       result: { imageUrl: 'https://i/1', buttons: gridButtons },
       ...changes,
     }),
-    { want: { kind: 'answer' } },
+    { nextRequest: { kind: 'answer' } },
   );
 
 describe('a grid whose frames the service also offers', () => {
@@ -42,7 +42,7 @@ describe('a grid whose frames the service also offers', () => {
     let step = transition(saving({ result })).saved({ ok: true, value: file });
     for (const [n, value] of frames.entries()) {
       expect(step.job.record).toMatchObject({ status: 'saving', artifacts: [file] });
-      expect(step.job.want).toEqual({
+      expect(step.job.nextRequest).toEqual({
         kind: 'save',
         source: { url: frameUrls[n], media: 'image' },
         output: n + 2,
@@ -50,12 +50,12 @@ describe('a grid whose frames the service also offers', () => {
       step = transition(step.job).saved({ ok: true, value });
     }
     expect(step.job.record).toMatchObject({ status: 'done', artifacts: [file], frames: { files: frames } });
-    expect(step.job.want).toEqual({ kind: 'nothing' });
+    expect(step.job.nextRequest).toEqual({ kind: 'nothing' });
   });
 
   it('continues with the next one after a restart', () => {
     const left = saving({ result, artifacts: [file], frames: { files: frames.slice(0, 2) } }).record;
-    expect(adopt(left, 0, undefined).want).toMatchObject({ source: { url: frameUrls[2] }, output: 4 });
+    expect(adopt(left, 0, undefined).nextRequest).toMatchObject({ source: { url: frameUrls[2] }, output: 4 });
   });
 
   const from = (buttons = gridButtons): Job =>
@@ -67,15 +67,15 @@ describe('a grid whose frames the service also offers', () => {
   it.each([
     ['retry', 'save'],
     ['fresh-link', 'fetch'],
-  ] as const)('retries one that may still come: %s', (kind, want) => {
+  ] as const)('retries one that may still come: %s', (kind, nextRequest) => {
     const first = transition(from()).saved(bad(kind)).job;
-    expect(first.want).toMatchObject({ kind: 'wait', next: { kind: want } });
+    expect(first.nextRequest).toMatchObject({ kind: 'wait', next: { kind: nextRequest } });
     const second = transition(first).saved(bad(kind)).job;
-    expect(second.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch', why: 'link' } });
+    expect(second.nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'fetch', why: 'link' } });
     expect(second.record.frames?.files).toHaveLength(1);
     const fresh = { ...task, frameUrls: frameUrls.map((url) => `${url}?2`) };
     const linked = transition(second).fetched('link', fresh).job;
-    expect(linked.want).toMatchObject({ kind: 'save', source: { url: 'https://i/b?2' }, output: 3 });
+    expect(linked.nextRequest).toMatchObject({ kind: 'save', source: { url: 'https://i/b?2' }, output: 3 });
   });
 
   it.each(['permanent', 'retry', 'fresh-link'] as const)(
@@ -83,7 +83,7 @@ describe('a grid whose frames the service also offers', () => {
     (kind) => {
       const last = { ...from(), misses: virtualSettings().retry.attempts - 1 };
       const { job: next } = transition(last).saved(bad(kind));
-      expect(next.want).toEqual({ kind: 'cut' });
+      expect(next.nextRequest).toEqual({ kind: 'cut' });
       expect(next.record).not.toHaveProperty('frames');
       const { record } = transition(next).cut({ ok: true, value: frames }).job;
       expect(record).toMatchObject({
@@ -110,7 +110,7 @@ describe('a grid whose frames the service also offers', () => {
     const { frameUrls: _, ...linkless } = task;
     for (const answer of [gone, linkless as Task])
       expect(transition(last).fetched('link', answer).job).toMatchObject({
-        want: { kind: 'cut' },
+        nextRequest: { kind: 'cut' },
         record: { status: 'saving', artifacts: [file] },
       });
   });
@@ -126,7 +126,7 @@ describe('a grid whose frames are wanted', () => {
   it('is durable in the record before it is cut', () => {
     const { job: next, send } = transition(saving()).saved({ ok: true, value: file });
     expect(next.record).toMatchObject({ status: 'saving', artifacts: [file], finishedAt: epoch });
-    expect(next.want).toEqual({ kind: 'cut' });
+    expect(next.nextRequest).toEqual({ kind: 'cut' });
     expect(send).toBeUndefined();
   });
 
@@ -141,7 +141,7 @@ describe('a grid whose frames are wanted', () => {
       frames: { files: frames },
       finishedAt: epoch - 50,
     });
-    expect(cut.job.want).toEqual({ kind: 'nothing' });
+    expect(cut.job.nextRequest).toEqual({ kind: 'nothing' });
   });
 
   it('is done without frames where its file cannot be cut, and the record says why', () => {
@@ -156,15 +156,15 @@ describe('a grid whose frames are wanted', () => {
   });
 
   it('is cut by the next run where this one was killed in between', () => {
-    expect(adopt(saving({ artifacts: [file] }).record, 0, undefined).want).toEqual({ kind: 'cut' });
+    expect(adopt(saving({ artifacts: [file] }).record, 0, undefined).nextRequest).toEqual({ kind: 'cut' });
   });
 
   it('is done without a cut where no slot wants its frames, or where it is not a grid', () => {
     const { split: _, ...unwanted } = saving().record;
     const single = { imageUrl: 'https://i/1', buttons: gridButtons.slice(1) };
     for (const from of [job(unwanted), saving({ result: single })]) {
-      const { record, want } = transition(from).saved({ ok: true, value: file }).job;
-      expect([record.status, want.kind]).toEqual(['done', 'nothing']);
+      const { record, nextRequest } = transition(from).saved({ ok: true, value: file }).job;
+      expect([record.status, nextRequest.kind]).toEqual(['done', 'nothing']);
       expect(record).not.toHaveProperty('frames');
     }
   });
@@ -172,7 +172,7 @@ describe('a grid whose frames are wanted', () => {
   it('loses the frames of another file when it is downloaded again', () => {
     const { job: next } = transition(saving({ frames: { files: frames } })).saved({ ok: true, value: file });
     expect(next.record).not.toHaveProperty('frames');
-    expect(next.want).toEqual({ kind: 'cut' });
+    expect(next.nextRequest).toEqual({ kind: 'cut' });
   });
 
   it('keeps its frames while it is redone, and has none of them with a new result', () => {
@@ -232,7 +232,7 @@ describe('a finished grid whose frames are wanted', () => {
     for (const invocation of [1, 2])
       expect(begin({ record: { ...grid, invocation }, status: 'saving', uncut: true })).toMatchObject({
         record: { status: 'saving', split: true, artifacts: [file], finishedAt: epoch - 1, attempts: 1 },
-        want: { kind: 'cut' },
+        nextRequest: { kind: 'cut' },
       });
   });
 

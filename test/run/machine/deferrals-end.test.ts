@@ -24,14 +24,18 @@ const left = (from: Job, event: JobEvent): readonly Route[] => {
 const without = (route: Route): readonly Route[] => routes.filter((other) => other !== route);
 const answer = { kind: 'answer' } as const;
 const submitting = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
-  want: answer,
+  nextRequest: answer,
 });
-const running = job(imagineRecord({ status: 'running', taskId: 'T', submittedAt: epoch }), { want: answer });
+const running = job(imagineRecord({ status: 'running', taskId: 'T', submittedAt: epoch }), {
+  nextRequest: answer,
+});
 const saving = job(
   imagineRecord({ status: 'saving', taskId: 'T', result: { imageUrl: 'https://i/1', buttons: [] } }),
-  { want: answer },
+  { nextRequest: answer },
 );
-const asking = job(textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), { want: answer });
+const asking = job(textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
+  nextRequest: answer,
+});
 const task = { id: 'T', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
 const artifact = { output: 1, file: 'images/aa/aa11-1.png', bytes: 1, sha256: 's', mime: 'image/png' };
 const busy = failure('service.unavailable', 'retry', { status: 503 });

@@ -10,10 +10,10 @@ import { buttons, task } from './table-rig.ts';
 
 describe('before the first request', () => {
   it('an imagine requests its turn to submit as soon as it has a slot, and records its intent only then', () => {
-    const roomed = step(job(imagineRecord()), { type: 'granted' }, context()).job;
-    expect(roomed.want).toEqual({ kind: 'submit' });
-    expect(roomed.record.status).toBe('pending');
-    const sent = step(roomed, { type: 'granted' }, context());
+    const granted = step(job(imagineRecord()), { type: 'granted' }, context()).job;
+    expect(granted.nextRequest).toEqual({ kind: 'submit' });
+    expect(granted.record.status).toBe('pending');
+    const sent = step(granted, { type: 'granted' }, context());
     expect(sent.job.record).toMatchObject({
       status: 'submitting',
       attempts: 1,
@@ -24,10 +24,10 @@ describe('before the first request', () => {
   });
 
   it('a click reads its parent first, and presses the button that is there now', () => {
-    const roomed = step(job(clickRecord()), { type: 'granted' }, context()).job;
-    expect(roomed.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+    const granted = step(job(clickRecord()), { type: 'granted' }, context()).job;
+    expect(granted.nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
     const read = step(
-      roomed,
+      granted,
       { type: 'fetched', why: 'parent', result: { ok: true, value: task({ state: 'success', buttons }) } },
       context(),
     ).job;
@@ -38,7 +38,7 @@ describe('before the first request', () => {
 
   it('a click whose reading is older than ten seconds reads again before it submits', () => {
     const aged = job(clickRecord(), {
-      want: { kind: 'submit' },
+      nextRequest: { kind: 'submit' },
       fresh: { button: buttons[0] ?? { customId: '', label: '', emoji: '' }, readAt: epoch },
     });
     const step2 = step(aged, { type: 'granted' }, context({ now: epoch + 10_001 }));
@@ -46,7 +46,7 @@ describe('before the first request', () => {
       kind: 'submit',
     });
     expect(step2.send).toBeUndefined();
-    expect(step2.job.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+    expect(step2.job.nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
     expect(step2.job.record.status).toBe('pending');
   });
 
@@ -65,12 +65,12 @@ describe('before the first request', () => {
     const notFound = failure('service.not-found', 'permanent', { status: 404 });
     /** Pressed with one customId, answered so, and its parent read again with another. */
     const pressed = (result: SubmitResult | ServiceFailure, then: string, from?: Job) => {
-      const looking = from ?? { ...job(clickRecord()), want: { kind: 'answer' } as const };
+      const looking = from ?? { ...job(clickRecord()), nextRequest: { kind: 'answer' } as const };
       const read = step(looking, parent('c1'), context()).job;
       const sent = step(read, { type: 'granted' }, context()).job;
       const answered = submitted(result, sent).job;
-      if (answered.want.kind !== 'wait') return { answered, job: answered };
-      return { answered, ...step({ ...answered, want: { kind: 'answer' } }, parent(then), context()) };
+      if (answered.nextRequest.kind !== 'wait') return { answered, job: answered };
+      return { answered, ...step({ ...answered, nextRequest: { kind: 'answer' } }, parent(then), context()) };
     };
 
     it.each([
@@ -79,9 +79,9 @@ describe('before the first request', () => {
       ['404', notFound],
     ])('is pressed again with the customId that its task has now: %s', (_, result) => {
       const { answered, job: next } = pressed(result, 'c2');
-      expect(answered.want).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
-      const turn = step({ ...answered, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
-      expect(turn.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+      expect(answered.nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'submit' } });
+      const turn = step({ ...answered, nextRequest: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
       expect(answered.record).toMatchObject({ status: 'pending', attempts: 1, tries: 1 });
       const again = step(next, { type: 'granted' }, context());
       expect(again.send).toEqual({ kind: 'submit' });
@@ -91,9 +91,9 @@ describe('before the first request', () => {
     it('is pressed again after a delay where the refusal of the same customId may pass', () => {
       const { job: next } = pressed(gone, 'c1');
       expect(next.record).toMatchObject({ status: 'pending', tries: 1 });
-      expect(next.want).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
-      const turn = step({ ...next, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
-      expect(turn.want).toMatchObject({ kind: 'fetch', why: 'parent' });
+      expect(next.nextRequest).toMatchObject({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
+      const turn = step({ ...next, nextRequest: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      expect(turn.nextRequest).toMatchObject({ kind: 'fetch', why: 'parent' });
       expect(next.refused).toBeUndefined();
     });
 
@@ -111,12 +111,12 @@ describe('before the first request', () => {
       let now = pressed(outdated, 'c2').job;
       let presses = 1;
       while (now.record.status === 'pending') {
-        const sent = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+        const sent = step({ ...now, nextRequest: { kind: 'submit' } }, { type: 'granted' }, context()).job;
         presses += 1;
         const answered = submitted(outdated, sent).job;
         now =
-          answered.want.kind === 'wait'
-            ? step({ ...answered, want: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
+          answered.nextRequest.kind === 'wait'
+            ? step({ ...answered, nextRequest: { kind: 'answer' } }, parent(`c${presses + 1}`), context()).job
             : answered;
       }
       expect(presses).toBe(6);

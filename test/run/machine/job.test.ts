@@ -15,12 +15,15 @@ const submit: NextRequest = { kind: 'submit' };
 it('a new image job requests a task slot, and a new text job a turn', () => {
   expect(newJob(imagineRecord(), 2, undefined)).toStrictEqual({
     record: imagineRecord(),
-    want: { kind: 'room' },
+    nextRequest: { kind: 'task-slot' },
     depth: 2,
     misses: 0,
   });
-  expect(newJob(clickRecord(), 1, 'T1')).toMatchObject({ want: { kind: 'room' }, parentTaskId: 'T1' });
-  expect(newJob(textRecord(), 0, undefined).want).toEqual({ kind: 'ask' });
+  expect(newJob(clickRecord(), 1, 'T1')).toMatchObject({
+    nextRequest: { kind: 'task-slot' },
+    parentTaskId: 'T1',
+  });
+  expect(newJob(textRecord(), 0, undefined).nextRequest).toEqual({ kind: 'ask' });
 });
 
 describe('a task slot on the service', () => {
@@ -34,23 +37,23 @@ describe('a task slot on the service', () => {
     ['failed', false],
     ['in-doubt', false],
   ])('is taken by a job that is %s: %s', (status, holds) => {
-    expect(takesTaskSlot(job(imagineRecord({ status }), { want: submit }))).toBe(holds);
-    expect(takesTaskSlot(job(textRecord({ status }), { want: submit }))).toBe(false);
+    expect(takesTaskSlot(job(imagineRecord({ status }), { nextRequest: submit }))).toBe(holds);
+    expect(takesTaskSlot(job(textRecord({ status }), { nextRequest: submit }))).toBe(false);
   });
 
   it.each<[string, NextRequest, boolean]>([
-    ['room', { kind: 'room' }, false],
-    ['room after a rest', wait({ kind: 'room' }), false],
+    ['task-slot', { kind: 'task-slot' }, false],
+    ['a task slot after a rest', wait({ kind: 'task-slot' }), false],
     ['its turn after a rest', wait(submit), true],
     ['its answer', { kind: 'answer' }, true],
-  ])('is not taken before it is granted: by a job that wants %s', (_what, want, holds) => {
-    expect(takesTaskSlot(job(imagineRecord(), { want }))).toBe(holds);
+  ])('is not taken before it is granted: by a job whose next request is %s', (_what, nextRequest, holds) => {
+    expect(takesTaskSlot(job(imagineRecord(), { nextRequest }))).toBe(holds);
   });
 
   it('is released by a waiting job until it requests one again', () => {
-    expect(restsOutside(job(imagineRecord(), { want: wait({ kind: 'room' }) }))).toBe(true);
-    expect(restsOutside(job(imagineRecord(), { want: wait(submit) }))).toBe(false);
-    expect(restsOutside(job(imagineRecord(), { want: { kind: 'room' } }))).toBe(false);
+    expect(restsOutside(job(imagineRecord(), { nextRequest: wait({ kind: 'task-slot' }) }))).toBe(true);
+    expect(restsOutside(job(imagineRecord(), { nextRequest: wait(submit) }))).toBe(false);
+    expect(restsOutside(job(imagineRecord(), { nextRequest: { kind: 'task-slot' } }))).toBe(false);
   });
 });
 

@@ -30,15 +30,15 @@ function watched(
   more: Partial<JobContext> = {},
 ): { readonly job: Job; readonly ms: number; readonly polls: readonly number[] } {
   let now = epoch;
-  let at: Job = job(record, { want: { kind: 'fetch', taskId: 'T9', why: 'poll' } });
+  let at: Job = job(record, { nextRequest: { kind: 'fetch', taskId: 'T9', why: 'poll' } });
   const polls: number[] = [];
   for (;;) {
-    const { want } = at;
+    const { nextRequest } = at;
     const here = context({ ...more, now });
-    if (want.kind === 'wait') {
-      now = want.until;
+    if (nextRequest.kind === 'wait') {
+      now = nextRequest.until;
       at = step(at, { type: 'elapsed' }, context({ ...more, now })).job;
-    } else if (want.kind === 'fetch') {
+    } else if (nextRequest.kind === 'fetch') {
       polls.push(now - epoch);
       const value: Task = {
         id: 'T9',
@@ -49,7 +49,7 @@ function watched(
       };
       at = step(
         at,
-        { type: 'fetched', why: want.why === 'link' ? 'link' : 'poll', result: { ok: true, value } },
+        { type: 'fetched', why: nextRequest.why === 'link' ? 'link' : 'poll', result: { ok: true, value } },
         here,
       ).job;
     } else return { job: at, ms: now - epoch, polls };
@@ -66,16 +66,16 @@ describe('a result that comes later than its status', () => {
     ['the videos of a button that animates', animated, poster, { ...poster, videoUrls }],
   ])('is waited for: %s', (_, record, early, late) => {
     const { job: now, ms } = watched(record, (at) => (at < 55_000 ? early : late));
-    expect([now.record.status, now.want.kind]).toEqual(['saving', 'save']);
-    expect(now.want).toMatchObject({ source: { url: late.videoUrls?.[0] ?? late.imageUrl } });
+    expect([now.record.status, now.nextRequest.kind]).toEqual(['saving', 'save']);
+    expect(now.nextRequest).toMatchObject({ source: { url: late.videoUrls?.[0] ?? late.imageUrl } });
     expect(ms).toBeLessThanOrEqual(75_000);
   });
 
   it('is waited for: the prompts of a describe, which first shows its input image', () => {
     const late = { ...poster, prompts };
     const { job: now, ms } = watched(describing, (at) => (at < 55_000 ? poster : late));
-    expect([now.record.status, now.want.kind]).toEqual(['saving', 'save']);
-    expect(now.want).toMatchObject({ source: { isText: true } });
+    expect([now.record.status, now.nextRequest.kind]).toEqual(['saving', 'save']);
+    expect(now.nextRequest).toMatchObject({ source: { isText: true } });
     expect(ms).toBeLessThanOrEqual(75_000);
   });
 
@@ -113,7 +113,7 @@ describe('a result that comes later than its status', () => {
     const { job: now } = watched({ ...describing, keep: false }, (at) =>
       at < 20_000 ? poster : { ...poster, prompts },
     );
-    expect([now.record.status, now.record.result?.prompts, now.want.kind]).toEqual([
+    expect([now.record.status, now.record.result?.prompts, now.nextRequest.kind]).toEqual([
       'done',
       prompts,
       'nothing',
@@ -122,7 +122,7 @@ describe('a result that comes later than its status', () => {
 
   it('is not waited for where the result is an image', () => {
     for (const record of [imagineRecord(sent), pressing('IMG::JOB::upsample::1::0-0')])
-      expect(watched(record, () => poster)).toMatchObject({ ms: 0, job: { want: { kind: 'save' } } });
+      expect(watched(record, () => poster)).toMatchObject({ ms: 0, job: { nextRequest: { kind: 'save' } } });
     expect(watched(imagineRecord({ ...sent, keep: false }), () => poster)).toMatchObject({
       ms: 0,
       job: { record: { status: 'done' } },

@@ -6,7 +6,7 @@ import { transition } from '../../rig/transition.ts';
 
 export const submitting = (changes = {}): Job =>
   job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
   });
 
 export const submitted = (result: SubmitResult | ServiceFailure, from = submitting(), changes = {}) =>

@@ -43,7 +43,7 @@ describe('the table of the state machine', () => {
 
 describe('a task that is watched', () => {
   it('continues while its status is not a known end', () => {
-    expect(polled(task({ status: '' })).job.want).toEqual({
+    expect(polled(task({ status: '' })).job.nextRequest).toEqual({
       kind: 'wait',
       until: epoch + 5000,
       next: { kind: 'fetch', taskId: 'T9', why: 'poll' },
@@ -51,12 +51,12 @@ describe('a task that is watched', () => {
   });
 
   it('is saved when it succeeded; its result is kept before the download', () => {
-    const { record, want } = polled(
+    const { record, nextRequest } = polled(
       task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons }),
     ).job;
     expect(record).toMatchObject({ status: 'saving', result: { imageUrl: 'https://i/1' } });
     expect(record.result?.buttons).toHaveLength(9);
-    expect(want).toEqual({ kind: 'save', source: { url: 'https://i/1', media: 'image' }, output: 1 });
+    expect(nextRequest).toEqual({ kind: 'save', source: { url: 'https://i/1', media: 'image' }, output: 1 });
   });
 
   it('is done at once where no slot keeps the image', () => {
@@ -188,7 +188,10 @@ describe('an image that is downloaded', () => {
 
   it('fetches a fresh link when the old one is refused, and continues with it', () => {
     const asked = saved('fresh-link');
-    expect(asked.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch', taskId: 'T9', why: 'link' } });
+    expect(asked.nextRequest).toMatchObject({
+      kind: 'wait',
+      next: { kind: 'fetch', taskId: 'T9', why: 'link' },
+    });
     const fresh = step(
       asked,
       {
@@ -201,12 +204,17 @@ describe('an image that is downloaded', () => {
       },
       context(),
     ).job;
-    expect(fresh.want).toEqual({ kind: 'save', source: { url: 'https://i/2', media: 'image' }, output: 1 });
+    expect(fresh.nextRequest).toEqual({
+      kind: 'save',
+      source: { url: 'https://i/2', media: 'image' },
+      output: 1,
+    });
     expect(fresh.record.result?.imageUrl).toBe('https://i/2');
   });
 
   it('tries the same link once more, and then fetches a fresh one before each try (gateway 4.7)', () => {
-    const nextOf = ({ want }: Job): unknown => (want.kind === 'wait' ? want.next : want);
+    const nextOf = ({ nextRequest }: Job): unknown =>
+      nextRequest.kind === 'wait' ? nextRequest.next : nextRequest;
     const save = (url: string) => ({ kind: 'save', source: { url, media: 'image' }, output: 1 });
     const poll = { kind: 'fetch', taskId: 'T9', why: 'link' };
     const linked = (from: Job, imageUrl: string): Job =>

@@ -20,7 +20,7 @@ const region = (changes: Partial<JobRecord> = {}): JobRecord =>
     ...changes,
   });
 const granted = (from: Job) => step(from, { type: 'granted' }, context());
-/** Has room, and waits for word of its mask. */
+/** A job with a task slot that waits for the result of its mask check. */
 const looking = (changes: Partial<JobRecord> = {}): Job => granted(granted(job(region(changes))).job).job;
 
 const tooSmall = { code: 'mask.size', class: 'permanent', message: 'It is smaller.' } as const;
@@ -29,14 +29,17 @@ const broken = { code: 'disk.io', class: 'retry', message: 'It was not read.' } 
 describe('a click with a mask', () => {
   it('makes the mask before any request or record, then reads its buttons and is sent', () => {
     const { job: checking, send } = granted(granted(job(region())).job);
-    expect([send, checking.want, takesTaskSlot(checking)]).toEqual([
+    expect([send, checking.nextRequest, takesTaskSlot(checking)]).toEqual([
       { kind: 'mask' },
       { kind: 'answer' },
       true,
     ]);
     expect(checking.record).toEqual(region());
     const fits = step(checking, { type: 'masked' }, context()).job;
-    expect([fits.record, fits.want]).toEqual([region(), { kind: 'fetch', taskId: 'T1', why: 'parent' }]);
+    expect([fits.record, fits.nextRequest]).toEqual([
+      region(),
+      { kind: 'fetch', taskId: 'T1', why: 'parent' },
+    ]);
     const buttons = upscaledButtons(1).map(({ customId, label, emoji }) => ({ customId, label, emoji }));
     const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons } as const;
     const asked = granted(fits).job;
@@ -71,11 +74,11 @@ describe('a click with a mask', () => {
   it('fails without an attempt where the mask does not fit, and is checked again before --retry-failed clicks', () => {
     const { job: failed, send, attempt } = step(looking(), { type: 'masked', error: tooSmall }, context());
     expect(failed).toMatchObject({
-      want: { kind: 'nothing' },
+      nextRequest: { kind: 'nothing' },
       record: { status: 'failed', attempts: 0, error: { code: 'mask.size' } },
     });
     expect([send, attempt, failed.record.submittedAt]).toEqual([undefined, undefined, undefined]);
-    expect(granted(retryOf(failed.record, 1, 'T1')).job.want).toEqual({ kind: 'mask' });
+    expect(granted(retryOf(failed.record, 1, 'T1')).job.nextRequest).toEqual({ kind: 'mask' });
   });
 
   it('reads its mask again after a failed read, at most retry.attempts times', () => {
@@ -84,7 +87,7 @@ describe('a click with a mask', () => {
       now = step(now, { type: 'masked', error: broken }, context()).job;
       expect(now).toMatchObject({
         record: { status: 'pending', tries, attempts: 0 },
-        want: { kind: 'wait', next: { kind: 'mask' } },
+        nextRequest: { kind: 'wait', next: { kind: 'mask' } },
       });
       now = granted(step(now, { type: 'elapsed' }, context()).job).job;
     }
@@ -95,7 +98,7 @@ describe('a click with a mask', () => {
   it('reports no error where the end of the run prevented the read of the mask', () => {
     const left = { code: 'download.aborted', class: 'retry', message: 'The run was left.' } as const;
     const { job: next } = step(looking(), { type: 'masked', error: left }, context());
-    expect([next.record, next.want]).toMatchObject([region(), { next: { kind: 'mask' } }]);
+    expect([next.record, next.nextRequest]).toMatchObject([region(), { next: { kind: 'mask' } }]);
   });
 
   it('is confirmed by a later run where its modal is open, with the mask made for the confirm', () => {

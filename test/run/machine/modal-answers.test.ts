@@ -52,7 +52,7 @@ describe('the confirm of a modal', () => {
     });
     expect(opened).toMatchObject({
       misses: 0,
-      want: { kind: 'wait', until: epoch + 1, next: { kind: 'modal' } },
+      nextRequest: { kind: 'wait', until: epoch + 1, next: { kind: 'modal' } },
     });
     expect(opened).not.toHaveProperty('lastPoll');
     for (const [record, words] of [
@@ -61,7 +61,7 @@ describe('the confirm of a modal', () => {
     ] as const) {
       const failed = modalOpened(job(record), 'T7', context()).job;
       expect(failed).toMatchObject({
-        want: { kind: 'nothing' },
+        nextRequest: { kind: 'nothing' },
         record: { status: 'failed', taskId: 'T7', error: { code: 'modal.unanswered' } },
       });
       expect(failed.record.error?.message).toContain(words);

@@ -54,7 +54,7 @@ describe('a confirm', () => {
     const denied = failure('service.rejected', 'permanent', { status: 400 });
     for (const result of [refused, denied]) {
       const { job } = transition(answering(2, { tries: 1 })).submitted(result);
-      expect(job).toMatchObject({ record: { status: 'submitting', tries: 6 }, want: poll, misses: 0 });
+      expect(job).toMatchObject({ record: { status: 'submitting', tries: 6 }, nextRequest: poll, misses: 0 });
     }
   });
 
@@ -75,7 +75,10 @@ describe('a confirm', () => {
     ['with 500', failure('service.unavailable', 'retry', { status: 500 })],
   ])('%s makes the job poll its task, and counts a try', (_, result) => {
     const { job } = transition(answering(1, { tries: 1 })).submitted(result);
-    expect(job).toMatchObject({ record: { status: 'submitting', tries: 2, modal: { sent: 1 } }, want: poll });
+    expect(job).toMatchObject({
+      record: { status: 'submitting', tries: 2, modal: { sent: 1 } },
+      nextRequest: poll,
+    });
     expect(job.pollUntil).toBe(epoch + 45_000);
   });
 
@@ -83,9 +86,9 @@ describe('a confirm', () => {
     ['503', failure('service.unavailable', 'retry', { status: 503, retryAfterMs: 600_000 })],
     ['429', failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 600_000 })],
   ])('is sent again no sooner than the service says: %s', (_, error) => {
-    const { want } = transition(answering()).submitted(error).job;
-    expect(want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
-    expect(want.kind === 'wait' && want.until - epoch).toBeGreaterThanOrEqual(600_000);
+    const { nextRequest } = transition(answering()).submitted(error).job;
+    expect(nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
+    expect(nextRequest.kind === 'wait' && nextRequest.until - epoch).toBeGreaterThanOrEqual(600_000);
   });
 
   it('that is deferred while all others are served fails, or is polled where an earlier one may have arrived', () => {
@@ -96,10 +99,10 @@ describe('a confirm', () => {
     const perhaps = transition(starving(answering(2, { tries: 3 })), starved).submitted(full).job;
     expect(perhaps).toMatchObject({
       record: { status: 'submitting', tries: 3, modal: { sent: 1 } },
-      want: poll,
+      nextRequest: poll,
     });
     const waits = transition(answering(), starved).submitted(full).job;
-    expect([waits.record.status, waits.want.kind, waits.deferrals?.submit?.times]).toEqual([
+    expect([waits.record.status, waits.nextRequest.kind, waits.deferrals?.submit?.times]).toEqual([
       'modal',
       'wait',
       1,
@@ -115,22 +118,22 @@ describe('a confirm', () => {
       { ...unread, class: 'stop' },
       { ...unread, code: 'download.aborted', class: 'retry' },
     ] as const) {
-      const { record, want } = transition(answering()).unread(end).job;
+      const { record, nextRequest } = transition(answering()).unread(end).job;
       expect([record.status, record.modal?.sent, record.tries]).toEqual(['modal', 0, 0]);
-      expect(want).toMatchObject({ kind: 'wait', until: epoch, next: { kind: 'modal' } });
+      expect(nextRequest).toMatchObject({ kind: 'wait', until: epoch, next: { kind: 'modal' } });
     }
   });
 
   it('is not sent where it has no content any more', () => {
     const open = waiting(region({ status: 'modal', modal: { taskId: 'M1', sent: 0 } }));
     const request = { ...open.record.request, fields: {} } as typeof open.record.request;
-    const want = { kind: 'modal' } as const;
-    const silent = transition({ ...open, record: { ...open.record, request }, want }).granted();
+    const nextRequest = { kind: 'modal' } as const;
+    const silent = transition({ ...open, record: { ...open.record, request }, nextRequest }).granted();
     expect([silent.send, silent.job.record.status]).toEqual([undefined, 'failed']);
-    const said = transition({ ...open, want, pollUntil: 5, mayBeGone: 'failed' }).granted();
+    const said = transition({ ...open, nextRequest, pollUntil: 5, mayBeGone: 'failed' }).granted();
     expect(said.send).toEqual({ kind: 'modal' });
     expect(said.job).toMatchObject({
-      want: { kind: 'answer' },
+      nextRequest: { kind: 'answer' },
       record: { status: 'submitting', submittedAt: epoch },
     });
     expect([said.job.pollUntil, said.job.mayBeGone]).toEqual([undefined, undefined]);
@@ -146,7 +149,7 @@ describe('the task of a confirm that may have arrived', () => {
   const down = failure('service.unavailable', 'retry', { status: 503 });
 
   it('is polled again where the poll fails', () => {
-    expect(transition(polled()).fetched('modal', down).job).toMatchObject({ misses: 1, want: poll });
+    expect(transition(polled()).fetched('modal', down).job).toMatchObject({ misses: 1, nextRequest: poll });
   });
 
   it('that cannot be polled leaves the job in doubt, with the error of its confirm', () => {
@@ -162,7 +165,7 @@ describe('the task of a confirm that may have arrived', () => {
       const { job } = transition(polled({ misses: 5, mayBeGone })).fetched('modal', unknown);
       expect(job).toMatchObject({
         record: { status: 'pending' },
-        want: { kind: 'wait', until: epoch, next: { kind: 'room' } },
+        nextRequest: { kind: 'wait', until: epoch, next: { kind: 'task-slot' } },
         parentTaskId: 'T1',
       });
       expect([job.record.modal, job.record.taskId, job.mayBeGone]).toEqual([undefined, undefined, undefined]);
@@ -190,10 +193,10 @@ describe('the task of a confirm that may have arrived', () => {
       ['unfinished', ''],
     ] as const) {
       const first = seen(polled({ misses: 2 }), state, status);
-      expect(first).toMatchObject({ misses: 0, pollUntil: epoch + 45_000, want: poll });
-      expect(first.want).toMatchObject({ until: epoch + 5000 });
+      expect(first).toMatchObject({ misses: 0, pollUntil: epoch + 45_000, nextRequest: poll });
+      expect(first.nextRequest).toMatchObject({ until: epoch + 5000 });
       const late = polled({ pollUntil: epoch + 1 });
-      expect(seen(late, state, status).want.kind).toBe('wait');
+      expect(seen(late, state, status).nextRequest.kind).toBe('wait');
       const { record } = seen({ ...late, pollUntil: epoch }, state, status);
       expect([record.status, record.error?.code]).toEqual(['in-doubt', 'connection.lost']);
       const again = seen({ ...late, pollUntil: epoch, mayBeGone: 'failed' }, state, status);
@@ -206,7 +209,7 @@ describe('the task of a confirm that may have arrived', () => {
     const late = (tries: number): Job => ({ ...answering(1, { tries, error: why }), pollUntil: epoch });
     expect(seen(late(5), 'modal', 'MODAL', retry)).toMatchObject({
       record: { status: 'modal' },
-      want: { kind: 'modal' },
+      nextRequest: { kind: 'modal' },
     });
     expect(seen(late(6), 'modal', 'MODAL', retry).record.status).toBe('in-doubt');
     expect(seen(late(0), 'unfinished', '', retry).record.status).toBe('in-doubt');
@@ -215,12 +218,12 @@ describe('the task of a confirm that may have arrived', () => {
   it('that is open and was never confirmed is confirmed at once', () => {
     const open = { ...answering(0), mayBeGone: 'failed' as const };
     const asked = { ...open, record: { ...open.record, status: 'modal' as const } };
-    expect(seen(asked, 'modal', 'MODAL')).toMatchObject({ want: { kind: 'modal' }, misses: 0 });
-    expect(seen(asked, 'unfinished', '').want.kind).toBe('wait');
+    expect(seen(asked, 'modal', 'MODAL')).toMatchObject({ nextRequest: { kind: 'modal' }, misses: 0 });
+    expect(seen(asked, 'unfinished', '').nextRequest.kind).toBe('wait');
   });
 
   it('that has moved on is watched like any other, and its confirm has arrived', () => {
-    const { record, want, mayBeGone } = seen(
+    const { record, nextRequest, mayBeGone } = seen(
       polled({ misses: 3, mayBeGone: 'in-doubt' }),
       'unfinished',
       'IN_PROGRESS',
@@ -231,7 +234,7 @@ describe('the task of a confirm that may have arrived', () => {
       undefined,
       undefined,
     ]);
-    expect(want).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'poll' } });
+    expect(nextRequest).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'poll' } });
   });
 
   it('that failed ends the job, or has the button pressed again where the job had failed before', () => {
@@ -247,7 +250,7 @@ it('a dialog that opens clears the error of an earlier try', () => {
   expect(job).toMatchObject({
     record: { status: 'modal', taskId: 'M7', modal: { taskId: 'M7', sent: 0 }, tries: 0 },
     misses: 0,
-    want: { kind: 'wait', until: epoch + 1, next: { kind: 'modal' } },
+    nextRequest: { kind: 'wait', until: epoch + 1, next: { kind: 'modal' } },
   });
   expect([job.lastPoll, job.record.error, job.record.finishedAt]).toEqual([undefined, undefined, undefined]);
 });

@@ -12,7 +12,7 @@ export const region = (changes: Partial<JobRecord> = {}): JobRecord =>
     ...changes,
   });
 
-export const waiting = (record: JobRecord): Job => job(record, { want: { kind: 'answer' } });
+export const waiting = (record: JobRecord): Job => job(record, { nextRequest: { kind: 'answer' } });
 
 export const clicked = (changes: Partial<JobRecord> = {}): Job =>
   waiting(region({ status: 'submitting', attempts: 1, submittedAt: epoch, ...changes }));

@@ -27,7 +27,7 @@ describe('the confirm of a modal', () => {
     });
     expect([next.record.status, next.record.resubmits, next.record.modal]).toEqual(['pending', 1, undefined]);
     const begun = after(after(next, { type: 'elapsed' }).job, { type: 'granted' }).job;
-    expect(begun.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
+    expect(begun.nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'parent' });
   });
 
   it('counts as not sent where it is queue-full, throttled or never left', () => {
@@ -37,13 +37,13 @@ describe('the confirm of a modal', () => {
       failure('connection.refused', 'unsent'),
     ])
       for (const sent of [1, 2]) {
-        const { record, want } = submitted(answering(sent, { attempts: sent }), result).job;
+        const { record, nextRequest } = submitted(answering(sent, { attempts: sent }), result).job;
         expect(record).toMatchObject({
           status: 'modal',
           attempts: Math.max(1, sent - 1),
           modal: { sent: sent - 1 },
         });
-        expect(want).toMatchObject({ next: { kind: 'modal' } });
+        expect(nextRequest).toMatchObject({ next: { kind: 'modal' } });
       }
   });
 
@@ -55,7 +55,7 @@ describe('the confirm of a modal', () => {
     });
     const lost = submitted(answering(), failure('connection.lost', 'lost')).job;
     expect(lost.record.status).toBe('submitting');
-    expect(lost.want).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'modal' } });
+    expect(lost.nextRequest).toMatchObject({ next: { kind: 'fetch', taskId: 'M1', why: 'modal' } });
     const on = seen(lost, 'modal', { state: 'unfinished', status: 'SUBMITTED' }).job;
     expect(on.record).toMatchObject({
       status: 'running',
@@ -75,9 +75,9 @@ describe('the confirm of a modal', () => {
     const again = retryOf(record, 1, undefined);
     expect(again.record).toMatchObject({ status: 'modal', modal: { taskId: 'M1', sent: 1 } });
     const polling = after(again, { type: 'granted' }).job;
-    expect(polling.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    expect(polling.nextRequest).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
     const allowed = seen(polling, 'modal', {}).job;
-    expect(allowed.want).toEqual({ kind: 'modal' });
+    expect(allowed.nextRequest).toEqual({ kind: 'modal' });
     expect(after(allowed, { type: 'granted' }).job.record).toMatchObject({ attempts: 2, modal: { sent: 2 } });
   });
 
@@ -86,13 +86,13 @@ describe('the confirm of a modal', () => {
     const { record } = seen(lost, 'modal', {}, lagged).job;
     const unknown = failure('service.task-unknown', 'permanent', { status: 404 });
     const gone = { type: 'fetched', why: 'modal', result: { ok: false, error: unknown } } as const;
-    const looking: Job = { ...retryOf(record, 1, 'T1'), want: { kind: 'answer' }, misses: 5 };
+    const looking: Job = { ...retryOf(record, 1, 'T1'), nextRequest: { kind: 'answer' }, misses: 5 };
     const { mayBeGone: _, ...certain } = looking;
     expect(after(certain, gone, { retryInDoubt: true }).job.record.status).toBe('in-doubt');
     const { job: pressedAgain } = after(looking, gone, { retryInDoubt: true });
     expect(pressedAgain).toMatchObject({ record: { status: 'pending', attempts: 1 }, parentTaskId: 'T1' });
     expect([pressedAgain.record.modal, pressedAgain.record.taskId]).toEqual([undefined, undefined]);
-    expect(pressedAgain.want).toMatchObject({ next: { kind: 'room' } });
+    expect(pressedAgain.nextRequest).toMatchObject({ next: { kind: 'task-slot' } });
   });
 
   it.each([408, 500, 502, 504, 520, 524])(
@@ -100,9 +100,9 @@ describe('the confirm of a modal', () => {
     (status) => {
       let now = submitted(answering(), failure('service.unavailable', 'retry', { status })).job;
       let polls = 0;
-      for (let ms = 0; now.want.kind === 'wait'; polls++) {
-        expect(now.want.next).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
-        ms = now.want.until - epoch;
+      for (let ms = 0; now.nextRequest.kind === 'wait'; polls++) {
+        expect(now.nextRequest.next).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+        ms = now.nextRequest.until - epoch;
         // A gateway that says nothing yet says no more than MODAL.
         const shows: Partial<Task> = polls % 2 === 0 ? {} : { state: 'unfinished', status: '' };
         now = seen(now, 'modal', shows, { now: epoch + ms }).job;
@@ -133,7 +133,7 @@ describe('the confirm of a modal', () => {
       now = seen(now, 'modal', {}, { retryInDoubt: true }).job;
       expect(now.record).toMatchObject({ status: 'submitting', tries });
       const allowed = seen(now, 'modal', {}, { retryInDoubt: true, ...lagged }).job;
-      expect([allowed.record.status, allowed.want]).toEqual(['modal', { kind: 'modal' }]);
+      expect([allowed.record.status, allowed.nextRequest]).toEqual(['modal', { kind: 'modal' }]);
       now = after(allowed, { type: 'granted' }).job;
       expect(now.record).toMatchObject({ attempts: tries + 1, modal: { sent: tries + 1 } });
     }
@@ -147,8 +147,8 @@ describe('the confirm of a modal', () => {
     for (let tries = 1; tries < 6; tries++) {
       now = submitted(now, busy).job;
       expect(now.record).toMatchObject({ status: 'modal', tries, attempts: 1, modal: { sent: 0 } });
-      expect(now.want).toMatchObject({ next: { kind: 'modal' } });
-      now = after({ ...now, want: { kind: 'modal' } }, { type: 'granted' }).job;
+      expect(now.nextRequest).toMatchObject({ next: { kind: 'modal' } });
+      now = after({ ...now, nextRequest: { kind: 'modal' } }, { type: 'granted' }).job;
       expect(now.record).toMatchObject({ status: 'submitting', attempts: 1, modal: { sent: 1 } });
     }
     const { record } = submitted(now, busy).job;
@@ -160,8 +160,8 @@ describe('the confirm of a modal', () => {
     const busy = failure('service.unavailable', 'retry', { status: 503 });
     const next = submitted(answering(2, { attempts: 2 }), busy).job;
     expect(next.record).toMatchObject({ status: 'modal', attempts: 1, modal: { sent: 1 } });
-    expect(next.want).toMatchObject({ next: { kind: 'fetch', why: 'modal' } });
-    expect(seen(next, 'modal', {}).job.want).toEqual({ kind: 'modal' });
+    expect(next.nextRequest).toMatchObject({ next: { kind: 'fetch', why: 'modal' } });
+    expect(seen(next, 'modal', {}).job.nextRequest).toEqual({ kind: 'modal' });
     const worn = submitted(answering(2, { attempts: 2, tries: 5 }), busy).job;
     expect(seen(worn, 'modal', {}, lagged).job.record).toMatchObject({
       status: 'in-doubt',
@@ -171,13 +171,15 @@ describe('the confirm of a modal', () => {
 
   it('is polled where a killed run left it, and is in doubt with its own code while the task still waits', () => {
     const left = adopt(answering().record, 1, 'T1');
-    expect(left.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+    expect(left.nextRequest).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
     const polled = seen(left, 'modal', {}).job;
     expect(seen(polled, 'modal', {}, lagged).job.record).toMatchObject({
       status: 'in-doubt',
       error: { code: 'submit.interrupted-modal' },
     });
-    expect(seen(polled, 'modal', {}, { retryInDoubt: true, ...lagged }).job.want).toEqual({ kind: 'modal' });
+    expect(seen(polled, 'modal', {}, { retryInDoubt: true, ...lagged }).job.nextRequest).toEqual({
+      kind: 'modal',
+    });
   });
 
   it('fails without an attempt where its mask cannot be read, and later continues with the modal, not with the click', () => {
@@ -200,7 +202,10 @@ describe('the confirm of a modal', () => {
     (_, refused) => {
       expect(submitted(answering(), refused).job.record.status).toBe('failed');
       const { job: next } = submitted(answering(2), refused);
-      expect(next).toMatchObject({ record: { status: 'submitting' }, want: { next: { why: 'modal' } } });
+      expect(next).toMatchObject({
+        record: { status: 'submitting' },
+        nextRequest: { next: { why: 'modal' } },
+      });
       const arrived = seen(next, 'modal', { state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1' });
       expect(arrived.job.record).toMatchObject({ status: 'saving', taskId: 'M1', modal: { accepted: true } });
     },
@@ -210,13 +215,13 @@ describe('the confirm of a modal', () => {
     const refused = submitted(answering(), { kind: 'refused', code: 4, message: 'no' }).job.record;
     const polling = (parentTaskId?: string): Job => {
       const { job: next } = after(retryOf(refused, 1, parentTaskId), { type: 'granted' });
-      expect(next.want).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
+      expect(next.nextRequest).toEqual({ kind: 'fetch', taskId: 'M1', why: 'modal' });
       return next;
     };
 
     it('is sent to the dialog that is still open, without another press', () => {
       const open = seen(polling('T1'), 'modal', {}).job;
-      expect(open.want).toEqual({ kind: 'modal' });
+      expect(open.nextRequest).toEqual({ kind: 'modal' });
       const { job: next } = after(open, { type: 'granted' });
       expect(next.record).toMatchObject({
         status: 'submitting',
@@ -241,7 +246,7 @@ describe('the confirm of a modal', () => {
       for (const next of [gone, failed, seen(waited, 'modal', silent, lagged).job]) {
         expect(next).toMatchObject({
           record: { status: 'pending', attempts: 1 },
-          want: { next: { kind: 'room' } },
+          nextRequest: { next: { kind: 'task-slot' } },
         });
         expect([next.record.modal, next.parentTaskId, next.mayBeGone]).toEqual([undefined, 'T1', undefined]);
       }

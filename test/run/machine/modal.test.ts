@@ -26,7 +26,7 @@ describe('a click that opens a modal', () => {
       attempts: 1,
     });
     expect([send, takesTaskSlot(next)]).toEqual([undefined, true]);
-    expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
+    expect(next.nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'modal' } });
   });
 
   it('is confirmed with an intent of its own, which is not an attempt and begins the deadline', () => {
@@ -35,14 +35,14 @@ describe('a click that opens a modal', () => {
       1,
       'T1',
     );
-    // Left open by an earlier run, it takes up no room before its turn for that has come.
-    const { job: roomed } = after(open, { type: 'granted' });
-    expect([takesTaskSlot(open), takesTaskSlot(roomed), roomed.want]).toEqual([
+    // Left open by an earlier run, it takes no task slot before it is granted one.
+    const { job: granted } = after(open, { type: 'granted' });
+    expect([takesTaskSlot(open), takesTaskSlot(granted), granted.nextRequest]).toEqual([
       false,
       true,
       { kind: 'modal' },
     ]);
-    const { job: next, send } = after(roomed, { type: 'granted' }, { now: epoch + 9_000_000 });
+    const { job: next, send } = after(granted, { type: 'granted' }, { now: epoch + 9_000_000 });
     expect(send).toEqual({ kind: 'modal' });
     expect(next.record).toMatchObject({
       status: 'submitting',
@@ -59,9 +59,9 @@ describe('a click that opens a modal', () => {
     'is read before its first confirm where others submit too, and never after one that may have arrived (%i)',
     (sent, expected) => {
       const record = region({ status: 'modal', attempts: 1, taskId: 'M1', modal: { taskId: 'M1', sent } });
-      const roomed = { ...waiting(record), want: { kind: 'modal' } as const };
-      const { job: next, send } = after(roomed, { type: 'granted' }, { hasPeers: true });
-      expect([send, next.want.kind]).toEqual([expected, sent === 0 ? 'fetch' : 'answer']);
+      const granted = { ...waiting(record), nextRequest: { kind: 'modal' } as const };
+      const { job: next, send } = after(granted, { type: 'granted' }, { hasPeers: true });
+      expect([send, next.nextRequest.kind]).toEqual([expected, sent === 0 ? 'fetch' : 'answer']);
     },
   );
 
@@ -80,9 +80,9 @@ describe('a click that opens a modal', () => {
       });
       expect(next.record.cost).toBeUndefined();
       expect(attempt).toMatchObject({ outcome: 'modal.accepted', taskId });
-      const lingering = seen({ ...next, want: { kind: 'answer' } }, 'poll', { id: taskId });
+      const lingering = seen({ ...next, nextRequest: { kind: 'answer' } }, 'poll', { id: taskId });
       expect(lingering.job.record.status).toBe('running');
-      expect(lingering.job.want).toMatchObject({ next: { kind: 'fetch', taskId, why: 'poll' } });
+      expect(lingering.job.nextRequest).toMatchObject({ next: { kind: 'fetch', taskId, why: 'poll' } });
     },
   );
 
@@ -101,7 +101,7 @@ describe('a click that opens a modal', () => {
       pressed: { customId: 'MJ::Job::PicReader::2', label: '', emoji: '2️⃣' },
     });
     const { job: next } = submitted(bare, { kind: 'modal', taskId: 'M1', code: 21 });
-    expect(next).toMatchObject({ record: { status: 'modal' }, want: { next: { kind: 'modal' } } });
+    expect(next).toMatchObject({ record: { status: 'modal' }, nextRequest: { next: { kind: 'modal' } } });
   });
 });
 

@@ -93,7 +93,7 @@ describe('a describe', () => {
         submittedAt: epoch,
         ...changes,
       }),
-      { want: { kind: 'answer' } },
+      { nextRequest: { kind: 'answer' } },
     );
   const ends = (from: Job, prompts: readonly string[]): Job =>
     step(
@@ -117,14 +117,14 @@ describe('a describe', () => {
     ).job;
 
   it('is done with its prompts, which its record has, and downloads nothing', () => {
-    const { record, want } = ends(running(), ['a fox', 'a hare']);
-    expect([record.status, record.result?.prompts, want.kind]).toEqual([
+    const { record, nextRequest } = ends(running(), ['a fox', 'a hare']);
+    expect([record.status, record.result?.prompts, nextRequest.kind]).toEqual([
       'done',
       ['a fox', 'a hare'],
       'nothing',
     ]);
     // A release that wrote them may have left the job before it did.
-    expect(adopt({ ...record, status: 'saving' }, 0, undefined).want).toEqual({
+    expect(adopt({ ...record, status: 'saving' }, 0, undefined).nextRequest).toEqual({
       kind: 'save',
       source: { isText: true },
       output: 1,
@@ -133,7 +133,7 @@ describe('a describe', () => {
 
   it('is done with its prompts where no file is wanted', () => {
     const now = ends(running({ keep: false }), ['a fox']);
-    expect([now.record.status, now.want.kind]).toEqual(['done', 'nothing']);
+    expect([now.record.status, now.nextRequest.kind]).toEqual(['done', 'nothing']);
   });
 });
 

@@ -20,7 +20,7 @@ const fetched = (from: Job, why: FetchReason, value: Task) =>
 const button = (label: string, n = 1) => ({ customId: `IMG::${label}::${n}`, label, emoji: '' });
 
 const pressing = (...press: Extract<JobRecord['request'], { readonly kind: 'click' }>['press']): Job =>
-  job(clickRecord({ request: { kind: 'click', press, fields: {} } }), { want: { kind: 'answer' } });
+  job(clickRecord({ request: { kind: 'click', press, fields: {} } }), { nextRequest: { kind: 'answer' } });
 
 describe('a parent that is read for its buttons', () => {
   it('ends the click where the parent has failed since', () => {
@@ -53,16 +53,18 @@ describe('a parent that is read for its buttons', () => {
 
 describe('a finished task without a link to its image', () => {
   const done = fetched(
-    job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), { want: { kind: 'answer' } }),
+    job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
+      nextRequest: { kind: 'answer' },
+    }),
     'poll',
     finished({ buttons: [button('U1')] }),
   ).job;
 
   it('is polled again for a link', () => {
     expect(done.record.status).toBe('saving');
-    expect(done.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    expect(done.nextRequest).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
     const found = fetched(done, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
-    expect(found.want).toEqual({
+    expect(found.nextRequest).toEqual({
       kind: 'save',
       source: { url: 'https://i.test/1.png', media: 'image' },
       output: 1,
@@ -83,7 +85,7 @@ describe('a finished task without a link to its image', () => {
   it('is polled again by the next run too, its buttons unknown', () => {
     const left = imagineRecord({ status: 'saving', taskId: 'T9' });
     const adopted = adopt(left, 0, undefined);
-    expect(adopted.want).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
+    expect(adopted.nextRequest).toEqual({ kind: 'fetch', taskId: 'T9', why: 'link' });
     const found = fetched(adopted, 'link', finished({ imageUrl: 'https://i.test/1.png' })).job;
     expect(found.record.result).toEqual({ buttons: [], imageUrl: 'https://i.test/1.png' });
   });
@@ -92,7 +94,7 @@ describe('a finished task without a link to its image', () => {
 describe('an impossible event is a bug', () => {
   const bug = /^Internal error: /;
   const stepping = (from: Job, event: JobEvent) => () => step(from, event, context());
-  const wanting = (want: NextRequest): Job => job(imagineRecord(), { want });
+  const requesting = (nextRequest: NextRequest): Job => job(imagineRecord(), { nextRequest });
   const poll = (why: FetchReason): JobEvent => ({
     type: 'fetched',
     why,
@@ -102,21 +104,21 @@ describe('an impossible event is a bug', () => {
   it.each([
     { kind: 'nothing' },
     { kind: 'answer' },
-    { kind: 'wait', until: epoch, next: { kind: 'room' } },
-  ] satisfies NextRequest[])('a grant to a job that wants $kind', (want) => {
-    expect(stepping(wanting(want), { type: 'granted' })).toThrow(bug);
+    { kind: 'wait', until: epoch, next: { kind: 'task-slot' } },
+  ] satisfies NextRequest[])('a grant to a job whose next request is $kind', (nextRequest) => {
+    expect(stepping(requesting(nextRequest), { type: 'granted' })).toThrow(bug);
   });
 
   it('the end of a rest for a job that does not rest', () => {
-    expect(stepping(wanting({ kind: 'room' }), { type: 'elapsed' })).toThrow(bug);
+    expect(stepping(requesting({ kind: 'task-slot' }), { type: 'elapsed' })).toThrow(bug);
   });
 
   it('a poll for a job without a task', () => {
-    expect(stepping(wanting({ kind: 'answer' }), poll('poll'))).toThrow(bug);
+    expect(stepping(requesting({ kind: 'answer' }), poll('poll'))).toThrow(bug);
   });
 
   it('a parent read for a job that is no click, and a click without a parent', () => {
-    expect(stepping(wanting({ kind: 'answer' }), poll('parent'))).toThrow(bug);
+    expect(stepping(requesting({ kind: 'answer' }), poll('parent'))).toThrow(bug);
     const { parentTaskId: _, ...orphan } = job(clickRecord());
     expect(stepping(orphan, { type: 'granted' })).toThrow(bug);
   });
@@ -128,7 +130,7 @@ describe('an impossible event is a bug', () => {
 
 describe('a task in an undocumented state, with all signs of an end', () => {
   const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
   });
   const word = (seems: Task, status = 'VERDE'): Task => ({ ...seems, state: 'unfinished', status, seems });
   const seen = (from: Job, value: Task, now: number) =>
@@ -163,7 +165,7 @@ describe('a task in an undocumented state, with all signs of an end', () => {
 
 describe('the time limit of a task', () => {
   const running = job(imagineRecord({ status: 'running', taskId: 'T9', submittedAt: epoch }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
   });
   const minutes = 60_000;
   const queued = (stage: 'queued' | 'submitted'): Task => ({
@@ -212,7 +214,7 @@ describe('the time limit of a task', () => {
 
   it('is that of the queue after code 22, until its task is shown', () => {
     const sent = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
-      want: { kind: 'answer' },
+      nextRequest: { kind: 'answer' },
     });
     const result = { ok: true, value: { kind: 'accepted', taskId: 'T9', code: 22 } } as const;
     expect(step(sent, { type: 'submitted', result }, context()).job.queued).toBe('queued');

@@ -137,7 +137,7 @@ describe('the durable record of a redo', () => {
 });
 
 describe('a step that ends a redo', () => {
-  const stepOf = (record: JobRecord) => ({ job: job(record, { want: { kind: 'nothing' } }) });
+  const stepOf = (record: JobRecord) => ({ job: job(record, { nextRequest: { kind: 'nothing' } }) });
 
   it('in failure leaves the job done, with the error in its history', () => {
     const judged = redoJudged(stepOf(redoing({ status: 'failed' })), context());

@@ -83,7 +83,7 @@ describe('a slot that was never begun', () => {
         artifacts: [],
         parentTaskId: 'P1',
       },
-      want: { kind: 'room' },
+      nextRequest: { kind: 'task-slot' },
       depth: 3,
       misses: 0,
       parentTaskId: 'P1',
@@ -121,9 +121,12 @@ describe('a slot that an earlier run began', () => {
 
   it('is submitted once it is ready, and polled in any case', () => {
     const pending = slotOf(imagineRecord(), { ready: false });
-    expect([begin(pending), begin({ ...pending, ready: true })?.want]).toEqual([undefined, { kind: 'room' }]);
+    expect([begin(pending), begin({ ...pending, ready: true })?.nextRequest]).toEqual([
+      undefined,
+      { kind: 'task-slot' },
+    ]);
     const running = slotOf(imagineRecord({ status: 'running', taskId: 'T1' }), { ready: false });
-    expect(begin(running)?.want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
+    expect(begin(running)?.nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
   });
 
   it('is never submitted again unchanged where its request was in flight', () => {
@@ -139,16 +142,26 @@ describe('a slot that an earlier run began', () => {
       imagineRecord({ status: 'saving', taskId: 'T1', result: { buttons: [], imageUrl: 'https://i/1' } }),
       { kind: 'save', output: 1 },
     ],
-    ['pending', imagineRecord(), { kind: 'room' }],
+    ['pending', imagineRecord(), { kind: 'task-slot' }],
     ['a text', textRecord(), { kind: 'ask' }],
-    ['an open modal', clickRecord({ status: 'modal', modal: { taskId: 'M', sent: 0 } }), { kind: 'room' }],
+    [
+      'an open modal',
+      clickRecord({ status: 'modal', modal: { taskId: 'M', sent: 0 } }),
+      { kind: 'task-slot' },
+    ],
     [
       'a confirm under way',
       clickRecord({ status: 'submitting', modal: { taskId: 'M', sent: 1 } }),
       { kind: 'fetch', taskId: 'M', why: 'modal' },
     ],
-  ])('is resumed at its status: %s', (_, record, want) => {
-    expect(adopt(record, 4, 'P1')).toMatchObject({ record, want, depth: 4, misses: 0, parentTaskId: 'P1' });
+  ])('is resumed at its status: %s', (_, record, nextRequest) => {
+    expect(adopt(record, 4, 'P1')).toMatchObject({
+      record,
+      nextRequest,
+      depth: 4,
+      misses: 0,
+      parentTaskId: 'P1',
+    });
   });
 });
 
@@ -160,7 +173,7 @@ describe('a job that is done', () => {
   it('only downloads its files where a slot wants them now, by a fresh link', () => {
     expect(begin(slotOf(done(), { unsaved: true }))).toMatchObject({
       record: { status: 'saving', attempts: 1 },
-      want: { kind: 'fetch', taskId: 'T1', why: 'link' },
+      nextRequest: { kind: 'fetch', taskId: 'T1', why: 'link' },
     });
   });
 
@@ -168,7 +181,7 @@ describe('a job that is done', () => {
     const key = done().key;
     const redone = begin(slotOf(done()), {}, [key]);
     expect(redone?.record).toMatchObject({ status: 'pending', attempts: 1, former: { taskId: 'T1' } });
-    expect(redone?.want).toEqual({ kind: 'room' });
+    expect(redone?.nextRequest).toEqual({ kind: 'task-slot' });
     expect(begin(slotOf(done()), {}, ['other'])).toBeUndefined();
     expect(begin(slotOf(done({ invocation: 2 })), {}, [key])).toBeUndefined();
     expect(begin(slotOf(done(), { waitsForRedo: true }), {}, [key])).toBeUndefined();
@@ -201,7 +214,7 @@ describe('a job that failed', () => {
     for (const retryFailed of [{}, { code: why.code }])
       expect(begin(slotOf(failed()), { retryFailed })).toMatchObject({
         earlierFailure: why.message,
-        want: { kind: 'room' },
+        nextRequest: { kind: 'task-slot' },
         record: { status: 'pending', attempts: 1 },
       });
     expect(mayRetry(failed(), virtualSettings({ retryFailed: { code: why.code } }))).toBe(true);
@@ -213,7 +226,7 @@ describe('a job that failed', () => {
     expect(begin(slot, { retryFailed: {} })).toMatchObject({
       earlierFailure: why.message,
       record: { status: 'saving' },
-      want: { kind: 'fetch', taskId: 'T1', why: 'link' },
+      nextRequest: { kind: 'fetch', taskId: 'T1', why: 'link' },
     });
     const { taskId: _, ...untold } = made;
     for (const lost of [{ ...made, error: { code: 'service.task-unknown', message: 'm' } }, untold])
@@ -306,7 +319,7 @@ describe('a job that begins', () => {
     for (const other of [
       modal,
       { ...orphan, lastPoll: true as const },
-      { ...orphan, want: { kind: 'submit' } as const },
+      { ...orphan, nextRequest: { kind: 'submit' } as const },
     ])
       expect(waitsForParent(other)).toBe(false);
   });

@@ -28,7 +28,7 @@ describe('the result of a submission', () => {
       attempts: 1,
       cost: 0.04,
     });
-    expect(next.want).toEqual({
+    expect(next.nextRequest).toEqual({
       kind: 'wait',
       until: epoch + 5000,
       next: { kind: 'fetch', taskId: '14001929738841620', why: 'poll' },
@@ -41,7 +41,7 @@ describe('the result of a submission', () => {
     expect(next.record).toMatchObject({ status: 'pending', attempts: 0, tries: 0 });
     // Nothing of it is on the service, and others may have better luck.
     expect(takesTaskSlot(next)).toBe(false);
-    expect(next.want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(next.nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
   });
 
   it.each([
@@ -80,7 +80,7 @@ describe('the result of a submission', () => {
       attempts: 1,
       error: { code: 'connection.lost' },
     });
-    expect(next.want).toEqual({ kind: 'nothing' });
+    expect(next.nextRequest).toEqual({ kind: 'nothing' });
   });
 
   it('with --in-doubt retry it is sent again, and each time counts', () => {
@@ -94,8 +94,8 @@ describe('the result of a submission', () => {
     for (let n = 1; n < 6; n++) {
       const next = submitted(failure('service.unavailable', 'retry', { status: 500 }), now).job;
       expect(next.record).toMatchObject({ status: 'pending', tries: n });
-      if (next.want.kind === 'wait') rests.push(next.want.until - epoch);
-      now = step({ ...next, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      if (next.nextRequest.kind === 'wait') rests.push(next.nextRequest.until - epoch);
+      now = step({ ...next, nextRequest: { kind: 'submit' } }, { type: 'granted' }, context()).job;
     }
     expect(rests).toEqual([500, 1000, 2000, 4000, 8000]);
     const last = submitted(failure('service.unavailable', 'retry', { status: 500 }), now).job;
@@ -143,7 +143,7 @@ describe('the result of a submission', () => {
   const ended = (...answers: readonly Parameters<typeof submitted>[0][]): Job => {
     let now = submitting();
     for (const [at, result] of answers.entries()) {
-      if (at > 0) now = step({ ...now, want: { kind: 'submit' } }, { type: 'granted' }, context()).job;
+      if (at > 0) now = step({ ...now, nextRequest: { kind: 'submit' } }, { type: 'granted' }, context()).job;
       now = submitted(result, now, { price: () => 2 }).job;
     }
     return now;

@@ -19,7 +19,7 @@ export const task = (changes: Partial<Task>): Task => ({
 });
 export const running = (changes = {}): Job =>
   job(imagineRecord({ status: 'running', attempts: 1, taskId: 'T9', submittedAt: epoch, ...changes }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
   });
 
 const canAnswerModal = {
@@ -37,12 +37,12 @@ const answering = (): Job =>
       taskId: 'M1',
       modal: { taskId: 'M1', sent: 1 },
     }),
-    { want: { kind: 'answer' } },
+    { nextRequest: { kind: 'answer' } },
   );
 
 export const saving = (): Job =>
   job(imagineRecord({ status: 'saving', taskId: 'T9', result: { imageUrl: 'https://i/1', buttons } }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
   });
 
 /** What the machine's comment calls the jobs of its table. */
@@ -64,8 +64,8 @@ export const jobs: Readonly<Record<string, Job>> = {
   'saving (split)': { ...saving(), record: { ...saving().record, split: true } },
 };
 const used = (from: Job): Job => ({ ...from, misses: 5, record: { ...from.record, tries: 5 } });
-const wanting = (from: Job, want: Job['want']): Job => ({ ...from, want });
-const fetching = (from: Job, why: FetchReason): Job => wanting(from, { kind: 'fetch', taskId: 'T1', why });
+const requesting = (from: Job, nextRequest: Job['nextRequest']): Job => ({ ...from, nextRequest });
+const fetching = (from: Job, why: FetchReason): Job => requesting(from, { kind: 'fetch', taskId: 'T1', why });
 const source = { url: 'https://i/1', media: 'image' } as const;
 const shown = task({ state: 'success', status: 'SUCCESS', imageUrl: 'https://i/1', buttons });
 const unanswered = (status: number) => failure('service.unavailable', 'retry', { status });
@@ -89,18 +89,20 @@ const refusedAsk = (error: ServiceFailure) => ({ kind: 'refused', error }) as co
 
 /** What the machine's comment calls the events of its table. */
 export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
-  'granted room': (from) => transition(wanting(from, { kind: 'room' })).granted(),
-  'granted room, button shown lately': (from) =>
-    transition(wanting(from, { kind: 'room' }), { buttonsOf: () => ({ buttons, readAt: epoch }) }).granted(),
-  'granted mask': (from) => transition(wanting(from, { kind: 'mask' })).granted(),
+  'granted task-slot': (from) => transition(requesting(from, { kind: 'task-slot' })).granted(),
+  'granted task-slot, button shown lately': (from) =>
+    transition(requesting(from, { kind: 'task-slot' }), {
+      buttonsOf: () => ({ buttons, readAt: epoch }),
+    }).granted(),
+  'granted mask': (from) => transition(requesting(from, { kind: 'mask' })).granted(),
   'granted fetch': (from) => transition(fetching(from, 'poll')).granted(),
-  'granted search': (from) => transition(wanting(from, { kind: 'search' })).granted(),
-  'granted submit': (from) => transition(wanting(from, { kind: 'submit' })).granted(),
-  'granted modal': (from) => transition(wanting(from, { kind: 'modal' })).granted(),
-  'granted save': (from) => transition(wanting(from, { kind: 'save', source, output: 1 })).granted(),
-  'granted ask': (from) => transition(wanting(from, { kind: 'ask' })).granted(),
+  'granted search': (from) => transition(requesting(from, { kind: 'search' })).granted(),
+  'granted submit': (from) => transition(requesting(from, { kind: 'submit' })).granted(),
+  'granted modal': (from) => transition(requesting(from, { kind: 'modal' })).granted(),
+  'granted save': (from) => transition(requesting(from, { kind: 'save', source, output: 1 })).granted(),
+  'granted ask': (from) => transition(requesting(from, { kind: 'ask' })).granted(),
   'rest elapsed': (from) =>
-    transition(wanting(from, { kind: 'wait', until: epoch, next: { kind: 'submit' } })).elapsed(),
+    transition(requesting(from, { kind: 'wait', until: epoch, next: { kind: 'submit' } })).elapsed(),
   'mask fits': (from) => transition(from).masked(),
   'mask fits, button shown lately': (from) =>
     transition(from, { buttonsOf: () => ({ buttons, readAt: epoch }) }).masked(),
@@ -165,7 +167,7 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'task moved on': (from) => transition(from).fetched('modal', task({})),
   saved: (from) => transition(from).saved({ ok: true, value: artifact }),
   'grid saved': (from) => transition(from).saved({ ok: true, value: gridFile }),
-  'granted cut': (from) => transition(wanting(from, { kind: 'cut' })).granted(),
+  'granted cut': (from) => transition(requesting(from, { kind: 'cut' })).granted(),
   cut: (from) => transition(withGrid(from)).cut({ ok: true, value: framesOf('aa11', gridFile) }),
   'file cannot be cut': (from) => transition(withGrid(from)).cut(unsaved('permanent')),
   'frames not written': (from) => transition(withGrid(from)).cut(unsaved('stop')),
@@ -193,10 +195,10 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   'reply not written': (from) => transition(from).asked({ kind: 'unwritten', error: unread('permanent') }),
 };
 
-/** What follows in the words of the table: a request that is sent, what is wanted next at once or after a rest, or nothing. */
-export function nextOf({ job: { want }, send }: JobStep): string {
-  const named = (one: Job['want']): string => (one.kind === 'fetch' ? `fetch ${one.why}` : one.kind);
+/** The result in the words of the table: the request sent, the next request, at once or after a rest, or nothing. */
+export function nextOf({ job: { nextRequest }, send }: JobStep): string {
+  const named = (one: Job['nextRequest']): string => (one.kind === 'fetch' ? `fetch ${one.why}` : one.kind);
   if (send !== undefined) return `send ${send.kind}`;
-  if (want.kind === 'nothing') return '';
-  return want.kind === 'wait' ? `rest, ${named(want.next)}` : named(want);
+  if (nextRequest.kind === 'nothing') return '';
+  return nextRequest.kind === 'wait' ? `rest, ${named(nextRequest.next)}` : named(nextRequest);
 }

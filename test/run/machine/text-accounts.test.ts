@@ -36,7 +36,8 @@ const unread: CallResult = {
 };
 
 const accounted = (result: CallResult, record = asking(), changes: Partial<JobContext> = {}) => {
-  const after = onAskResult(job(record, { want: { kind: 'answer' } }), result, context(changes)).job.record;
+  const after = onAskResult(job(record, { nextRequest: { kind: 'answer' } }), result, context(changes)).job
+    .record;
   const { usage, cost, assumed, partlyPriced } = after;
   return { usage, cost, assumed, partlyPriced };
 };
@@ -55,8 +56,8 @@ describe('the usage of a text call', () => {
   });
 
   const doubtful = (result: CallResult) =>
-    onAskResult(job(asking(), { want: { kind: 'answer' } }), result, context({ price: () => 3 })).job.record
-      .doubtful;
+    onAskResult(job(asking(), { nextRequest: { kind: 'answer' } }), result, context({ price: () => 3 })).job
+      .record.doubtful;
   const gone = (code: ConnectionFailure['code'], sent: boolean, more = {}): CallResult => ({
     kind: 'refused',
     error: connectionFailure({ code, what: 'it was lost', ...more }, sent, textFacts),
@@ -228,7 +229,7 @@ it.each<[CallResult, string]>([
   [unwritten(), 'unwritten'],
 ])('the history has the outcome of a call: %#', (result, outcome) => {
   const { attempt } = onAskResult(
-    job(asking({ taskId: 'T' }), { want: { kind: 'answer' } }),
+    job(asking({ taskId: 'T' }), { nextRequest: { kind: 'answer' } }),
     result,
     context(),
   );

@@ -28,7 +28,7 @@ describe('a text job', () => {
   it('takes no slot, and its intent counts before the request is sent', () => {
     const first = step(job(textRecord()), { type: 'granted' }, context());
     expect(first.job.record).toMatchObject({ status: 'submitting', attempts: 1, submittedAt: epoch });
-    expect([first.send, first.job.want]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
+    expect([first.send, first.job.nextRequest]).toEqual([{ kind: 'ask' }, { kind: 'answer' }]);
   });
 
   it('has no error any more once it is called again', () => {
@@ -38,8 +38,8 @@ describe('a text job', () => {
 
   it('waits longer after each reply that is not a result', () => {
     const rest = (earlier: number): number => {
-      const { want } = replied(asking({ invalid: earlier }), invalid).job;
-      return want.kind === 'wait' ? want.until - epoch : 0;
+      const { nextRequest } = replied(asking({ invalid: earlier }), invalid).job;
+      return nextRequest.kind === 'wait' ? nextRequest.until - epoch : 0;
     };
     expect(rest(1)).toBe(2 * rest(0));
     expect(rest(0)).toBeGreaterThan(0);
@@ -89,7 +89,10 @@ describe('a text job', () => {
       replyPrice: (_, used) => (used?.total ?? 0) / 1000,
     });
     expect(done.record).toMatchObject({ status: 'done', text, usage, cost: 0.015, finishedAt: epoch });
-    expect([done.want.kind, attempt]).toEqual(['nothing', { key: 'cc33', at: epoch, outcome: 'done' }]);
+    expect([done.nextRequest.kind, attempt]).toEqual([
+      'nothing',
+      { key: 'cc33', at: epoch, outcome: 'done' },
+    ]);
   });
 
   it('continues its conversation at once, before others', () => {
@@ -99,7 +102,7 @@ describe('a text job', () => {
     ];
     const from = asking({ tries: 2, turns: [{ role: 'model', parts: [1] }] });
     const { job: next } = replied(from, answered({ kind: 'calls', turns }));
-    expect(next).toMatchObject({ want: { kind: 'ask' }, depth: from.depth + 1 });
+    expect(next).toMatchObject({ nextRequest: { kind: 'ask' }, depth: from.depth + 1 });
     expect(next.record).toMatchObject({
       status: 'pending',
       tries: 0,
@@ -113,9 +116,9 @@ describe('a text job', () => {
     let at = asking();
     for (const count of [1, 2]) {
       const { job: again } = replied(at, invalid);
-      expect(again).toMatchObject({ want: { kind: 'wait', next: { kind: 'ask' } } });
+      expect(again).toMatchObject({ nextRequest: { kind: 'wait', next: { kind: 'ask' } } });
       expect(again.record).toMatchObject({ status: 'pending', invalid: count, error, text });
-      at = step({ ...again, want: { kind: 'ask' } }, { type: 'granted' }, context()).job;
+      at = step({ ...again, nextRequest: { kind: 'ask' } }, { type: 'granted' }, context()).job;
     }
     expect(replied(at, invalid).job.record).toMatchObject({
       status: 'failed',
@@ -167,7 +170,7 @@ describe('a text job', () => {
 
   it('fails after retry.attempts tries, and waits at least as long as the service asks', () => {
     const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
-    expect(replied(asking({ tries: 4 }), refused).job.want).toMatchObject({ until: epoch + 90_000 });
+    expect(replied(asking({ tries: 4 }), refused).job.nextRequest).toMatchObject({ until: epoch + 90_000 });
     expect(replied(asking({ tries: 5 }), refused).job.record).toMatchObject({
       status: 'failed',
       tries: 0,

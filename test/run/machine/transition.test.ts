@@ -14,7 +14,7 @@ describe('a job that is settled', () => {
       { tries: 0 },
     );
     expect(settled.record).toStrictEqual(imagineRecord({ status, error, finishedAt: epoch }));
-    expect(settled.want).toEqual({ kind: 'nothing' });
+    expect(settled.nextRequest).toEqual({ kind: 'nothing' });
   });
 
   it('cannot fail while an earlier submission may have made a task', () => {
@@ -44,6 +44,6 @@ it('an entry of the history has no unknown field', () => {
 
 it('a delay ends at its time with the given request', () => {
   const waiting = rest(job(imagineRecord()), 500, { kind: 'submit' }, epoch);
-  expect(waiting.job.want).toEqual({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
+  expect(waiting.job.nextRequest).toEqual({ kind: 'wait', until: epoch + 500, next: { kind: 'submit' } });
   expect(Object.keys(waiting)).toEqual(['job']);
 });

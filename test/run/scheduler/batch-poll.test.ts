@@ -44,14 +44,14 @@ const success = (id: string) =>
   ({ id, state: 'success', status: 'SUCCESS', buttons: [], imageUrl: `https://images/${id}` }) as const;
 const targets = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ key: `k${n + 1}`, taskId: `T${n + 1}` }));
-const wants = (state: SchedulerState, ...keys: readonly string[]): Job['want']['kind'][] =>
-  keys.map((key) => jobOf(state, key).want.kind);
+const nextKinds = (state: SchedulerState, ...keys: readonly string[]): Job['nextRequest']['kind'][] =>
+  keys.map((key) => jobOf(state, key).nextRequest.kind);
 
 describe('pollBatch', () => {
   it('polls all due tasks in one request', async () => {
     const state = await polling(3);
     expect(sent(state)).toEqual([['T1', 'T2', 'T3']]);
-    expect([state.routes.inFlight, wants(state, 'k1', 'k2', 'k3')]).toEqual([
+    expect([state.routes.inFlight, nextKinds(state, 'k1', 'k2', 'k3')]).toEqual([
       1,
       ['answer', 'answer', 'answer'],
     ]);
@@ -74,7 +74,7 @@ describe('onBatchPolled', () => {
     sent(state);
     const result = { ok: true, value: [success('T2'), unfinished('T1')] } as const;
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result });
-    expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'save']);
+    expect(nextKinds(state, 'k1', 'k2')).toEqual(['wait', 'save']);
     expect([jobOf(state, 'k2').record.status, state.routes.inFlight]).toEqual(['saving', 0]);
   });
 
@@ -86,7 +86,7 @@ describe('onBatchPolled', () => {
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result });
     // A quarter of the age of 9250 ms, then the next whole second.
     for (const key of ['k1', 'k2'])
-      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', until: epoch + 3000 });
+      expect(jobOf(state, key).nextRequest).toMatchObject({ kind: 'wait', until: epoch + 3000 });
   });
 
   it('polls one by one from then on where the gateway has no list, and counts no failure', async () => {
@@ -106,7 +106,7 @@ describe('onBatchPolled', () => {
     sent(state);
     const error = failure('service.throttled', 'throttle', { status: 429, retryAfterMs: 30_000 });
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: targets(2), result: { ok: false, error } });
-    expect(wants(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
+    expect(nextKinds(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
     expect(state.routes.queues.poll.lane().restsUntil).toBe(epoch + 30_000);
     expect(state.pollsBatches).toBe(true);
   });

@@ -109,7 +109,7 @@ describe('dispatch', () => {
     state.outbox.take();
     state.outbox.onDurable();
     const waiting = jobOf(state, keyOf(1));
-    expect(waiting.want).toMatchObject({ kind: 'wait', next: { kind: 'fetch' } });
+    expect(waiting.nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'fetch' } });
     advance(state, waiting, { type: 'elapsed' });
     admitCells(state);
     dispatch(state);
@@ -137,7 +137,7 @@ describe('dispatch', () => {
     dispatch(state);
     settleJob(state, keyOf(1));
     const click = jobOf(state, keyOf(1, 'U1'));
-    const stale = job(clickRecord(click.record), { want: { kind: 'submit' }, parentTaskId: 'old' });
+    const stale = job(clickRecord(click.record), { nextRequest: { kind: 'submit' }, parentTaskId: 'old' });
     state.jobs.put(stale);
     advance(state, stale, { type: 'granted' });
     // The cell takes the click up again, to press the task that is there now.
@@ -151,12 +151,12 @@ describe('a job that waits until its kind is served again', () => {
     const { state, keyOf } = await schedulerRig(grid(1));
     admitCells(state);
     const key = keyOf(1);
-    for (const kind of ['room', 'submit'] as const) {
-      const job = { ...jobOf(state, key), want: { kind } };
+    for (const kind of ['task-slot', 'submit'] as const) {
+      const job = { ...jobOf(state, key), nextRequest: { kind } };
       state.jobs.put(job);
       expect(state.jobs.tasksInFlight).toBe(kind === 'submit' ? 1 : 0);
       park(state, state.kinds.find('submit', 'imagine'), job);
-      expect(jobOf(state, key).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+      expect(jobOf(state, key).nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
       expect(state.jobs.tasksInFlight).toBe(0);
     }
   });

@@ -81,7 +81,7 @@ describe('advance', () => {
     for (const key of ['a', 'b']) {
       const job = {
         record: imagineRecord({ key, doubtful: { count: 1, since: epoch } }),
-        want: { kind: 'answer' },
+        nextRequest: { kind: 'answer' },
         depth: 0,
         misses: 0,
       } as const;

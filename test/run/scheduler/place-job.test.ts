@@ -15,7 +15,7 @@ import { eventsOf, jobOf, paidKeys, schedulerRig } from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
 const why = { code: 'service.unavailable', message: 'later' };
-const rest = (next: NextRequest['kind'] & ('room' | 'submit'), ms = 5000): NextRequest => ({
+const rest = (next: NextRequest['kind'] & ('task-slot' | 'submit'), ms = 5000): NextRequest => ({
   kind: 'wait',
   until: epoch + ms,
   next: { kind: next },
@@ -31,7 +31,7 @@ function nextCommit({ outbox }: SchedulerState) {
   return commit;
 }
 
-/** A run whose only cell was opened, and its job, which wants room. */
+/** A run whose only cell was opened, and its job, which waits for a task slot. */
 async function opened(settings: Partial<RunSettings> = {}, path = '') {
   const rig = await schedulerRig(grid(1, path), settings);
   admitCells(rig.state);
@@ -49,20 +49,20 @@ describe('a job that is placed', () => {
 
   it('is recorded, and its new status reported, only where these change', async () => {
     const { state, job: first } = await opened();
-    const wanting: Job = { ...first, want: { kind: 'submit' } };
-    placeJob(state, first, wanting);
+    const requesting: Job = { ...first, nextRequest: { kind: 'submit' } };
+    placeJob(state, first, requesting);
     expect(nextCommit(state)).toMatchObject({ records: [], events: [] });
-    const counted: Job = { ...wanting, record: { ...wanting.record, tries: 1 } };
-    placeJob(state, wanting, counted);
+    const counted: Job = { ...requesting, record: { ...requesting.record, tries: 1 } };
+    placeJob(state, requesting, counted);
     expect(nextCommit(state)).toMatchObject({ records: [{ tries: 1 }], events: [] });
   });
 
   it('has one place in a queue for each request, and keeps it while its record changes', async () => {
     const { state, job: first } = await opened();
     const { queue } = state.routes.queues.submit.lane();
-    const wanting: Job = { ...first, want: { kind: 'submit' } };
-    placeJob(state, first, wanting);
-    placeJob(state, wanting, { ...wanting, record: { ...wanting.record, keep: false } });
+    const requesting: Job = { ...first, nextRequest: { kind: 'submit' } };
+    placeJob(state, first, requesting);
+    placeJob(state, requesting, { ...requesting, record: { ...requesting.record, keep: false } });
     expect([queue.size, queue.front()?.record.keep]).toEqual([1, false]);
   });
 
@@ -70,11 +70,11 @@ describe('a job that is placed', () => {
     const { state, job: first } = await opened();
     const quietUntil = state.stall.nextAt;
     state.now = epoch + 1000;
-    const wanting: Job = { ...first, want: { kind: 'submit' } };
-    placeJob(state, first, wanting);
+    const requesting: Job = { ...first, nextRequest: { kind: 'submit' } };
+    placeJob(state, first, requesting);
     expect(state.stall.nextAt).toBe(quietUntil);
     const record = become(first.record, 'submitting', { attempts: 1, submittedAt: state.now });
-    placeJob(state, wanting, { ...wanting, record, want: answer });
+    placeJob(state, requesting, { ...requesting, record, nextRequest: answer });
     expect(state.stall.nextAt).toBe(quietUntil + 1000);
   });
 
@@ -82,7 +82,7 @@ describe('a job that is placed', () => {
     const { state, job: first } = await opened();
     expect(state.budget.submits).toBe(0);
     const record = become(first.record, 'submitting', { attempts: 1 });
-    placeJob(state, first, { ...first, record, want: answer });
+    placeJob(state, first, { ...first, record, nextRequest: answer });
     expect(state.budget.submits).toBe(1);
     placeJob(state, undefined, job(imagineRecord({ key: 'other', attempts: 7 })));
     expect(state.budget.submits).toBe(1);
@@ -92,11 +92,11 @@ describe('a job that is placed', () => {
     ['rests after a failed try', { error: why }, rest('submit'), [{ inMs: 4000, error: why }]],
     ['rests, and nothing failed', {}, rest('submit'), []],
     ['is polled later', { status: 'running', taskId: 'T', error: why }, rest('submit'), []],
-    ['wants its turn', { error: why }, { kind: 'submit' }, []],
-  ])('is reported as retried, with the time, only where it %s', async (_, changes, want, retries) => {
+    ['waits for its turn', { error: why }, { kind: 'submit' }, []],
+  ])('is reported as retried, with the time, only where it %s', async (_, changes, nextRequest, retries) => {
     const { state, job: first, key } = await opened();
     state.now = epoch + 1000;
-    placeJob(state, first, { ...first, record: { ...first.record, ...changes }, want });
+    placeJob(state, first, { ...first, record: { ...first.record, ...changes }, nextRequest });
     expect(eventsOf(nextCommit(state), 'job:retry')).toEqual(
       retries.map((retry) => ({ type: 'job:retry', key, ...retry })),
     );
@@ -106,12 +106,16 @@ describe('a job that is placed', () => {
 describe('a job of a run that ends', () => {
   it('is left with its cell where no task of it is in flight, and is not reported as retried', async () => {
     const { state, job: first } = await opened();
-    const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
+    const sent: Job = {
+      ...first,
+      record: become(first.record, 'submitting', { attempts: 1 }),
+      nextRequest: answer,
+    };
     placeJob(state, first, sent);
     drain(state, interrupted);
     nextCommit(state);
     const record = become(sent.record, 'pending', { attempts: 0, error: why });
-    placeJob(state, sent, { ...sent, record, want: rest('room') });
+    placeJob(state, sent, { ...sent, record, nextRequest: rest('task-slot') });
     const commit = nextCommit(state);
     expect(commit.records).toMatchObject([{ status: 'pending', attempts: 0 }]);
     expect(eventsOf(commit, 'job:retry', 'cell:left', 'cell:close')).toEqual([
@@ -122,14 +126,18 @@ describe('a job of a run that ends', () => {
 
   it('is waited for while its request or its task is in flight', async () => {
     const { state, job: first, key } = await opened();
-    const sent: Job = { ...first, record: become(first.record, 'submitting', { attempts: 1 }), want: answer };
+    const sent: Job = {
+      ...first,
+      record: become(first.record, 'submitting', { attempts: 1 }),
+      nextRequest: answer,
+    };
     placeJob(state, first, sent);
     drain(state, interrupted);
     expect(state.jobs.get(key)).toBe(sent);
     const running: Job = {
       ...sent,
       record: become(sent.record, 'running', { taskId: 'T' }),
-      want: { kind: 'fetch', taskId: 'T', why: 'poll' },
+      nextRequest: { kind: 'fetch', taskId: 'T', why: 'poll' },
     };
     placeJob(state, sent, running);
     expect([state.jobs.get(key), state.cells.open.size]).toEqual([running, 1]);
@@ -173,7 +181,7 @@ describe('a job that no cell needs', () => {
     admitCells(state);
     advance(state, jobOf(state, keyOf(1)), { type: 'granted' });
     advance(state, jobOf(state, keyOf(1)), failing);
-    expect(jobOf(state, keyOf(1)).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(jobOf(state, keyOf(1)).nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
     expect(eventsOf(nextCommit(state), 'job:retry')).toHaveLength(1);
   });
 
@@ -222,7 +230,7 @@ describe('a click that an earlier run left, and whose task failed', () => {
 
   it('is pressed again on the same task', async () => {
     const { state, click, commit } = await failedClick('P1', (key) => done(key));
-    expect(jobOf(state, click).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(jobOf(state, click).nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
     expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
   });
 
@@ -231,14 +239,14 @@ describe('a click that an earlier run left, and whose task failed', () => {
     expect(eventsOf(commit, 'job:retry')).toEqual([]);
     expect(jobOf(state, click)).toMatchObject({
       parentTaskId: 'P2',
-      want: { kind: 'room' },
+      nextRequest: { kind: 'task-slot' },
       record: { status: 'pending', resubmits: 1 },
     });
   });
 
   it('is pressed again while the files of its parent are downloaded', async () => {
     const { state, click, commit } = await failedClick('P1', (key) => done(key, { status: 'saving' }));
-    expect(jobOf(state, click).want).toMatchObject({ kind: 'wait', next: { kind: 'room' } });
+    expect(jobOf(state, click).nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
     expect(eventsOf(commit, 'job:retry')).toMatchObject([{ key: click }]);
   });
 
@@ -292,7 +300,10 @@ describe('a job past its deadline that is polled once more, and is not finished'
 
   it('is submitted again with --retry-failed', async () => {
     const { state, key } = await polledOnce({ retryFailed: {} });
-    expect(jobOf(state, key)).toMatchObject({ want: { kind: 'room' }, record: { status: 'pending' } });
+    expect(jobOf(state, key)).toMatchObject({
+      nextRequest: { kind: 'task-slot' },
+      record: { status: 'pending' },
+    });
     dispatch(state);
     expect(paidKeys(nextCommit(state))).toEqual([key]);
   });
@@ -324,7 +335,7 @@ describe('a redo that was not sent yet', () => {
   it('is durable as the finished job that it was, and keeps only its cost', async () => {
     const { state } = await schedulerRig(grid(1));
     const record = imagineRecord({ key: 'k', attempts: 1, former: { taskId: 'T1', resubmits: 0 } });
-    const waiting = job(record, { want: answer });
+    const waiting = job(record, { nextRequest: answer });
     placeJob(state, undefined, waiting);
     nextCommit(state);
     placeJob(state, waiting, { ...waiting, record: { ...record, attempts: 2, error: why } });
@@ -376,10 +387,10 @@ describe('clicks that are refused', () => {
     const pressed = { customId: 'c', label: 'U1', emoji: '' };
     const fail = (count: number, changes: Partial<Job> = {}): boolean => {
       for (let number = 0; number < count; number++) {
-        const clicked = job(clickRecord({ pressed }), { want: answer, ...changes });
+        const clicked = job(clickRecord({ pressed }), { nextRequest: answer, ...changes });
         placeJob(state, undefined, clicked);
         const record = become(clicked.record, 'failed', { error: { code: 'submit.refused', message: 'no' } });
-        placeJob(state, clicked, { ...clicked, record, want: { kind: 'nothing' } });
+        placeJob(state, clicked, { ...clicked, record, nextRequest: { kind: 'nothing' } });
       }
       return state.lifecycle.isEnding;
     };

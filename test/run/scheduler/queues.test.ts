@@ -26,9 +26,9 @@ function turns(queue: PriorityQueue): readonly string[] {
   return keys;
 }
 
-const wanting = (key: string, changes: Partial<Job> = {}, cell = 1): Job =>
+const requesting = (key: string, changes: Partial<Job> = {}, cell = 1): Job =>
   job(imagineRecord({ key, origin: { cell, step: 's', branch: '', slot: 's' } }), {
-    want: { kind: 'submit' },
+    nextRequest: { kind: 'submit' },
     ...changes,
   });
 
@@ -80,7 +80,7 @@ describe('the order of jobs', () => {
     fc.assert(
       fc.property(fc.array(rank, { maxLength: 12 }), (ranks) => {
         const jobs = ranks.map(({ tries, deferrals, depth, cell }, index) => {
-          const one = wanting(`k${index}`, { depth, deferrals: { submit: deferred(deferrals) } }, cell);
+          const one = requesting(`k${index}`, { depth, deferrals: { submit: deferred(deferrals) } }, cell);
           return { ...one, record: { ...one.record, tries } };
         });
         const { queue } = queueOf(...jobs);
@@ -101,11 +101,14 @@ describe('the order of jobs', () => {
 
   it('counts the deferrals of the route that the job is sent on', () => {
     const images = { deferrals: { text: deferred(9), poll: deferred(9), submit: deferred(1) } };
-    const texts = { want: { kind: 'ask' }, deferrals: { submit: deferred(9), text: deferred(2) } } as const;
+    const texts = {
+      nextRequest: { kind: 'ask' },
+      deferrals: { submit: deferred(9), text: deferred(2) },
+    } as const;
     const { queue } = queueOf(
       job(textRecord({ key: 'text' }), texts),
-      wanting('image', images),
-      wanting('fresh'),
+      requesting('image', images),
+      requesting('fresh'),
     );
     expect(turns(queue)).toEqual(['fresh', 'image', 'text']);
   });
@@ -115,7 +118,7 @@ describe('the order of jobs', () => {
     const queue = new PriorityQueue(jobs, true);
     const source = { url: 'https://images.example/1.png', media: 'image' } as const;
     const saving = (key: string, misses: number): Job =>
-      wanting(key, { want: { kind: 'save', source, output: 1 }, misses });
+      requesting(key, { nextRequest: { kind: 'save', source, output: 1 }, misses });
     for (const one of [saving('first', 0), saving('second', 0), saving('fresh', 1)]) {
       jobs.set(one.record.key, one);
       queue.join(one);
@@ -125,15 +128,19 @@ describe('the order of jobs', () => {
 
   it('puts a confirm of a modal first, unless a confirm was deferred; then it is like any other job', () => {
     const modal = (key: string, times: number, changes: Partial<Job> = {}): Job =>
-      wanting(key, { want: { kind: 'modal' }, deferrals: { submit: deferred(times) }, ...changes }, 9);
+      requesting(
+        key,
+        { nextRequest: { kind: 'modal' }, deferrals: { submit: deferred(times) }, ...changes },
+        9,
+      );
     const again = job(clickRecord({ key: 'read again' }), {
-      want: { kind: 'submit' },
+      nextRequest: { kind: 'submit' },
       depth: 0,
       fresh: { button, readAt: epoch, again: true },
     });
     const { queue } = queueOf(
       modal('deferred often', 5, { depth: 7 }),
-      wanting('fresh', {}, 3),
+      requesting('fresh', {}, 3),
       modal('deferred once', 1),
       again,
       modal('open', 0),
@@ -144,16 +151,16 @@ describe('the order of jobs', () => {
   it('keeps the turn of a click whose button was read again on it, whatever its tries', () => {
     const click = (key: string, again: boolean, tries: number): Job =>
       job(clickRecord({ key, tries }), {
-        want: { kind: 'submit' },
+        nextRequest: { kind: 'submit' },
         depth: 0,
         fresh: { button, readAt: epoch, ...(again && { again: true as const }) },
       });
-    const { queue } = queueOf(wanting('new'), click('read once', false, 1), click('read again', true, 4));
+    const { queue } = queueOf(requesting('new'), click('read once', false, 1), click('read again', true, 4));
     expect(turns(queue)).toEqual(['read again', 'new', 'read once']);
   });
 
   it('is only by arrival where nothing is paid', () => {
-    const jobs = [wanting('b', { depth: 0 }, 9), wanting('a', { depth: 5 }, 1)];
+    const jobs = [requesting('b', { depth: 0 }, 9), requesting('a', { depth: 5 }, 1)];
     const queue = new PriorityQueue(new Map(jobs.map((one) => [one.record.key, one])), true);
     for (const one of jobs) queue.join(one);
     expect(turns(queue)).toEqual(['b', 'a']);
@@ -162,22 +169,22 @@ describe('the order of jobs', () => {
 
 describe('a place in the queue', () => {
   it('is kept until the job leaves', () => {
-    const { queue } = queueOf(wanting('a'), wanting('b'));
+    const { queue } = queueOf(requesting('a'), requesting('b'));
     expect([queue.front()?.record.key, queue.front()?.record.key, queue.size]).toEqual(['a', 'a', 2]);
     queue.leave();
     expect([queue.front()?.record.key, queue.size]).toEqual(['b', 1]);
   });
 
   it('is void once the job has another request, or is no longer active', () => {
-    const { active, queue } = queueOf(wanting('a'), wanting('b'), wanting('c'));
-    active.set('a', wanting('a'));
+    const { active, queue } = queueOf(requesting('a'), requesting('b'), requesting('c'));
+    active.set('a', requesting('a'));
     active.delete('b');
     expect(turns(queue)).toEqual(['c']);
     expect([queue.size, queue.front()]).toEqual([0, undefined]);
   });
 
   it('stays valid while the record changes and the request stays', () => {
-    const first = wanting('a');
+    const first = requesting('a');
     const { active, queue } = queueOf(first);
     const changed: Job = { ...first, record: { ...first.record, keep: false } };
     active.set('a', changed);
@@ -186,9 +193,12 @@ describe('a place in the queue', () => {
 });
 
 describe('jobs that wait for a time', () => {
-  const want: NextRequest = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
+  const nextRequest: NextRequest = { kind: 'wait', until: epoch, next: { kind: 'submit' } };
   const delayed = (...moments: readonly number[]) => {
-    const jobs = moments.map((at, index) => ({ at, job: wanting(`k${index}`, { want: { ...want } }) }));
+    const jobs = moments.map((at, index) => ({
+      at,
+      job: requesting(`k${index}`, { nextRequest: { ...nextRequest } }),
+    }));
     const active = new Map(jobs.map(({ job: one }) => [one.record.key, one]));
     const queue = new DelayedQueue(active);
     for (const { job: one, at } of jobs) queue.set(one, at);
@@ -206,7 +216,7 @@ describe('jobs that wait for a time', () => {
 
   it('wait no longer once they have another request, or are no longer active', () => {
     const { active, queue } = delayed(10, 20, 30);
-    active.set('k0', wanting('k0'));
+    active.set('k0', requesting('k0'));
     active.delete('k1');
     expect(queue.nextAt()).toBe(30);
     expect(queue.takeDue(40)?.record.key).toBe('k2');

@@ -37,7 +37,7 @@ describe('a job whose turn has come', () => {
   it('is sent with its current parents', async () => {
     const parent = imagineRecord({ key: 'p', status: 'done', redone: { count: 2, first: {} } });
     const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
-    const text = job(textRecord({ from: { p: 1 } }), { want: { kind: 'ask' } });
+    const text = job(textRecord({ from: { p: 1 } }), { nextRequest: { kind: 'ask' } });
     placeJob(state, undefined, text);
     advance(state, text, { type: 'granted' });
     expect(nextCommit(state).records).toMatchObject([{ status: 'submitting', from: { p: 2 } }]);
@@ -56,7 +56,7 @@ describe('a job whose turn has come', () => {
       from: { aa11: 1 },
       doubtful: { count: 1, since: epoch },
     });
-    const click = job(record, { want: { kind: 'submit' }, fresh: { button, readAt: epoch } });
+    const click = job(record, { nextRequest: { kind: 'submit' }, fresh: { button, readAt: epoch } });
     placeJob(state, undefined, click);
     advance(state, click, { type: 'granted' });
     expect(nextCommit(state).records).toMatchObject([
@@ -67,7 +67,7 @@ describe('a job whose turn has come', () => {
   it('reads its parent even if that was redone: nothing is paid yet', async () => {
     const parent = imagineRecord({ key: 'aa11', status: 'done', taskId: 'P2' });
     const { state } = await schedulerRig(grid(1), {}, () => parent);
-    const click = job(clickRecord(), { want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
+    const click = job(clickRecord(), { nextRequest: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
     placeJob(state, undefined, click);
     advance(state, click, { type: 'granted' });
     expect(nextCommit(state).effects).toMatchObject([{ send: { kind: 'fetch', taskId: 'T1' } }]);
@@ -81,7 +81,7 @@ describe('a result', () => {
       attempts: 1,
       former: { taskId: 'T0', resubmits: 0 },
     });
-    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    const { state } = await waiting(job(record, { nextRequest: { kind: 'answer' } }));
     advance(state, jobOf(state, 'aa11'), { type: 'submitted', result: { ok: false, error: denied } });
     expect(state.redosFailed).toBe(1);
     expect(eventsOf(nextCommit(state), 'run:notice').map(({ code }) => code)).toEqual(['redo.failed']);
@@ -94,7 +94,7 @@ describe('a result', () => {
       error: { code: 'submit.refused', message: 'no' },
     };
     const endsAfter = async (result: Parameters<typeof advance>[2] & { type: 'submitted' }) => {
-      const { state } = await waiting(job(sent, { want: { kind: 'answer' } }));
+      const { state } = await waiting(job(sent, { nextRequest: { kind: 'answer' } }));
       advance(state, jobOf(state, 'bb22'), result);
       return Array.from({ length: 20 }, () => state.clicks.failed(failed)).some((end) => end !== undefined);
     };
@@ -114,7 +114,7 @@ describe('a result', () => {
     for (let number = 0; number < 20; number++) {
       expect(state.kinds.closed).toEqual([]);
       const click = job(clickRecord({ key: `k${number}`, pressed: button }), {
-        want: { kind: 'answer' },
+        nextRequest: { kind: 'answer' },
         refused: { customId, error: why },
         earlierFailure,
       });
@@ -131,7 +131,9 @@ describe('a result', () => {
       result: { ok: false, error: failure('connection.lost', 'lost') },
     } as const;
     const statusOf = async (inDoubt: 'hold' | 'retry') => {
-      const sent = job(imagineRecord({ status: 'submitting', attempts: 1 }), { want: { kind: 'answer' } });
+      const sent = job(imagineRecord({ status: 'submitting', attempts: 1 }), {
+        nextRequest: { kind: 'answer' },
+      });
       const { state } = await waiting(sent, { inDoubt });
       advance(state, jobOf(state, 'aa11'), lost);
       return nextCommit(state).records.map(({ status }) => status);
@@ -164,7 +166,7 @@ describe('a reply without a token count', () => {
 
   it('of a job with earlier such replies is reported with its own estimate', async () => {
     const record = textRecord({ status: 'submitting', attempts: 2, assumed: { answers: 1, tokens: 5000 } });
-    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    const { state } = await waiting(job(record, { nextRequest: { kind: 'answer' } }));
     advance(state, jobOf(state, 'cc33'), { type: 'asked', result: { kind: 'answered', asked } });
     const total = state.lookup('cc33')?.assumed?.tokens ?? 0;
     expect(eventsOf(nextCommit(state), 'run:notice')[0]?.message).toContain(`about ${total - 5000} counts`);
@@ -214,7 +216,7 @@ describe('the budget', () => {
     expect(state.lifecycle.isEnding).toBe(true);
     const { state: polling } = await schedulerRig(grid(2), { maxSubmits: 0 });
     const running = imagineRecord({ key: 'k', status: 'running', taskId: 'T', attempts: 1 });
-    placeJob(polling, undefined, job(running, { want: { kind: 'fetch', taskId: 'T', why: 'poll' } }));
+    placeJob(polling, undefined, job(running, { nextRequest: { kind: 'fetch', taskId: 'T', why: 'poll' } }));
     dispatch(polling);
     expect(nextCommit(polling).effects.map(({ send }) => send.kind)).toEqual(['fetch']);
   });
@@ -263,7 +265,7 @@ describe('a run that drains', () => {
     const { state } = await schedulerRig(grid(1), {}, () =>
       imagineRecord({ key: 'aa11', status: 'done', taskId: 'T1' }),
     );
-    const click = job(clickRecord(), { want: { kind: 'answer' } });
+    const click = job(clickRecord(), { nextRequest: { kind: 'answer' } });
     placeJob(state, undefined, click);
     drain(state, interrupted);
     expect(state.jobs.get('bb22')).toBe(click);
@@ -350,7 +352,7 @@ describe('a task', () => {
 
   it('shows how long later ones take: they are polled when they are likely to be finished', async () => {
     const sent = job(imagineRecord({ status: 'submitting', attempts: 1, submittedAt: epoch }), {
-      want: { kind: 'answer' },
+      nextRequest: { kind: 'answer' },
     });
     const { state } = await waiting(sent, { poll: { minMs: 1000, maxMs: 60_000 } });
     const next = imagineRecord({ key: 'next' });
@@ -365,7 +367,7 @@ describe('a task', () => {
 
   it('that was found beside the adopted one is in the history of its job', async () => {
     const record = imagineRecord({ attempts: 2, doubtful: { count: 2, since: epoch } });
-    const { state } = await waiting(job(record, { want: { kind: 'answer' } }));
+    const { state } = await waiting(job(record, { nextRequest: { kind: 'answer' } }));
     const value = ['T1', 'T2', 'T3'].map((id) => ({ ...finished.result.value, id }));
     advance(state, jobOf(state, 'aa11'), { type: 'searched', result: { ok: true, value } });
     expect(nextCommit(state).attempts.map(({ taskId, outcome }) => [taskId, outcome])).toEqual([

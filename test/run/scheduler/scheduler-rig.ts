@@ -103,7 +103,7 @@ export function settleJob(
     invocation: 2,
     ...changes,
   });
-  placeJob(state, job, { ...job, record, want: { kind: 'nothing' } });
+  placeJob(state, job, { ...job, record, nextRequest: { kind: 'nothing' } });
   visitDueCells(state);
 }
 

@@ -35,21 +35,21 @@ export function modalSeen(job: Job, result: ServiceResult<Task>, context: JobCon
 
 /** The user asked for a retry, and the modal is gone: a proxy keeps one for an hour (gateway 4.6). */
 const pressAgain = ({ record, depth, parentTaskId }: Job, { now }: JobContext): JobStep =>
-  rest(newJob(resetForResubmit(record), depth, parentTaskId), 0, { kind: 'room' }, now);
+  rest(newJob(resetForResubmit(record), depth, parentTaskId), 0, { kind: 'task-slot' }, now);
 
 /** @param saysNothing the status is empty, so nothing is sent to the task, not even an allowed confirm */
 function stillOpen(job: Job, saysNothing: boolean, context: JobContext): JobStep {
   const { record } = job;
   const { now, retry } = context;
   if (record.status === 'modal' && !saysNothing)
-    return { job: { ...job, misses: 0, want: { kind: 'modal' } } };
+    return { job: { ...job, misses: 0, nextRequest: { kind: 'modal' } } };
   const pollUntil = job.pollUntil ?? now + modalLag.ms;
   if (now < pollUntil) {
-    const want = { kind: 'fetch', taskId: modalOf(record).taskId, why: 'modal' } as const;
-    return rest({ ...job, misses: 0, pollUntil }, modalLag.pollEveryMs, want, now);
+    const nextRequest = { kind: 'fetch', taskId: modalOf(record).taskId, why: 'modal' } as const;
+    return rest({ ...job, misses: 0, pollUntil }, modalLag.pollEveryMs, nextRequest, now);
   }
   if (context.retryInDoubt && record.tries < retry.attempts && !saysNothing)
-    return { job: { ...job, misses: 0, record: become(record, 'modal'), want: { kind: 'modal' } } };
+    return { job: { ...job, misses: 0, record: become(record, 'modal'), nextRequest: { kind: 'modal' } } };
   return job.mayBeGone === 'failed'
     ? pressAgain(job, context)
     : settle(job, 'in-doubt', record.error ?? interruptedModal, now);

@@ -80,14 +80,14 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       // Later steps, and a later edit of the pipeline, read the result even where no file is saved.
       if ((!record.keep || isText(result)) && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
-        return { job: { ...job, record: done, want: { kind: 'nothing' } } };
+        return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
       }
       const saving: Job = {
         ...job,
         misses: 0,
         record: become(record, 'saving', { result, error: undefined, ...fresh }),
       };
-      return { job: { ...saving, want: fileRequest(saving) } };
+      return { job: { ...saving, nextRequest: fileRequest(saving) } };
     }
   }
 }
@@ -173,7 +173,7 @@ function taskFailed(job: Job, task: Task, context: JobContext): JobStep {
   });
   const fresh = newJob(pending, job.depth, job.parentTaskId);
   return {
-    ...restAfter(resubmits, fresh, { next: { kind: 'room' } }, context),
+    ...restAfter(resubmits, fresh, { next: { kind: 'task-slot' } }, context),
     // The new submission clears task and error in the record.
     attempt: attemptOf(record, context.now, 'task.failed', error),
   };

@@ -20,20 +20,21 @@ import { bannedPrompt } from './service-failure.ts';
 export const freshMs = 10_000;
 
 /** Whether a click's button must be read (again) before the press. Uses the machine's clock, which may be set back. */
-export const needsButtonReading = ({ record, fresh, want }: Job, now: number): boolean =>
-  want.kind === 'submit' &&
+export const needsButtonReading = ({ record, fresh, nextRequest }: Job, now: number): boolean =>
+  nextRequest.kind === 'submit' &&
   record.request.press !== undefined &&
   (fresh === undefined || Math.abs(now - fresh.readAt) > freshMs);
 
 /** Whether the button is being read again because the click's turn has come. */
-export const isReadingAgain = ({ record, fresh, want }: Job): boolean =>
+export const isReadingAgain = ({ record, fresh, nextRequest }: Job): boolean =>
   fresh !== undefined &&
   record.status === 'pending' &&
   record.modal === undefined &&
-  (want.kind === 'answer' || (want.kind === 'fetch' && want.why === 'parent'));
+  (nextRequest.kind === 'answer' || (nextRequest.kind === 'fetch' && nextRequest.why === 'parent'));
 
 /** Whether the button was read again on the click's turn. The click keeps that turn, so that the reading is still fresh. */
-export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'submit' && fresh?.again === true;
+export const hasItsTurn = ({ nextRequest, fresh }: Job): boolean =>
+  nextRequest.kind === 'submit' && fresh?.again === true;
 
 /**
  * Whether a deferred click keeps its slot, from the reading on its turn until its press: it waits between the two, and others would take
@@ -41,8 +42,8 @@ export const hasItsTurn = ({ want, fresh }: Job): boolean => want.kind === 'subm
  */
 export const keepsSlot = (job: Job): boolean => {
   if (deferralCount(job, 'submit') === 0) return false;
-  const { want, fresh } = job;
-  const rests = want.kind === 'wait' && want.next.kind === 'submit';
+  const { nextRequest, fresh } = job;
+  const rests = nextRequest.kind === 'wait' && nextRequest.next.kind === 'submit';
   // A reading marked as outdated is repeated on a later turn.
   return (
     isReadingAgain(job) ||

@@ -34,15 +34,15 @@ export function searchedInDoubt(
   before: Job,
   { unconfirmedSearchInMs, now }: JobContext,
 ): JobStep {
-  const { record, want } = step.job;
+  const { record, nextRequest } = step.job;
   const isNew = record.status === 'in-doubt' && before.record.status !== 'in-doubt';
-  if (!isNew || want.kind !== 'nothing' || unconfirmedSearchInMs === undefined) return step;
+  if (!isNew || nextRequest.kind !== 'nothing' || unconfirmedSearchInMs === undefined) return step;
   return { ...step, ...rest(step.job, unconfirmedSearchInMs, search(), now) };
 }
 
 /** Returns the request before a further submission: a search where one is due, or a task slot, behind jobs that were tried less often. */
 export const beforeSubmitting = (job: Job, context: JobContext): NextRequest =>
-  mustSearch(job, context) ? search() : { kind: 'room' };
+  mustSearch(job, context) ? search() : { kind: 'task-slot' };
 
 /**
  * Handles the result of a search for the job's task.
@@ -81,7 +81,7 @@ const found = 'found';
 const entry = ({ key }: JobRecord, outcome: string, { id }: Task, at: number): Attempt =>
   attemptOf({ key, taskId: id }, at, outcome);
 
-const staysInDoubt = (job: Job): JobStep => ({ job: { ...job, want: { kind: 'nothing' } } });
+const staysInDoubt = (job: Job): JobStep => ({ job: { ...job, nextRequest: { kind: 'nothing' } } });
 
 /** Submits the job again, or puts it in doubt after its last try, because no task was found. */
 function notFound(job: Job, { retry, now }: JobContext): JobStep {
@@ -91,6 +91,6 @@ function notFound(job: Job, { retry, now }: JobContext): JobStep {
   if (tries >= retry.attempts && error !== undefined)
     return settle(job, 'in-doubt', error, now, { tries: 0 });
   return {
-    job: { ...job, misses: 0, searched: doubtful?.count ?? 0, want: { kind: 'room' } },
+    job: { ...job, misses: 0, searched: doubtful?.count ?? 0, nextRequest: { kind: 'task-slot' } },
   };
 }

@@ -171,7 +171,7 @@ export class Routes {
     // A lane of texts that is probed holds back no other.
     if (name === 'text') return !this.#load.isAway;
     const { isOpen, queue } = lanes.lane();
-    return isOpen && (name !== 'submit' || !this.#load.isShut || queue.front()?.want.kind === 'modal');
+    return isOpen && (name !== 'submit' || !this.#load.isShut || queue.front()?.nextRequest.kind === 'modal');
   }
 
   /** True for a route that has a request to send. */

@@ -56,7 +56,8 @@ const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =
   [...jobs.all()].every(
     (job) =>
       job.hold?.slice !== slice ||
-      ((job.want.kind === 'room' || restsOutside(job)) && outbox.holdOf(job.record.key) === undefined),
+      ((job.nextRequest.kind === 'task-slot' || restsOutside(job)) &&
+        outbox.holdOf(job.record.key) === undefined),
   );
 
 /** Whether all remaining cells of a slice are open, and wait only for jobs of others. */

@@ -113,7 +113,7 @@ function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slic
   if (known === undefined) return;
   const hold = takeUp(state, slice, fact.key);
   const result = answerOf(fact);
-  const job: Job = { ...newJob(known, Number.MAX_SAFE_INTEGER, undefined), want: { kind: 'answer' } };
+  const job: Job = { ...newJob(known, Number.MAX_SAFE_INTEGER, undefined), nextRequest: { kind: 'answer' } };
   const made = result === undefined ? { job } : step(job, { type: 'asked', result }, jobContext(state, job));
   budget.note(record, made.job.record);
   writeRecord(state, made.job.record, hold);

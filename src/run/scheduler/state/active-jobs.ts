@@ -79,7 +79,7 @@ export class ActiveJobs implements Load {
   /** Whether a submission waits for a result: the end of a task, or the reading of a button. */
   isHeldBack(job: Job, now: number): boolean {
     // An open modal is one of the service's tasks.
-    if (job.want.kind !== 'submit') return false;
+    if (job.nextRequest.kind !== 'submit') return false;
     // If the service has only open modals, none of them ends before its confirm, which may be queued behind this job.
     if (this.#onService >= this.window && this.#onService > this.#open) return true;
     if (this.#isSlotTaken(job)) return true;
@@ -299,9 +299,9 @@ export class ActiveJobs implements Load {
 
   /** Puts the job into the queue for its next request, if there is one. */
   enqueue(job: Job): void {
-    const { want } = job;
-    switch (want.kind) {
-      case 'room':
+    const { nextRequest } = job;
+    switch (nextRequest.kind) {
+      case 'task-slot':
         return (isDeferred(job) ? this.#again : this.#rooms).join(job);
       case 'submit':
       case 'modal':
@@ -317,7 +317,7 @@ export class ActiveJobs implements Load {
       case 'ask':
         return this.routes.queues.text.join(job);
       case 'wait':
-        return isParked(job) ? undefined : this.delayed.set(job, want.until);
+        return isParked(job) ? undefined : this.delayed.set(job, nextRequest.until);
       case 'answer':
       case 'nothing':
         return;
@@ -348,12 +348,12 @@ export class ActiveJobs implements Load {
     if (keepsSlot(job)) this.#kept += by;
     const isAgain = isDeferred(job) || isTried(job);
     if (takesTaskSlot(job) && !isAgain && job.lost === undefined) this.#beginning += by;
-    if (job.want.kind === 'room' && isTried(job) && !isDeferred(job)) this.#tried += by;
+    if (job.nextRequest.kind === 'task-slot' && isTried(job) && !isDeferred(job)) this.#tried += by;
     const isText = isTextRequest(job.record.request);
     const isOutside = isAgain || restsOutside(job);
     if (isOutside) this.#outside += by;
     else if (isText) this.#texts += by;
-    if (isText && (job.want.kind === 'ask' || job.want.kind === 'wait'))
+    if (isText && (job.nextRequest.kind === 'ask' || job.nextRequest.kind === 'wait'))
       this.routes.queues.text.lane(job).waiting[isOutside ? 'deferred' : 'first'] += by;
   }
 }

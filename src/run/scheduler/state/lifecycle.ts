@@ -76,9 +76,9 @@ export const tooManyFailures = (most: number, { origin, error }: JobRecord): Run
  * confirm of a modal belongs to the task in flight; another one would be a new attempt. A failed download may be left too: its task is paid
  * and its record durable, and an ending run does not wait for an image host.
  */
-export const mayBeLeft = ({ record: { status, modal }, want, misses }: Job): boolean =>
+export const mayBeLeft = ({ record: { status, modal }, nextRequest, misses }: Job): boolean =>
   status === 'pending' ||
   status === 'in-doubt' ||
-  want.kind === 'room' ||
-  (status === 'saving' && (want.kind === 'wait' || (want.kind !== 'answer' && misses > 0))) ||
+  nextRequest.kind === 'task-slot' ||
+  (status === 'saving' && (nextRequest.kind === 'wait' || (nextRequest.kind !== 'answer' && misses > 0))) ||
   (status === 'modal' && modal !== undefined && modal.sent > 0);

@@ -71,7 +71,7 @@ function whatIsWaitedFor(
     );
   for (const name of routeOrder) {
     const deferred = jobs.filter(
-      ({ want, deferrals }) => want.kind === 'wait' && deferrals?.[name] !== undefined,
+      ({ nextRequest, deferrals }) => nextRequest.kind === 'wait' && deferrals?.[name] !== undefined,
     );
     if (deferred.length > 0)
       return event(

@@ -5,10 +5,10 @@ import { Heap } from '../../../../src/run/scheduler/queues.ts';
 import { seededRandom } from '../../../rig/virtual-run.ts';
 
 /** Polls many tasks that never end for some seconds. @returns when the polls were, and the interval of each by its wish */
-function polled(load: PollLoad, wishes: readonly number[], forMs: number) {
+function polled(load: PollLoad, needs: readonly number[], forMs: number) {
   const due = new Heap<{ readonly at: number; readonly wishMs: number }>((a, b) => a.at < b.at);
   const random = seededRandom(3);
-  for (const wishMs of wishes) due.push({ at: random() * wishMs, wishMs });
+  for (const wishMs of needs) due.push({ at: random() * wishMs, wishMs });
   const moments: number[] = [];
   const intervals: { readonly wishMs: number; readonly ms: number; readonly at: number }[] = [];
   for (;;) {
@@ -32,8 +32,8 @@ describe('PollLoad', () => {
   });
 
   it('stretches the intervals of many tasks by the same factor', () => {
-    const wishes = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 2000 : 6000));
-    const { intervals, moments } = polled(new PollLoad(undefined), wishes, 120_000);
+    const needs = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 2000 : 6000));
+    const { intervals, moments } = polled(new PollLoad(undefined), needs, 120_000);
     const late = intervals.filter(({ at }) => at > 60_000);
     const ratio = (wish: number): number => {
       const own = late.filter(({ wishMs }) => wishMs === wish);
@@ -51,10 +51,10 @@ describe('PollLoad', () => {
       fc.property(
         fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 300 }),
         fc.integer({ min: 1, max: 60 }),
-        (wishes, count) => {
+        (needs, count) => {
           const load = new PollLoad({ count, perMs: 1000 });
           const seconds = new Map<number, number>();
-          for (const wishMs of wishes) {
+          for (const wishMs of needs) {
             const second = Math.floor(load.waitMs(wishMs, 0) / 1000);
             seconds.set(second, (seconds.get(second) ?? 0) + 1);
           }
@@ -91,9 +91,9 @@ describe('PollLoad', () => {
 
   it('never polls a task sooner than it would be polled alone', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(30_000), { minLength: 1, maxLength: 200 }), (wishes) => {
+      fc.property(fc.array(fc.nat(30_000), { minLength: 1, maxLength: 200 }), (needs) => {
         const load = new PollLoad({ count: 5, perMs: 1000 });
-        for (const [n, wishMs] of wishes.entries())
+        for (const [n, wishMs] of needs.entries())
           expect(load.waitMs(wishMs, n * 10)).toBeGreaterThanOrEqual(wishMs - 1e-6);
       }),
     );

@@ -18,7 +18,7 @@ const seen = (changes: Partial<Task> = {}): Task => ({
 const running = (changes: Partial<JobRecord> = {}, more: Partial<Job> = {}): Job =>
   job(
     imagineRecord({ status: 'running', attempts: 1, taskId: 'T9', submittedAt: epoch - 5000, ...changes }),
-    { want: { kind: 'answer' }, ...more },
+    { nextRequest: { kind: 'answer' }, ...more },
   );
 const unknown = failure('service.task-unknown', 'retry', { status: 404 });
 const artifacts = [{ output: 1, file: 'a', bytes: 1, sha256: 'h', mime: 'image/png' }];
@@ -34,7 +34,7 @@ describe('a task that is polled', () => {
     const { job: next } = transition(running({}, { misses: 3 }), { pollInMs }).fetched('poll', seen());
     expect(next).toMatchObject({
       misses: 0,
-      want: { kind: 'wait', until: epoch + 300, next: { kind: 'fetch', taskId: 'T9', why: 'poll' } },
+      nextRequest: { kind: 'wait', until: epoch + 300, next: { kind: 'fetch', taskId: 'T9', why: 'poll' } },
     });
     expect(ages).toEqual([5000]);
   });
@@ -92,7 +92,7 @@ describe('a task that failed and may succeed again', () => {
         submittedAt: 5,
       }),
       {
-        want: { kind: 'answer' },
+        nextRequest: { kind: 'answer' },
         depth: 4,
         misses: 2,
         fresh: { button: { customId: 'c', label: 'U1', emoji: '' }, readAt: epoch },
@@ -101,7 +101,7 @@ describe('a task that failed and may succeed again', () => {
     const step = transition(from).fetched('poll', failing);
     expect(step.job).toMatchObject({
       record: { status: 'pending', resubmits: 2, error: { code: 'task.failed' } },
-      want: { kind: 'wait', until: epoch + 1000, next: { kind: 'room' } },
+      nextRequest: { kind: 'wait', until: epoch + 1000, next: { kind: 'task-slot' } },
       depth: 4,
       misses: 0,
       parentTaskId: 'T1',
@@ -139,15 +139,18 @@ describe('a task that succeeded', () => {
   it('is done where no file of it is kept, once its result is there', () => {
     const error = { code: 'x', message: 'm' };
     const from = running({ keep: false, error }, { misses: 2 });
-    const { record, want } = transition(from).fetched('poll', seen(image)).job;
-    expect([record.status, record.finishedAt, record.error, want]).toEqual([
+    const { record, nextRequest } = transition(from).fetched('poll', seen(image)).job;
+    expect([record.status, record.finishedAt, record.error, nextRequest]).toEqual([
       'done',
       epoch,
       undefined,
       { kind: 'nothing' },
     ]);
     const film = transition(running({ keep: false, kind: 'video' })).fetched('poll', seen(image)).job;
-    expect([film.record.status, film.want]).toEqual(['saving', { kind: 'fetch', taskId: 'T9', why: 'link' }]);
+    expect([film.record.status, film.nextRequest]).toEqual([
+      'saving',
+      { kind: 'fetch', taskId: 'T9', why: 'link' },
+    ]);
   });
 });
 

@@ -47,14 +47,14 @@ describe('a task that was named for a job in doubt', () => {
   it('is polled, and counted as paid', () => {
     expect(named).toMatchObject({ status: 'running', taskId: '123', cost: 0.75, attempts: 1 });
     expect(named.doubtful).toBeUndefined();
-    expect(adopt(named, 0, undefined).want).toEqual({ kind: 'fetch', taskId: '123', why: 'poll' });
+    expect(adopt(named, 0, undefined).nextRequest).toEqual({ kind: 'fetch', taskId: '123', why: 'poll' });
   });
 
   it('leaves the job in doubt as before, where the service still does not know the task after all polls', () => {
     const { attempts } = context().retry;
     expect(lookedOften(named, unknown, attempts - 1).record).toEqual(named);
-    const { record, want } = lookedOften(named, unknown, attempts);
-    expect(want).toEqual({ kind: 'nothing' });
+    const { record, nextRequest } = lookedOften(named, unknown, attempts);
+    expect(nextRequest).toEqual({ kind: 'nothing' });
     expect(record).toEqual({
       ...inDoubt,
       invocation: context().invocation,

@@ -6,7 +6,7 @@ import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
 
 const next = { kind: 'fetch', taskId: 'T1', why: 'link' } as const;
 const saving = (changes: Partial<Job> = {}): Job =>
-  job(imagineRecord({ status: 'saving', taskId: 'T1' }), { want: { kind: 'answer' }, ...changes });
+  job(imagineRecord({ status: 'saving', taskId: 'T1' }), { nextRequest: { kind: 'answer' }, ...changes });
 const before = { served: 0, firsts: 0, firstsServed: 0 };
 const deferred = (times: number): Deferrals => ({
   times,
@@ -18,7 +18,8 @@ const deferred = (times: number): Deferrals => ({
 const down = failure('service.unavailable', 'retry', { status: 503 });
 const denied = failure('service.rejected', 'permanent', { status: 400 });
 const unknown = failure('service.task-unknown', 'retry', { status: 404 });
-const untils = ({ want }: Job): number => (want.kind === 'wait' ? want.until - epoch : Number.NaN);
+const untils = ({ nextRequest }: Job): number =>
+  nextRequest.kind === 'wait' ? nextRequest.until - epoch : Number.NaN;
 
 describe('a read of a finished task', () => {
   it.each([denied, unknown])('ends after the tries where it is refused: %#', (error) => {
@@ -30,7 +31,7 @@ describe('a read of a finished task', () => {
 
   it('continues where it fails in any other way, and counts the deferral of the route', () => {
     const after = retryFetch(saving({ misses: 50 }), down, next, context()).job;
-    expect(after).toMatchObject({ record: { status: 'saving' }, want: { kind: 'wait', next } });
+    expect(after).toMatchObject({ record: { status: 'saving' }, nextRequest: { kind: 'wait', next } });
     expect([after.misses, after.deferrals?.poll?.times, after.deferrals?.download]).toEqual([
       51,
       1,

@@ -18,7 +18,7 @@ const button = { customId: 'IMG::U1', label: 'U1', emoji: '' };
 const fresh = { button, readAt: epoch };
 const submit = { kind: 'submit' } as const;
 const click = (changes: Partial<Job> = {}, record = {}): Job =>
-  job(clickRecord(record), { want: submit, fresh, ...changes });
+  job(clickRecord(record), { nextRequest: submit, fresh, ...changes });
 const without = (from: Job): Job => {
   const { fresh: _, ...rest } = from;
   return rest;
@@ -40,30 +40,36 @@ describe('a reading of a button', () => {
 
   it('is needed by a click whose turn it is, and by nothing else', () => {
     expect(needsButtonReading(without(click()), epoch)).toBe(true);
-    expect(needsButtonReading(without(click({ want: { kind: 'room' } })), epoch)).toBe(false);
-    expect(needsButtonReading(job(imagineRecord(), { want: submit }), epoch)).toBe(false);
+    expect(needsButtonReading(without(click({ nextRequest: { kind: 'task-slot' } })), epoch)).toBe(false);
+    expect(needsButtonReading(job(imagineRecord(), { nextRequest: submit }), epoch)).toBe(false);
   });
 
   it.each<[string, Job, boolean]>([
-    ['its answer', click({ want: { kind: 'answer' } }), true],
-    ['its turn to be read', click({ want: { kind: 'fetch', taskId: 'T1', why: 'parent' } }), true],
-    ['a poll of its own task', click({ want: { kind: 'fetch', taskId: 'T1', why: 'poll' } }), false],
+    ['its answer', click({ nextRequest: { kind: 'answer' } }), true],
+    ['its turn to be read', click({ nextRequest: { kind: 'fetch', taskId: 'T1', why: 'parent' } }), true],
+    ['a poll of its own task', click({ nextRequest: { kind: 'fetch', taskId: 'T1', why: 'poll' } }), false],
     ['its turn to submit', click(), false],
-    ['its answer for the first time', without(click({ want: { kind: 'answer' } })), false],
-    ['the answer to its submission', click({ want: { kind: 'answer' } }, { status: 'submitting' }), false],
+    ['its answer for the first time', without(click({ nextRequest: { kind: 'answer' } })), false],
     [
-      'its answer, its modal open',
-      click({ want: { kind: 'answer' } }, { modal: { taskId: 'T', sent: 0 } }),
+      'the answer to its submission',
+      click({ nextRequest: { kind: 'answer' } }, { status: 'submitting' }),
       false,
     ],
-  ])('is being repeated where the click wants %s: %#', (_what, from, again) => {
+    [
+      'its answer, its modal open',
+      click({ nextRequest: { kind: 'answer' } }, { modal: { taskId: 'T', sent: 0 } }),
+      false,
+    ],
+  ])('is being repeated where the next request of the click is %s: %#', (_what, from, again) => {
     expect(isReadingAgain(from)).toBe(again);
   });
 
   it('that was repeated keeps the turn of its click', () => {
     expect(hasItsTurn(click({ fresh: { ...fresh, again: true } }))).toBe(true);
     expect(hasItsTurn(click())).toBe(false);
-    expect(hasItsTurn(click({ fresh: { ...fresh, again: true }, want: { kind: 'room' } }))).toBe(false);
+    expect(hasItsTurn(click({ fresh: { ...fresh, again: true }, nextRequest: { kind: 'task-slot' } }))).toBe(
+      false,
+    );
   });
 });
 
@@ -140,9 +146,9 @@ describe('a refusal is checked once more', () => {
     const error = { code: 'submit.refused', message: 'no' };
     const step = recheckButton(click({}, { status: 'submitting' }), answered(refused(4)), error, context());
     expect(step?.job.record).toMatchObject({ status: 'pending', tries: 1, error });
-    expect(step?.job.want).toEqual({ kind: 'wait', until: epoch, next: submit });
+    expect(step?.job.nextRequest).toEqual({ kind: 'wait', until: epoch, next: submit });
     expect(step?.job.refused).toEqual({ customId: 'IMG::U1', error });
-    expect(needsButtonReading({ ...(step?.job as Job), want: submit }, epoch)).toBe(true);
+    expect(needsButtonReading({ ...(step?.job as Job), nextRequest: submit }, epoch)).toBe(true);
   });
 });
 
@@ -153,7 +159,7 @@ describe('a button that was refused and read again', () => {
   it('is pressed where its customId has changed, or was never refused', () => {
     for (const from of [before('no'), click()]) {
       const step = refusedBefore(from, 'IMG::U1::new', context());
-      expect(step.job).toMatchObject({ want: submit, record: { status: 'pending' } });
+      expect(step.job).toMatchObject({ nextRequest: submit, record: { status: 'pending' } });
       expect(step.job).not.toHaveProperty('refused');
     }
   });
@@ -162,7 +168,7 @@ describe('a button that was refused and read again', () => {
     const error = { code: 'submit.refused', message: 'no' };
     const from = click({ refused: { customId: 'IMG::U1', error, shown: true } });
     expect(refusedBefore(from, 'IMG::U1', context()).job).toMatchObject({
-      want: submit,
+      nextRequest: submit,
       record: { status: 'pending' },
     });
   });
@@ -171,9 +177,9 @@ describe('a button that was refused and read again', () => {
     'is pressed again after a delay where the refusal may pass: %s',
     (message) => {
       const { job: again } = refusedBefore(before(message), 'IMG::U1', context());
-      expect(again.want).toEqual({ kind: 'wait', until: epoch + 1000, next: submit });
+      expect(again.nextRequest).toEqual({ kind: 'wait', until: epoch + 1000, next: submit });
       expect(again).not.toHaveProperty('refused');
-      expect(needsButtonReading({ ...again, want: submit }, epoch)).toBe(true);
+      expect(needsButtonReading({ ...again, nextRequest: submit }, epoch)).toBe(true);
     },
   );
 
@@ -181,7 +187,10 @@ describe('a button that was refused and read again', () => {
     const step = refusedBefore(before('no'), 'IMG::U1', context());
     expect(step).toMatchObject({
       refusal: 'no',
-      job: { want: { kind: 'nothing' }, record: { status: 'failed', tries: 0, error: { message: 'no' } } },
+      job: {
+        nextRequest: { kind: 'nothing' },
+        record: { status: 'failed', tries: 0, error: { message: 'no' } },
+      },
     });
   });
 

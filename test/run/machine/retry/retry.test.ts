@@ -26,8 +26,8 @@ function rests(from: Job, again: (job: Job) => JobStep): readonly number[] {
   const found: number[] = [];
   for (let now = from; found.length < 20; ) {
     const { job: then } = again(now);
-    if (then.want.kind !== 'wait') return found;
-    found.push(then.want.until - epoch);
+    if (then.nextRequest.kind !== 'wait') return found;
+    found.push(then.nextRequest.until - epoch);
     now = then;
   }
   return found;
@@ -50,7 +50,7 @@ describe('defer', () => {
   });
 
   it('waits for as long as the service asks', () => {
-    expect(put(sent(), {}, 90_000).job.want).toEqual({ kind: 'wait', until: epoch + 90_000, next });
+    expect(put(sent(), {}, 90_000).job.nextRequest).toEqual({ kind: 'wait', until: epoch + 90_000, next });
   });
 
   it('waits no longer than the patience of the run, whatever the service asks', () => {
@@ -63,7 +63,7 @@ describe('defer', () => {
       fetchLater(sent(), failure('x', 'throttle', { retryAfterMs: hours }), next, context()),
       retrySave(sent(), { error, atLeastMs: hours, next }, context()),
     ];
-    for (const { job: then } of waits) expect(then.want).toEqual({ kind: 'wait', until, next });
+    for (const { job: then } of waits) expect(then.nextRequest).toEqual({ kind: 'wait', until, next });
   });
 
   it('ends a job that is deferred while all others are served, by onStarved if given', () => {
@@ -74,15 +74,15 @@ describe('defer', () => {
     };
     let starving = sent();
     for (let n = 1; n < attempts; n++) starving = put(starving, others()).job;
-    expect(starving.want.kind).toBe('wait');
+    expect(starving.nextRequest.kind).toBe('wait');
     const last = others();
     expect(put(starving, last).job.record).toMatchObject({
       status: 'failed',
       error: { code: error.code, message: 'Busy. (6 times in 0 min, in which others were served)' },
     });
-    const onStarved = (from: Job): JobStep => ({ job: { ...from, want: { kind: 'room' } } });
+    const onStarved = (from: Job): JobStep => ({ job: { ...from, nextRequest: { kind: 'task-slot' } } });
     const ended = defer(starving, { route: 'submit', error, next, onStarved }, context(last));
-    expect(ended.job.want).toEqual({ kind: 'room' });
+    expect(ended.job.nextRequest).toEqual({ kind: 'task-slot' });
   });
 });
 
@@ -91,10 +91,10 @@ describe('retryLater', () => {
     retryLater(from, { status: 'pending', error, atLeastMs, next, onExhausted }, context());
 
   it('counts a try, keeps its error, and waits', () => {
-    const { record, want } = tried(sent(2)).job;
+    const { record, nextRequest } = tried(sent(2)).job;
     expect(record).toMatchObject({ status: 'pending', attempts: 3, tries: 3, error });
-    expect(want).toEqual({ kind: 'wait', until: epoch + 2000, next });
-    expect(tried(sent(2), 5000).job.want).toMatchObject({ until: epoch + 5000 });
+    expect(nextRequest).toEqual({ kind: 'wait', until: epoch + 2000, next });
+    expect(tried(sent(2), 5000).job.nextRequest).toMatchObject({ until: epoch + 5000 });
   });
 
   it('ends by onExhausted after retry.attempts', () => {

@@ -87,7 +87,7 @@ describe('the task to adopt', () => {
 describe('a search', () => {
   const doubtful = { count: 2, since: epoch - 60_000 };
   const from = job(imagineRecord({ attempts: 2, tries: 1, doubtful, submittedAt: epoch - 30_000 }), {
-    want: { kind: 'answer' },
+    nextRequest: { kind: 'answer' },
     misses: 3,
   });
   const searching = { searches: true };
@@ -99,7 +99,7 @@ describe('a search', () => {
     const closed = { ...from, record: { ...from.record, doubtful: { count: 2 } } };
     for (const other of [{ ...from, searched: 2 }, modal, closed]) {
       expect(mustSearch(other, searching)).toBe(false);
-      expect(beforeSubmitting(other, context(searching))).toEqual({ kind: 'room' });
+      expect(beforeSubmitting(other, context(searching))).toEqual({ kind: 'task-slot' });
     }
     expect([mustSearch({ ...from, searched: 1 }, searching), mustSearch(from, { searches: false })]).toEqual([
       true,
@@ -120,7 +120,7 @@ describe('a search', () => {
     ]);
     expect(step.job).toMatchObject({
       record: { status: 'running', taskId: 'T1', cost: 3, doubtful: { count: 1 } },
-      want: { kind: 'wait', until: epoch + 700, next: { kind: 'fetch', taskId: 'T1', why: 'poll' } },
+      nextRequest: { kind: 'wait', until: epoch + 700, next: { kind: 'fetch', taskId: 'T1', why: 'poll' } },
       misses: 0,
     });
     expect(ages).toEqual([30_000]);
@@ -138,18 +138,18 @@ describe('a search', () => {
 
   it('that finds nothing is followed by a slot for the next submission, or by doubt after the last try', () => {
     const none = transition(from).searched([]).job;
-    expect(none).toMatchObject({ want: { kind: 'room' }, searched: 2, misses: 0 });
+    expect(none).toMatchObject({ nextRequest: { kind: 'task-slot' }, searched: 2, misses: 0 });
     const error = { code: 'service.unavailable', message: 'm' };
     const last = { ...from, record: { ...from.record, tries: 6, error } };
     expect(transition(last).searched([]).job.record).toMatchObject({ status: 'in-doubt', error, tries: 0 });
     const spare = { ...from, record: { ...from.record, tries: 5, error } };
-    expect(transition(spare).searched([]).job.want.kind).toBe('room');
+    expect(transition(spare).searched([]).job.nextRequest.kind).toBe('task-slot');
   });
 
   it('is repeated where the list cannot be read, and ends in doubt where only it is refused', () => {
     const down = failure('service.unavailable', 'retry', { status: 503 });
     const rested = transition(from).searched(down).job;
-    expect(rested).toMatchObject({ want: { kind: 'wait', next: { kind: 'search' } }, misses: 4 });
+    expect(rested).toMatchObject({ nextRequest: { kind: 'wait', next: { kind: 'search' } }, misses: 4 });
     const denied = failure('service.rejected', 'permanent', { status: 400 });
     const { record } = transition({ ...from, misses: 5 }).searched(denied).job;
     expect([record.status, record.error?.code]).toEqual(['in-doubt', 'service.rejected']);
@@ -157,6 +157,6 @@ describe('a search', () => {
     const known = transition({ ...from, misses: 5, record: { ...from.record, error } }).searched(denied).job;
     expect(known.record.error).toEqual(error);
     const none = failure('service.no-listing', 'permanent', { status: 404 });
-    expect(transition(from).searched(none).job.want.kind).toBe('room');
+    expect(transition(from).searched(none).job.nextRequest.kind).toBe('task-slot');
   });
 });

@@ -109,7 +109,7 @@ const asking = (key: string, model: string, changes: Partial<Job> = {}, cell = 1
       origin: { cell, step: 's', branch: '', slot: 's' },
       request: { kind: 'generate', fields: { model } },
     }),
-    { want: { kind: 'ask' }, ...changes },
+    { nextRequest: { kind: 'ask' }, ...changes },
   );
 
 const lanesOf = (active: ReadonlyMap<string, Job>): RouteLanes =>

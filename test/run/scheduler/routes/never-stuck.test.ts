@@ -78,9 +78,9 @@ class History {
       const one =
         name === 'text'
           ? job(textRecord({ key, request: { kind: 'generate', fields: { model: models[n % 2] ?? '' } } }), {
-              want: { kind: 'ask' },
+              nextRequest: { kind: 'ask' },
             })
-          : job(imagineRecord({ key }), { want: { kind: 'submit' } });
+          : job(imagineRecord({ key }), { nextRequest: { kind: 'submit' } });
       this.#jobs.set(key, one);
       this.lanes.join(one);
     }

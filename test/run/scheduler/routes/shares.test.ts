@@ -46,7 +46,7 @@ describe('the shares of the requests in flight', () => {
 function busy(requests: number, isActive: boolean): Routes {
   const active = new Map([
     ['t', job(textRecord({ key: 't' }))],
-    ['i', job(imagineRecord({ key: 'i' }), { want: { kind: 'submit' } })],
+    ['i', job(imagineRecord({ key: 'i' }), { nextRequest: { kind: 'submit' } })],
   ]);
   const routes = new Routes(virtualSettings({ limits: { tasks: 12, requests } }), active, () => 1, {
     load: { isActive, backlog: 0, isShut: false, isAway: false, isHeldBack: () => false },

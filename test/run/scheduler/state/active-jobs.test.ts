@@ -29,16 +29,17 @@ const answer: NextRequest = { kind: 'answer' };
 const rest = (next: NextRequest): NextRequest => ({ kind: 'wait', until: epoch + 5000, next });
 const button = { customId: 'c', label: 'U1', emoji: '' };
 
-const running = (key: string): Job => job(imagineRecord({ key, status: 'running' }), { want: answer });
-const saving = (key: string): Job => job(imagineRecord({ key, status: 'saving' }), { want: answer });
-const submitting = (key: string): Job => job(imagineRecord({ key, status: 'submitting' }), { want: answer });
-const modal = (key: string, want: NextRequest = { kind: 'modal' }): Job =>
-  job(clickRecord({ key, status: 'modal', modal: { taskId: 'M', sent: 0 } }), { want });
-const queued = (key: string, want: NextRequest = { kind: 'submit' }): Job =>
-  job(imagineRecord({ key }), { want: { ...want } });
+const running = (key: string): Job => job(imagineRecord({ key, status: 'running' }), { nextRequest: answer });
+const saving = (key: string): Job => job(imagineRecord({ key, status: 'saving' }), { nextRequest: answer });
+const submitting = (key: string): Job =>
+  job(imagineRecord({ key, status: 'submitting' }), { nextRequest: answer });
+const modal = (key: string, nextRequest: NextRequest = { kind: 'modal' }): Job =>
+  job(clickRecord({ key, status: 'modal', modal: { taskId: 'M', sent: 0 } }), { nextRequest });
+const queued = (key: string, nextRequest: NextRequest = { kind: 'submit' }): Job =>
+  job(imagineRecord({ key }), { nextRequest: { ...nextRequest } });
 const click = (key: string, changes: Partial<Job> = {}): Job =>
   job(clickRecord({ key }), {
-    want: { kind: 'submit' },
+    nextRequest: { kind: 'submit' },
     fresh: { button, readAt: epoch },
     ...changes,
   });
@@ -60,12 +61,12 @@ describe('a task slot', () => {
   it('is used from its grant until the task ends, and by no job twice', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4 });
     const life: readonly Job[] = [
-      queued('a', { kind: 'room' }),
+      queued('a', { kind: 'task-slot' }),
       queued('a'),
       submitting('a'),
       running('a'),
       modal('a'),
-      queued('a', rest({ kind: 'room' })),
+      queued('a', rest({ kind: 'task-slot' })),
       running('a'),
       saving('a'),
     ];
@@ -113,7 +114,7 @@ describe('a task slot', () => {
   });
 
   it('is counted, as are submissions and text calls in flight', () => {
-    const text = job(textRecord({ key: 't', status: 'submitting' }), { want: answer });
+    const text = job(textRecord({ key: 't', status: 'submitting' }), { nextRequest: answer });
     const jobs = putAll(
       activeJobs({ tasks: 9, requests: 4 }),
       running('a'),
@@ -129,7 +130,7 @@ describe('a task slot', () => {
 
 describe('room for a cell', () => {
   it('counts the jobs that wait for a task slot', () => {
-    const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'room' }));
+    const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'task-slot' }));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
     jobs.put(running('b'));
     expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
@@ -146,7 +147,7 @@ describe('room for a cell', () => {
   it.each(['submit', 'text', 'poll'] as const)('has a limit of jobs that the route %s deferred', (route) => {
     const jobs = activeJobs({ tasks: 1, requests: 1 });
     const deferred = (key: string): Job => ({
-      ...queued(key, { kind: 'room' }),
+      ...queued(key, { kind: 'task-slot' }),
       deferrals: { [route]: once },
     });
     for (const key of ['a', 'b', 'c']) jobs.put(deferred(key));
@@ -166,9 +167,9 @@ describe('room for a cell', () => {
     for (const key of ['a', 'b', 'c', 'd']) jobs.put({ ...saving(key), deferrals: { download: once } });
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
     for (const key of ['a', 'b', 'c', 'd']) jobs.drop(key);
-    for (const key of ['a', 'b', 'c']) jobs.put(queued(key, rest({ kind: 'room' })));
+    for (const key of ['a', 'b', 'c']) jobs.put(queued(key, rest({ kind: 'task-slot' })));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
-    jobs.put(queued('d', rest({ kind: 'room' })));
+    jobs.put(queued('d', rest({ kind: 'task-slot' })));
     expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
   });
 
@@ -187,7 +188,7 @@ describe('room for a cell', () => {
 describe('room for a cell beside a text call whose kind is refused', () => {
   const ask = (key: string, model: string, changes: Partial<Job> = {}): Job =>
     job(textRecord({ key, request: { kind: 'generate', fields: { model } } }), {
-      want: { kind: 'ask' },
+      nextRequest: { kind: 'ask' },
       ...changes,
     });
   const refuse = (jobs: ActiveJobs): void =>
@@ -210,7 +211,7 @@ describe('room for a cell beside a text call whose kind is refused', () => {
     const jobs = activeJobs({ tasks: 2, requests: 4 });
     refuse(jobs);
     for (const key of ['a', 'b', 'c']) jobs.put(ask(key, 'other'));
-    jobs.put(ask('d', 'full', { want: answer }));
+    jobs.put(ask('d', 'full', { nextRequest: answer }));
     expect(jobs.hasRoomForCell(epoch)).toBe(false);
     jobs.put(ask('d', 'full'));
     expect(jobs.hasRoomForCell(epoch)).toBe(true);
@@ -220,11 +221,11 @@ describe('room for a cell beside a text call whose kind is refused', () => {
 describe('the next job that gets a task slot', () => {
   it('comes from new jobs and from deferred ones in turn, the new ones first', () => {
     const deferred = (key: string): Job => ({
-      ...queued(key, { kind: 'room' }),
+      ...queued(key, { kind: 'task-slot' }),
       deferrals: { submit: once },
     });
     const jobs = activeJobs();
-    for (const key of ['n1', 'n2', 'n3']) enter(jobs, queued(key, { kind: 'room' }));
+    for (const key of ['n1', 'n2', 'n3']) enter(jobs, queued(key, { kind: 'task-slot' }));
     for (const key of ['d1', 'd2']) enter(jobs, deferred(key));
     const keys = Array.from({ length: 6 }, () => jobs.takeForRoom()?.record.key);
     expect(keys).toEqual(['n1', 'd1', 'n2', 'd2', 'n3', undefined]);
@@ -232,7 +233,7 @@ describe('the next job that gets a task slot', () => {
 
   it('is a deferred one where there is no other, first come, first served', () => {
     const deferred = (key: string, times: number): Job => ({
-      ...queued(key, { kind: 'room' }),
+      ...queued(key, { kind: 'task-slot' }),
       deferrals: { submit: { ...once, times } },
     });
     const jobs = enter(activeJobs(), deferred('often', 9), deferred('once', 1));
@@ -240,8 +241,12 @@ describe('the next job that gets a task slot', () => {
   });
 
   it('is not a deferred one where the job has a modal: its task waits on the service', () => {
-    const open: Job = { ...modal('m', { kind: 'room' }), deferrals: { submit: once } };
-    const jobs = enter(activeJobs(), { ...queued('d', { kind: 'room' }), deferrals: { submit: once } }, open);
+    const open: Job = { ...modal('m', { kind: 'task-slot' }), deferrals: { submit: once } };
+    const jobs = enter(
+      activeJobs(),
+      { ...queued('d', { kind: 'task-slot' }), deferrals: { submit: once } },
+      open,
+    );
     expect(jobs.takeForRoom()?.record.key).toBe('m');
   });
 });
@@ -256,8 +261,8 @@ describe('a next request', () => {
     ['a file', { kind: 'save', source, output: 1 }, 'download'],
     ['a mask', { kind: 'mask' }, 'download'],
     ['a call', { kind: 'ask' }, 'text'],
-  ])('%s waits on its route', (_, want, route) => {
-    const jobs = enter(activeJobs(), queued('a', want));
+  ])('%s waits on its route', (_, nextRequest, route) => {
+    const jobs = enter(activeJobs(), queued('a', nextRequest));
     const fronts = Object.entries(jobs.routes.queues).flatMap(([name, lanes]) =>
       lanes.next(epoch) === undefined ? [] : [name],
     );
@@ -308,7 +313,7 @@ describe('a submission', () => {
   });
 
   it('of a click with an outdated button waits while as many buttons are read again as may be pressed', () => {
-    const reading = (key: string): Job => click(key, { want: answer });
+    const reading = (key: string): Job => click(key, { nextRequest: answer });
     const jobs = activeJobs({ tasks: 2, requests: 4 });
     const outdated = click('x', { fresh: { button, readAt: epoch - freshMs - 1 } });
     jobs.put(reading('a'));
@@ -329,8 +334,8 @@ describe('a submission', () => {
   });
 
   it.each<[string, Partial<Job>]>([
-    ['is being read', { want: answer }],
-    ['was read, while it rests', { want: rest({ kind: 'submit' }) }],
+    ['is being read', { nextRequest: answer }],
+    ['was read, while it rests', { nextRequest: rest({ kind: 'submit' }) }],
     ['was read', {}],
   ])('waits where the last slot is that of a deferred click whose button %s', (_, more) => {
     const jobs = putAll(takes(2), running('a'));
@@ -340,7 +345,9 @@ describe('a submission', () => {
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
     jobs.put({ ...kept, deferrals });
     expect(leavesAt(jobs, queued('c'))).toBe(never);
-    expect(leavesAt(jobs, { ...kept, deferrals, want: { kind: 'submit' } })).toBeLessThanOrEqual(epoch);
+    expect(leavesAt(jobs, { ...kept, deferrals, nextRequest: { kind: 'submit' } })).toBeLessThanOrEqual(
+      epoch,
+    );
     jobs.drop('a');
     expect(leavesAt(jobs, queued('c'))).toBeLessThanOrEqual(epoch);
   });
@@ -355,7 +362,7 @@ describe('a submission', () => {
   it('on a paced route waits for the button that is being read for its next turn', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4, submit: { count: 60, perMs: 60_000 } });
     expect(leavesAt(jobs, queued('b'))).toBeLessThanOrEqual(epoch);
-    jobs.put(click('a', { want: answer }));
+    jobs.put(click('a', { nextRequest: answer }));
     const outdated = click('x', { fresh: { button, readAt: epoch - freshMs - 1 } });
     expect([leavesAt(jobs, queued('b')), leavesAt(jobs, outdated)]).toEqual([never, never]);
     // The click itself, once its button is read again, has the turn.

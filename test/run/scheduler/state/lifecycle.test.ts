@@ -50,27 +50,31 @@ describe('the lifecycle of a run', () => {
 });
 
 const open = (status: 'modal' | 'running', sent: number) =>
-  job(imagineRecord({ status, modal: { taskId: 'T', sent } }), { want: { kind: 'answer' } });
+  job(imagineRecord({ status, modal: { taskId: 'T', sent } }), { nextRequest: { kind: 'answer' } });
 
 describe('mayBeLeft', () => {
   it.each([
     ['a job that was not submitted', job(imagineRecord()), true],
-    ['a task in flight', job(imagineRecord({ status: 'running' }), { want: { kind: 'answer' } }), false],
+    [
+      'a task in flight',
+      job(imagineRecord({ status: 'running' }), { nextRequest: { kind: 'answer' } }),
+      false,
+    ],
     [
       'a submission under way',
-      job(imagineRecord({ status: 'submitting' }), { want: { kind: 'answer' } }),
+      job(imagineRecord({ status: 'submitting' }), { nextRequest: { kind: 'answer' } }),
       false,
     ],
     [
       'a file that is being saved',
-      job(imagineRecord({ status: 'saving' }), { want: { kind: 'answer' } }),
+      job(imagineRecord({ status: 'saving' }), { nextRequest: { kind: 'answer' } }),
       false,
     ],
     ['a job that waits for room for its task', job(imagineRecord({ status: 'modal' })), true],
     ['a modal that is answered for the first time', open('modal', 0), false],
     ['a modal that was answered before', open('modal', 1), true],
     ['a modal that was answered, its task at work', open('running', 1), false],
-    ['a pending job that is under way', job(imagineRecord(), { want: { kind: 'answer' } }), true],
+    ['a pending job that is under way', job(imagineRecord(), { nextRequest: { kind: 'answer' } }), true],
   ])('decides for %s whether a later run may begin it', (_, one, expected) => {
     expect(mayBeLeft(one)).toBe(expected);
   });

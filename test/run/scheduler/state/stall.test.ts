@@ -10,7 +10,7 @@ const activeJobs = (): ActiveJobs => new ActiveJobs(virtualSettings(), () => 1);
 
 const running = (key: string, minutes: number, unknown = false) =>
   job(imagineRecord({ key, status: 'running', taskId: `T-${key}`, submittedAt: epoch - minutes * 60_000 }), {
-    want: { kind: 'wait', until: epoch + 1e9, next: { kind: 'nothing' } },
+    nextRequest: { kind: 'wait', until: epoch + 1e9, next: { kind: 'nothing' } },
     ...(unknown && { unknown }),
   });
 
@@ -84,7 +84,7 @@ describe('the stall detector', () => {
     };
     const asking = (key: string, minutes: number) =>
       job(textRecord({ key, status: 'submitting', submittedAt: epoch - minutes * 60_000 }), {
-        want: { kind: 'answer' },
+        nextRequest: { kind: 'answer' },
       });
     const deferral = {
       times: 1,
@@ -95,7 +95,7 @@ describe('the stall detector', () => {
     };
     const deferred = (key: string) =>
       job(imagineRecord({ key }), {
-        want: { kind: 'wait', until: at + 5, next: { kind: 'room' } },
+        nextRequest: { kind: 'wait', until: at + 5, next: { kind: 'task-slot' } },
         deferrals: { submit: deferral },
       });
 
@@ -138,7 +138,7 @@ describe('the stall detector', () => {
       const going = job(imagineRecord({ key: 'c' }), { deferrals: { submit: deferral } });
       expect(reasonOf(going)).toBe('0 requests are under way');
       expect(
-        reasonOf(job(imagineRecord({ key: 'd', status: 'submitting' }), { want: { kind: 'answer' } })),
+        reasonOf(job(imagineRecord({ key: 'd', status: 'submitting' }), { nextRequest: { kind: 'answer' } })),
       ).toBe('0 requests are under way');
     });
   });

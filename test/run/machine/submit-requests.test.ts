@@ -37,8 +37,8 @@ describe('the first request of a job with a slot', () => {
       job(imagineRecord(), { lastPoll: true }),
       { kind: 'submit' },
     ],
-  ])('is %s', (_what, from, want) => {
-    expect(firstRequest(from)).toEqual(want);
+  ])('is %s', (_what, from, nextRequest) => {
+    expect(firstRequest(from)).toEqual(nextRequest);
   });
 
   it('is a bug for a click without a task to press', () => {
@@ -52,18 +52,18 @@ describe('a click with a slot whose task was shown a moment ago', () => {
     buttonsOf: (taskId: string) => (taskId === 'T1' ? { buttons, readAt: epoch - 1000 } : undefined),
   });
   const upscale = { customId: 'IMG::JOB::upsample::1::x', label: 'U1', emoji: '' };
-  const read: Job['want'] = { kind: 'fetch', taskId: 'T1', why: 'parent' };
+  const read: Job['nextRequest'] = { kind: 'fetch', taskId: 'T1', why: 'parent' };
 
   it('needs no request for its button, which keeps its age', () => {
     const { job: next, send } = transition(job(clickRecord()), shown([upscale])).granted();
     expect(send).toBeUndefined();
-    expect([next.want, next.fresh]).toEqual([
+    expect([next.nextRequest, next.fresh]).toEqual([
       { kind: 'submit' },
       { button: upscale, readAt: epoch - 1000, shown: true },
     ]);
     // Its turn comes too late for it.
     const late = transition(next, { ...shown([upscale]), now: epoch + 9001 }).granted().job;
-    expect(late.want).toEqual(read);
+    expect(late.nextRequest).toEqual(read);
     expect(transition(next, { now: epoch + 9000 }).granted().send).toEqual({ kind: 'submit' });
   });
 
@@ -76,10 +76,10 @@ describe('a click with a slot whose task was shown a moment ago', () => {
   });
 
   it('continues after its mask without a request too', () => {
-    const checking = job(masked, { want: { kind: 'answer' } });
+    const checking = job(masked, { nextRequest: { kind: 'answer' } });
     expect(transition(checking, shown([region])).masked().job).toMatchObject({
       masked: true,
-      want: { kind: 'submit' },
+      nextRequest: { kind: 'submit' },
       fresh: { button: region },
     });
   });
@@ -120,7 +120,7 @@ describe('a click with a slot whose task was shown a moment ago', () => {
     ],
   ])('reads a button that %s before it is used', (_what, record, buttons) => {
     const { job: next } = transition(job(record, { masked: true }), shown(buttons)).granted();
-    expect([next.want, next.fresh]).toEqual([read, undefined]);
+    expect([next.nextRequest, next.fresh]).toEqual([read, undefined]);
   });
 
   it('reads the button once where it is refused, whatever tries are left, and that is not a try', () => {
@@ -130,7 +130,7 @@ describe('a click with a slot whose task was shown a moment ago', () => {
     const sent = press(transition(job(clickRecord()), shown([upscale])).granted().job);
     const { job: again } = transition(sent, once).submitted(refused);
     expect([again.record.status, again.record.tries]).toEqual(['pending', 0]);
-    const asked = press(press({ ...again, want: { kind: 'submit' } }));
+    const asked = press(press({ ...again, nextRequest: { kind: 'submit' } }));
     const other = { ...upscale, customId: 'IMG::JOB::upsample::1::y' };
     const { job: ready } = transition(asked, once).fetched('parent', task({ buttons: [other] }));
     expect(ready.fresh).toEqual({ button: other, readAt: epoch, again: true });
@@ -140,8 +140,8 @@ describe('a click with a slot whose task was shown a moment ago', () => {
 
   it('polls its own task a last time anyway', () => {
     const from = job(clickRecord({ taskId: 'T1' }), { lastPoll: true });
-    const { want } = transition(from, shown([upscale])).granted().job;
-    expect(want).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
+    const { nextRequest } = transition(from, shown([upscale])).granted().job;
+    expect(nextRequest).toEqual({ kind: 'fetch', taskId: 'T1', why: 'poll' });
   });
 });
 
@@ -151,18 +151,18 @@ describe('a mask made before its click', () => {
 
   it('lets the buttons be read', () => {
     const { job: next } = maskChecked(job(masked), undefined, context());
-    expect(next).toMatchObject({ masked: true, want: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
+    expect(next).toMatchObject({ masked: true, nextRequest: { kind: 'fetch', taskId: 'T1', why: 'parent' } });
   });
 
   it('is made again where its failure may pass, and when the run continues', () => {
     expect(failed('download.status', 'retry')).toMatchObject({
       record: { status: 'pending', tries: 1, attempts: 0 },
-      want: { kind: 'wait', next: { kind: 'mask' } },
+      nextRequest: { kind: 'wait', next: { kind: 'mask' } },
     });
     for (const code of ['disk.full', 'download.aborted'])
       expect(failed(code, code === 'disk.full' ? 'stop' : 'retry')).toMatchObject({
         record: { status: 'pending', tries: 0 },
-        want: { kind: 'wait', until: epoch, next: { kind: 'mask' } },
+        nextRequest: { kind: 'wait', until: epoch, next: { kind: 'mask' } },
       });
     expect(failed('mask.size', 'permanent').record).toMatchObject({
       status: 'failed',
@@ -177,7 +177,7 @@ describe('the buttons of a parent', () => {
   it('are pressed at once, by the new reading', () => {
     expect(read(job(clickRecord(), { misses: 3 }), task())).toMatchObject({
       misses: 0,
-      want: { kind: 'submit' },
+      nextRequest: { kind: 'submit' },
       fresh: { button: { label: 'U1' }, readAt: epoch },
     });
     expect(read(job(clickRecord()), task()).fresh).not.toHaveProperty('again');
@@ -194,14 +194,14 @@ describe('the buttons of a parent', () => {
       served: 0,
     };
     const deferred = (route: 'submit' | 'poll') => job(clickRecord(), { deferrals: { [route]: before } });
-    expect(read(deferred('submit'), task()).want).toEqual({
+    expect(read(deferred('submit'), task()).nextRequest).toEqual({
       kind: 'wait',
       until: epoch + 1000,
       next: { kind: 'submit' },
     });
     const slow = { retry: { ...context().retry, baseMs: 60_000 } };
-    expect(read(deferred('submit'), task(), slow).want).toMatchObject({ until: epoch + 5000 });
-    expect(read(deferred('poll'), task()).want).toEqual({ kind: 'submit' });
+    expect(read(deferred('submit'), task(), slow).nextRequest).toMatchObject({ until: epoch + 5000 });
+    expect(read(deferred('poll'), task()).nextRequest).toEqual({ kind: 'submit' });
   });
 
   it('that take no mask are not pressed with one', () => {
@@ -211,13 +211,13 @@ describe('the buttons of a parent', () => {
     const { record } = read(job(onUpscale, { masked: true }), task());
     expect(record).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'mask.unused' } });
     expect(record.error?.message).toContain('U1');
-    expect(read(job(masked, { masked: true }), task()).want).toEqual({ kind: 'submit' });
+    expect(read(job(masked, { masked: true }), task()).nextRequest).toEqual({ kind: 'submit' });
   });
 
   it('of a task that is no longer finished are waited for, and given up after the tries', () => {
     const unfinished = task({ state: 'unfinished', status: 'IN_PROGRESS' });
     const after = (misses: number): Job => read(job(clickRecord(), { misses }), unfinished);
-    expect(after(4)).toMatchObject({ misses: 5, want: { kind: 'wait', until: epoch + 5000 } });
+    expect(after(4)).toMatchObject({ misses: 5, nextRequest: { kind: 'wait', until: epoch + 5000 } });
     expect(after(5).record).toMatchObject({ status: 'failed', error: { code: 'parent.lost' } });
   });
 
@@ -238,11 +238,11 @@ describe('a submission', () => {
       attempts: 2,
     };
     const { job: sent, send } = submitNow(
-      job(record, { want: { kind: 'submit' }, fresh, masked: true }),
+      job(record, { nextRequest: { kind: 'submit' }, fresh, masked: true }),
       context(),
     );
     expect(send).toEqual({ kind: 'submit' });
-    expect(sent.want).toEqual({ kind: 'answer' });
+    expect(sent.nextRequest).toEqual({ kind: 'answer' });
     expect(sent.record).toMatchObject({
       status: 'submitting',
       attempts: 3,
@@ -253,7 +253,7 @@ describe('a submission', () => {
     });
     for (const gone of ['taskId', 'error', 'finishedAt']) expect(sent.record).not.toHaveProperty(gone);
     expect(sent.fresh).toEqual({ button: region, readAt: epoch });
-    const plain = submitNow(job(imagineRecord(), { want: { kind: 'submit' } }), context()).job;
+    const plain = submitNow(job(imagineRecord(), { nextRequest: { kind: 'submit' } }), context()).job;
     expect(plain).not.toHaveProperty('fresh');
   });
 
@@ -266,10 +266,10 @@ describe('a submission', () => {
     const accepted = { kind: 'accepted', taskId: 'T9', code: 1 } as const;
     const { job: running } = submitted(accepted, submitting({ submittedAt: epoch - 300 }), { pollInMs });
     expect(ages).toEqual([300]);
-    expect(running.want).toMatchObject({ until: epoch + 7 });
+    expect(running.nextRequest).toMatchObject({ until: epoch + 7 });
     const { submittedAt: _, ...untimed } = submitting().record;
     const { attempt } = onSubmitResult(
-      job(untimed, { want: { kind: 'answer' } }),
+      job(untimed, { nextRequest: { kind: 'answer' } }),
       { ok: true, value: accepted },
       context(),
     );

@@ -95,7 +95,7 @@ describe('the next file of a job that is being saved', () => {
 describe('a file that was saved', () => {
   const result = { buttons: [], videoUrls: videos };
   const waiting = (changes: Partial<JobRecord>) =>
-    job(saving(changes), { want: { kind: 'answer' }, misses: 3 });
+    job(saving(changes), { nextRequest: { kind: 'answer' }, misses: 3 });
 
   it('is durable before the next one is fetched, and the job is done with the last one', () => {
     const error = { code: 'download.failed', message: 'm' };
@@ -105,7 +105,7 @@ describe('a file that was saved', () => {
     });
     expect(first.job).toMatchObject({
       record: { status: 'saving', artifacts: [artifact(1)] },
-      want: { kind: 'save', output: 2 },
+      nextRequest: { kind: 'save', output: 2 },
       misses: 0,
     });
     expect([first.job.record.error, first.job.record.finishedAt]).toEqual([undefined, undefined]);
@@ -116,7 +116,7 @@ describe('a file that was saved', () => {
     });
     expect(last.job).toMatchObject({
       record: { status: 'done', artifacts: [...two, artifact(3)], finishedAt: epoch },
-      want: { kind: 'nothing' },
+      nextRequest: { kind: 'nothing' },
     });
     expect(last.job.record.error).toBeUndefined();
   });
@@ -124,7 +124,7 @@ describe('a file that was saved', () => {
   it('may be absent: then the job is done with the files that it has', () => {
     const text = { candidates: [{ text: 'Hi.', isJson: false, parts: [] }] };
     const from = job(textRecord({ status: 'saving', text, artifacts: [artifact(1)] }), {
-      want: { kind: 'answer' },
+      nextRequest: { kind: 'answer' },
     });
     const { record } = transition(from).saved({ ok: true, value: undefined }).job;
     expect([record.status, record.artifacts]).toEqual(['done', [artifact(1)]]);
@@ -132,14 +132,14 @@ describe('a file that was saved', () => {
 });
 
 describe('a fresh link', () => {
-  const waiting = (changes: Partial<JobRecord>) => job(saving(changes), { want: { kind: 'answer' } });
+  const waiting = (changes: Partial<JobRecord>) => job(saving(changes), { nextRequest: { kind: 'answer' } });
   const buttons = [{ customId: 'c', label: 'U1', emoji: '' }];
 
   it('is used at once, and the buttons stay those of the finished task', () => {
     const from = waiting({ result: { buttons, imageUrl: 'https://old' } });
     expect(transition(from).fetched('link', shown({ imageUrl: 'https://new' })).job).toMatchObject({
       record: { status: 'saving', result: { buttons, imageUrl: 'https://new' } },
-      want: { kind: 'save', source: { url: 'https://new' } },
+      nextRequest: { kind: 'save', source: { url: 'https://new' } },
     });
     const none = transition(waiting({})).fetched('link', shown({ imageUrl: 'https://new', buttons }));
     expect(none.job.record.result).toEqual({ buttons, imageUrl: 'https://new' });
@@ -173,10 +173,10 @@ describe('a fresh link', () => {
       const once = transition(from, few).fetched('link', shown(task)).job;
       expect(once).toMatchObject({
         misses: 1,
-        want: { kind: 'wait', until: epoch + 15_000, next: { why: 'link' } },
+        nextRequest: { kind: 'wait', until: epoch + 15_000, next: { why: 'link' } },
       });
       const slow = transition(from, { pollMaxMs: 40_000 }).fetched('link', shown(task)).job;
-      expect(slow.want).toMatchObject({ until: epoch + 40_000 });
+      expect(slow.nextRequest).toMatchObject({ until: epoch + 40_000 });
       expect(transition({ ...from, misses: 3 }, few).fetched('link', shown(task)).job.record.status).toBe(
         'saving',
       );
@@ -188,7 +188,7 @@ describe('a fresh link', () => {
 });
 
 it('a click on a describe has the prompts of its task', () => {
-  const from = job(clickRecord({ status: 'running', taskId: 'T9' }), { want: { kind: 'answer' } });
-  const { record, want } = transition(from).fetched('poll', shown({ prompts: ['a', 'b'] })).job;
-  expect([record.status, record.result?.prompts, want.kind]).toEqual(['done', ['a', 'b'], 'nothing']);
+  const from = job(clickRecord({ status: 'running', taskId: 'T9' }), { nextRequest: { kind: 'answer' } });
+  const { record, nextRequest } = transition(from).fetched('poll', shown({ prompts: ['a', 'b'] })).job;
+  expect([record.status, record.result?.prompts, nextRequest.kind]).toEqual(['done', ['a', 'b'], 'nothing']);
 });
