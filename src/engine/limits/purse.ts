@@ -59,7 +59,11 @@ DECLARE
   unclaimed double precision;
   found jsonb := '{}';
 BEGIN
-  PERFORM pg_advisory_xact_lock(7, p_run);
+  -- A worker that only gives back takes no lock: nobody else is given what it has while it is heard. After a silence that may be otherwise.
+  IF EXISTS (SELECT FROM jsonb_each(p_needs) n WHERE (n.value ->> 'need')::double precision > 0)
+    OR EXISTS (SELECT FROM promptpress.sessions s WHERE s.session = p_session AND s.seen < clock_timestamp() - interval '5 seconds') THEN
+    PERFORM pg_advisory_xact_lock(7, p_run);
+  END IF;
   FOR part IN
     SELECT p.kind, p.most, (n.value ->> 'holds')::double precision AS holds, (n.value ->> 'need')::double precision AS need
     FROM promptpress.purse p JOIN jsonb_each(p_needs) n ON n.key = p.kind WHERE p.run = p_run

@@ -113,7 +113,7 @@ BEGIN
       SELECT a.accepted INTO accepted FROM promptpress.accepted_tasks a WHERE a.service = p_service;
     END IF;
     SELECT jsonb_object_agg(e.key, e.value || jsonb_build_object('granted', g.has, 'fair', f.fair,
-        'since', CASE WHEN (h.had >= h.unit) = (g.has >= h.unit) THEN h.since ELSE now_ms END)), bool_or(f.fair > h.had)
+        'since', CASE WHEN (h.had >= h.unit) = (g.has >= h.unit) THEN h.since ELSE now_ms END)), bool_or(least(f.fair, h.most - o.claimed) > h.had)
     INTO mine, rises
     FROM jsonb_each(p_kinds) e
     CROSS JOIN LATERAL (SELECT least((e.value ->> 'limit')::double precision, CASE e.key WHEN 'tasks' THEN accepted END) AS most,
@@ -136,17 +136,15 @@ BEGIN
       least(f.fair, CASE WHEN locked THEN h.most - o.claimed ELSE h.had END)) AS has) g;
     EXIT WHEN locked;
     -- Only what rises is above the limit with the parts of others. It rises with a later heartbeat where another worker's rises in this moment:
-    -- nobody waits but who needs a part of the budget, or must not be unheard.
-    IF p_needs IS NOT NULL OR (tasks IS NOT NULL AND is_full IS NOT FALSE) OR (began > 0 AND accepted IS NOT NULL) THEN
+    -- nobody waits but who must not be unheard.
+    IF (tasks IS NOT NULL AND is_full IS NOT FALSE) OR (began > 0 AND accepted IS NOT NULL) THEN
       locked := pg_advisory_xact_lock(hashtextextended(p_service, 7)) IS NOT NULL;
     ELSE
       EXIT WHEN rises IS NOT TRUE OR NOT pg_try_advisory_xact_lock(hashtextextended(p_service, 7));
       locked := true;
     END IF;
   END LOOP;
-  IF locked THEN
-    parts := promptpress.purse_ask(was.run, p_session, was.given, p_needs);
-  END IF;
+  parts := promptpress.purse_ask(was.run, p_session, was.given, p_needs);
   UPDATE promptpress.sessions s SET seen = clock_timestamp(), service = p_service, asked = p_asked, shares = mine, shared = p_service <> '',
     given = coalesce((SELECT jsonb_object_agg(e.key, e.value -> 'given') FROM jsonb_each(parts) e), s.given)
   WHERE s.session = p_session AND s.token = p_token AND NOT s.over AND s.asked < p_asked;
