@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import {
@@ -220,6 +221,45 @@ it('grants no amount twice that another worker spends at the same time', async (
   ]);
   await pool.close();
   expect(given).toEqual([{ max: 0 }]);
+});
+
+it('waits for the locks of other heartbeats only to be given more, or after a silence', async () => {
+  await open(13, { submits: 10 });
+  const sessions = await db.query<{ session: string; token: string }>(
+    `INSERT INTO promptpress.sessions (name, run, seen, given)
+     SELECT 'worker', 13, clock_timestamp() - silent * interval '6 s', '{"submits":4}' FROM generate_series(0, 1) AS silent
+     RETURNING session, token`,
+  );
+  const [rising, client] = [0, 1].map(() => new Client({ connectionString: db.url })) as [Client, Client];
+  await Promise.all([rising.connect(), client.connect()]);
+  await client.query("SET lock_timeout = '100ms'");
+  let asked = 0;
+  const ask = (worker: number, need: number): Promise<unknown> => {
+    asked += 1;
+    const { session, token } = sessions[worker] ?? {};
+    const needs = { submits: { holds: 1, need } };
+    return client
+      .query('SELECT spending FROM promptpress.share($1, $2, $3, $4, $5, $6)', [
+        session,
+        token,
+        'of 13',
+        asked,
+        { text: { limit: 5, holds: 0, used: 0, want: 5, unit: 1, window: 1000 } },
+        needs,
+      ])
+      .then(
+        ({ rows }) => rows[0].spending.submits.given,
+        ({ code }) => code,
+      );
+  };
+  try {
+    await rising.query("SELECT pg_advisory_lock(hashtextextended('of 13', 7))");
+    expect(await ask(0, 1)).toBe(2);
+    await rising.query('SELECT pg_advisory_lock(7, 13)');
+    expect([await ask(0, 0), await ask(0, 1), await ask(1, 0)]).toEqual([1, '55P03', '55P03']);
+  } finally {
+    await Promise.all([rising.end(), client.end()]);
+  }
 });
 
 it('counts --max-submits from the start of an invocation, and the budget over all of them', async () => {
