@@ -163,6 +163,20 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
       });
       expect((await failure(act(engine, before))).message).toContain('a newer release');
     }
+    // The same version with another function: a build between two releases.
+    for (const act of [makeTables, checkTables]) {
+      await act(engine, {
+        ...schema,
+        sql: `-- Said otherwise.\n${schema.sql.replace('; ', '; -- or so\n')}`,
+      });
+      expect(await failure(act(engine, { ...schema, sql: `${schema.sql}; SELECT 1` }))).toMatchObject({
+        code: 'engine.schema',
+        message: expect.stringContaining('another build of promptpress (version 2 in both') as string,
+        hint: expect.stringContaining('Nothing was changed there.') as string,
+      });
+    }
+    await database.query('ALTER TABLE promptpress.schema_version DROP COLUMN sha256');
+    expect((await failure(checkTables(engine, schema))).message).toContain('another build');
     expect(await database.query('SELECT version FROM promptpress.schema_version')).toEqual([{ version: 2 }]);
   });
 
