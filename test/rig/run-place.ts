@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promptpress, type Said } from '../cli/test-io.ts';
 import { type CliResult, cli, temporaryFolder } from './cli.ts';
@@ -62,6 +62,10 @@ export async function openPlace(pipeline: string, options: FakeServiceOptions = 
     },
   };
 }
+
+/** Copies a run directory without the files beside the database: SQLite removes them a moment after the database was closed. */
+export const copyDirectory = (from: string, to: string): Promise<void> =>
+  cp(from, to, { recursive: true, filter: (path) => !/-(?:wal|shm)$/.test(path) });
 
 /**
  * Everything that lies in a run directory, folders too: path → hash of an image or a film, empty for the rest. Without the

@@ -1,4 +1,4 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { openState } from '../../../src/state/state.ts';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { type CopiedRun, copyRun, openEngineAt } from '../../rig/engine/copied-run.ts';
 import { hasPostgres, type TestDatabase, testDatabase } from '../../rig/postgres.ts';
-import { openPlace, type RunPlace } from '../../rig/run-place.ts';
+import { copyDirectory, openPlace, type RunPlace } from '../../rig/run-place.ts';
 import { Served } from '../../rig/served.ts';
 
 const pipeline = `name: killed
@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     state.commit({ records: [{ ...rest, artifacts: [], status: 'in-doubt', error }], attempts: [] });
     state.close();
     const elsewhere = join(place.folder, 'elsewhere');
-    await cp(place.directory, elsewhere, { recursive: true });
+    await copyDirectory(place.directory, elsewhere);
     copied = await copyRun(elsewhere, { pool }, 'killed');
     await rm(join(elsewhere, 'state.db'));
     await copied.end();

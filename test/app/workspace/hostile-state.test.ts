@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { openState } from '../../../src/state/state.ts';
 import { promptpress, type Said } from '../../cli/test-io.ts';
 import { type CopiedRun, copyRun, openEngineAt } from '../../rig/engine/copied-run.ts';
 import { hasPostgres, type TestDatabase, testDatabase } from '../../rig/postgres.ts';
-import { openPlace, type RunPlace } from '../../rig/run-place.ts';
+import { copyDirectory, openPlace, type RunPlace } from '../../rig/run-place.ts';
 
 const canary = 'CANARY-OF-WHAT-LIES-OUTSIDE';
 
@@ -88,7 +88,7 @@ describe('a run directory whose state names files of this machine', () => {
   it.each(kinds)('does not read any of them (%j)', async ({ listed, name }) => {
     const stranger = join(place.folder, 'stranger');
     await rm(stranger, { recursive: true, force: true });
-    await cp(place.directory, stranger, { recursive: true });
+    await copyDirectory(place.directory, stranger);
     const state = openState(stranger);
     const { serviceId } = JSON.parse((await state.reader.fact('run.last')) ?? '{}');
     for (const [fact, value] of Object.entries(hostileFacts(join(outside, name), listed, serviceId)))
@@ -117,7 +117,7 @@ describe.skipIf(!hasPostgres)('an engine whose rows name files of this machine',
     database = await testDatabase();
     pool = await openEngineAt(database.url);
     const own = join(place.folder, 'own');
-    await cp(place.directory, own, { recursive: true });
+    await copyDirectory(place.directory, own);
     copied = await copyRun(own, { pool }, 'killed');
     await rm(join(own, 'state.db'));
     await copied.end();

@@ -1,10 +1,11 @@
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Lexer } from 'yaml';
 import { program } from '../../../src/cli/program.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
+import { copyDirectory } from '../../rig/run-place.ts';
 import { promptpress, testIo } from '../test-io.ts';
 
 useQuickSandbox();
@@ -53,9 +54,7 @@ it.each([
 ])(
   '%s leaves signals their default action while it parses the pipeline, which it does once',
   async (_, args) => {
-    // SQLite removes these files a moment after a database was closed.
-    const isKept = (path: string): boolean => !/-(?:wal|shm)$/.test(path);
-    await cp(join(cwd, 'one'), join(cwd, 'two'), { recursive: true, filter: isKept });
+    await copyDirectory(join(cwd, 'one'), join(cwd, 'two'));
     const { io, err } = testIo({ cwd });
     const lex = vi.spyOn(Lexer.prototype, 'lex');
     const listen = vi.fn<() => void>();

@@ -1,9 +1,9 @@
-import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openState } from '../../../../src/state/state.ts';
 import { promptpress, type Said } from '../../../cli/test-io.ts';
-import { openPlace, type RunPlace } from '../../../rig/run-place.ts';
+import { copyDirectory, openPlace, type RunPlace } from '../../../rig/run-place.ts';
 import { startFakeS3 } from '../../../rig/s3/fake-s3.ts';
 
 let place: RunPlace;
@@ -105,7 +105,7 @@ describe('a run directory that was begun elsewhere', () => {
 describe('a run directory of the user', () => {
   it('is recognised after it was moved or copied', async () => {
     expect((await run('--max-submits', '1')).code).toBe(4);
-    await cp(place.directory, join(place.folder, 'copied'), { recursive: true });
+    await copyDirectory(place.directory, join(place.folder, 'copied'));
     await rename(place.directory, join(place.folder, 'moved'));
     for (const out of ['copied', 'moved']) {
       const { code, err } = await run('--out', out);
