@@ -1,4 +1,3 @@
-import type { OutcomeFacts } from '../report/facts/run.ts';
 import type { Io } from './output/io.ts';
 import type { Redactor } from './output/redact.ts';
 import type { ShowProgress } from './progress/show.ts';
@@ -12,14 +11,6 @@ export interface Context {
   readonly showProgress?: ShowProgress;
   /** Variables that came from a file (`--dotenv`); absent: no file was named. */
   readonly envFile?: EnvFile;
-  /** A run downloads the files that finished jobs of the whole plan lack, and begins nothing (`verify --repair`); absent: it does what its flags choose. */
-  readonly repairs?: Repairs;
-}
-
-/** A run that only downloads. */
-export interface Repairs {
-  /** How the last run ended before everything was done: it has not got further. Absent: nothing was left, or it was killed. */
-  readonly left?: Pick<OutcomeFacts, 'end' | 'exitCode'>;
 }
 
 /** A file of variables that the user named. */

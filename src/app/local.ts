@@ -1,87 +1,27 @@
-import { namesDirectory } from '../report/facts/layout.ts';
 import { serviceWords } from '../report/text/plan-text.ts';
-import { sumsOf } from '../results/sums.ts';
-import { identityOf } from './fingerprint/fingerprint.ts';
-import { finishedWork, openFinished, settledSteps } from './run/finished.ts';
-import type { BegunWork, OpeningRun, Runner } from './run/runner.ts';
-import { type HeldDirectory, holdDirectory, openRunSession, type RunOpening } from './run/session.ts';
+import { finishedWork, type RepeatedRun, repeatLast } from './run/finished.ts';
+import { type HeldDirectory, holdDirectory, openRunSession, type RunSession } from './run/session.ts';
 import { runSettings } from './run/settings.ts';
+import type { CheckedRun, Runner } from './run/stages.ts';
 import { workOff } from './run/work-off.ts';
-import { s3PlaceOf } from './service/artifact-place.ts';
 import { reachService, rehearsalSettings } from './service/sandbox.ts';
-import { placeOfRun } from './workspace/checks/place.ts';
-import { selectionOf } from './workspace/selection.ts';
 
 /** Runs a pipeline in this process alone, in a directory that it locks. */
-export const localRunner: Runner = {
-  async hold(opening) {
-    const { read, service, flags, interrupts, disposables, context } = opening;
-    const readSince = context.io.machine.timeOfDay();
-    const place = s3PlaceOf(flags.out);
-    const run: RunOpening = {
-      directory: placeOfRun(read.pipeline, flags, context.io.cwd),
-      service: {
-        id: service.id,
-        ...(service.baseUrl === undefined ? {} : { origin: new URL(service.baseUrl).origin }),
-      },
-      newService: flags['new-service'],
-      selection: selectionOf(flags),
-      isDefault: !namesDirectory(flags),
-      ...(place === undefined ? {} : { place }),
-      frozen: flags.frozen,
-      trusted: flags['trust-directory'],
-      acceptsOlder: flags['accept-older-state'] || flags['in-doubt'] === 'find',
-    };
-    const held = await holdDirectory(read, run, interrupts.leave, disposables, context);
-    const { state, startedAt } = held;
-    return {
-      startedAt,
-      reader: state.reader,
-      totals: (isOver) =>
-        sumsOf(
-          state.totals(),
-          isOver ? state.unfinished().filter(({ status }) => status === 'submitting') : [],
-        ),
-      begin: () => begin(opening, run, held, readSince),
-    };
-  },
+export const localRunner: Runner<HeldDirectory, RunSession | RepeatedRun> = {
+  hold: holdDirectory,
+  plan: planHere,
+  orders: (_, { state }) => Promise.resolve(state.redos),
+  work: async (run, planned, metrics) =>
+    planned.known === undefined ? await workOff(run, planned, metrics) : finishedWork(run, planned, metrics),
 };
 
-/** Begins a run; reads no table if the last run left nothing to do. @param readSince Unix ms: no file of the pipeline was read before */
-async function begin(
-  opening: OpeningRun,
-  run: RunOpening,
-  held: HeldDirectory,
-  readSince: number,
-): Promise<BegunWork> {
-  const { read, service, flags, interrupts, output, disposables, context } = opening;
-  const opened = (await openFinished(read, run, held, flags, context.redactor)) ?? {
-    known: undefined,
-    begun: await openRunSession(read, run, held, interrupts.drain, context),
-  };
-  const { begun } = opened;
-  const { state } = begun;
-  const settings = await runSettings(read.pipeline, flags, service.speed, state.reader);
+/** Plans a run; reads no table if the last run left nothing to do. */
+async function planHere(run: CheckedRun, held: HeldDirectory): Promise<RunSession | RepeatedRun> {
+  const { read, service, flags, disposables } = run;
+  const begun = (await repeatLast(run, held)) ?? (await openRunSession(run, held));
+  const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);
-  return {
-    run: begun,
-    settings,
-    origin,
-    reached: service.baseUrl === undefined ? [] : [`Service: ${serviceWords(service.id, origin)}`],
-    orders: () => Promise.resolve(state.redos),
-    work: async (metrics) => {
-      if (opened.known !== undefined) {
-        metrics?.begin({ steps: settledSteps(begun, opened.known) });
-        return finishedWork(begun, opened.known, readSince, flags, interrupts, context);
-      }
-      const onWork = (): void => {
-        interrupts.listen();
-        output.onWork();
-      };
-      const identity = identityOf(read, run);
-      const work = { service, baseUrl, settings, identity, readSince, onWork, metrics };
-      return await workOff(opened.begun, work, flags, interrupts, disposables, context);
-    },
-  };
+  const reached = service.baseUrl === undefined ? [] : [`Service: ${serviceWords(service.id, origin)}`];
+  return { ...begun, settings, baseUrl, origin, reached };
 }

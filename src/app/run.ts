@@ -3,7 +3,7 @@ import { runFiles } from '../report/facts/layout.ts';
 import { seenFrom } from '../report/facts/place.ts';
 import { money } from '../report/text/amounts.ts';
 import { runAgain } from '../report/text/next-commands.ts';
-import { type RunSummary } from '../report/text/summary.ts';
+import type { RunSummary } from '../report/text/summary.ts';
 import type { ManifestTotals } from '../results/row-ledger.ts';
 import { isOpenOrder } from '../state/redo-order.ts';
 import { closingAfter } from './adapters/disposables.ts';
@@ -14,25 +14,18 @@ import type { Context } from './context.ts';
 import { usageError } from './errors/cli-error.ts';
 import { failureText, shownErrorOf } from './errors/render.ts';
 import type { RunFlags } from './flags.ts';
-import type { Interrupts } from './output/io.ts';
 import { estimateRun } from './run/dry-run.ts';
 import { listInTime } from './run/execute.ts';
 import { runExitCode } from './run/exit-code.ts';
-import { conclude, type RunOutput, type RunResult, type RunWork } from './run/outcome.ts';
+import { conclude } from './run/outcome.ts';
 import { askedFor, closeOrders, redoWishOf, takeOrders } from './run/redo-order.ts';
-import type { HeldRun, OpeningRun, Runner } from './run/runner.ts';
+import type { CheckedRun, DoneWork, HeldRun, Repairs, Runner, RunOutput } from './run/stages.ts';
 import { notify, notifyTarget } from './service/notify.ts';
 import { settleService } from './service/settings.ts';
-import { type AdmittedService, admit } from './service/trust.ts';
+import { admit } from './service/trust.ts';
 import { addressWarning, keyWarning } from './service/warnings.ts';
 import { loadPipeline, type PipelineText, type ReadPipeline } from './workspace/read-pipeline.ts';
 import { type RunBegin, writeRunRecord } from './workspace/record.ts';
-
-/** A pipeline that may run, and its service. */
-export interface OpenedRun {
-  readonly read: ReadPipeline;
-  readonly service: AdmittedService;
-}
 
 /**
  * Reads and checks a pipeline, settles its service and asks for permissions. Takes no lock and sends nothing.
@@ -43,7 +36,7 @@ export async function openRun(
   given: string | PipelineText,
   flags: RunFlags,
   context: Context,
-): Promise<OpenedRun> {
+): Promise<Pick<CheckedRun, 'read' | 'service'>> {
   const { io, redactor } = context;
   const read = await loadPipeline(given, flags, context);
   const settled = settleService(read.pipeline, flags, io.env, redactor);
@@ -86,22 +79,24 @@ async function askAboutCost(read: ReadPipeline, flags: RunFlags, context: Contex
 }
 
 /**
- * Runs a pipeline from beginning to end: takes the lock, begins, records the start, does the work, writes the manifest, records and reports
- * the outcome.
+ * Runs a pipeline from beginning to end: takes the lock, plans, does the work, writes the manifest, records the outcome and tells of it.
  *
  * @param runner does the work
+ * @param repairs the run only downloads; absent: it does what its flags choose
  * @returns undefined if the run continues without this process
  * @throws CliError, StateError, Reported if the run is refused; an error that ends a run is in its summary
  */
 export const runOpened = (
-  { read, service }: OpenedRun,
+  opened: Pick<CheckedRun, 'read' | 'service'>,
   flags: RunFlags,
   context: Context,
   output: RunOutput,
   runner: Runner,
+  repairs?: Repairs,
 ): Promise<RunSummary | undefined> =>
   closingAfter(async (disposables) => {
     const { io, redactor } = context;
+    const { pipeline } = opened.read;
     const warn = (text: string): void => output.warn(failureText(`warning: ${text}`));
     // A wrong address is refused before any lock is taken.
     const target = notifyTarget(flags.notify, io.env, redactor);
@@ -112,11 +107,11 @@ export const runOpened = (
     // Until the first job changes, the run may be killed: nothing is paid that its state does not know.
     const interrupts = io.interrupts('late');
     disposables.add(() => interrupts.stop());
-    const opening = { read, service, flags, interrupts, output, disposables, context };
-    const held = await runner.hold(opening);
+    const run: CheckedRun = { ...opened, flags, interrupts, output, disposables, context, repairs };
+    const held = await runner.hold(run);
     let isOver = false;
     const measured = {
-      pipeline: read.pipeline.name,
+      pipeline: pipeline.name,
       startedAt: held.startedAt,
       totals: () => held.totals(isOver),
       workersStatus: () => held.workersStatus?.(),
@@ -124,13 +119,13 @@ export const runOpened = (
     const metrics = file === undefined ? undefined : watchMetrics({ file, ...measured }, io, warn);
     let summary: RunSummary | undefined;
     try {
-      summary = await workIn(held, opening, metrics).finally(() => {
+      summary = await runHeld(run, held, runner, metrics).finally(() => {
         isOver = true;
       });
       if (summary === undefined) return undefined;
       // The engine's address without its password, which a command line would show to others.
-      const engine = flags.engine && held.engine;
-      await output.tell(summary, runAgain(read.pipeline.source.file, { ...flags, engine }));
+      const engine = flags.engine && held.shown;
+      await output.tell(summary, runAgain(pipeline.source.file, { ...flags, engine }));
     } catch (error) {
       await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
       throw error;
@@ -144,48 +139,41 @@ export const runOpened = (
   });
 
 /** Plans a held run, does its work, writes its manifest and records the outcome. */
-async function workIn(
+async function runHeld(
+  run: CheckedRun,
   held: HeldRun,
-  { read, flags, interrupts, context }: OpeningRun,
+  runner: Runner,
   metrics: MetricsWatch | undefined,
 ): Promise<RunSummary | undefined> {
+  const { read, flags, interrupts, context } = run;
   const { io, redactor } = context;
-  const { leave } = interrupts;
-  const wish = await redoWishOf(flags, held.reader, io.cwd);
-  const begun = await held.begin(wish);
-  const { run, settings, origin } = begun;
-  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: leave });
-  if (!flags['no-progress']) for (const line of begun.reached) io.err(`${line}\n`);
-  const begin: RunBegin = {
-    ...run,
-    ...(git === undefined ? {} : { git }),
-    origin,
-    settings,
-    redo: askedFor(wish),
-    ...(held.engine === undefined ? {} : { engine: held.engine }),
-  };
-  await writeRunRecord(join(run.directory, runFiles.record), begin, undefined, redactor);
-  const orders = await begun.orders();
-  for (const line of await takeOrders(wish, orders, run.state.reader)) io.err(`${line}\n`);
+  const wish = await redoWishOf(flags, held.state.reader, io.cwd);
+  const planned = await runner.plan(run, held, wish);
+  const { reader } = planned.state;
+  const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
+  if (!flags['no-progress']) for (const line of planned.reached) io.err(`${line}\n`);
+  const begin: RunBegin = { ...planned, ...(git && { git }), redo: askedFor(wish) };
+  await writeRunRecord(join(planned.directory, runFiles.record), begin, undefined, redactor);
+  const orders = await runner.orders(run, planned);
+  for (const line of await takeOrders(wish, orders, reader)) io.err(`${line}\n`);
 
-  const work = await begun.work(metrics);
-  if (work === undefined) return undefined;
-  const isOnDisk = work.report.end.kind !== 'disk';
-  const redo = isOnDisk ? await closeOrders(orders, run.state.reader) : undefined;
-  const listed = await listedWork(work, held.engine ?? seenFrom(io.cwd, run.directory), interrupts, context);
+  const done = await runner.work(run, planned, metrics);
+  if (done === undefined) return undefined;
+  const isOnDisk = done.end.kind !== 'disk';
+  const redo = isOnDisk ? await closeOrders(orders, reader) : undefined;
+  const listed = await listWork(done, held.shown ?? seenFrom(io.cwd, planned.directory), run);
   // The next run must find the jobs that are still to be remade.
   if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
-    await work.note?.();
-  return await conclude(run, begin, { ...work, ...listed, redo }, leave, flags, context);
+    await done.note?.();
+  return await conclude(run, planned, begin, { ...done, ...listed, redo });
 }
 
 /** Writes the manifest, however the run ended: even after an interrupt or a full disk the finished work is listed. */
-async function listedWork(
-  { report: { end, redosFailed }, list }: RunWork,
+async function listWork(
+  { end, redosFailed, list }: DoneWork,
   place: string,
-  interrupts: Interrupts,
-  { io }: Context,
-): Promise<Pick<RunResult, 'totals' | 'exitCode'>> {
+  { interrupts, context: { io } }: CheckedRun,
+): Promise<{ readonly totals: ManifestTotals | undefined; readonly exitCode: number }> {
   const codeOf = (totals: ManifestTotals | undefined): number =>
     runExitCode(end, totals?.slots, interrupts.first(), redosFailed);
   try {

@@ -3,14 +3,16 @@ import { imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { SettledRows } from '../../manifest/settled-rows.ts';
 import { type WrittenManifest, writeRunManifest } from '../../manifest/write.ts';
 import { isTextKind } from '../../pipeline/kinds.ts';
+import type { Selection } from '../../plan/cell.ts';
 import { chosenSteps } from '../../plan/graph/step-selection.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { jobCommands } from '../../report/text/next-commands.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { RunListener } from '../../run/events.ts';
 import { learnedFact } from '../../run/limits/learned.ts';
 import { readService } from '../../run/limits/learned-limits.ts';
-import type { RunControl, RunReport, RunSettings } from '../../run/ports.ts';
+import type { RunControl, RunReport } from '../../run/ports.ts';
 import type { DiskPort } from '../../run/resources/disk-room.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
@@ -18,55 +20,48 @@ import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';
 import type { TextService } from '../../service/text-service.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import type { Io } from '../output/io.ts';
 import type { Redactor } from '../output/redact.ts';
 import { addressId } from '../service/clients.ts';
 import { followedAt } from '../service/downloads.ts';
 import { asksModels, modelsOf, unlistedModels } from '../service/models.ts';
 import { openOutside } from '../service/outside.ts';
-import type { AdmittedService } from '../service/trust.ts';
+import { partToWork } from '../workspace/selection.ts';
 import { continueWithout, findingsText, findMissing, findTasks, takingOn } from './doubt/find-tasks.ts';
 import { type RunLog, tracedText } from './log.ts';
 import type { RunSession } from './session.ts';
+import type { CheckedRun } from './stages.ts';
 
-/** Runs the plan of a session against the service at an address. @throws ImageLibraryError before anything is sent */
+/**
+ * Runs the plan of a session against its service.
+ *
+ * @param settled collects the rows of finished cells as they are admitted; undefined: the manifest makes all rows at the end
+ * @param watch.say shows the user a line
+ * @throws ImageLibraryError before anything is sent
+ */
 export async function execute(
+  { read, service, flags, interrupts: control, disposables, context: { io }, repairs }: CheckedRun,
   session: RunSession,
-  to: {
-    readonly baseUrl: string;
-    readonly service: AdmittedService;
-    readonly settings: RunSettings;
-    /** Searches the tasks of jobs in doubt first (`--in-doubt find`). */
-    readonly find: boolean;
-    /** Continues an older state as it is (`--accept-older-state`). */
-    readonly acceptOlder: boolean;
-    readonly io: Pick<Io, 'env' | 'machine'>;
-    /** Collects the rows of finished cells as they are admitted; undefined: the manifest makes all rows at the end. */
-    readonly settled: SettledRows | undefined;
-  },
-  control: RunControl,
+  settled: SettledRows | undefined,
   watch: {
     readonly listener: RunListener;
     readonly log: RunLog;
-    /** Shows the user a line. */
     readonly say: (text: string) => void;
     readonly disk: DiskPort;
   },
-  disposables: Disposables,
 ): Promise<RunReport> {
-  const { plan, selection, state, directory, filesRoot } = session;
-  const { baseUrl, service, settings } = to;
-  const { clock } = to.io.machine;
+  const { plan, state, directory, baseUrl, settings } = session;
+  const selection = partToWork(session.selection, repairs);
+  const { clock } = io.machine;
   const { pipeline } = plan;
-  if (drawsImages(plan, selection, service.baseUrl === undefined)) imageLibrary();
   const isRehearsal = service.baseUrl === undefined;
+  if (drawsImages(plan, selection, isRehearsal)) imageLibrary();
   // A sandbox has another port each time.
   const id = isRehearsal ? '' : addressId(baseUrl, service);
   const kept = settings.relearn === true ? undefined : state.fact(learnedFact('service'));
   const { hasAnswered: answeredBefore, showsButtons } = readService(isRehearsal ? undefined : kept, id);
   const endpoints = new KnownEndpoints({ answeredBefore, showsButtons });
   const outside = openOutside(
-    { pipeline, service, baseUrl, endpoints, store: session.artifacts, filesRoot },
+    { pipeline, service, baseUrl, endpoints, store: session.artifacts, filesRoot: read.files.root },
     {
       keyForm: (words) => {
         watch.log.warn({ words }, 'service:key-form');
@@ -74,19 +69,19 @@ export async function execute(
       },
       notice: (message) => watch.listener({ type: 'run:notice', code: 'download.own-link', message }),
     },
-    to.io,
+    io,
     disposables,
   );
   const { images, inputs, memory, text: asked, mask } = outside;
   if (session.missing !== undefined) {
     const { missing } = session;
     watch.say(
-      to.acceptOlder
+      flags['accept-older-state']
         ? await continueWithout(state, missing)
         : await findMissing(state, directory, missing, pipeline.service.tag ? images : {}, control.drain),
     );
   }
-  if (to.find) {
+  if (flags['in-doubt'] === 'find') {
     const found = await findTasks(state, images, pipeline.prices, () => clock.now(), control.drain);
     if (found.doubtful > 0) watch.say(findingsText(found));
   }
@@ -95,11 +90,10 @@ export async function execute(
   const artifacts = outside.writerFor(state);
   // A sandbox accepts every model, so its list says nothing.
   const listener =
-    service.baseUrl !== undefined && asksModels(plan, selection)
-      ? onceAtWork(watch.listener, () => checkModelsBeside(session, asked, watch, disposables))
+    !isRehearsal && asksModels(plan, selection)
+      ? onceAtWork(watch.listener, () => checkModelsBeside(plan, selection, asked, watch, disposables))
       : watch.listener;
   const whole = planForRun(plan, selection);
-  const { settled } = to;
   const run = runPlan(
     { ...whole, ...(settled && { resolve: settled.resolve }) },
     selection,
@@ -135,7 +129,8 @@ export async function execute(
  * aborted when the run ends, and if it fails the log says so.
  */
 function checkModelsBeside(
-  { plan, selection }: Pick<RunSession, 'plan' | 'selection'>,
+  plan: Plan,
+  selection: Selection,
   text: Pick<TextService, 'models'>,
   watch: { readonly log: RunLog; readonly say: (text: string) => void },
   disposables: Disposables,

@@ -4,53 +4,51 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { noCounts, type StepNow } from '../../results/run-ledger.ts';
 import type { RunEnd } from '../../run/events.ts';
+import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../fingerprint/fingerprint.ts';
-import { asksForWork, type RunFlags } from '../flags.ts';
-import type { Interrupts, Io } from '../output/io.ts';
-import type { Redactor } from '../output/redact.ts';
-import type { ReadPipeline } from '../workspace/read-pipeline.ts';
+import { asksForWork } from '../flags.ts';
+import { selectionOf } from '../workspace/selection.ts';
 import { openRunLog } from './log.ts';
-import type { RunWork } from './outcome.ts';
-import { type BegunRun, beginRun, type HeldDirectory, type RunOpening } from './session.ts';
+import { beginRun, type HeldDirectory, type RunSession, stateServiceOf, type Unreached } from './session.ts';
+import type { CheckedRun, DoneWork, PlannedRun } from './stages.ts';
+
+/** A run that repeats the last one of its directory, which left nothing to do: its tables were not read. */
+export interface RepeatedRun extends PlannedRun, Pick<RunSession, 'readSince' | 'baseUrl'> {
+  readonly state: RunSession['state'];
+  readonly known: Fingerprint;
+}
 
 /**
- * Begins a run that only repeats the last one, which left nothing to do, without reading tables or building the matrix.
+ * Begins a run that only repeats the last one, without reading tables or building the matrix.
  *
  * @returns undefined if there may be something to do
  */
-export async function openFinished(
-  read: ReadPipeline,
-  opening: RunOpening,
+export async function repeatLast(
+  { read, service, flags, context: { redactor } }: CheckedRun,
   held: HeldDirectory,
-  flags: RunFlags,
-  redactor: Redactor,
-): Promise<{ readonly begun: BegunRun; readonly known: Fingerprint } | undefined> {
+): Promise<Unreached<RepeatedRun> | undefined> {
   if (held.missing !== undefined || asksForWork(flags)) return undefined;
+  const { pipeline, files } = read;
+  const selection = selectionOf(flags);
+  const named = stateServiceOf(service);
   const wanted = { directory: held.directory, escapeFormulas: flags['escape-formulas'], redactor };
-  const known = await recognise(held.state.reader, identityOf(read, opening), read.files, wanted);
+  const known = await recognise(
+    held.state.reader,
+    identityOf(read, { service: named, selection }),
+    files,
+    wanted,
+  );
   if (known === undefined) return undefined;
-  const { pipeline } = read;
   const slotGraph = buildGraph(pipeline.steps, pipeline.models);
   if ('tooMany' in slotGraph) return undefined;
   const { tables, images } = known;
-  const { service, selection } = opening;
-  const facts = await beginRun(
-    {
-      identity: { file: read.path, text: pipeline.source.text },
-      filesRoot: read.files.root,
-      tables,
-      service,
-      selection,
-    },
-    pipeline,
-    held,
-  );
+  const facts = await beginRun(read, named, selection, tables, held);
   const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: known.cells } };
-  return { known, begun: { ...held, plan, tables, images: { known: () => images }, selection, facts } };
+  return { ...held, known, plan, tables, images: { known: () => images }, selection, facts };
 }
 
 /** Returns the steps of a run with nothing to do, for its metrics; empty if its fingerprint has no counts. */
-export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): readonly StepNow[] =>
+const settledSteps = ({ plan, known: { steps = {} } }: RepeatedRun): readonly StepNow[] =>
   plan.pipeline.steps.flatMap(({ name, kind }) => {
     const step = steps[name];
     if (step === undefined) return [];
@@ -60,15 +58,14 @@ export const settledSteps = ({ plan }: BegunRun, { steps = {} }: Fingerprint): r
     return [{ name, isText: isTextKind(kind), counts, total }];
   });
 
-/** Returns the work of a run with nothing to do, and logs its beginning and end. */
+/** Logs the beginning and the end of a run with nothing to do. */
 export function finishedWork(
-  { directory, state }: BegunRun,
-  known: Fingerprint,
-  readSince: number,
-  flags: RunFlags,
-  interrupts: Interrupts,
-  { io, redactor }: { readonly io: Io; readonly redactor: Redactor },
-): RunWork {
+  { flags, interrupts, context: { io, redactor } }: CheckedRun,
+  run: RepeatedRun,
+  metrics: MetricsWatch | undefined,
+): DoneWork {
+  const { directory, state, known, readSince } = run;
+  metrics?.begin({ steps: settledSteps(run) });
   const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
     io.err(`The log can no longer be written: ${error.message}\n`),
   );
@@ -82,5 +79,5 @@ export function finishedWork(
   }
   refreshFingerprint(state, known, readSince);
   const list = () => Promise.resolve(known.totals);
-  return { report: { end, submits: 0, redosFailed: 0 }, gridsCut: 0, list };
+  return { end, submits: 0, redosFailed: 0, gridsCut: 0, timedOutAgain: 0, list };
 }

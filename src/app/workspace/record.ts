@@ -33,7 +33,7 @@ export interface RunBegin {
   readonly redo: readonly string[];
   readonly startedAt: number;
   /** Address of its state, `postgres://…#name`, without a password; absent: the state is in the run directory. */
-  readonly engine?: string;
+  readonly shown?: string;
 }
 
 /** The known facts when a run has ended. */
@@ -95,7 +95,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
         }),
     git,
     service: { id: plan.serviceId, origin: begin.origin },
-    engine: begin.engine,
+    engine: begin.shown,
     cells: plan.matrix.cellCount,
     selection: begin.selection,
     settings: limits,

@@ -4,7 +4,6 @@ import { chosenSteps } from '../../plan/graph/step-selection.ts';
 import { type UnmatchedFilter, unknownFilters } from '../../plan/matrix/selection.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { quoted } from '../../report/text/printable.ts';
-import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { revaluing, without } from '../errors/correction.ts';
 import type { SelectionFlags } from '../flags.ts';
@@ -17,8 +16,8 @@ export const selectionOf = ({ limit, filter, shard, only }: SelectionFlags): Sel
   ...(only.length === 0 ? {} : { only }),
 });
 
-/** The part of a plan that a run works on: what its flags choose, or whatever lacks a file that is to be downloaded again. */
-export const partToWork = (selection: Selection, { repairs }: Pick<Context, 'repairs'>): Selection =>
+/** Returns the part of a plan that a run works on: what its flags choose, or whatever lacks a file that is to be downloaded again. */
+export const partToWork = (selection: Selection, repairs: object | undefined): Selection =>
   repairs ? { unsaved: true } : selection;
 
 /**

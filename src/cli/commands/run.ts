@@ -1,22 +1,19 @@
 import type { Context } from '../../app/context.ts';
 import { exitCodes } from '../../app/errors/cli-error.ts';
-import { engineOfRun } from '../../app/flags.ts';
+import { engineOfRun, type RunFlags } from '../../app/flags.ts';
 import { localRunner } from '../../app/local.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { showPlan } from '../../app/run/dry-run.ts';
-import type { RunOutput } from '../../app/run/outcome.ts';
+import type { Repairs, RunOutput } from '../../app/run/stages.ts';
 import { openRun, runOpened } from '../../app/run.ts';
 import { fileOrDefault } from '../../app/workspace/default-file.ts';
 import { loadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { endingText } from '../../report/text/summary.ts';
 import { command } from '../args/command.ts';
-import type { FlagValues } from '../args/flags.ts';
 import { checkEngineFlags, checkRehearsal, runFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 import { bufferErrors } from '../terminal/buffered-io.ts';
 import { showProgress } from '../terminal/progress/progress.ts';
-
-type RunFlags = FlagValues<typeof runFlags>;
 
 /** `promptpress run FILE` */
 export const run = command(
@@ -44,8 +41,7 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
     flags: runFlags,
   },
   { least: 0, most: 1 },
-  async (flags, [given], plain) => {
-    const context = { ...plain, showProgress };
+  async (flags, [given], context) => {
     context.io.boundCompiler();
     const file = fileOrDefault(given, 'run', context.io);
     checkRehearsal(flags);
@@ -70,12 +66,15 @@ Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or inva
   },
 );
 
-async function runFile(
+/** Runs a pipeline file and reports the end of the run. @param repairs the run only downloads @returns its exit code */
+export async function runFile(
   file: string,
   flags: RunFlags,
-  context: Context,
+  plain: Context,
   said: Omit<RunOutput, 'tell'>,
+  repairs?: Repairs,
 ): Promise<number> {
+  const context = { ...plain, showProgress };
   const { io } = context;
   const opened = await openRun(file, flags, context);
   const output: RunOutput = {
@@ -93,6 +92,6 @@ async function runFile(
     engineOfRun(flags, io) === undefined
       ? localRunner
       : (await import('../../app/engine/lead/runner.ts')).engineRunner;
-  const summary = await runOpened(opened, flags, context, output, runner);
+  const summary = await runOpened(opened, flags, context, output, runner, repairs);
   return summary?.exitCode ?? exitCodes.ok;
 }

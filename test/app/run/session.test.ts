@@ -21,10 +21,9 @@ it('a run keeps the earlier copies of tables until it is recorded, and removes n
       },
     };
     const tables = [{ file: '/p/t.csv', sha256: now, bytes: 1, copied: true }];
-    const identity = { file: '/p/a.yaml', text: 'name: a' };
-    const run = { identity, service: { id: 's' }, filesRoot: '/p', tables, selection: {} };
+    const read = { path: '/p/a.yaml', pipeline: { source: { text: 'name: a' } }, files: { root: '/p' } };
     const held = { state, directory, startedAt: 1 };
-    return await beginRun(run, { source: {} } as never, held as never).then(
+    return await beginRun(read as never, { id: 's' }, {}, tables, held as never).then(
       () => 'begun',
       (error: unknown) => (error as Error).message,
     );

@@ -2,15 +2,15 @@ import { createImageFiles, type KnownImageFiles } from '../../../artifacts/input
 import { SharedImages } from '../../../engine/images.ts';
 import { forgetService } from '../../../engine/limits/known-service.ts';
 import { forgetOtherTables, keepTable } from '../../../engine/state/tables.ts';
-import type { Selection } from '../../../plan/cell.ts';
 import { type Plan, preparePlan } from '../../../plan/plan.ts';
-import { type InputTable, type RunFacts, readRunFacts, writeRunFacts } from '../../../report/facts/run.ts';
+import { type RunFacts, readRunFacts, writeRunFacts } from '../../../report/facts/run.ts';
 import { enterService } from '../../../report/facts/services.ts';
-import { settledJobs } from '../../../results/sums.ts';
-import type { RunSettings } from '../../../run/ports.ts';
+import { serviceWords } from '../../../report/text/plan-text.ts';
 import { bindDirectory } from '../../../state/binding.ts';
 import { nameOfWish, type RedoWish } from '../../run/redo-order.ts';
+import { factsAtStart, identityIn, stateServiceOf } from '../../run/session.ts';
 import { runSettings } from '../../run/settings.ts';
+import type { CheckedRun, PlannedRun } from '../../run/stages.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
 import { checkFrozen } from '../../workspace/frozen.ts';
 import { reported } from '../../workspace/read-pipeline.ts';
@@ -18,26 +18,22 @@ import { checkChosen, checkSelection, partToWork, selectionOf } from '../../work
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
-import type { LedDirectory, OpeningOnEngine } from './hold.ts';
+import type { LedRun } from './hold.ts';
 
 /** Largest number of cells per slice, by kind of work: few where cells wait for images, so that a takeover is cheap. */
 const mostCells = { image: 64, text: 256 } as const;
 /** Smallest number of slices of a run, so that several workers have something to do. */
 const fewestSlices = 32;
 
-/** A run on an engine whose plan is ready. */
-export interface BegunOnEngine extends LedDirectory {
-  readonly engine: OpenEngine;
+/** A run on an engine whose plan is ready, and which its engine knows. */
+export interface RegisteredRun extends LedRun, PlannedRun {
+  readonly shown: string;
   readonly plan: Plan;
-  readonly tables: readonly InputTable[];
   readonly images: KnownImageFiles;
   /** The images, shared with the other workers and compared with theirs. */
   readonly sharedImages: SharedImages;
-  readonly selection: Selection;
-  readonly settings: RunSettings;
   readonly spec: RunSpec;
   readonly specText: string;
-  readonly facts: RunFacts;
   /** Number of chosen cells. */
   readonly cells: number;
   /** The run is open and has the same spec. */
@@ -47,15 +43,15 @@ export interface BegunOnEngine extends LedDirectory {
 }
 
 /** Makes the plan of a run and registers the run on its engine. */
-export async function beginOnEngine(
-  { read, service, engine, flags, context }: OpeningOnEngine,
-  held: LedDirectory,
+export async function planOnEngine(
+  { read, flags, context, repairs }: CheckedRun,
+  held: LedRun,
   redo: RedoWish,
-): Promise<BegunOnEngine> {
-  const { pipeline, path, files } = read;
+): Promise<RegisteredRun> {
+  const { pipeline, files } = read;
   const { redactor } = context;
-  const { directory, state, run } = held;
-  const { pool } = engine;
+  const { directory, state, run, service, shown } = held;
+  const { pool } = held.engine;
   const { reader } = state;
   const { id: serviceId, baseUrl } = service;
   const selection = selectionOf(flags);
@@ -70,7 +66,7 @@ export async function beginOnEngine(
   if (!prepared.ok) throw await reported(prepared.error, context);
   const plan = prepared.value;
   await checkSelection(plan, selection);
-  const part = partToWork(selection, context);
+  const part = partToWork(selection, repairs);
   const cells = await plan.matrix.chosen(part);
   checkChosen(plan, cells);
   const settings = await runSettings(pipeline, flags, service.speed, reader);
@@ -94,30 +90,19 @@ export async function beginOnEngine(
     queue: namedQueue(flags.queue, redactor).choice,
   };
   const written = specText(spec);
-  await bindDirectory(state, directory, { file: path, text });
+  await bindDirectory(state, directory, identityIn(read));
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
-  const { isSame, hasEnded } = await saidBefore(engine, run, written);
+  const { isSame, hasEnded } = await saidBefore(held.engine, run, written);
   // Measured rates are forgotten once, when the run begins.
   if (settings.relearn === true && !isSame) await forgetService(state, { pool, run });
+  const named = stateServiceOf(service);
   const facts: RunFacts = {
-    filesRoot: files.root,
-    tables,
-    serviceId,
-    origin,
-    ...(set === undefined ? {} : { set }),
-    selection,
-    startedAt: held.startedAt,
-    atStart: {
-      settled: settledJobs(totals),
-      attempts: totals.attempts,
-      cost: totals.cost,
-      possibleCost: totals.possibleCost,
-    },
+    ...factsAtStart(read, named, { tables, selection, startedAt: held.startedAt }, totals),
     // A continued run keeps its original start time.
     ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };
-  await enterService(state, { id: serviceId, origin });
+  await enterService(state, named);
   await writeRunFacts(state, facts);
   await forgetOtherInputs(tables, directory);
   await forgetOtherTables(
@@ -128,13 +113,14 @@ export async function beginOnEngine(
   return {
     ...held,
     startedAt: facts.startedAt,
-    engine,
     plan,
     tables,
     images,
     sharedImages,
     selection,
     settings,
+    origin,
+    reached: [`Service: ${serviceWords(serviceId, origin)}`, `Engine: ${shown}`],
     spec: JSON.parse(written) as RunSpec,
     specText: written,
     facts,

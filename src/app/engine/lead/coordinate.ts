@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { readPipelineFile } from '../../../artifacts/input/file.ts';
 import { type LedEnd, type LedRun, lead } from '../../../engine/coordinator.ts';
 import { type UnheardJobs, unheardJobs } from '../../../engine/doubts.ts';
@@ -6,23 +7,30 @@ import { boundsOf } from '../../../engine/limits/run-allowance.ts';
 import { troubleLine } from '../../../engine/postgres/troubles.ts';
 import { leasesSilent } from '../../../engine/slices/beat-fence.ts';
 import { runStatus, stopRun } from '../../../engine/slices/runs.ts';
+import { every } from '../../../engine/slices/session.ts';
+import { readWorkers } from '../../../engine/slices/workers.ts';
 import { WorkerSlots } from '../../../engine/slots.ts';
+import { runFiles } from '../../../report/facts/layout.ts';
 import { seenFrom } from '../../../report/facts/place.ts';
+import { writePlanned } from '../../../report/facts/planned.ts';
 import { counted } from '../../../report/text/amounts.ts';
 import { shownLine } from '../../../report/text/printable.ts';
 import type { ManifestTotals } from '../../../results/row-ledger.ts';
+import type { RunListener } from '../../../run/events.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
 import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
 import { shownErrorOf } from '../../errors/render.ts';
+import { showNoProgress } from '../../progress/show.ts';
 import { listInTime, listResults } from '../../run/execute.ts';
-import type { RunWork } from '../../run/outcome.ts';
+import { noteUnlooked, openRunLog } from '../../run/log.ts';
+import { progressStart } from '../../run/progress-start.ts';
+import type { CheckedRun, DoneWork } from '../../run/stages.ts';
 import { inputsOf } from '../place.ts';
 import { namedQueue, openQueue } from '../queue.ts';
 import { defaultLeaseMs, workerName, workOnRun } from '../worker/work.ts';
-import { type BegunOnEngine, sliceSize } from './begin.ts';
+import { type RegisteredRun, sliceSize } from './begin.ts';
 import { findOnEngine, watchUnconfirmed } from './find.ts';
-import type { OpeningOnEngine } from './hold.ts';
-import { openView, type SeenOnEngine } from './view.ts';
+import { EngineProgress } from './progress.ts';
 
 /**
  * Leads a registered run to its end, with all workers of its engine.
@@ -30,13 +38,12 @@ import { openView, type SeenOnEngine } from './view.ts';
  * @returns undefined where the run was left to its workers (`--detach`)
  */
 export async function coordinate(
-  begun: BegunOnEngine,
-  opening: OpeningOnEngine,
-  seen: SeenOnEngine,
+  checked: CheckedRun,
+  begun: RegisteredRun,
   metrics: MetricsWatch | undefined,
-): Promise<RunWork | undefined> {
+): Promise<DoneWork | undefined> {
   const { engine, run, shown } = begun;
-  const { flags, interrupts, output, context } = opening;
+  const { flags, interrupts, output, context } = checked;
   const { io } = context;
   const unheard = await unheardJobs(engine.pool, run);
   if (unheard !== undefined && !flags['no-progress']) io.err(`${unheardText(unheard)}\n`);
@@ -51,7 +58,7 @@ export async function coordinate(
   const isComplete = flags['no-work'] && begun.wasComplete && (await isSettled());
   const { end }: LedEnd = isComplete
     ? { end: { kind: 'complete' } }
-    : await leadToEnd(begun, opening, seen, metrics);
+    : await leadToEnd(checked, begun, metrics);
   if (end === undefined) {
     const commands = [`promptpress status ${shown}`, `promptpress stop ${shown}`];
     io.err(
@@ -62,7 +69,7 @@ export async function coordinate(
       pipeline: name,
       file: source.file,
       service: begun.plan.serviceId,
-      origin: begun.spec.service.origin,
+      origin: begun.origin,
       run: shown,
       directory: seenFrom(io.cwd, begun.directory),
       cells: begun.cells,
@@ -70,7 +77,7 @@ export async function coordinate(
     return undefined;
   }
   const { redosFailed = 0, gridsCut = 0, timedOutAgain = 0 } = (await runStatus(engine.pool, run)) ?? {};
-  return { report: { end, redosFailed }, gridsCut, timedOutAgain, list };
+  return { end, redosFailed, gridsCut, timedOutAgain, list };
 }
 
 /** Explains why a run that begins soon after workers were killed waits. */
@@ -82,16 +89,15 @@ const searchEveryMs = 5000;
 
 /** Leads the run to its end and works on it too, with a log and a progress view. */
 async function leadToEnd(
-  begun: BegunOnEngine,
-  opening: OpeningOnEngine,
-  seen: SeenOnEngine,
+  checked: CheckedRun,
+  begun: RegisteredRun,
   metrics: MetricsWatch | undefined,
 ): Promise<LedEnd> {
-  const { service, flags, interrupts, disposables, context } = opening;
+  const { flags, interrupts, disposables, context } = checked;
   const { io, redactor } = context;
-  const { engine, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
+  const { engine, service, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
-  const view = await openView(begun, opening, seen, metrics);
+  const view = await openView(checked, begun, metrics);
   const unlisten = engine.pool.troubles.onTrouble((trouble) => {
     // The error that ends the run is reported at its end.
     if (trouble.kind !== 'lost') view.say(troubleLine(trouble, engine.address.shown));
@@ -107,7 +113,7 @@ async function leadToEnd(
       ? watchUnconfirmed(
           async () => (await begun.state.reader.totals()).jobs['in-doubt'],
           async () => {
-            const found = await findOnEngine(begun, opening);
+            const found = await findOnEngine(begun, checked);
             if (found !== undefined) view.say(found);
           },
           io.machine.clock,
@@ -183,7 +189,7 @@ async function leadToEnd(
 }
 
 /** Whether a request may show a file; if not, no cell is resolved to find that out. */
-const showsFiles = ({ pipeline }: BegunOnEngine['plan']): boolean =>
+const showsFiles = ({ pipeline }: RegisteredRun['plan']): boolean =>
   pipeline.steps.some(
     ({ request, path }) =>
       ['images', 'image', 'endImage', 'mask'].some((field) => request[field] !== undefined) ||
@@ -195,7 +201,7 @@ const mostCopied = 4 * 1024 ** 3;
 
 /** Copies files for workers that lack them; reports once if it cannot. */
 function filesOf(
-  { plan, spec, sharedImages, place, remote }: BegunOnEngine,
+  { plan, spec, sharedImages, place, remote }: RegisteredRun,
   say: (text: string) => void,
 ): NonNullable<LedRun['files']> {
   const shared = inputsOf(place, remote);
@@ -219,4 +225,61 @@ function filesOf(
     }
   };
   return { serve: () => sharedImages.serve(copy), clear: () => shared.clear() };
+}
+
+/** The view of a run on an engine: the sums of all workers, and the events of the worker in this process. */
+interface LeadView {
+  readonly listener: RunListener;
+  say(text: string): void;
+  end(): Promise<void>;
+}
+
+/** Opens the progress view, the log and the metrics of a run on an engine. */
+async function openView(
+  { flags, disposables, context }: CheckedRun,
+  begun: RegisteredRun,
+  metrics: MetricsWatch | undefined,
+): Promise<LeadView> {
+  const { io, redactor, showProgress = showNoProgress } = context;
+  const { engine, run, spec, settings, directory, state, startedAt, seen } = begun;
+  const { reader } = state;
+  const start = await progressStart(begun, settings);
+  await writePlanned(begun.state, startedAt, start.planned);
+  const model = new EngineProgress(start, startedAt, { pool: engine.pool, run, reader });
+  const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
+  const shown = showProgress(io, start, { quiet: isQuiet }, model);
+  const now = (): number => io.now();
+  const look = async (): Promise<void> => {
+    await model.look(now);
+    const joined = model.joined();
+    // With a worker in this process there is nobody to wait for.
+    if (joined !== undefined && flags['no-work'] && !isQuiet) shown.say(joined);
+    if (metrics === undefined) return;
+    const { totals = seen.totals } = model;
+    if (JSON.stringify(totals) !== JSON.stringify(seen.totals)) metrics.progress();
+    seen.totals = totals;
+    seen.workersStatus = await readWorkers(engine.pool, run, spec.service.id);
+    metrics.begin(model);
+  };
+  metrics?.begin(start);
+  const stopLooking = every(engine.clock, EngineProgress.everyMs, look);
+  const log = openRunLog(join(directory, runFiles.log), flags['log-level'] ?? 'info', redactor, io, (error) =>
+    shown.say(`The log can no longer be written: ${error.message}`),
+  );
+  disposables.add(() => log.close());
+  noteUnlooked(begun, log);
+  return {
+    listener: (event) => {
+      log.listener(event);
+      shown.listener(event);
+      // The engine counts the jobs of all workers.
+      if (event.type !== 'job:status' && event.type !== 'slot:status') metrics?.listener(event);
+    },
+    say: (text) => shown.say(text),
+    end: async () => {
+      await stopLooking();
+      await look().catch(() => undefined);
+      shown.end();
+    },
+  };
 }

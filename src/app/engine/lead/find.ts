@@ -10,10 +10,11 @@ import type { LateFact } from '../../../state/store.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { continueWithout, findingsText, findMissing, searchTasks } from '../../run/doubt/find-tasks.ts';
+import type { CheckedRun } from '../../run/stages.ts';
 import { connectingTo, serviceOptions } from '../../service/clients.ts';
 import type { MissingWork } from '../../workspace/checks/stale-state.ts';
-import type { BegunOnEngine } from './begin.ts';
-import type { OpeningOnEngine, ReachedService } from './hold.ts';
+import type { RegisteredRun } from './begin.ts';
+import type { ReachedService } from './hold.ts';
 
 /** Number of found tasks that are recorded in one call. */
 const atOnce = 256;
@@ -26,8 +27,8 @@ const atOnce = 256;
  * @throws EngineError
  */
 export async function findOnEngine(
-  { plan: { pipeline }, engine: { pool }, run, state }: BegunOnEngine,
-  { service, interrupts: { drain }, context: { io } }: OpeningOnEngine,
+  { plan: { pipeline }, engine: { pool }, run, state, service }: RegisteredRun,
+  { interrupts: { drain }, context: { io } }: CheckedRun,
 ): Promise<string | undefined> {
   return await closingAfter(async (disposables) => {
     const images = imagesFor(service, pipeline, disposables, io);
@@ -52,9 +53,9 @@ export async function findOnEngine(
  * @throws StateError `state.old` where the service does not list its tasks; EngineError
  */
 export async function continueOlder(
-  { plan: { pipeline }, engine: { pool }, run, state, directory }: BegunOnEngine,
+  { plan: { pipeline }, engine: { pool }, run, state, directory, service }: RegisteredRun,
   missing: MissingWork,
-  { service, flags, interrupts: { drain }, context: { io } }: OpeningOnEngine,
+  { flags, interrupts: { drain }, context: { io } }: CheckedRun,
 ): Promise<string> {
   const older = {
     reader: state.reader,

@@ -1,74 +1,74 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import { holdRun, type RunHold } from '../../../engine/slices/lead-hold.ts';
 import { forgetEmptyRun } from '../../../engine/slices/remove.ts';
 import { liveForMs } from '../../../engine/slices/session.ts';
 import { openFacts } from '../../../engine/state/facts.ts';
 import { engineReader } from '../../../engine/state/reader.ts';
 import { registerRun } from '../../../engine/state/slices.ts';
+import type { WorkersStatus } from '../../../report/facts/json-outputs.generated.ts';
 import { artifactPlaceFact, namesDirectory } from '../../../report/facts/layout.ts';
 import { noteOnOtherService } from '../../../report/text/other-service.ts';
+import { sumsOf } from '../../../results/sums.ts';
 import { checkDirectory } from '../../../state/binding.ts';
+import type { StoreTotals } from '../../../state/reader.ts';
 import { type FactKeeper, StateError } from '../../../state/store.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import type { OpeningRun } from '../../run/runner.ts';
-import { checkPlace } from '../../run/session.ts';
-import { placeFacts, type RemotePlace, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
-import type { OpenEngine } from '../../service/engine/connect.ts';
+import { checkPlace, identityIn, stateServiceOf } from '../../run/session.ts';
+import type { CheckedRun, HeldRun } from '../../run/stages.ts';
+import { placeFacts, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
+import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 import { directoryFact, ownDirectory } from '../../service/engine/directory.ts';
 import { folderCounts } from '../../service/engine/folder-counts.ts';
 import type { AdmittedService } from '../../service/trust.ts';
 import { placeOfRun } from '../../workspace/checks/place.ts';
 import { checkSet } from '../../workspace/checks/set.ts';
-import { type MissingWork, missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
+import { missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
 import { takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
 import { isOwnBeside, moveOut } from './move.ts';
-
-/** A run on an engine whose lease is about to be taken. */
-export interface OpeningOnEngine extends OpeningRun {
-  readonly service: ReachedService;
-  readonly engine: OpenEngine;
-}
 
 /** A service at a real address, not a rehearsal. */
 export type ReachedService = AdmittedService & { readonly baseUrl: string };
 
 /** A run on an engine that this process leads, and its run directory. */
-export interface LedDirectory {
+export interface LedRun extends HeldRun {
+  readonly engine: OpenEngine;
+  readonly service: ReachedService;
   readonly run: number;
   readonly name: string;
-  /** Address of the run, `postgres://…#name`, without a password. */
   readonly shown: string;
   readonly hold: RunHold;
-  readonly state: FactKeeper;
-  /** Absolute path. */
-  readonly directory: string;
   readonly place: SpecPlace;
-  readonly artifacts: ArtifactStore;
-  /** Bucket that holds the artifacts; absent: they are in the directory. */
-  readonly remote?: RemotePlace;
-  readonly startedAt: number;
-  /** Work that the engine's state does not know, where the user continues without it. */
-  readonly missing?: MissingWork;
+  /** The last known figures of all workers, for the metrics. */
+  readonly seen: { totals: StoreTotals; workersStatus: WorkersStatus | undefined };
 }
 
+/** PostgreSQL connections of a coordinator, whether or not it works too; its queue opens one more. */
+const connections = 2;
+
 /**
- * Takes the lease of a run on an engine, and its run directory. `disposables` releases both.
+ * Takes the lease of a run on an engine, and its run directory.
  *
  * @throws StateError, EngineError, CliError
  */
-export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirectory> {
-  const { read, service, engine, flags, interrupts, disposables, context } = opening;
+export async function holdOnEngine(checked: CheckedRun): Promise<LedRun> {
+  const { read, flags, interrupts, output, disposables, context } = checked;
+  const { baseUrl } = checked.service;
+  if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
+  const service = { ...checked.service, baseUrl };
   const { io } = context;
   const { leave } = interrupts;
-  const { pipeline, path } = read;
+  const say = (text: string): void => output.warn(`${text}\n`);
+  const waits = { signal: interrupts.drain, say };
+  const use = { as: 'run', name: 'run', connections, waits } as const;
+  const engine = await openEngine(flags.engine, use, disposables, context);
+  const { pipeline } = read;
   const { address, pool } = engine;
   const name = address.run ?? pipeline.name;
   const shown = `${address.shown}#${name}`;
   const startedAt = io.now();
-  const directory = placeOfRun(read.pipeline, flags, io.cwd);
+  const directory = placeOfRun(pipeline, flags, io.cwd);
   const isDefault = !namesDirectory(flags);
   await checkPlace(directory, { trusted: flags['trust-directory'], isDefault }, io);
   const run = await registerRun(pool, name);
@@ -84,7 +84,7 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
   disposables.add(() => hold.close());
   const reader = engineReader(pool, run);
   const facts = { reader, ...(await openFacts(pool, run, hold.epoch)) };
-  await refuseOtherPipeline(facts, directory, { file: path, text: pipeline.source.text }, shown);
+  await refuseOtherPipeline(facts, directory, identityIn(read), shown);
   await checkSet(reader, directory, pipeline, io.cwd);
   await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
   const wanted = s3PlaceOf(flags.out);
@@ -122,11 +122,16 @@ export async function holdOnEngine(opening: OpeningOnEngine): Promise<LedDirecto
   const missing = await missingOnEngine(pool, run, shown, remote?.counts ?? folderCounts(directory));
   if (missing !== undefined && !flags['accept-older-state'] && flags['in-doubt'] !== 'find')
     throw olderState(directory, missing);
-  const held = { run, name, shown, hold, state: facts, directory, place, artifacts, startedAt };
+  const seen: LedRun['seen'] = { totals: await reader.totals(), workersStatus: undefined };
+  const held = { engine, service, run, name, shown, hold, state: facts, directory, place, artifacts };
   return {
     ...held,
-    ...(remote === undefined ? {} : { remote }),
-    ...(missing === undefined ? {} : { missing }),
+    startedAt,
+    seen,
+    ...(remote && { remote }),
+    ...(missing && { missing }),
+    totals: () => sumsOf(seen.totals, []),
+    workersStatus: () => seen.workersStatus,
   };
 }
 
@@ -162,12 +167,11 @@ async function refuseOtherPipeline(
 /** @throws CliError (exit 2) if the run's jobs were made for another service */
 async function refuseOtherService(
   { reader }: FactKeeper,
-  { id, baseUrl }: ReachedService,
+  service: ReachedService,
   shown: string,
   place: { readonly directory: string; readonly file: string; readonly cwd: string },
 ): Promise<void> {
-  const service = { id, origin: new URL(baseUrl).origin };
-  const other = await noteOnOtherService(reader, service, { ...place, name: shown });
+  const other = await noteOnOtherService(reader, stateServiceOf(service), { ...place, name: shown });
   if (other === undefined) return;
   throw usageError(
     other.message,

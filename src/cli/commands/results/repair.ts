@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { closingAfter, type Disposables } from '../../../app/adapters/disposables.ts';
-import type { Context, Repairs } from '../../../app/context.ts';
+import type { Context } from '../../../app/context.ts';
 import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { noFlags, type RunFlags } from '../../../app/flags.ts';
+import type { Repairs } from '../../../app/run/stages.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { engineVariable } from '../../../app/service/engine/connect.ts';
 import { engineOf } from '../../../app/service/engine/directory.ts';
@@ -25,7 +27,7 @@ import type { Finding } from '../../../upkeep/finding.ts';
 import { isRepairable } from '../../../upkeep/verify.ts';
 import { withoutFiles, withoutFrames } from '../../../upkeep/without-files.ts';
 import { bufferErrors } from '../../terminal/buffered-io.ts';
-import { run } from '../run.ts';
+import { runFile } from '../run.ts';
 
 /** Flags of `verify` that are passed to the downloading run. */
 export interface RepairFlags {
@@ -71,12 +73,8 @@ export async function repair(
   /** The run may be refused, for example because of a link; the state is restored even then. */
   let ran: Promise<number> | undefined;
   if (keys.size > 0) {
-    let repairs: Repairs = {};
-    const args = await held(async (state) => {
-      const last = (await readRunFacts(state.reader))?.outcome;
-      if (last !== undefined && last.end.kind !== 'complete')
-        repairs = { left: { end: last.end, exitCode: last.exitCode } };
-      const download = await downloadArguments(found, state.reader, flags, io.cwd);
+    const download = await held(async (state) => {
+      const download = await downloadOf(found, state.reader, flags, io.cwd);
       if (download === undefined) return undefined;
       for (const key of keys) {
         const record = await state.get(key);
@@ -86,7 +84,7 @@ export async function repair(
       }
       return download;
     });
-    if (args !== undefined) ran = runQuietly(args, repairs, context);
+    if (download !== undefined) ran = runQuietly(download, context);
     await ran?.catch(() => undefined);
   }
   const failed = await held(async (state, disposables) => {
@@ -214,52 +212,62 @@ function refuseWithoutFile({
 /** Exit codes of a run that need its messages, because its files do not explain them. */
 const unexplained: ReadonlySet<number> = new Set([exitCodes.stopped, exitCodes.internal, exitCodes.disk]);
 
+/** The run that downloads. */
+interface Download {
+  /** The pipeline, relative to the current folder. */
+  readonly file: string;
+  readonly flags: RunFlags;
+  readonly repairs: Repairs;
+}
+
 /** Runs without messages, notification and summary; the caller then checks the result. */
-async function runQuietly(args: readonly string[], repairs: Repairs, context: Context): Promise<number> {
+async function runQuietly({ file, flags, repairs }: Download, context: Context): Promise<number> {
   const words = bufferErrors(context.io);
   const io = {
     ...words.io,
     env: { ...context.io.env, [notifyVariable]: undefined },
     out: async () => undefined,
   };
-  const code = await run.run(args, { ...context, io, repairs });
+  const said = { onWork: () => {}, warn: (text: string) => io.err(text) };
+  const code = await runFile(file, flags, { ...context, io }, said, repairs);
   if (unexplained.has(code)) words.flush();
   return code;
 }
 
-/** Returns the arguments to repeat the last run with its selection, so that the next manifest lists the same cells. */
-async function downloadArguments(
+/** Returns the last run again with its selection, so that the next manifest lists the same cells. */
+async function downloadOf(
   {
     directory,
     isOnEngine,
     file,
   }: { readonly directory: string; readonly isOnEngine: boolean; readonly file: string | undefined },
   state: StateReader,
-  flags: RepairFlags,
+  given: RepairFlags,
   cwd: string,
-): Promise<readonly string[] | undefined> {
+): Promise<Download | undefined> {
   const facts = await readRunFacts(state);
   const path = isOnEngine ? file : await state.fact(pipelineFacts.path);
   if (facts === undefined || path === undefined) return undefined;
-  const { limit, filters, shard, only } = facts.selection;
-  return [
-    seenFrom(cwd, path),
-    '--out',
-    seenFrom(cwd, directory),
-    '--max-submits',
-    '0',
+  const { limit, filters = [], shard, only = [] } = facts.selection;
+  const flags: RunFlags = {
+    ...noFlags,
+    out: seenFrom(cwd, directory),
+    'max-submits': 0,
     // Nothing is submitted, so there is no cost to confirm.
-    '--yes',
-    '--no-progress',
+    yes: true,
+    'no-progress': true,
     // The lease queue needs no other server and no session, whatever queue the run used.
-    ...(isOnEngine ? ['--queue', 'lease'] : []),
-    ...(facts.serviceId === sandboxId ? ['--sandbox'] : []),
-    ...(flags['trust-directory'] ? ['--trust-directory'] : []),
-    ...(flags['base-url'] === undefined ? [] : ['--base-url', flags['base-url']]),
-    ...(facts.set ?? []).flatMap(({ axis, value }) => ['--set', `${axis}=${value}`]),
-    ...(limit === undefined ? [] : ['--limit', String(limit)]),
-    ...(filters ?? []).flatMap(({ axis, value }) => ['--filter', `${axis}=${value}`]),
-    ...(shard === undefined ? [] : ['--shard', `${shard.index}/${shard.of}`]),
-    ...(only ?? []).flatMap((step) => ['--only', step]),
-  ];
+    queue: isOnEngine ? 'lease' : undefined,
+    sandbox: facts.serviceId === sandboxId,
+    'trust-directory': given['trust-directory'],
+    'base-url': given['base-url'],
+    set: facts.set ?? [],
+    limit,
+    filter: filters,
+    shard,
+    only,
+  };
+  const { end, exitCode } = facts.outcome ?? {};
+  const isLeft = end !== undefined && exitCode !== undefined && end.kind !== 'complete';
+  return { file: seenFrom(cwd, path), flags, repairs: isLeft ? { left: { end, exitCode } } : {} };
 }
