@@ -4,7 +4,7 @@ import { type Committed, StateError, type Turn, type TurnSlices, UnkeptReplies }
 import type { Clock } from './clock.ts';
 import type { RunEnd } from './events.ts';
 import { backoffMs } from './machine/retry/backoff.ts';
-import type { Hold, RunStore } from './ports.ts';
+import type { Lease, RunStore } from './ports.ts';
 import { isPaid, type RunCommit } from './scheduler/commit.ts';
 
 /** A commit that is not durable, or only partly durable. */
@@ -15,7 +15,7 @@ export interface CommitFailure {
   readonly left: RunCommit;
 }
 
-/** The result of a commit. Without a failure it is durable and its submissions are counted, except what other workers hold. */
+/** The result of a commit. Without a failure it is durable and its submissions are counted, except what others have taken over. */
 export type CommitResult = CommitFailure | Committed | undefined;
 
 /** Whether a commit is not durable, or only partly durable. */
@@ -58,7 +58,7 @@ export class CommitWriter {
   }
 
   write(commit: RunCommit): CommitResult | Promise<CommitResult> {
-    const { records, attempts, effects, holds, heard, redos } = commit;
+    const { records, attempts, effects, leases, heard, redos } = commit;
     const submits = effects.filter(isPaid).length;
     if (records.length + attempts.length + submits + (heard?.length ?? 0) === 0) return undefined;
     const { invocation } = this.#run;
@@ -67,7 +67,7 @@ export class CommitWriter {
     const kept = {
       ...(sent !== undefined && { sent }),
       ...(facts !== undefined && { facts }),
-      ...(holds !== undefined && { slices: slicesOf(holds) }),
+      ...(leases !== undefined && { slices: slicesOf(leases) }),
       ...(heard !== undefined && { heard }),
       ...(redos !== undefined && { redos }),
     };
@@ -97,13 +97,13 @@ export class CommitWriter {
 }
 
 /** The slices of a commit's records, with the leases and record versions that the store compares before it writes. */
-export function slicesOf(holds: ReadonlyMap<string, Hold>): TurnSlices {
+export function slicesOf(leases: ReadonlyMap<string, Lease>): TurnSlices {
   const epochs = new Map<number, number>();
-  for (const { slice, epoch } of holds.values()) epochs.set(slice, epoch);
-  const basis = [...holds].flatMap(([key, hold]) =>
-    hold.basis === undefined ? [] : [[key, hold.basis] as const],
+  for (const { slice, epoch } of leases.values()) epochs.set(slice, epoch);
+  const basis = [...leases].flatMap(([key, lease]) =>
+    lease.basis === undefined ? [] : [[key, lease.basis] as const],
   );
-  return { of: new Map([...holds].map(([key, { slice }]) => [key, slice])), epochs, basis: new Map(basis) };
+  return { of: new Map([...leases].map(([key, { slice }]) => [key, slice])), epochs, basis: new Map(basis) };
 }
 
 /** Runs work, then calls `onDone` or `onFailed`; synchronously where the work returns no promise. */

@@ -290,7 +290,7 @@ export class Engine {
         const { input } = result;
         this.#emit(result.event);
         this.#noteHeard(effect, input);
-        this.#accept(effect.job.hold === undefined ? input : { type: 'result', effect, input });
+        this.#accept(effect.job.lease === undefined ? input : { type: 'result', effect, input });
       };
       // Local work is not a request and does not count against the limit.
       await (routeOf[effect.send.kind] === undefined ? work() : this.#limit(work));
@@ -301,7 +301,7 @@ export class Engine {
   #noteHeard({ job }: Effect, input: RunInput): void {
     const { heard } = this.#ports;
     const submission = submissionOf(job.record);
-    if (heard === undefined || submission === undefined || job.hold === undefined) return;
+    if (heard === undefined || submission === undefined || job.lease === undefined) return;
     const fact =
       input.type === 'asked'
         ? factOfCall(submission, input.result)
@@ -311,7 +311,7 @@ export class Engine {
     if (fact !== undefined) this.#lastHeard = heard.note(fact);
   }
 
-  /** Reports the results up to `upTo` as durable, unless other workers hold a part of the commit: the next commit writes those. */
+  /** Reports the results up to `upTo` as durable, unless others have taken over a part of the commit: the next commit writes those. */
   #onTold(written: Committed | undefined, upTo: number): void {
     if ((written?.refused.size ?? 0) + (written?.lost.size ?? 0) === 0) this.#ports.heard?.durable(upTo);
   }

@@ -29,7 +29,7 @@ export interface RunStore extends Pick<StateStore, 'get' | 'unfinished' | 'attem
    * Makes a turn durable: when it returns in a local store, otherwise when its promise resolves. The run makes one commit at a time and
    * waits for the promise; decisions made meanwhile are part of the next turn. `get` need not show a turn before it is durable.
    *
-   * @returns what other workers hold by now, in a run on several machines
+   * @returns the part that other workers have taken over, in a run on several machines
    * @throws StateError where the turn is not durable; a promise is rejected with it
    */
   commit(turn: Turn): void | Promise<void | Committed>;
@@ -57,7 +57,7 @@ export interface OtherRecords {
   /** Number of the run, the same for all of its workers. */
   readonly invocation: number;
   /** Lease under which the record shown by `get` was written, and the record's version as `basis`; undefined: no record. */
-  holdOf(key: string): Hold | undefined;
+  leaseOf(key: string): Lease | undefined;
   /**
    * Reads these records again with one query, for `get` and `holdOf`.
    *
@@ -66,8 +66,8 @@ export interface OtherRecords {
   look(keys: readonly string[]): Promise<readonly LateFact[]>;
 }
 
-/** A worker's lease of a slice. Under another epoch another worker holds the slice, or it was taken again. */
-export interface Hold {
+/** A worker's lease of a slice. A lease with another epoch belongs to another worker, or to the same one after it took the slice again. */
+export interface Lease {
   readonly slice: number;
   readonly epoch: number;
   /** For a decision: version of the record that it was based on, which another slice may have written. Absent where there was no record. */
@@ -84,7 +84,7 @@ export interface LeftRecord {
 }
 
 /** Cells of a slice that this worker holds. The first batch starts the lease; the slice's unfinished records are adopted with it. */
-export interface SliceBatch extends Hold {
+export interface SliceBatch extends Lease {
   /** With the first batch: the slice's unsettled records, and those in doubt with a late fact. */
   readonly left?: readonly LeftRecord[];
   /** True where these are the last cells of the slice. */
@@ -104,14 +104,14 @@ export interface CellBatch {
 export interface CellSource {
   /** Returns the available cells, at most `most`. Waits only while there are none. Returns no cells once the signal is aborted. */
   next(most: number, signal: AbortSignal): Promise<CellBatch>;
-  /** Reports that a slice has ended here, with durable decisions. @param hold `belowDoubt`: jobs are left below an unconfirmed one */
-  end?(hold: Hold & { readonly belowDoubt?: true }, how: SliceEnd): void;
+  /** Reports that a slice has ended here, with durable decisions. @param lease `belowDoubt`: jobs are left below an unconfirmed one */
+  end?(lease: Lease & { readonly belowDoubt?: true }, how: SliceEnd): void;
   /**
    * Registers a listener for slices that another worker has taken over, called before a commit reports it.
    *
    * @returns a function that removes the listener
    */
-  onLost?(listener: (hold: Hold) => void): () => void;
+  onLost?(listener: (lease: Lease) => void): () => void;
   /**
    * Registers a listener that is told whether slices of dead workers wait to be taken over. They are requested even if no cells are needed:
    * their tasks are paid for, and nobody polls them until then.

@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)('a job in doubt that a user settles while workers 
     expect(await settle(running)).toBe(true);
     expect(await takeSlice(engine.pool, run, 7, worker.session)).toEqual({ epoch: 1, cells: '' });
     expect(await worker.left(7)).toMatchObject([{ record: running }]);
-    expect(worker.others.holdOf('third')).toMatchObject({ slice: 7, epoch: 0 });
+    expect(worker.others.leaseOf('third')).toMatchObject({ slice: 7, epoch: 0 });
     expect(await worker.commit(turnOf(7, 1, [{ ...running, status: 'done' }], { from: worker }))).toEqual({
       refused: new Set(),
       lost: new Set(),

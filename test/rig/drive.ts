@@ -259,7 +259,7 @@ export function drive(options: DriveOptions): Driven {
     if (turn.effects.some(isPaid)) store.countSubmissions();
     if (dies('after-count')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
-    options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.held });
+    options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.inMemory });
     if (scheduler.ended === undefined) return undefined;
     keepLearned(store, scheduler.learned);
     store.redos.close();

@@ -5,7 +5,7 @@ import { withRecords } from '../../plan/resolve/load-records.ts';
 import type { RecordLookup, Slot } from '../../plan/slot.ts';
 import type { Clock } from '../../run/clock.ts';
 import type { SliceEnd } from '../../run/events.ts';
-import type { CellBatch, CellSource, Hold, LeftRecord, RunPlan } from '../../run/ports.ts';
+import type { CellBatch, CellSource, Lease, LeftRecord, RunPlan } from '../../run/ports.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { Orphans } from '../queue/orphans.ts';
@@ -69,7 +69,7 @@ export interface SourceSettings {
   readonly beforeEnd?: () => Promise<void>;
 }
 
-interface HeldSlice extends Hold {
+interface HeldSlice extends Lease {
   /** Numbers of all cells of the slice. */
   readonly numbers: readonly number[];
   /** Cells that were not passed to the run yet. */
@@ -95,7 +95,7 @@ export class SliceSource implements CellSource {
   #turnMs = lacksMs;
   /** The slice whose cells are passed to the run now. */
   #giving: HeldSlice | undefined;
-  readonly #listeners = new Set<(hold: Hold) => void>();
+  readonly #listeners = new Set<(hold: Lease) => void>();
   readonly #orphans: Orphans;
   readonly #ending = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -146,7 +146,7 @@ export class SliceSource implements CellSource {
     return slots;
   }
 
-  end(hold: Hold & { readonly belowDoubt?: true }, said: SliceEnd): void {
+  end(hold: Lease & { readonly belowDoubt?: true }, said: SliceEnd): void {
     const held = this.#held.get(hold.slice);
     const isHeld = held?.epoch === hold.epoch;
     // A path from a reply: the cell has no result until the file was asked for.
@@ -162,7 +162,7 @@ export class SliceSource implements CellSource {
     this.#ending.add(ending);
   }
 
-  onLost(listener: (hold: Hold) => void): () => void {
+  onLost(listener: (hold: Lease) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -347,11 +347,11 @@ export class SliceSource implements CellSource {
     }
   }
 
-  #giveNoMore({ slice, epoch }: Hold): void {
+  #giveNoMore({ slice, epoch }: Lease): void {
     if (this.#giving?.slice === slice && this.#giving.epoch === epoch) this.#giving = undefined;
   }
 
-  #lose({ slice, epoch }: Hold): void {
+  #lose({ slice, epoch }: Lease): void {
     this.#giveNoMore({ slice, epoch });
     for (const listener of this.#listeners) listener({ slice, epoch });
   }

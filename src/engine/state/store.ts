@@ -293,7 +293,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     },
     others: {
       invocation: ofRun?.invocation ?? 0,
-      holdOf: (key) => {
+      leaseOf: (key) => {
         const entry = cache.peek(key);
         if (entry === undefined) return undefined;
         const { slice, rev } = entry;

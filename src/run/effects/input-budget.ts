@@ -17,7 +17,7 @@ interface Waiter {
  */
 export class InputBudget {
   readonly #bound: number;
-  #held = 0;
+  #reserved = 0;
   readonly #waiting = new Set<Waiter>();
 
   /** @param bound in bytes. Default {@link mostOutgoing} */
@@ -26,8 +26,8 @@ export class InputBudget {
   }
 
   /** Bytes reserved now. */
-  get held(): number {
-    return this.#held;
+  get reserved(): number {
+    return this.#reserved;
   }
 
   /**
@@ -39,7 +39,7 @@ export class InputBudget {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
       if (this.#waiting.size === 0 && this.#hasRoom(bytes)) {
-        this.#held += bytes;
+        this.#reserved += bytes;
         return resolve();
       }
       const waiter: Waiter = {
@@ -61,19 +61,19 @@ export class InputBudget {
   }
 
   give(bytes: number): void {
-    this.#held -= bytes;
+    this.#reserved -= bytes;
     this.#admit();
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#held === 0 || this.#held + bytes <= this.#bound;
+    return this.#reserved === 0 || this.#reserved + bytes <= this.#bound;
   }
 
   #admit(): void {
     for (const waiter of this.#waiting) {
       if (!this.#hasRoom(waiter.bytes)) return;
       this.#waiting.delete(waiter);
-      this.#held += waiter.bytes;
+      this.#reserved += waiter.bytes;
       waiter.go();
     }
   }
@@ -104,19 +104,19 @@ export const inlined = ({ mimeType, data }: LoadedImage): InlineImage => ({ mime
 /**
  * Makes a request that shows images, and keeps them in memory only until the request ends.
  *
- * @param request calls `hold` with the size of its images in bytes of Base64, then reads them
+ * @param request calls `reserve` with the size of its images in bytes of Base64, then reads them
  */
 export async function withInputs<T>(
   inputBudget: InputBudget,
   signal: AbortSignal,
-  request: (hold: (bytes: number) => Promise<void>) => Promise<T>,
+  request: (reserve: (bytes: number) => Promise<void>) => Promise<T>,
 ): Promise<LoadedInputs<T>> {
-  let held = 0;
+  let reserved = 0;
   try {
     const result = await request(async (bytes) => {
       if (bytes === 0) return;
       await inputBudget.take(bytes, signal);
-      held = bytes;
+      reserved = bytes;
     });
     return { result };
   } catch (error) {
@@ -126,7 +126,7 @@ export async function withInputs<T>(
     if (signal.aborted && error === signal.reason) return { unread: aborted };
     throw error;
   } finally {
-    if (held > 0) inputBudget.give(held);
+    if (reserved > 0) inputBudget.give(reserved);
   }
 }
 

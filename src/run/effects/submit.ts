@@ -54,8 +54,8 @@ export async function submit(
   const extending = extendsParent(request) ? parentTaskId : undefined;
   if (extendsParent(request) && extending === undefined)
     throw new Error(`Internal error: video ${record.key} has no task to extend.`);
-  return await withInputs(inputBudget, signal, async (hold) => {
-    const { images, mask } = await pictures(record, sources, request.mask, ports, hold, signal);
+  return await withInputs(inputBudget, signal, async (reserve) => {
+    const { images, mask } = await pictures(record, sources, request.mask, ports, reserve, signal);
     const extended = extending === undefined ? {} : { taskId: extending };
     return await service.begin({ kind, fields, images, ...mask, ...extended, ...shared }, signal);
   });
@@ -67,8 +67,8 @@ export async function checkMask(
   ports: SubmitPorts,
   signal: AbortSignal,
 ): Promise<SaveFailure | undefined> {
-  const loaded = await withInputs(ports.inputBudget, signal, async (hold) => {
-    await modalMask(record, ports, hold, signal);
+  const loaded = await withInputs(ports.inputBudget, signal, async (reserve) => {
+    await modalMask(record, ports, reserve, signal);
   });
   return 'unread' in loaded ? loaded.unread : undefined;
 }
@@ -82,8 +82,8 @@ export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal
   const { taskId } = modal;
   // A prompt suggested by a describe is not part of the request. It is looked up here, also above a remix.
   const { prompt = nearestPrompt(record, lookup) } = request.fields;
-  return await withInputs(inputBudget, signal, async (hold) => {
-    const mask = await modalMask(record, ports, hold, signal);
+  return await withInputs(inputBudget, signal, async (reserve) => {
+    const mask = await modalMask(record, ports, reserve, signal);
     return await service.modal(
       {
         taskId,
@@ -100,14 +100,14 @@ export async function confirmModal(record: JobRecord, ports: SubmitPorts, signal
 async function modalMask(
   record: JobRecord,
   { inputs, lookup }: SubmitPorts,
-  hold: (bytes: number) => Promise<void>,
+  reserve: (bytes: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<InlineImage | undefined> {
   const { request, pressed } = record;
   if (request.press === undefined || request.mask === undefined) return undefined;
   if (pressed !== undefined && !mayTakeMask(pressed)) return undefined;
   const size = sizeOfParent(record, lookup);
-  await hold(encoded(largestMask));
+  await reserve(encoded(largestMask));
   const result = await inputs.mask({ ...maskOf(request.mask, record), size, form: 'white' }, signal);
   return inlined(read(result));
 }
@@ -124,12 +124,12 @@ async function pictures(
   sources: readonly ImageSource[],
   mask: MaskSource | undefined,
   { inputs, lookup }: SubmitPorts,
-  hold: (bytes: number) => Promise<void>,
+  reserve: (bytes: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Pictures> {
   const all = sources.flatMap((source): readonly Shown[] => shownImages(source, record.files, lookup));
   const bytes = all.reduce((sum, image) => sum + image.bytes, 0);
-  await hold(bytes + (mask === undefined ? 0 : encoded(largestMask)));
+  await reserve(bytes + (mask === undefined ? 0 : encoded(largestMask)));
   const loaded: LoadedImage[] = [];
   // One at a time, so that a request does not open many files or connections at once.
   for (const { source } of all) loaded.push(read(await inputs.load(source, signal)));

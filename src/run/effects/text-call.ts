@@ -77,9 +77,9 @@ async function withRequest<T>(
   signal: AbortSignal,
   call: (request: TextCallRequest) => Promise<T>,
 ): Promise<LoadedInputs<T>> {
-  return await withInputs(inputBudget, signal, async (hold) => {
+  return await withInputs(inputBudget, signal, async (reserve) => {
     const turns = conversationOf(record, lookup);
-    await hold(turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0));
+    await reserve(turns.flatMap(imagesIn).reduce((sum, image) => sum + image.bytes, 0));
     return await call(await requestOf(record, turns, inputs, signal));
   });
 }

@@ -17,7 +17,7 @@ import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
 import type { TaskClaims } from '../../state/store.ts';
 import type { Route } from '../events.ts';
-import type { Hold } from '../ports.ts';
+import type { Lease } from '../ports.ts';
 
 /**
  * The reason for reading a task: the buttons of a parent, its progress, fresh links to its files, whether an unanswered confirm of its
@@ -66,8 +66,8 @@ export interface TaskWatch {
 
 /** An active job: its record and its next request. Plain data, replaced as a whole. */
 export interface Job {
-  /** Lease of the slice that the job runs for. Absent: a run on one machine. */
-  readonly hold?: Hold;
+  /** Lease of the job's slice. Absent: a run on one machine. */
+  readonly lease?: Lease;
   readonly record: JobRecord;
   readonly nextRequest: NextRequest;
   /** Number of operations from the root of the chain; a finished round of function calls counts as one. */
@@ -143,7 +143,7 @@ export type Send =
 export interface PollTarget {
   readonly key: string;
   readonly taskId: string;
-  readonly hold?: Hold;
+  readonly lease?: Lease;
 }
 
 /** A task as a poll shows it, with the claims on its id in the state, where they were read. */
@@ -286,11 +286,11 @@ export function newJob(record: JobRecord, depth: number, parentTaskId: string | 
 }
 
 /** Returns the job with the lease of the earlier job. */
-export const heldAs = ({ hold }: { readonly hold?: Hold | undefined }, job: Job): Job =>
-  hold === undefined || job.hold !== undefined ? job : { ...job, hold };
+export const withLease = ({ lease }: { readonly lease?: Lease | undefined }, job: Job): Job =>
+  lease === undefined || job.lease !== undefined ? job : { ...job, lease };
 
 /** Returns the name of a lease in records. */
-export const holdName = ({ slice, epoch }: Hold): string => `${slice}/${epoch}`;
+export const leaseName = ({ slice, epoch }: Lease): string => `${slice}/${epoch}`;
 
 /** Whether a job without a task waits before it requests a task slot again. */
 export const restsOutside = ({ nextRequest }: Job): boolean =>

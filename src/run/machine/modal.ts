@@ -3,7 +3,7 @@ import { suggestedBy } from '../../plan/button-match.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import type { SubmitResult } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, holdName, type Job, type JobContext, type JobStep, type NextRequest } from './job.ts';
+import { become, type Job, type JobContext, type JobStep, leaseName, type NextRequest } from './job.ts';
 import { mustAskWhose, sameMomentMs } from './ownership.ts';
 import { modalLag } from './retry/modal-lag.ts';
 import { afterAll, defer, restAfter, retryLater, retryUnread } from './retry/retry.ts';
@@ -99,7 +99,7 @@ export function modalNow(job: Job, context: JobContext): JobStep {
     attempts: record.attempts + Number(modal.sent > 0),
     speed,
     submittedAt: now,
-    submittedBy: job.hold && holdName(job.hold),
+    submittedBy: job.lease && leaseName(job.lease),
     sender: undefined,
     error: undefined,
   });

@@ -137,12 +137,12 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
 export function unconfirmedBy(record: JobRecord, task: Task, context: JobContext): readonly string[] {
   if (record.claimed || task.state === 'unfinished') return [];
   const rivals = rivalsOf(record, context);
-  const held = rivals.filter(
+  const holders = rivals.filter(
     ({ status, taskId }) => taskId === record.taskId && (status === 'done' || status === 'saving'),
   );
-  if (held.length === 0) return [];
+  if (holders.length === 0) return [];
   const owner = ownerOf(record, rivals, task, context);
-  return held.filter((other) => other !== owner).map(({ key }) => key);
+  return holders.filter((other) => other !== owner).map(({ key }) => key);
 }
 
 function ownerOf(

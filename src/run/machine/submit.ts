@@ -4,7 +4,7 @@ import type { JobError, JobRecord } from '../../plan/job.ts';
 import { begunFrom } from '../../plan/resolve/lineage.ts';
 import type { SubmitResult, Task } from '../../service/image-service.ts';
 import type { ServiceFailure, ServiceResult } from '../../service/result.ts';
-import { become, holdName, type Job, type JobContext, type JobStep, type NextRequest } from './job.ts';
+import { become, type Job, type JobContext, type JobStep, leaseName, type NextRequest } from './job.ts';
 import { firstModalRequest, modalOpened } from './modal.ts';
 import { withExisting } from './ownership.ts';
 import { buttonError, pressError } from './retry/button-error.ts';
@@ -151,7 +151,7 @@ export function submitNow(job: Job, context: JobContext): JobStep {
     attempts: begun.attempts + 1,
     speed: context.speed,
     submittedAt: now,
-    submittedBy: job.hold && holdName(job.hold),
+    submittedBy: job.lease && leaseName(job.lease),
     pressed: job.fresh?.button,
     // The result will come from the task that is pressed now, whatever the record says.
     parentTaskId: job.parentTaskId ?? begun.parentTaskId,
@@ -255,8 +255,8 @@ function onFailure(job: Job, failure: ServiceFailure, context: JobContext): JobS
         ? retrySubmit(job, failure, context)
         : settle(job, 'in-doubt', inDoubtError(failure), context.now);
     case 'retry': {
-      const hold = context.retry.ambiguous === 'hold' && !isUnmade(failure);
-      return hold
+      const staysInDoubt = context.retry.ambiguous === 'hold' && !isUnmade(failure);
+      return staysInDoubt
         ? settle(job, 'in-doubt', inDoubtError(failure), context.now)
         : retrySubmit(job, failure, context);
     }

@@ -8,10 +8,10 @@ import {
   type Asked,
   become,
   type CallResult,
-  holdName,
   type Job,
   type JobContext,
   type JobStep,
+  leaseName,
   type NextRequest,
 } from './job.ts';
 import { replacing } from './redo.ts';
@@ -28,7 +28,7 @@ export function askNow(job: Job, { now }: JobContext): JobStep {
   const record = become(job.record, 'submitting', {
     attempts: job.record.attempts + 1,
     submittedAt: now,
-    submittedBy: job.hold && holdName(job.hold),
+    submittedBy: job.lease && leaseName(job.lease),
     sender: undefined,
     error: undefined,
     finishedAt: undefined,

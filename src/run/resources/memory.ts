@@ -21,7 +21,7 @@ export function everyMinute(clock: Clock, call: () => void): () => void {
 /** The work of a run that uses memory. */
 interface Work {
   readonly requests: number;
-  readonly held: { readonly jobs: number; readonly cells: number };
+  readonly inMemory: { readonly jobs: number; readonly cells: number };
 }
 
 /**
@@ -42,7 +42,7 @@ export function watchMachine(
     guard(() => {
       disk?.look();
       if (memory !== undefined)
-        emit({ type: 'run:memory', requests: work.requests, ...work.held, ...memory() });
+        emit({ type: 'run:memory', requests: work.requests, ...work.inMemory, ...memory() });
     }),
   );
 }

@@ -17,7 +17,7 @@ export function pollBatch(state: SchedulerState, first: Job): void {
     const { job: next, send } = step(job, { type: 'granted' }, jobContext(state, job));
     placeJob(state, job, next);
     return send?.kind === 'fetch'
-      ? [{ key: job.record.key, taskId: send.taskId, ...(job.hold && { hold: job.hold }) }]
+      ? [{ key: job.record.key, taskId: send.taskId, ...(job.lease && { lease: job.lease }) }]
       : [];
   });
   state.routes.onSent('poll', state.now, targets[0]?.key);
@@ -35,7 +35,7 @@ export function onBatchPolled(
   const result = deferred(answer, routes.queues.poll.lane().isServing(now));
   const isUnlisted = hasNoListing(result);
   // A job that was lost, and possibly taken up again, is polled by its own requests.
-  const isHeld = ({ key, hold }: PollTarget): boolean => jobs.get(key)?.hold === hold;
+  const isLeased = ({ key, lease }: PollTarget): boolean => jobs.get(key)?.lease === lease;
   if (isUnlisted) state.pollsBatches = false;
   else
     noteOutcome(state, {
@@ -46,7 +46,7 @@ export function onBatchPolled(
       kind: state.kinds.polls,
     });
   lane.pace.withdraw(key, now);
-  for (const [key, event] of pollResults(targets.filter(isHeld), result)) {
+  for (const [key, event] of pollResults(targets.filter(isLeased), result)) {
     const job = jobs.get(key);
     if (job?.record.taskId === undefined) continue;
     // The task was not polled, so this is not a failed read.

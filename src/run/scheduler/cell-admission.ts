@@ -4,9 +4,9 @@ import { isSettled, type JobRecord, type JobSpec, needsOf } from '../../plan/job
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
-import { heldAs, type Job } from '../machine/job.ts';
+import { type Job, withLease } from '../machine/job.ts';
 import { jobForSlot } from '../machine/resume.ts';
-import type { Hold } from '../ports.ts';
+import type { Lease } from '../ports.ts';
 import { closeCell, leaveCell } from './drain.ts';
 import { placeJob, recoverJob, takeUp } from './place-job.ts';
 import { redoOf, redosWaiting } from './redo-orders.ts';
@@ -30,7 +30,7 @@ export function admitCells(state: SchedulerState): void {
     }
     const cell = canOpenCell(state) ? cells.incoming.shift() : undefined;
     if (cell === undefined) return;
-    visitCell(state, cells.open.open(cell, slices.takeHold(cell)));
+    visitCell(state, cells.open.open(cell, slices.takeLease(cell)));
     if (isAtEnd(state)) state.jobs.beginEnd();
     // The next tick opens the other cells. None of them was deferred to the end, and nothing else may happen that opens a cell.
     if (canOpenCell(state) && state.isLong()) return;
@@ -70,7 +70,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     return;
   }
   if (isFirst) outbox.emit({ type: 'cell:open', cell: open.cell.number });
-  while (recoverJobs(state, slots) || beginRedos(state, slots, open.hold))
+  while (recoverJobs(state, slots) || beginRedos(state, slots, open.lease))
     slots = options.resolve(open.cell, lookup);
   const waiting = new Set<string>();
   const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
@@ -100,7 +100,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     }
     if (active === undefined) {
       hasRevived ||= slot.record !== undefined && isSettled(slot.record.status);
-      begin(state, job, open.hold);
+      begin(state, job, open.lease);
       // The job's kind turned out to be closed.
       if (jobs.get(key) === undefined) {
         isLeft = true;
@@ -188,7 +188,7 @@ const isOver = ({ status, outdated, waitsForRedo }: Slot): boolean =>
  *
  * @returns false where there is none
  */
-function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | undefined): boolean {
+function beginRedos(state: SchedulerState, slots: readonly Slot[], lease: Lease | undefined): boolean {
   if (state.lifecycle.isEnding) return false;
   const jobs = new Map<string, Job>();
   for (const slot of slots) {
@@ -205,7 +205,7 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], hold: Hold | 
   const below = keysBelow(slots, jobs);
   const first = [...jobs.values()].filter(({ record }) => !below.has(record.key));
   if (first.length === 0) throw new Error('Internal error: jobs of a cell come from themselves.');
-  for (const job of first) begin(state, job, hold);
+  for (const job of first) begin(state, job, lease);
   return true;
 }
 
@@ -217,8 +217,8 @@ function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
   return jobForSlot(slot, lineage, options.settings, redosWaiting(state), options.invocation, now);
 }
 
-function begin(state: SchedulerState, job: Job, hold: Hold | undefined): void {
-  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, job.record.key) }, job));
+function begin(state: SchedulerState, job: Job, lease: Lease | undefined): void {
+  placeJob(state, undefined, withLease({ lease: takeUp(state, lease, job.record.key) }, job));
 }
 
 const isChosen = ({ options: { steps } }: SchedulerState, { step }: Slot): boolean =>

@@ -15,7 +15,7 @@ import type {
   Send,
 } from '../machine/job.ts';
 import { unmatchedCode } from '../machine/retry/fail-reason.ts';
-import type { CellBatch, Hold } from '../ports.ts';
+import type { CellBatch, Lease } from '../ports.ts';
 
 /** An input of the scheduler. */
 export type RunInput =
@@ -25,10 +25,10 @@ export type RunInput =
   | ({ readonly type: 'cells' } & CellBatch)
   /** The result of an effect for a slice, which may have been lost meanwhile. */
   | { readonly type: 'result'; readonly effect: Effect; readonly input: RunInput }
-  /** Other workers hold a part of a durable commit. */
-  | { readonly type: 'refused'; readonly commit: RunCommit; readonly others: HeldByOthers }
+  /** Other workers have taken over a part of a durable commit. */
+  | { readonly type: 'refused'; readonly commit: RunCommit; readonly others: TakenByOthers }
   /** Another worker has taken a slice over. */
-  | { readonly type: 'lost'; readonly hold: Hold }
+  | { readonly type: 'lost'; readonly lease: Lease }
   /** Slices of dead workers wait to be taken over, or no longer do. */
   | { readonly type: 'orphans'; readonly areThere: boolean }
   /** The awaited jobs of other workers were read again, with the late facts about them. */
@@ -106,7 +106,7 @@ export interface RunCommit {
   readonly effects: readonly Effect[];
   readonly events: readonly RunEvent[];
   /** Leases for which the records were decided, by job key. Absent: a run on one machine. */
-  readonly holds?: ReadonlyMap<string, Hold>;
+  readonly leases?: ReadonlyMap<string, Lease>;
   /** Facts received for slices that were lost. Absent: none. */
   readonly heard?: readonly LateFact[];
   /** Progress of redo orders with these records, by job key. Absent: unchanged. */
@@ -118,28 +118,28 @@ export const isOfOneJob = ({ send }: Pick<Effect, 'send'>): boolean =>
   send.kind !== 'list' && !(send.kind === 'fetch' && send.why === 'overdue');
 
 /** Whether both are the same slice under the same epoch. */
-export const isSameHold = (one: Hold | undefined, other: Hold): boolean =>
+export const isSameLease = (one: Lease | undefined, other: Lease): boolean =>
   one?.slice === other.slice && one.epoch === other.epoch;
 
-/** The part of a commit that other workers hold. */
-export interface HeldByOthers {
+/** The part of a commit that other workers have taken over. */
+export interface TakenByOthers {
   /** Keys that another slice wrote first. */
   readonly refused: ReadonlySet<string>;
   /** Slices that were taken over. */
-  readonly lost: readonly Hold[];
+  readonly lost: readonly Lease[];
 }
 
 /**
- * Returns the part of a commit that no other worker holds. A poll of several tasks is sent anyway, because this worker may hold some of
- * them. Events of closed cells that depend on unwritten records are removed.
+ * Returns the part of a commit that no other worker has taken over. A poll of several tasks is sent anyway, because some of them may still
+ * be this worker's. Events of closed cells that depend on unwritten records are removed.
  */
-export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers): RunCommit {
-  const { holds, records, attempts, effects, events, redos } = commit;
-  const isMine = (key: string, hold = holds?.get(key)): boolean =>
-    !refused.has(key) && !lost.some((slice) => isSameHold(hold, slice));
+export function withoutOthers(commit: RunCommit, { refused, lost }: TakenByOthers): RunCommit {
+  const { leases, records, attempts, effects, events, redos } = commit;
+  const isMine = (key: string, lease = leases?.get(key)): boolean =>
+    !refused.has(key) && !lost.some((slice) => isSameLease(lease, slice));
   const isSaid = (event: RunEvent): boolean =>
     event.type === 'slice:end'
-      ? !lost.some((slice) => isSameHold(event, slice))
+      ? !lost.some((slice) => isSameLease(event, slice))
       : !('key' in event) || isMine(event.key);
   const isWhole =
     lost.length === 0 && records.every(({ key, status }) => !refused.has(key) || !isSettled(status));
@@ -149,7 +149,7 @@ export function withoutOthers(commit: RunCommit, { refused, lost }: HeldByOthers
     attempts: attempts.filter(({ key }) => isMine(key)),
     ...(redos !== undefined && { redos: new Map([...redos].filter(([key]) => isMine(key))) }),
     effects: effects.filter(
-      (effect) => !isOfOneJob(effect) || isMine(effect.job.record.key, effect.job.hold),
+      (effect) => !isOfOneJob(effect) || isMine(effect.job.record.key, effect.job.lease),
     ),
     events: events.filter(isSaid).map((event) => (isWhole ? event : withoutClosing(event))),
   };
@@ -164,11 +164,11 @@ export class Outbox {
   #records = new Map<string, JobRecord>();
   /** Records of the commit that is being written. */
   #committing: Map<string, JobRecord> | undefined;
-  #committingHolds: ReadonlyMap<string, Hold> = new Map();
+  #committingLeases: ReadonlyMap<string, Lease> = new Map();
   #attempts: Attempt[] = [];
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
-  #holds = new Map<string, Hold>();
+  #leases = new Map<string, Lease>();
   #heard: LateFact[] = [];
   #redos = new Map<string, RedoChange>();
   #committingRedos = new Map<string, RedoChange>();
@@ -178,10 +178,10 @@ export class Outbox {
     return this.#records.get(key) ?? this.#committing?.get(key);
   }
 
-  /** @param hold lease for which the record was decided */
-  write(record: JobRecord, hold?: Hold): void {
+  /** @param lease lease for which the record was decided */
+  write(record: JobRecord, lease?: Lease): void {
     this.#records.set(record.key, record);
-    if (hold !== undefined) this.#holds.set(record.key, hold);
+    if (lease !== undefined) this.#leases.set(record.key, lease);
   }
 
   /** Notes the progress of a redo order, which becomes durable with the job's last written record. */
@@ -200,18 +200,18 @@ export class Outbox {
   }
 
   /** Drops the decisions about a job for this slice, which belong to another worker now. @returns the effects not yet taken */
-  forget(key: string, slice: Hold): readonly Effect[] {
-    const isOf = ({ job: { record, hold }, send }: Effect): boolean =>
-      send.kind !== 'list' && record.key === key && isSameHold(hold, slice);
+  forget(key: string, slice: Lease): readonly Effect[] {
+    const isOf = ({ job: { record, lease }, send }: Effect): boolean =>
+      send.kind !== 'list' && record.key === key && isSameLease(lease, slice);
     const effects = this.#effects.filter(isOf);
     this.#effects = this.#effects.filter((effect) => !isOf(effect));
-    if (isSameHold(this.#committingHolds.get(key), slice)) {
+    if (isSameLease(this.#committingLeases.get(key), slice)) {
       this.#committing?.delete(key);
       this.#committingRedos.delete(key);
     }
-    if (!isSameHold(this.#holds.get(key), slice)) return effects;
+    if (!isSameLease(this.#leases.get(key), slice)) return effects;
     this.#records.delete(key);
-    this.#holds.delete(key);
+    this.#leases.delete(key);
     this.#redos.delete(key);
     this.#attempts = this.#attempts.filter((attempt) => attempt.key !== key);
     this.#events = this.#events.filter((event) => !('key' in event) || event.key !== key);
@@ -219,13 +219,15 @@ export class Outbox {
   }
 
   /** Returns the lease for which this job's record was decided, while it is not durable. */
-  holdOf(key: string): Hold | undefined {
-    return this.#holds.get(key) ?? (this.#committing?.has(key) ? this.#committingHolds.get(key) : undefined);
+  leaseOf(key: string): Lease | undefined {
+    return (
+      this.#leases.get(key) ?? (this.#committing?.has(key) ? this.#committingLeases.get(key) : undefined)
+    );
   }
 
   /** Drops the event that reports the end of this slice. */
-  forgetEnd(slice: Hold): void {
-    this.#events = this.#events.filter((event) => event.type !== 'slice:end' || !isSameHold(event, slice));
+  forgetEnd(slice: Lease): void {
+    this.#events = this.#events.filter((event) => event.type !== 'slice:end' || !isSameLease(event, slice));
   }
 
   /** Drops all events that report closed slices: their cells are to be resolved once more. */
@@ -234,12 +236,14 @@ export class Outbox {
   }
 
   /** Returns the keys of the jobs that were decided for this slice and are not durable. */
-  keysOf(slice: Hold): readonly string[] {
-    const decided = [...this.#committingHolds, ...this.#holds].flatMap(([key, hold]) =>
-      isSameHold(hold, slice) ? [key] : [],
+  keysOf(slice: Lease): readonly string[] {
+    const decided = [...this.#committingLeases, ...this.#leases].flatMap(([key, lease]) =>
+      isSameLease(lease, slice) ? [key] : [],
     );
     // A requeued commit may stand behind later decisions for the same slice, which was taken again.
-    const toSend = this.#effects.flatMap(({ job }) => (isSameHold(job.hold, slice) ? [job.record.key] : []));
+    const toSend = this.#effects.flatMap(({ job }) =>
+      isSameLease(job.lease, slice) ? [job.record.key] : [],
+    );
     return [...decided, ...toSend];
   }
 
@@ -294,18 +298,18 @@ export class Outbox {
       attempts: this.#attempts,
       effects: this.#effects,
       events: this.#events,
-      ...(this.#holds.size > 0 && { holds: this.#holds }),
+      ...(this.#leases.size > 0 && { leases: this.#leases }),
       ...(this.#heard.length > 0 && { heard: this.#heard }),
       ...(this.#redos.size > 0 && { redos: new Map(this.#redos) }),
     };
     this.#committing = this.#records;
-    this.#committingHolds = this.#holds;
+    this.#committingLeases = this.#leases;
     this.#committingRedos = this.#redos;
     this.#records = new Map();
     this.#attempts = [];
     this.#effects = [];
     this.#events = [];
-    this.#holds = new Map();
+    this.#leases = new Map();
     this.#heard = [];
     this.#redos = new Map();
     return commit;
@@ -314,7 +318,7 @@ export class Outbox {
   /** Reports that the taken commit is durable: the store shows its records from now on. */
   onDurable(): void {
     this.#committing = undefined;
-    this.#committingHolds = new Map();
+    this.#committingLeases = new Map();
     this.#committingRedos = new Map();
   }
 
@@ -322,12 +326,12 @@ export class Outbox {
    * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the later
    * record counts.
    */
-  requeue({ records, attempts, effects, events, holds, heard = [], redos }: RunCommit): void {
+  requeue({ records, attempts, effects, events, leases, heard = [], redos }: RunCommit): void {
     const since = this.#records;
     this.onDurable();
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
-    this.#holds = new Map([...(holds ?? []), ...this.#holds]);
+    this.#leases = new Map([...(leases ?? []), ...this.#leases]);
     this.#redos = new Map([...(redos ?? []), ...this.#redos]);
     this.#heard = [...heard, ...this.#heard];
     this.#attempts = [...attempts, ...this.#attempts];

@@ -43,9 +43,9 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   return undefined;
 }
 
-/** Reads a task past its deadline, to see whether it still takes a slot. No slice is held for that, and no run waits for the answer. */
-function lookAtOverdue(state: SchedulerState, held: Job): void {
-  const { hold: _, ...job } = held;
+/** Reads a task past its deadline, to see whether it still takes a slot. No lease is kept for that, and no run waits for the answer. */
+function lookAtOverdue(state: SchedulerState, overdue: Job): void {
+  const { lease: _, ...job } = overdue;
   const { key, taskId = '' } = job.record;
   state.jobs.overdue.looks();
   state.jobs.overdue.lookLater(job, lookAgainAt(state));

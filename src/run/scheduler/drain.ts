@@ -38,7 +38,7 @@ export function leaveUnsaved(state: SchedulerState, job: Job): void {
  */
 export function leaveCell({ cells, outbox, slices, lifecycle }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
-  if (!lifecycle.isEnding) slices.closeCell(open.hold);
+  if (!lifecycle.isEnding) slices.closeCell(open.lease);
   outbox.emit({ type: 'cell:left', cell: open.cell.number });
 }
 
@@ -52,7 +52,7 @@ function leaveCells(state: SchedulerState, cells: Iterable<OpenCell>): void {
 /** Closes an open cell in which nothing is left to do. */
 export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenCell): void {
   cells.open.close(open);
-  slices.closeCell(open.hold, open.hasMore);
+  slices.closeCell(open.lease, open.hasMore);
   outbox.emit({ type: 'cell:close', cell: open.cell.number });
 }
 

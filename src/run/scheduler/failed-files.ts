@@ -38,10 +38,10 @@ export function noteSaved(
 }
 
 /**
- * Holds a job whose file was given up while no file can be downloaded: a later run downloads the file without paying. While the run begins
- * no new tasks, it retries failures that may pass.
+ * Suspends a job whose file was given up while no file can be downloaded: a later run downloads the file without paying. While the run
+ * begins no new tasks, it retries failures that may pass.
  */
-export function holdUnsaved(state: SchedulerState, before: Job, failed: Job, failure: SaveFailure): void {
+export function suspendUnsaved(state: SchedulerState, before: Job, failed: Job, failure: SaveFailure): void {
   const { kinds, jobs, now, options } = state;
   const { key } = before.record;
   const mayPass = failure.class === 'retry' || failure.class === 'throttle';

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../plan/job.ts';
 import { begunFrom, lineageNow } from '../../plan/resolve/lineage.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
-import { type FetchReason, heldAs, type Job, type JobEvent, type SeenTask } from '../machine/job.ts';
+import { type FetchReason, type Job, type JobEvent, type SeenTask, withLease } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
 import { unconfirmedBy } from '../machine/ownership.ts';
 import { hasOtherButton } from '../machine/retry/button-freshness.ts';
@@ -11,11 +11,11 @@ import { hasNoListing } from '../machine/search/listing.ts';
 import { visitDueCells } from './cell-admission.ts';
 import { isPaid, routeOf } from './commit.ts';
 import { drain } from './drain.ts';
-import { holdUnsaved } from './failed-files.ts';
+import { suspendUnsaved } from './failed-files.ts';
 import { jobContext } from './job-context.ts';
 import { noteOutcome, noteTask } from './kind-results.ts';
 import { noteFailedRedo, placeJob, returnToCells } from './place-job.ts';
-import { holdRefused } from './refused-jobs.ts';
+import { suspendRefused } from './refused-jobs.ts';
 import type { KindState } from './routes/kinds.ts';
 import { failureOf } from './routes/outcome.ts';
 import { taskOf } from './state/queries.ts';
@@ -49,7 +49,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
     redoError,
     refusal,
   } = step(job, event, jobContext(state, job));
-  const next = heldAs(job, made);
+  const next = withLease(job, made);
   if (event.type === 'fetched') noteLost(state, job, next, event.result);
   if (hasOtherButton(job, next)) buttons.distrust();
   if (attempt !== undefined) outbox.attempt(attempt);
@@ -67,9 +67,9 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   }
   const refused = kind && refusedJob(state, kind, job, next, event, refusal);
   if (event.type === 'saved' && !event.result.ok && isGivenUp(state, job, next))
-    holdUnsaved(state, job, next, event.result.error);
+    suspendUnsaved(state, job, next, event.result.error);
   else if (kind === undefined || refused === undefined) placeJob(state, job, next);
-  else holdRefused(state, kind, job, ...refused);
+  else suspendRefused(state, kind, job, ...refused);
   // A task that has ended is polled again while it may turn out to belong to another job.
   const isPolledOn = next.record.status === 'running' && next.record.taskId === job.record.taskId;
   if (
@@ -95,7 +95,7 @@ function noteLost(state: SchedulerState, job: Job, next: Job, result: ServiceRes
   const { lost, jobs, outbox, now } = state;
   if (result.ok) lost.found(job.record.taskId === result.value.id ? job.record : undefined);
   else if (result.error.code === 'service.task-unknown' && !lost.hasFoundLater(job.record)) {
-    const notice = lost.unknown(jobs.held, now);
+    const notice = lost.unknown(jobs.tasksOnService, now);
     if (notice !== undefined) outbox.emit(notice);
   }
   const end = job.lost === undefined && next.lost !== undefined ? lost.lost(next.record) : undefined;

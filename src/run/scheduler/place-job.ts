@@ -3,7 +3,7 @@ import { framesError } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { isOutdated, lineageNow } from '../../plan/resolve/lineage.ts';
-import { heldAs, isParked, type Job } from '../machine/job.ts';
+import { isParked, type Job, withLease } from '../machine/job.ts';
 import { asBefore } from '../machine/redo.ts';
 import {
   adopt,
@@ -15,7 +15,7 @@ import {
   retryOf,
   waitsForParent,
 } from '../machine/resume.ts';
-import type { Hold } from '../ports.ts';
+import type { Lease } from '../ports.ts';
 import { closeCell, drain, leaveJob, leaveUnsaved } from './drain.ts';
 import { redoOf, writeRecord } from './redo-orders.ts';
 import type { KindState } from './routes/kinds.ts';
@@ -40,7 +40,7 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
   if (record.taskId !== before?.record.taskId) state.owners.note(record);
   if (before !== undefined) budget.note(before.record, record);
   // A job that is only added needs no new record: plan and store yield the same job again.
-  if (before !== undefined && before.record !== record) writeRecord(state, record, job.hold);
+  if (before !== undefined && before.record !== record) writeRecord(state, record, job.lease);
   if (before?.record.status !== record.status) {
     outbox.emitStatus(before?.record, record);
     stall.moved(now);
@@ -91,30 +91,30 @@ export function park({ jobs }: SchedulerState, kind: KindState, job: Job): void 
 }
 
 /** Adds a job that an earlier run left unfinished. */
-export function adoptJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
+export function adoptJob(state: SchedulerState, record: JobRecord, lease?: Lease): void {
   // A job whose modal waits for its confirm is left to the cells that need the job.
   if (record.status === 'modal') return;
-  if (isInterrupted(record)) return recoverJob(state, record, hold);
+  if (isInterrupted(record)) return recoverJob(state, record, lease);
   const job = adopt(record, Number.MAX_SAFE_INTEGER, taskOf(state, record.parent));
-  placeJob(state, undefined, heldAs({ hold: takeUp(state, hold, record.key) }, job));
+  placeJob(state, undefined, withLease({ lease: takeUp(state, lease, record.key) }, job));
 }
 
 /** Adds a job for a slice. The last decision about it, for any slice, may not be durable yet; the job continues from there. */
 export function takeUp(
   { slices, outbox }: SchedulerState,
-  hold: Hold | undefined,
+  lease: Lease | undefined,
   key: string,
-): Hold | undefined {
-  const decided = outbox.holdOf(key);
-  return decided === undefined ? slices.takeUp(hold, key) : { ...decided };
+): Lease | undefined {
+  const decided = outbox.leaseOf(key);
+  return decided === undefined ? slices.takeUp(lease, key) : { ...decided };
 }
 
 /** Recovers a job whose request was in flight when an earlier run ended. The cells that need the job add it. */
-export function recoverJob(state: SchedulerState, record: JobRecord, hold?: Hold): void {
+export function recoverJob(state: SchedulerState, record: JobRecord, lease?: Lease): void {
   const { options, budget, outbox } = state;
   const recovered = recoverInterrupted(record, options.startedAt, budget.reserveOf(record));
   budget.note(record, recovered);
-  writeRecord(state, recovered, hold);
+  writeRecord(state, recovered, lease);
   outbox.attempt(interruptedAttempt(record));
   outbox.emitStatus(record, recovered);
 }
@@ -169,12 +169,12 @@ function settle(state: SchedulerState, job: Job): void {
   if (lastPoll && record.status === 'failed' && mayRetry(record, settings) && !lifecycle.isEnding) {
     const parentTaskId = taskOf(state, record.parent);
     const lineage = lineageNow(record, parentTaskId, state.lookup);
-    const again = heldAs(job, begunWith(retryOf(record, depth, parentTaskId), lineage));
+    const again = withLease(job, begunWith(retryOf(record, depth, parentTaskId), lineage));
     const isUnpaid = again.record.status === 'pending';
     if (!waitsForParent(again) && !(isUnpaid && waitsForNewParent(state, record.key)))
       return placeJob(state, undefined, again);
     // A job that this one is based on is being redone: the cell adds this one again after that.
-    writeRecord(state, again.record, job.hold);
+    writeRecord(state, again.record, job.lease);
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
   }

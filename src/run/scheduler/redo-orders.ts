@@ -1,7 +1,7 @@
 import { isSettled, type JobRecord } from '../../plan/job.ts';
 import type { RedoChange } from '../../state/redo-order.ts';
 import { durableForm } from '../machine/redo.ts';
-import type { Hold } from '../ports.ts';
+import type { Lease } from '../ports.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Returns the decided progress of a job's redo order; undefined where no open order names the job. */
@@ -19,10 +19,10 @@ export const redosWaiting = (state: SchedulerState): Pick<ReadonlySet<string>, '
  * Writes a record in its durable form, and the progress of its redo order: both become durable together, so that no run repeats a redo that
  * another one has paid for.
  */
-export function writeRecord(state: SchedulerState, record: JobRecord, hold?: Hold): void {
+export function writeRecord(state: SchedulerState, record: JobRecord, lease?: Lease): void {
   const { outbox } = state;
   const durable = durableForm(record);
-  outbox.write(durable, hold);
+  outbox.write(durable, lease);
   const before = redoOf(state, record.key);
   const after = before && progressOf(before, record, durable);
   if (after !== undefined && after !== before) outbox.noteRedo(record.key, after);

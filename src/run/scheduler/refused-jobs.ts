@@ -7,12 +7,12 @@ import { areAllCellsOpened } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /**
- * Holds a refused job for which nothing was paid: it fails once others of its kind are served, and goes back to pending where its kind
+ * Suspends a refused job for which nothing was paid: it fails once others of its kind are served, and goes back to pending where its kind
  * closes.
  *
  * @param failed the job as it would have settled; absent: the job is tried once more when nothing else is left to do
  */
-export function holdRefused(
+export function suspendRefused(
   state: SchedulerState,
   kind: KindState,
   before: Job,
@@ -29,12 +29,12 @@ export function holdRefused(
   });
   const { fresh: _, refused: __, ...rest } = refused;
   const next = { kind: isTextRequest(request) ? 'ask' : 'task-slot' } as const;
-  const held: Job = { ...rest, record, nextRequest: { kind: 'wait', until: Infinity, next } };
+  const suspended: Job = { ...rest, record, nextRequest: { kind: 'wait', until: Infinity, next } };
   const wasPutBack = before.record.putBack === true;
-  placeJob(state, before, held);
-  if (state.jobs.get(key) !== held) return;
+  placeJob(state, before, suspended);
+  if (state.jobs.get(key) !== suspended) return;
   if (kind.closed !== undefined || (failed === undefined && wasPutBack))
-    return leaveToLaterRun(state, kind, held);
+    return leaveToLaterRun(state, kind, suspended);
   awaitVerdict(state, kind, key, { wasPutBack, ...(failed && { failed }) });
 }
 
@@ -55,7 +55,7 @@ export function failAllRefused(state: SchedulerState, kind: KindState): void {
     if (failed !== undefined) failRefused(state, kind, key, failed);
 }
 
-/** Fails a held job, because others of its kind are served or no better answer can be expected. */
+/** Fails a suspended job, because others of its kind are served or no better answer can be expected. */
 function failRefused(state: SchedulerState, kind: KindState, key: string, failed: Job): void {
   kind.refused.delete(key);
   const job = state.jobs.get(key);
@@ -110,7 +110,7 @@ function areRefusedAlone(state: SchedulerState): boolean {
   const hasNoCells =
     areAllCellsOpened(state) || (options.others !== undefined && cells.incoming.length === 0);
   if (!lifecycle.isEnding && !hasNoCells) return false;
-  let held = 0;
-  for (const { refused } of kinds.all()) held += refused.size;
-  return held > 0 && held >= jobs.size;
+  let suspended = 0;
+  for (const { refused } of kinds.all()) suspended += refused.size;
+  return suspended > 0 && suspended >= jobs.size;
 }

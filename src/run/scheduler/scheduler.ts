@@ -98,7 +98,7 @@ export class Scheduler {
   }
 
   /**
-   * Reports that the taken commit is durable, except what other workers hold by now.
+   * Reports that the taken commit is durable, except the part that other workers have taken over.
    *
    * @returns the durable part, whose effects may be sent
    */
@@ -112,7 +112,7 @@ export class Scheduler {
     if (others.refused.size + others.lost.length > 0)
       this.handle({ type: 'refused', commit, others }, state.now);
     // The work that such a slice waited for may be durable now.
-    else if (state.slices.held.some(({ cells, hasEnded }) => cells === 0 && !hasEnded))
+    else if (state.slices.leased.some(({ cells, hasEnded }) => cells === 0 && !hasEnded))
       this.handle({ type: 'tick' }, state.now);
     return mine;
   }
@@ -204,7 +204,7 @@ export class Scheduler {
   }
 
   /** Number of jobs and cells in memory. */
-  get held(): { readonly jobs: number; readonly cells: number } {
+  get inMemory(): { readonly jobs: number; readonly cells: number } {
     const { jobs, cells } = this.#state;
     return { jobs: jobs.size, cells: cells.open.size };
   }
@@ -222,7 +222,7 @@ function accept(state: SchedulerState, input: RunInput): void {
     case 'refused':
       return onRefused(state, input);
     case 'lost':
-      return loseSlice(state, input.hold);
+      return loseSlice(state, input.lease);
     case 'orphans':
       state.slices.hasOrphans = input.areThere;
       return;
@@ -291,7 +291,10 @@ function onResult(state: SchedulerState, input: JobResult): void {
     needsRecheck(job, input.result, options.settings.retry.attempts);
   // A result about one job alone slows down no other job, and one that is being rechecked does not count yet.
   const isFull =
-    input.type === 'submitted' && isQueueFull(input.result) && jobs.held > 0 && kind?.isServed === true;
+    input.type === 'submitted' &&
+    isQueueFull(input.result) &&
+    jobs.tasksOnService > 0 &&
+    kind?.isServed === true;
   if (!isOpen && (!isDeferral(outcome) || !isOwnFault(job, outcome.route, kind?.tally ?? noTally))) {
     noteOutcome(state, {
       ...withoutKnownWords(

@@ -82,7 +82,7 @@ export function turnOf(
   { from, ...more }: Partial<Turn> & { readonly from?: Pick<EngineStore, 'others'> } = {},
 ): Turn {
   const known = records.flatMap(({ key }) => {
-    const basis = from?.others.holdOf(key)?.basis;
+    const basis = from?.others.leaseOf(key)?.basis;
     return basis === undefined ? [] : [[key, basis] as const];
   });
   return {

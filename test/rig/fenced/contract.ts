@@ -32,7 +32,7 @@ function turnOf(
   { from, ...more }: Partial<Turn> & { readonly from?: FenceWorker } = {},
 ): Turn {
   const basis = records.flatMap(({ key }) => {
-    const known = from?.others.holdOf(key)?.basis;
+    const known = from?.others.leaseOf(key)?.basis;
     return known === undefined ? [] : [[key, known] as const];
   });
   const of = new Map(records.map(({ key }) => [key, slice]));
@@ -103,8 +103,8 @@ export function describeFences(rig: FenceRig): void {
     const winner = commits.findIndex(({ refused }) => refused.size === 0) + 1;
     for (const [at, worker] of workers.entries()) {
       expect(commits[at]).toEqual(at + 1 === winner ? nothing : refusing('equal'));
-      expect(worker.others.holdOf('equal')).toMatchObject({ slice: winner, epoch: 1 });
-      expect(worker.others.holdOf(`own-${at}`)).toMatchObject({ slice: at + 1, epoch: 1 });
+      expect(worker.others.leaseOf('equal')).toMatchObject({ slice: winner, epoch: 1 });
+      expect(worker.others.leaseOf(`own-${at}`)).toMatchObject({ slice: at + 1, epoch: 1 });
     }
   });
 
@@ -121,7 +121,7 @@ export function describeFences(rig: FenceRig): void {
       const again = jobRecord('a', 'submitting', { tries: 1 });
       const taken = await two.commit(turnOf(2, 1, [again], { from: two }));
       expect(taken).toEqual(isResting ? nothing : refusing('a'));
-      expect(two.others.holdOf('a')?.slice).toBe(isResting ? 2 : 1);
+      expect(two.others.leaseOf('a')?.slice).toBe(isResting ? 2 : 1);
       // It is no longer the first one's, however late that hears of it.
       const late = await one.commit(turnOf(1, 1, [jobRecord('a', 'failed')], { from: one }));
       expect(late).toEqual(isResting ? refusing('a') : nothing);

@@ -1,5 +1,5 @@
 import type { Cell } from '../../../src/plan/cell.ts';
-import type { CellBatch, CellSource, Hold, OtherRecords, RunStore } from '../../../src/run/ports.ts';
+import type { CellBatch, CellSource, Lease, OtherRecords, RunStore } from '../../../src/run/ports.ts';
 import type { Committed, Turn } from '../../../src/state/store.ts';
 import { noJobs } from '../no-counts.ts';
 import { type FencedState, holderOf } from './fenced-state.ts';
@@ -45,7 +45,7 @@ export function fencedStore(
     },
     others: {
       invocation: 1,
-      holdOf: (key) => view.holdOf(key),
+      leaseOf: (key) => view.leaseOf(key),
       look: async (keys) => {
         await later();
         return view.read(keys);
@@ -63,7 +63,7 @@ const later = (): Promise<void> =>
 export interface FencedSource extends CellSource {
   readonly ends: readonly string[];
   /** Says that somebody else has taken a slice. */
-  lose(hold: Hold): void;
+  lose(lease: Lease): void;
 }
 
 /** Gives slices of a shared state in the order of their numbers from 1, in batches, each read whole before it is given. */
@@ -73,13 +73,13 @@ export function fencedSource(
   slices: readonly (readonly Cell[])[],
 ): FencedSource {
   const waiting = slices.map((cells, at) => ({ slice: at + 1, cells }));
-  const listeners = new Set<(hold: Hold) => void>();
+  const listeners = new Set<(lease: Lease) => void>();
   const ends: string[] = [];
-  let given: { readonly of: Hold; cells: readonly Cell[] } | undefined;
+  let given: { readonly of: Lease; cells: readonly Cell[] } | undefined;
   return {
     ends,
-    lose: (hold) => {
-      for (const listener of listeners) listener(hold);
+    lose: (lease) => {
+      for (const listener of listeners) listener(lease);
     },
     next: async (most): Promise<CellBatch> => {
       await later();

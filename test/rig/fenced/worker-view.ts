@@ -1,5 +1,5 @@
 import type { Attempt, JobRecord } from '../../../src/plan/job.ts';
-import type { Hold } from '../../../src/run/ports.ts';
+import type { Lease } from '../../../src/run/ports.ts';
 import type { LateFact, TaskClaims, Turn } from '../../../src/state/store.ts';
 import { type FencedState, type Request, type Row, rowsOf } from './fenced-state.ts';
 
@@ -33,7 +33,7 @@ export class WorkerView {
     return this.#rows.get(key)?.redo;
   }
 
-  holdOf(key: string): Hold | undefined {
+  leaseOf(key: string): Lease | undefined {
     const row = this.#rows.get(key);
     return row && { slice: row.slice, epoch: Math.floor(row.rev / 2 ** 32), basis: row.version };
   }

@@ -24,10 +24,10 @@ describe('the bytes of text calls in flight', () => {
     void join('b', 60);
     void join('c', 10);
     await turn();
-    expect([admitted, inputBudget.held]).toEqual([['a'], 60]);
+    expect([admitted, inputBudget.reserved]).toEqual([['a'], 60]);
     inputBudget.give(60);
     await turn();
-    expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c'], 70]);
+    expect([admitted, inputBudget.reserved]).toEqual([['a', 'b', 'c'], 70]);
   });
 
   it('of one call above the limit are admitted alone', async () => {
@@ -52,7 +52,7 @@ describe('the bytes of text calls in flight', () => {
     leaving.abort(new Error('left'));
     await expect(given).rejects.toThrow('left');
     await turn();
-    expect([admitted, inputBudget.held]).toEqual([['a', 'c'], 100]);
+    expect([admitted, inputBudget.reserved]).toEqual([['a', 'c'], 100]);
     await expect(inputBudget.take(1, leaving.signal)).rejects.toThrow('left');
   });
 
@@ -63,7 +63,7 @@ describe('the bytes of text calls in flight', () => {
     for (const name of ['a', 'b', 'c', 'd']) void join(name, 32 * mib);
     void join('e', 1);
     await turn();
-    expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'c', 'd'], 128 * mib]);
+    expect([admitted, inputBudget.reserved]).toEqual([['a', 'b', 'c', 'd'], 128 * mib]);
   });
 
   it('do not let a small call overtake a larger waiting one', async () => {
@@ -78,7 +78,7 @@ describe('the bytes of text calls in flight', () => {
     expect(admitted).toEqual(['a', 'b']);
     inputBudget.give(60);
     await turn();
-    expect([admitted, inputBudget.held]).toEqual([['a', 'b', 'large', 'small'], 95]);
+    expect([admitted, inputBudget.reserved]).toEqual([['a', 'b', 'large', 'small'], 95]);
   });
 
   it('leave no listener on the signal of the run once they were admitted', async () => {
@@ -98,23 +98,23 @@ describe('a request that shows images', () => {
     const inputBudget = new InputBudget(100);
     const run = new AbortController();
     const bug = new Error('Internal error: x');
-    const failing = withInputs(inputBudget, run.signal, async (hold) => {
-      await hold(40);
+    const failing = withInputs(inputBudget, run.signal, async (reserve) => {
+      await reserve(40);
       run.abort();
       throw bug;
     });
     await expect(failing).rejects.toBe(bug);
-    expect(inputBudget.held).toBe(0);
+    expect(inputBudget.reserved).toBe(0);
   });
 
   it('without images does not wait for those of others', async () => {
     const inputBudget = new InputBudget(100);
     await inputBudget.take(1000, never);
-    const request = async (hold: (bytes: number) => Promise<void>) => {
-      await hold(0);
+    const request = async (reserve: (bytes: number) => Promise<void>) => {
+      await reserve(0);
       return 'sent';
     };
     expect(await withInputs(inputBudget, never, request)).toEqual({ result: 'sent' });
-    expect(inputBudget.held).toBe(1000);
+    expect(inputBudget.reserved).toBe(1000);
   });
 });

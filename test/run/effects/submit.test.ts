@@ -25,11 +25,11 @@ function rig(
   const sent: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
   const loaded: InputSource[] = [];
   const masks: MaskRequest[] = [];
-  const held: number[] = [];
+  const reserved: number[] = [];
   const inputBudget = new InputBudget();
   const note = (name: string) => (request: object) => {
     sent.push([name, { ...request }]);
-    held.push(inputBudget.held);
+    reserved.push(inputBudget.reserved);
     return Promise.resolve(accepted);
   };
   const service: ImageService = {
@@ -61,7 +61,7 @@ function rig(
       },
     },
   };
-  return { ports, sent, loaded, masks, held, inputBudget };
+  return { ports, sent, loaded, masks, reserved, inputBudget };
 }
 
 const parent = imagineRecord({
@@ -94,7 +94,7 @@ describe('a submission', () => {
   });
 
   it('shows images from files, addresses and jobs in order, held only while it is in flight', async () => {
-    const { ports, sent, loaded, held, inputBudget } = rig([parent]);
+    const { ports, sent, loaded, reserved, inputBudget } = rig([parent]);
     const record = asks(
       {
         kind: 'imagine',
@@ -110,8 +110,8 @@ describe('a submission', () => {
       { kind: 'artifact', file: 'images/aa.png', mime: 'image/png', sha256: expect.any(String) },
     ]);
     expect(sent[0]?.[1]['images']).toEqual([png, png, png]);
-    expect([held[0] ?? 0, inputBudget.held]).toEqual([expect.any(Number), 0]);
-    expect(held[0]).toBeGreaterThan(0);
+    expect([reserved[0] ?? 0, inputBudget.reserved]).toEqual([expect.any(Number), 0]);
+    expect(reserved[0]).toBeGreaterThan(0);
   });
 
   it.each(['blend', 'describe', 'video'] as const)('of a %s begins from its images', async (kind) => {
@@ -164,7 +164,7 @@ describe('a submission', () => {
     const { ports, sent, inputBudget } = rig([parent], { load: { ok: false, error } });
     const record = entry({ kind: 'describe', images: [{ job: 'aa11' }] });
     expect(await submit(job(record), ports, never)).toEqual({ unread: error });
-    expect([sent, inputBudget.held]).toEqual([[], 0]);
+    expect([sent, inputBudget.reserved]).toEqual([[], 0]);
   });
 
   it('of a click enables remix only for Vary (Region) or where the pipeline sets it', async () => {
@@ -268,7 +268,7 @@ describe('the confirm of a modal', () => {
     expect(await checkMask(region({ status: 'pending' }), ports, never)).toBeUndefined();
     await confirmModal(region(), ports, never);
     expect([masks.length, masks[0]]).toEqual([2, masks[1]]);
-    expect([sent.map(([name]) => name), inputBudget.held]).toEqual([['modal'], 0]);
+    expect([sent.map(([name]) => name), inputBudget.reserved]).toEqual([['modal'], 0]);
     const bare = rig([]);
     expect(await checkMask(clickRecord(), bare.ports, never)).toBeUndefined();
     expect(bare.masks).toEqual([]);
@@ -316,10 +316,10 @@ describe('the inputs of a submission', () => {
       never,
     );
     const ofMask = 4 * Math.ceil(largestMask / 3);
-    expect([bare.held, masked.held]).toEqual([[40], [40 + ofMask]]);
+    expect([bare.reserved, masked.reserved]).toEqual([[40], [40 + ofMask]]);
     const modal = rig([parent]);
     await confirmModal(region, modal.ports, never);
-    expect([modal.held, modal.inputBudget.held]).toEqual([[ofMask], 0]);
+    expect([modal.reserved, modal.inputBudget.reserved]).toEqual([[ofMask], 0]);
   });
 
   it('fit the mask of an edit to the first of its images', async () => {

@@ -27,7 +27,7 @@ function rig(
 ) {
   const asked: TextCallRequest[] = [];
   const kept: KeepRequest[] = [];
-  const held: number[] = [];
+  const reserved: number[] = [];
   const inputBudget = new InputBudget();
   const ports: AskPorts = {
     inputBudget,
@@ -40,7 +40,7 @@ function rig(
       ...noText.text,
       ask: (request) => {
         asked.push(request);
-        held.push(inputBudget.held);
+        reserved.push(inputBudget.reserved);
         return Promise.resolve({ ok: true, value: reply });
       },
     },
@@ -58,7 +58,7 @@ function rig(
       },
     },
   };
-  return { asked, kept, held, carryOut: (record: JobRecord) => ask(record, ports, never) };
+  return { asked, kept, reserved, carryOut: (record: JobRecord) => ask(record, ports, never) };
 }
 
 const hello = textReply({ text: 'Hello.' });
@@ -88,9 +88,9 @@ describe('the images of a text call', () => {
   const own = textRecord({ request: { kind: 'generate', fields: { prompt: 'On.' }, continues: 'first' } });
 
   it('count in full: those of earlier turns, and those that the model made', async () => {
-    const { held, carryOut } = rig(hello, [first]);
+    const { reserved, carryOut } = rig(hello, [first]);
     await carryOut(own);
-    expect(held).toEqual([4 * mib + 'data:image/png;base64,'.length + 100]);
+    expect(reserved).toEqual([4 * mib + 'data:image/png;base64,'.length + 100]);
   });
 
   it('that the model made are sent in the service’s form, without the number of their file', async () => {

@@ -42,7 +42,7 @@ function rig(
   const kept: KeepRequest[] = [];
   const aborted: boolean[] = [];
   const inputBudget = new InputBudget();
-  const held: number[] = [];
+  const reserved: number[] = [];
   const byKey = new Map(records.map((record) => [record.key, record]));
   /** Time passes at once, unless it stands still. */
   const rests: number[] = [];
@@ -62,7 +62,7 @@ function rig(
     text: {
       ask: (request) => {
         asked.push(request);
-        held.push(inputBudget.held);
+        reserved.push(inputBudget.reserved);
         return Promise.resolve(answers.ask?.(request) ?? { ok: true, value: textReply({ text: 'Hello.' }) });
       },
       models: () => Promise.reject(new Error('not asked for')),
@@ -94,7 +94,7 @@ function rig(
     },
   };
   const carryOut = (record: JobRecord, signal = never): Promise<CallResult> => ask(record, ports, signal);
-  return { asked, loaded, kept, aborted, held, rests, inputBudget, carryOut };
+  return { asked, loaded, kept, aborted, reserved, rests, inputBudget, carryOut };
 }
 
 const data = (name: string) => ({ mimeType: 'image/png', data: `data of ${name}` });
@@ -142,7 +142,7 @@ describe('a text call', () => {
 
   it('shows files, addresses and all images of jobs, in order, and holds them only while it is in flight', async () => {
     const grid = imagineRecord({ status: 'done', artifacts: [image(1, 'grid')] });
-    const { asked, loaded, held, inputBudget, carryOut } = rig([grid]);
+    const { asked, loaded, reserved, inputBudget, carryOut } = rig([grid]);
     await carryOut(
       textRecord({
         files: { ab: 'masks/a.png' },
@@ -155,8 +155,8 @@ describe('a text call', () => {
       { kind: 'url', url: 'https://x/y.png' },
     ]);
     expect(asked[0]?.images).toEqual([data('images/grid.png'), data('masks/a.png'), data('https://x/y.png')]);
-    expect(held[0]).toBeGreaterThan(2 * 20 * 1024 * 1024);
-    expect(inputBudget.held).toBe(0);
+    expect(reserved[0]).toBeGreaterThan(2 * 20 * 1024 * 1024);
+    expect(inputBudget.reserved).toBe(0);
   });
 
   it('continues conversations from their beginning, with the images that were shown and made', async () => {
@@ -229,7 +229,7 @@ describe('a text call', () => {
       kind: 'unread',
       error: { code: 'input.missing', class: 'permanent' },
     });
-    expect([asked.length, inputBudget.held]).toEqual([0, 0]);
+    expect([asked.length, inputBudget.reserved]).toEqual([0, 0]);
   });
 
   it('is not made when it continues a reply whose image was never saved, and the error says how to get it', async () => {

@@ -4,11 +4,11 @@ import type { Attempt, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
 import type { Send } from '../../../src/run/machine/job.ts';
 import { unmatchedCode } from '../../../src/run/machine/retry/fail-reason.ts';
-import type { Hold } from '../../../src/run/ports.ts';
+import type { Lease } from '../../../src/run/ports.ts';
 import {
   type Effect,
   isPaid,
-  isSameHold,
+  isSameLease,
   Outbox,
   type RunCommit,
   routeOf,
@@ -88,8 +88,8 @@ describe('the lease of a decided job, and the progress of its redo order', () =>
             last.set(key, epochs);
             if (taken !== undefined) outbox.requeue(taken);
           }
-          const { holds = new Map(), redos = new Map(), records } = outbox.take();
-          expect(new Map([...holds].map(([key, hold]) => [key, hold.epoch]))).toEqual(last);
+          const { leases = new Map(), redos = new Map(), records } = outbox.take();
+          expect(new Map([...leases].map(([key, lease]) => [key, lease.epoch]))).toEqual(last);
           expect(redos).toEqual(new Map([...last].map(([key, epoch]) => [key, redoOf(epoch)])));
           expect(records.map(({ key }) => key).sort()).toEqual([...last.keys()].sort());
         },
@@ -99,21 +99,21 @@ describe('the lease of a decided job, and the progress of its redo order', () =>
 });
 
 /** Decides something about a job for a slice: all that a commit can hold of it. */
-function decide(outbox: Outbox, key: string, hold: Hold): void {
-  outbox.write(record(key), hold);
+function decide(outbox: Outbox, key: string, lease: Lease): void {
+  outbox.write(record(key), lease);
   outbox.attempt({ key, at: epoch, outcome: 'one' });
-  outbox.send({ job: { ...job(record(key)), hold }, send: { kind: 'submit' } });
+  outbox.send({ job: { ...job(record(key)), lease }, send: { kind: 'submit' } });
   outbox.emitStatus(undefined, record(key));
   outbox.noteRedo(key, 'begun');
 }
 
 /** The keys of all that a commit holds of jobs, by what it is. */
-const keysIn = ({ records, attempts, effects, events, holds, redos }: RunCommit) => ({
+const keysIn = ({ records, attempts, effects, events, leases, redos }: RunCommit) => ({
   records: records.map(({ key }) => key),
   attempts: attempts.map(({ key }) => key),
   effects: effects.map(({ job: { record } }) => record.key),
   events: events.flatMap((event) => ('key' in event ? [event.key] : [])),
-  holds: [...(holds ?? new Map()).keys()],
+  leases: [...(leases ?? new Map()).keys()],
   redos: [...(redos ?? new Map()).keys()],
 });
 
@@ -122,7 +122,7 @@ const all = (keys: readonly string[]) => ({
   attempts: keys,
   effects: keys,
   events: keys,
-  holds: keys,
+  leases: keys,
   redos: keys,
 });
 
@@ -130,22 +130,22 @@ const anyHold = fc.record({ slice: fc.integer({ min: 1, max: 2 }), epoch: fc.int
 /** Jobs, each decided for some slice. */
 const anyDecided = fc
   .array(anyHold, { minLength: 1, maxLength: 4 })
-  .map((holds) => holds.map((hold, at) => ({ key: `k${at}`, hold })));
+  .map((leases) => leases.map((lease, at) => ({ key: `k${at}`, lease })));
 
 describe('the part that others hold', () => {
   it('leaves no decision for a lost slice about a job in the next commit, and everything of other jobs', () => {
     fc.assert(
       fc.property(anyDecided, anyHold, fc.boolean(), (decided, lost, isRequeued) => {
         const outbox = new Outbox();
-        for (const { key, hold } of decided) decide(outbox, key, hold);
+        for (const { key, lease } of decided) decide(outbox, key, lease);
         if (isRequeued) outbox.requeue(outbox.take());
         expect(new Set(outbox.keysOf(lost))).toEqual(
-          new Set(decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [key] : []))),
+          new Set(decided.flatMap(({ key, lease }) => (isSameLease(lease, lost) ? [key] : []))),
         );
         const forgotten = decided.flatMap(({ key }) => outbox.forget(key, lost));
-        const left = decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [] : [key]));
+        const left = decided.flatMap(({ key, lease }) => (isSameLease(lease, lost) ? [] : [key]));
         expect(forgotten.map(({ job: { record } }) => record.key)).toEqual(
-          decided.flatMap(({ key, hold }) => (isSameHold(hold, lost) ? [key] : [])),
+          decided.flatMap(({ key, lease }) => (isSameLease(lease, lost) ? [key] : [])),
         );
         expect(keysIn(outbox.take())).toEqual(all(left));
       }),
@@ -156,13 +156,13 @@ describe('the part that others hold', () => {
     fc.assert(
       fc.property(anyDecided, fc.array(anyHold, { maxLength: 2 }), fc.nat(), (decided, lost, chosen) => {
         const outbox = new Outbox();
-        for (const { key, hold } of decided) decide(outbox, key, hold);
+        for (const { key, lease } of decided) decide(outbox, key, lease);
         const refused = new Set(decided.flatMap(({ key }, at) => ((chosen >> at) & 1 ? [key] : [])));
         const mine = withoutOthers(outbox.take(), { refused, lost });
-        const left = decided.flatMap(({ key, hold }) =>
-          refused.has(key) || lost.some((one) => isSameHold(hold, one)) ? [] : [key],
+        const left = decided.flatMap(({ key, lease }) =>
+          refused.has(key) || lost.some((one) => isSameLease(lease, one)) ? [] : [key],
         );
-        expect({ ...keysIn(mine), holds: left }).toEqual(all(left));
+        expect({ ...keysIn(mine), leases: left }).toEqual(all(left));
       }),
     );
   });
@@ -179,7 +179,7 @@ describe('the part that others hold', () => {
     outbox.requeue(taken);
     expect([outbox.keysOf(earlier), outbox.keysOf(later)]).toEqual([['a'], ['a']]);
     expect(outbox.forget('a', earlier)).toHaveLength(1);
-    expect(keysIn(outbox.take())).toMatchObject({ records: ['a'], effects: [], holds: ['a'] });
+    expect(keysIn(outbox.take())).toMatchObject({ records: ['a'], effects: [], leases: ['a'] });
   });
 });
 

@@ -239,7 +239,7 @@ describe('the numbers that a run reports of itself', () => {
     const { scheduler, commit } = await started(grid(9), { limits: { tasks: 3, requests: 2 } });
     const [first = '', second = ''] = paidKeys(commit);
     expect(scheduler.invocation).toBe(2);
-    expect([scheduler.submits, scheduler.tasks, scheduler.requests, scheduler.held]).toEqual([
+    expect([scheduler.submits, scheduler.tasks, scheduler.requests, scheduler.inMemory]).toEqual([
       2,
       3,
       2,
@@ -249,7 +249,7 @@ describe('the numbers that a run reports of itself', () => {
     respond(scheduler, second, epoch + 2, failure('service.too-large', 'permanent', { status: 413 }));
     // The third job's turn has come, and a job of the next cell has room.
     expect([scheduler.submits, scheduler.tasks, scheduler.requests]).toEqual([4, 3, 2]);
-    expect(scheduler.held).toEqual({ jobs: 3, cells: 3 });
+    expect(scheduler.inMemory).toEqual({ jobs: 3, cells: 3 });
     expect([scheduler.tokens, scheduler.redosFailed]).toEqual([0, 0]);
   });
 

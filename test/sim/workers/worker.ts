@@ -3,7 +3,7 @@ import type { Cell } from '../../../src/plan/cell.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { slicesOf } from '../../../src/run/commit-writer.ts';
-import type { CellBatch, Hold, RunSettings, SliceBatch } from '../../../src/run/ports.ts';
+import type { CellBatch, Lease, RunSettings, SliceBatch } from '../../../src/run/ports.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
 import type { Committed, Turn } from '../../../src/state/store.ts';
@@ -66,7 +66,7 @@ export class SimWorker {
   readonly #scheduler: Scheduler;
   readonly #rooms: TaskShare | undefined;
   /** Every hold that it ever had. */
-  readonly #holds: Hold[] = [];
+  readonly #leases: Lease[] = [];
   /** Those that have not ended. */
   readonly #kept = new Set<string>();
   /** Slices whose cells were given before what was left of them. */
@@ -116,7 +116,7 @@ export class SimWorker {
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
         invocation,
-        holdOf: (key) => this.#view.holdOf(key),
+        leaseOf: (key) => this.#view.leaseOf(key),
         look: (keys) => Promise.resolve(this.#view.read(keys)),
       },
       ...(this.#rooms && { shared: { rooms: this.#rooms } }),
@@ -137,7 +137,7 @@ export class SimWorker {
   /** A worker that holds a slice before it adopts what was left takes for its own and not begun what it finds there. */
   #lookup(key: string): JobRecord | undefined {
     const record = this.#view.get(key);
-    const slice = this.#view.holdOf(key)?.slice;
+    const slice = this.#view.leaseOf(key)?.slice;
     if (record?.status !== 'submitting' || slice === undefined || !this.#unadopted.has(slice)) return record;
     const { submittedAt: _, ...begun } = record;
     return { ...begun, status: 'pending' };
@@ -202,19 +202,19 @@ export class SimWorker {
     if (ms > leaseMs) this.#world.auditor.longCuts += 1;
     time.after(2 * leaseMs, () => {
       if (this.isDead || this.hasEnded || !this.isCut) return;
-      for (const hold of this.#kept) {
-        state.silence(hold);
-        this.#silent.add(hold);
+      for (const lease of this.#kept) {
+        state.silence(lease);
+        this.#silent.add(lease);
       }
       const silent = [...this.#silent];
       // Until then it may hear of the last text call that may have left.
       time.after(textMs - leaseMs / 2, () => {
-        for (const hold of silent) state.end(hold);
+        for (const lease of silent) state.end(lease);
       });
     });
     this.#later(ms, () => {
-      for (const hold of this.#holds)
-        if (this.#silent.has(holderOf(hold.slice, hold.epoch))) this.#input({ type: 'lost', hold });
+      for (const lease of this.#leases)
+        if (this.#silent.has(holderOf(lease.slice, lease.epoch))) this.#input({ type: 'lost', lease });
     });
   }
 
@@ -275,7 +275,7 @@ export class SimWorker {
     this.isDead = true;
     auditor.killed(this.name);
     auditor.uncounted += this.#uncounted;
-    const holders = this.#holds.map(({ slice, epoch }) => holderOf(slice, epoch));
+    const holders = this.#leases.map(({ slice, epoch }) => holderOf(slice, epoch));
     time.after(chance.whole(500, 20_000, 'found dead', this.name), () => {
       for (const holder of holders) state.end(holder);
     });
@@ -294,7 +294,7 @@ export class SimWorker {
   #turn(): void {
     if (this.#isCommitting) return;
     const commit = this.#scheduler.takeCommit();
-    const { records, attempts, effects, holds, heard = [], redos } = commit;
+    const { records, attempts, effects, leases, heard = [], redos } = commit;
     if (records.length + attempts.length + heard.length + effects.filter(isPaid).length === 0)
       return this.#onCommitted(commit, undefined);
     this.#isCommitting = true;
@@ -304,7 +304,7 @@ export class SimWorker {
       attempts,
       heard,
       ...(redos && { redos }),
-      ...(holds && { slices: slicesOf(holds) }),
+      ...(leases && { slices: slicesOf(leases) }),
     };
     this.#send(commit, this.#view.request(turn));
   }
@@ -391,16 +391,16 @@ export class SimWorker {
 
   #finish(kind: string): void {
     if (kind !== 'complete') this.#world.auditor.breaks('nothing', `${this.name} ended: ${kind}`);
-    for (const { slice, epoch } of this.#holds) this.#world.state.end(holderOf(slice, epoch));
+    for (const { slice, epoch } of this.#leases) this.#world.state.end(holderOf(slice, epoch));
     this.#world.rooms?.leave(this.name);
     this.hasEnded = true;
   }
 
   #carryOut(effect: Effect): void {
     const { auditor, gateway, time, scenario } = this.#world;
-    const { hold } = effect.job;
-    if (isPaid(effect) && hold !== undefined) {
-      if (this.#silent.has(holderOf(hold.slice, hold.epoch)))
+    const { lease } = effect.job;
+    if (isPaid(effect) && lease !== undefined) {
+      if (this.#silent.has(holderOf(lease.slice, lease.epoch)))
         return this.#reach(() =>
           this.#later(1, () => this.#input({ type: 'result', effect, input: unsent(effect) })),
         );
@@ -414,7 +414,7 @@ export class SimWorker {
       if (isPaid(effect) && this.#mishap('before hearing') && this.isDead) return;
       this.#later(0, () => {
         auditor.hears(this, effect, input);
-        this.#input(effect.job.hold === undefined ? input : { type: 'result', effect, input });
+        this.#input(effect.job.lease === undefined ? input : { type: 'result', effect, input });
       });
     });
   }
@@ -453,10 +453,10 @@ export class SimWorker {
       const { epoch } = state.claim(slice);
       this.#world.holders.set(slice, this.name);
       this.#orphans.onTaken();
-      for (const hold of this.#holds)
-        if (hold.slice === slice && this.#kept.has(holderOf(slice, hold.epoch)))
-          this.#input({ type: 'lost', hold });
-      this.#holds.push({ slice, epoch });
+      for (const lease of this.#leases)
+        if (lease.slice === slice && this.#kept.has(holderOf(slice, lease.epoch)))
+          this.#input({ type: 'lost', lease });
+      this.#leases.push({ slice, epoch });
       this.#kept.add(holderOf(slice, epoch));
       this.#mishap('after claim');
       this.#later(this.#latency('claim'), () => {
@@ -471,7 +471,7 @@ export class SimWorker {
     else this.#later(5, () => this.#settled(commit, then));
   }
 
-  #load({ slice, epoch }: Hold, cells: readonly Cell[]): void {
+  #load({ slice, epoch }: Lease, cells: readonly Cell[]): void {
     const { state, mutant } = this.#world;
     this.#prefetch(cells, new Set(), () => {
       if (this.isCut || this.#isBehind) return this.#reach(() => this.#load({ slice, epoch }, cells));
@@ -513,7 +513,7 @@ export class SimWorker {
     );
   }
 
-  #end({ slice, epoch }: Hold, how: 'closed' | 'waits' | 'lost'): void {
+  #end({ slice, epoch }: Lease, how: 'closed' | 'waits' | 'lost'): void {
     const { queue, state, mutant } = this.#world;
     this.#kept.delete(holderOf(slice, epoch));
     this.#later(this.#latency('end'), () =>
@@ -545,10 +545,10 @@ export class SimWorker {
     const { queue, state, scenario } = this.#world;
     this.#later(scenario.leaseMs / 3, () => {
       if (this.isCut || this.#isBehind) return this.#reach(() => this.#keep());
-      for (const hold of this.#holds) {
-        if (!this.#kept.has(holderOf(hold.slice, hold.epoch))) continue;
-        if (state.epochOf(hold.slice) === hold.epoch) queue.keep(hold.slice);
-        else this.#input({ type: 'lost', hold });
+      for (const lease of this.#leases) {
+        if (!this.#kept.has(holderOf(lease.slice, lease.epoch))) continue;
+        if (state.epochOf(lease.slice) === lease.epoch) queue.keep(lease.slice);
+        else this.#input({ type: 'lost', lease });
       }
       this.#orphans.count(this.#kept.size);
       this.#keep();

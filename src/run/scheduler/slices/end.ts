@@ -1,6 +1,6 @@
 import type { SliceEnd } from '../../events.ts';
 import { restsOutside } from '../../machine/job.ts';
-import type { Hold } from '../../ports.ts';
+import type { Lease } from '../../ports.ts';
 import { leaveCell } from '../drain.ts';
 import { lacksRoom, withoutRoomMs } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
@@ -16,28 +16,28 @@ const waitMs = 2000;
  */
 export function endSlices(state: SchedulerState): boolean {
   const { slices, jobs, lifecycle, now } = state;
-  if (slices.held.length === 0 && slices.ending.size === 0) return false;
+  if (slices.leased.length === 0 && slices.ending.size === 0) return false;
   let hasGivenBack = false;
-  for (const hold of slices.ending) if (!slices.isHearing(hold)) end(state, hold, 'lost');
-  for (const held of slices.held) {
-    if (!held.isWhole || held.hasEnded || lifecycle.isHalted) continue;
-    const isIdle = (): boolean => [...jobs.all()].every(({ hold }) => hold?.slice !== held.slice);
-    if (held.cells === 0) {
-      if (isIdle() && isWritten(state, held))
-        end(state, held, held.looksAgain || held.kept.size > 0 ? 'waits' : 'closed');
+  for (const lease of slices.ending) if (!slices.isHearing(lease)) end(state, lease, 'lost');
+  for (const leased of slices.leased) {
+    if (!leased.isWhole || leased.hasEnded || lifecycle.isHalted) continue;
+    const isIdle = (): boolean => [...jobs.all()].every(({ lease }) => lease?.slice !== leased.slice);
+    if (leased.cells === 0) {
+      if (isIdle() && isWritten(state, leased))
+        end(state, leased, leased.looksAgain || leased.kept.size > 0 ? 'waits' : 'closed');
       continue;
     }
-    const isWaiting = onlyWaits(state, held) && isIdle();
+    const isWaiting = onlyWaits(state, leased) && isIdle();
     const mostMs = isWaiting
       ? waitMs
-      : lacksRoom(state) && isUnbegun(state, held)
+      : lacksRoom(state) && isUnbegun(state, leased)
         ? withoutRoomMs
         : undefined;
-    if (mostMs === undefined) delete held.waitsSince;
+    if (mostMs === undefined) delete leased.waitsSince;
     else {
-      held.waitsSince ??= now;
-      if (now - held.waitsSince < mostMs) continue;
-      end(state, held, 'waits');
+      leased.waitsSince ??= now;
+      if (now - leased.waitsSince < mostMs) continue;
+      end(state, leased, 'waits');
       hasGivenBack = true;
     }
   }
@@ -48,16 +48,16 @@ export function endSlices(state: SchedulerState): boolean {
  * Whether all decisions for a slice are durable, except those that are done. Until then, a cell of another slice could take up the job
  * under this slice after it was closed.
  */
-const isWritten = ({ outbox }: SchedulerState, held: Hold): boolean =>
-  outbox.keysOf(held).every((key) => (outbox.record(key)?.status ?? 'done') === 'done');
+const isWritten = ({ outbox }: SchedulerState, leased: Lease): boolean =>
+  outbox.keysOf(leased).every((key) => (outbox.record(key)?.status ?? 'done') === 'done');
 
 /** Whether a slice has nothing in flight: its jobs, if any, wait for a task slot, and their decisions are durable. */
-const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Hold): boolean =>
+const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Lease): boolean =>
   [...jobs.all()].every(
     (job) =>
-      job.hold?.slice !== slice ||
+      job.lease?.slice !== slice ||
       ((job.nextRequest.kind === 'task-slot' || restsOutside(job)) &&
-        outbox.holdOf(job.record.key) === undefined),
+        outbox.leaseOf(job.record.key) === undefined),
   );
 
 /** Whether all remaining cells of a slice are open, and wait only for jobs of others. */
@@ -66,24 +66,24 @@ function onlyWaits(
   { slice, cells: left }: { slice: number; cells: number },
 ) {
   if (slices.awaited.size === 0) return false;
-  const open = [...cells.open.all()].filter(({ hold }) => hold?.slice === slice);
+  const open = [...cells.open.all()].filter(({ lease }) => lease?.slice === slice);
   return (
     open.length === left &&
     open.every(({ waiting }) => waiting.size > 0 && [...waiting].every((key) => slices.awaited.has(key)))
   );
 }
 
-function end(state: SchedulerState, hold: Hold, how: SliceEnd): void {
+function end(state: SchedulerState, lease: Lease, how: SliceEnd): void {
   const { slices, jobs, cells, outbox } = state;
-  const { slice, epoch } = hold;
+  const { slice, epoch } = lease;
   if (how === 'waits') {
-    for (const job of jobs.all()) if (job.hold?.slice === slice) forgetJob(state, job);
-    cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== slice);
-    for (const open of cells.open.all()) if (open.hold?.slice === slice) leaveCell(state, open);
+    for (const job of jobs.all()) if (job.lease?.slice === slice) forgetJob(state, job);
+    cells.incoming = cells.incoming.filter((cell) => slices.leaseOf(cell)?.slice !== slice);
+    for (const open of cells.open.all()) if (open.lease?.slice === slice) leaveCell(state, open);
   }
-  if (how === 'lost') slices.ending.delete(hold);
-  const held = slices.heldAs(hold);
-  if (held !== undefined) held.hasEnded = true;
-  const belowDoubt = how === 'closed' && held?.belowDoubt === true;
+  if (how === 'lost') slices.ending.delete(lease);
+  const leased = slices.ofLease(lease);
+  if (leased !== undefined) leased.hasEnded = true;
+  const belowDoubt = how === 'closed' && leased?.belowDoubt === true;
   outbox.emit({ type: 'slice:end', slice, epoch, how, ...(belowDoubt && { belowDoubt }) });
 }

@@ -2,12 +2,12 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { LateFact } from '../../../state/store.ts';
 import type { Job } from '../../machine/job.ts';
 import { factDecided, submissionOf } from '../../machine/search/late-fact.ts';
-import type { Hold } from '../../ports.ts';
+import type { Lease } from '../../ports.ts';
 import {
   type Effect,
   isOfOneJob,
   isPaid,
-  isSameHold,
+  isSameLease,
   type RunCommit,
   type RunInput,
   routeOf,
@@ -16,36 +16,37 @@ import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
 import type { SchedulerState } from '../state/state.ts';
 
-/** Forgets the decisions of a commit that others hold. */
+/** Forgets the decisions of a commit that other workers have taken over. */
 export function onRefused(
   state: SchedulerState,
   { commit, others }: Extract<RunInput, { type: 'refused' }>,
 ): void {
-  for (const hold of others.lost) loseSlice(state, hold, commit);
+  for (const lease of others.lost) loseSlice(state, lease, commit);
   for (const key of others.refused) {
-    const hold = commit.holds?.get(key);
+    const lease = commit.leases?.get(key);
     for (const effect of commit.effects) if (isOf(effect, key)) unsend(state, effect);
     const job = state.jobs.get(key);
     // A cell may have been closed because of a decision that was not written.
     if (job === undefined) lookAgain(state);
-    // This worker may now hold the slice that wrote the key first.
-    if (job !== undefined && hold !== undefined && isSameHold(job.hold, hold)) forgetJob(state, job);
+    // This worker may have leased the slice that wrote the key first since then.
+    if (job !== undefined && lease !== undefined && isSameLease(job.lease, lease)) forgetJob(state, job);
     else releaseCells(state, key);
   }
 }
 
 /** Resolves all cells once more before any slice is closed. */
 function lookAgain({ slices, outbox }: SchedulerState): void {
-  for (const held of slices.held) held.looksAgain = true;
+  for (const leased of slices.leased) leased.looksAgain = true;
   outbox.reopen();
 }
 
 const isOf = (effect: Effect, key: string): boolean => isOfOneJob(effect) && effect.job.record.key === key;
 
-/** Forgets a job that another slice holds. Its cells are resolved again. */
+/** Forgets a job that belongs to another slice now. Its cells are resolved again. */
 export function forgetJob(state: SchedulerState, job: Job): void {
   const { key } = job.record;
-  if (job.hold !== undefined) for (const effect of state.outbox.forget(key, job.hold)) unsend(state, effect);
+  if (job.lease !== undefined)
+    for (const effect of state.outbox.forget(key, job.lease)) unsend(state, effect);
   drop(state, job);
   state.kinds.forget(key);
   state.slices.forget(key);
@@ -74,18 +75,18 @@ export function unsend({ routes, budget, now }: SchedulerState, effect: Effect):
  *
  * @param commit the commit that was not written for the slice, or whose effects must not be sent any more
  */
-export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit): void {
+export function loseSlice(state: SchedulerState, lease: Lease, commit?: RunCommit): void {
   const { slices, jobs, cells, outbox, kinds } = state;
-  const isMine = (one: { readonly hold?: Hold }): boolean => isSameHold(one.hold, hold);
+  const isMine = (one: { readonly lease?: Lease }): boolean => isSameLease(one.lease, lease);
   const effects = (commit?.effects ?? []).filter(({ job, send }) => isMine(job) && send.kind !== 'list');
   for (const effect of effects) unsend(state, effect);
   const taken = new Map(
     (commit?.records ?? [])
-      .filter(({ key }) => isSameHold(commit?.holds?.get(key), hold))
+      .filter(({ key }) => isSameLease(commit?.leases?.get(key), lease))
       .map((record) => [record.key, record] as const),
   );
   const active = [...jobs.all()].filter(isMine).map(({ record }) => record.key);
-  const decided = new Set([...taken.keys(), ...active, ...outbox.keysOf(hold)]);
+  const decided = new Set([...taken.keys(), ...active, ...outbox.keysOf(lease)]);
   // The records of a commit that is being written are visible to cells of slices taken since, including this one.
   if (decided.size > 0) lookAgain(state);
   for (const key of decided) {
@@ -93,7 +94,7 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
     // The record in memory: the durable form of a redo that was given back shows the task that stays.
     const own = job !== undefined && isMine(job) ? job.record : undefined;
     const record = own ?? outbox.record(key) ?? taken.get(key);
-    const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, hold)];
+    const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, lease)];
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
     for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
     slices.forget(key);
@@ -103,12 +104,12 @@ export function loseSlice(state: SchedulerState, hold: Hold, commit?: RunCommit)
     }
     if (job === undefined || isMine(job)) releaseCells(state, key);
   }
-  if (slices.heldAs(hold) === undefined) return;
-  cells.incoming = cells.incoming.filter((cell) => slices.holdOf(cell)?.slice !== hold.slice);
+  if (slices.ofLease(lease) === undefined) return;
+  cells.incoming = cells.incoming.filter((cell) => slices.leaseOf(cell)?.slice !== lease.slice);
   for (const open of cells.open.all()) if (isMine(open)) leaveCell(state, open);
-  slices.drop(hold.slice);
-  outbox.forgetEnd(hold);
-  slices.ending.add(hold);
+  slices.drop(lease.slice);
+  outbox.forgetEnd(lease);
+  slices.ending.add(lease);
 }
 
 /** Returns what is certain about the submissions of a job whose slice is lost. Results of requests in flight follow later. */
@@ -130,7 +131,7 @@ function factsOf(
 }
 
 /** Handles a commit that is not durable and becomes part of the next one, without what was lost meanwhile. */
-export function onRequeued(state: SchedulerState, { holds = new Map() }: RunCommit): void {
-  for (const hold of new Set<Hold>(holds.values()))
-    if (state.slices.heldAs(hold) === undefined) loseSlice(state, hold);
+export function onRequeued(state: SchedulerState, { leases = new Map() }: RunCommit): void {
+  for (const lease of new Set<Lease>(leases.values()))
+    if (state.slices.ofLease(lease) === undefined) loseSlice(state, lease);
 }

@@ -2,28 +2,28 @@ import type { Committed } from '../../../state/store.ts';
 import { factOfCall } from '../../machine/late-answer.ts';
 import { factOf, isLast, submissionOf } from '../../machine/search/late-fact.ts';
 import { tokensUsed } from '../../machine/text-call.ts';
-import type { Hold } from '../../ports.ts';
+import type { Lease } from '../../ports.ts';
 import {
   type Effect,
-  type HeldByOthers,
   isPaid,
-  isSameHold,
+  isSameLease,
   type RunCommit,
   type RunInput,
   routeOf,
+  type TakenByOthers,
 } from '../commit.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { unsend } from './lose.ts';
 
-/** Returns the part of a commit that others hold: reported by the store, or lost while the commit was written. */
+/** Returns the part of a commit that other workers have taken over: as the store reports, or as its slice was lost while it was written. */
 export function othersOf(
   { slices }: SchedulerState,
-  { holds = new Map() }: RunCommit,
+  { leases = new Map() }: RunCommit,
   { refused, lost }: Committed = nobody,
-): HeldByOthers {
-  const gone = new Map<number, Hold>();
-  for (const hold of holds.values())
-    if (lost.has(hold.slice) || slices.heldAs(hold) === undefined) gone.set(hold.slice, hold);
+): TakenByOthers {
+  const gone = new Map<number, Lease>();
+  for (const lease of leases.values())
+    if (lost.has(lease.slice) || slices.ofLease(lease) === undefined) gone.set(lease.slice, lease);
   return { refused, lost: [...gone.values()] };
 }
 
@@ -34,11 +34,11 @@ export function withIntents(state: SchedulerState, commit: RunCommit): RunCommit
   if (state.options.others === undefined) return commit;
   const records = new Map(commit.records.map((record) => [record.key, record]));
   const isIntended = (effect: Effect): boolean => {
-    const { record, hold } = effect.job;
+    const { record, lease } = effect.job;
     const intent = records.get(record.key) ?? state.lookup(record.key);
-    const by = commit.holds?.get(record.key) ?? state.jobs.get(record.key)?.hold;
+    const by = commit.leases?.get(record.key) ?? state.jobs.get(record.key)?.lease;
     const isSent = intent?.status === 'submitting' && isLast(intent, submissionOf(record));
-    return !isPaid(effect) || hold === undefined || (isSent && isSameHold(by, hold));
+    return !isPaid(effect) || lease === undefined || (isSent && isSameLease(by, lease));
   };
   for (const effect of commit.effects) if (!isIntended(effect)) unsend(state, effect);
   return { ...commit, effects: commit.effects.filter(isIntended) };
@@ -56,7 +56,7 @@ export function onResultFor(
   const heard =
     input.type === 'asked' && submission !== undefined ? factOfCall(submission, input.result) : undefined;
   // Only for the same lease: a job that was forgotten and taken up again gets no earlier result.
-  if (send.kind === 'list' || state.jobs.get(job.record.key)?.hold === job.hold) {
+  if (send.kind === 'list' || state.jobs.get(job.record.key)?.lease === job.lease) {
     if (heard !== undefined) slices.answers.set(job.record.key, heard);
     return true;
   }
@@ -79,13 +79,13 @@ export function onResultFor(
 /** Notes that the effects of a commit are sent; earlier decisions are durable. */
 export function onSent({ slices }: SchedulerState, { records, effects, events }: RunCommit): void {
   for (const event of events)
-    if (event.type === 'slice:end' && slices.heldAs(event) !== undefined) slices.drop(event.slice);
+    if (event.type === 'slice:end' && slices.ofLease(event) !== undefined) slices.drop(event.slice);
   for (const record of records)
     if (record.status !== 'submitting' || !isLast(record, slices.sent.get(record.key)))
       slices.forget(record.key);
   for (const effect of effects) {
     const { job, send } = effect;
-    if (job.hold === undefined || !isPaid(effect)) continue;
+    if (job.lease === undefined || !isPaid(effect)) continue;
     slices.paid.add(effect);
     const submission = submissionOf(job.record);
     if (send.kind === 'submit' && submission !== undefined) slices.sent.set(job.record.key, submission);

@@ -43,7 +43,7 @@ export class ActiveJobs implements Load {
   readonly routes: Routes;
   #tasksWithin = 0;
   readonly #overdue = new OverdueTasks();
-  #held = 0;
+  #tasksOnService = 0;
   /** Number of these tasks that the service has not known for a minute. */
   #lost = 0;
   /** True while the service knows no task. Then only one new task at a time is begun, to test whether the service keeps it. */
@@ -127,13 +127,13 @@ export class ActiveJobs implements Load {
   }
 
   /** Number of tasks that the service has. */
-  get held(): number {
-    return this.#held;
+  get tasksOnService(): number {
+    return this.#tasksOnService;
   }
 
   /** The same, with the submissions in flight. */
   get #onService(): number {
-    return this.#held - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
+    return this.#tasksOnService - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
   }
 
   /** Number of tasks that the service works on at once. */
@@ -339,7 +339,7 @@ export class ActiveJobs implements Load {
       return;
     }
     if (takesTaskSlot(job)) this.#tasksWithin += by;
-    if (takesTaskSlot(job) && isOnService(job.record)) this.#held += by;
+    if (takesTaskSlot(job) && isOnService(job.record)) this.#tasksOnService += by;
     if (takesTaskSlot(job) && job.lost !== undefined) this.#lost += by;
     if (takesTaskSlot(job) && job.record.status === 'modal') this.#open += by;
     if (job.record.status === 'saving') this.#saving += by;

@@ -1,11 +1,11 @@
 import type { Cell } from '../../../plan/cell.ts';
-import type { Hold } from '../../ports.ts';
+import type { Lease } from '../../ports.ts';
 
 /** A cell whose jobs are in progress. */
 export interface OpenCell {
   readonly cell: Cell;
   /** Lease of the cell's slice. Absent: a run on one machine. */
-  readonly hold?: Hold;
+  readonly lease?: Lease;
   /** Keys of the cell's unsettled jobs; the cell closes when none is left. */
   readonly waiting: Set<string>;
   /** True where further jobs may follow from those in `waiting`; undefined until the first visit. */
@@ -48,8 +48,8 @@ export class OpenCells {
     return [...this.#open.values()];
   }
 
-  open(cell: Cell, hold?: Hold): OpenCell {
-    const opened: OpenCell = { cell, waiting: new Set(), ...(hold && { hold }) };
+  open(cell: Cell, lease?: Lease): OpenCell {
+    const opened: OpenCell = { cell, waiting: new Set(), ...(lease && { lease }) };
     this.#open.set(cell.number, opened);
     return opened;
   }

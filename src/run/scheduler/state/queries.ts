@@ -57,15 +57,15 @@ export const wantsCells = (state: SchedulerState): boolean => {
   return cells.incoming.length < jobs.slots || maySearchSlices(state);
 };
 
-/** Largest number of slices held at once by a worker that may begin nothing. */
+/** Largest number of slices that a worker leases at once while it may begin nothing. */
 const mostWithoutRoom = 8;
 
-/** How long a worker that may begin nothing holds a slice in which nothing is in flight, ms. */
+/** How long a worker that may begin nothing keeps a slice in which nothing is in flight, ms. */
 export const withoutRoomMs = 5000;
 
 /**
  * Whether this worker was granted none of the shared task slots, and has no task whose end would free one. The tasks of a dead worker take
- * slots until others hold its slices: if all waited for slots, none would ever be free.
+ * slots until others have leased its slices: if all waited for slots, none would ever be free.
  */
 export const lacksRoom = ({ options, lifecycle, jobs }: SchedulerState): boolean =>
   options.others !== undefined &&
@@ -76,12 +76,14 @@ export const lacksRoom = ({ options, lifecycle, jobs }: SchedulerState): boolean
 
 const maySearchSlices = (state: SchedulerState): boolean =>
   lacksRoom(state) &&
-  state.slices.held.filter(({ isWhole, hasEnded }) => isWhole && !hasEnded).length < mostWithoutRoom;
+  state.slices.leased.filter(({ isWhole, hasEnded }) => isWhole && !hasEnded).length < mostWithoutRoom;
 
 /** Returns when a worker that may begin nothing gives the next slice back, Unix ms; undefined where there is none. */
 export function givesBackAt(state: SchedulerState): number | undefined {
   if (!lacksRoom(state)) return undefined;
-  const since = state.slices.held.flatMap(({ hasEnded, waitsSince }) => (hasEnded ? [] : (waitsSince ?? [])));
+  const since = state.slices.leased.flatMap(({ hasEnded, waitsSince }) =>
+    hasEnded ? [] : (waitsSince ?? []),
+  );
   return since.length === 0 ? undefined : Math.min(...since) + withoutRoomMs;
 }
 

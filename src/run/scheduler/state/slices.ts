@@ -2,11 +2,11 @@ import type { Cell } from '../../../plan/cell.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import type { LateFact } from '../../../state/store.ts';
 import type { Submission } from '../../machine/search/late-fact.ts';
-import type { Hold, LeftRecord, OtherRecords } from '../../ports.ts';
+import type { Lease, LeftRecord, OtherRecords } from '../../ports.ts';
 import type { Effect } from '../commit.ts';
 
-/** A slice that this worker holds. */
-export interface HeldSlice extends Hold {
+/** A slice that this worker has leased. */
+export interface LeasedSlice extends Lease {
   /** Number of its cells that are not closed, open or not. */
   cells: number;
   /** True where the worker has all cells of the slice. */
@@ -21,17 +21,17 @@ export interface HeldSlice extends Hold {
   looksAgain?: true;
   /**
    * Unfinished records of the slice that are not taken up yet, by key, because a cell of another slice had begun them here. While this
-   * slice is held, no other worker writes such a record.
+   * lease lasts, no other worker writes such a record.
    */
   readonly kept: Map<string, LeftRecord>;
 }
 
-/** The slices that this worker holds or has lost, and their requests in flight. Empty on one machine. */
+/** The slices that this worker has leased or lost, and their requests in flight. Empty on one machine. */
 export class Slices {
   readonly #others: OtherRecords | undefined;
-  readonly #held = new Map<number, HeldSlice>();
+  readonly #leased = new Map<number, LeasedSlice>();
   /** Leases of the unopened cells, by cell number. */
-  readonly #holds = new Map<number, Hold>();
+  readonly #leases = new Map<number, Lease>();
   /** Keys of the jobs of other workers that open cells wait for. */
   readonly awaited = new Set<string>();
   /** Paid requests that were sent and have no result yet. */
@@ -41,7 +41,7 @@ export class Slices {
   /** Results of text calls that are not durable, by job key. */
   readonly answers = new Map<string, LateFact>();
   /** Lost slices with a paid request in flight. */
-  readonly ending = new Set<Hold>();
+  readonly ending = new Set<Lease>();
   /** True while slices of dead workers wait to be taken over. */
   hasOrphans = false;
 
@@ -55,85 +55,85 @@ export class Slices {
     this.answers.delete(key);
   }
 
-  get held(): readonly HeldSlice[] {
-    return [...this.#held.values()];
+  get leased(): readonly LeasedSlice[] {
+    return [...this.#leased.values()];
   }
 
-  /** Notes that this worker holds the slice, or gets more of its cells. */
-  hold(slice: number, epoch: number): HeldSlice {
-    const held = this.#held.get(slice) ?? { slice, epoch, cells: 0, isWhole: false, kept: new Map() };
-    this.#held.set(slice, held);
-    return held;
+  /** Notes that this worker has leased the slice, or gets more of its cells. */
+  lease(slice: number, epoch: number): LeasedSlice {
+    const leased = this.#leased.get(slice) ?? { slice, epoch, cells: 0, isWhole: false, kept: new Map() };
+    this.#leased.set(slice, leased);
+    return leased;
   }
 
-  /** Returns the slice as it is held now, under any epoch. */
-  of(slice: number): HeldSlice | undefined {
-    return this.#held.get(slice);
+  /** Returns the slice as it is leased now, whatever the epoch. */
+  of(slice: number): LeasedSlice | undefined {
+    return this.#leased.get(slice);
   }
 
   /** Returns the slice of this lease; undefined where it was lost or given back. */
-  heldAs({ slice, epoch }: Hold): HeldSlice | undefined {
-    const held = this.#held.get(slice);
-    return held?.epoch === epoch ? held : undefined;
+  ofLease({ slice, epoch }: Lease): LeasedSlice | undefined {
+    const leased = this.#leased.get(slice);
+    return leased?.epoch === epoch ? leased : undefined;
   }
 
   drop(slice: number): void {
-    this.#held.delete(slice);
-    for (const [cell, hold] of this.#holds) if (hold.slice === slice) this.#holds.delete(cell);
+    this.#leased.delete(slice);
+    for (const [cell, lease] of this.#leases) if (lease.slice === slice) this.#leases.delete(cell);
   }
 
   /** Adds cells of this slice that wait to be opened. */
-  give(cells: readonly Cell[], held: HeldSlice): void {
-    held.cells += cells.length;
-    const hold: Hold = { slice: held.slice, epoch: held.epoch };
-    for (const { number } of cells) this.#holds.set(number, hold);
+  give(cells: readonly Cell[], leased: LeasedSlice): void {
+    leased.cells += cells.length;
+    const lease: Lease = { slice: leased.slice, epoch: leased.epoch };
+    for (const { number } of cells) this.#leases.set(number, lease);
   }
 
   /** Returns the lease of a cell that is not open yet. */
-  holdOf({ number }: Cell): Hold | undefined {
-    return this.#holds.get(number);
+  leaseOf({ number }: Cell): Lease | undefined {
+    return this.#leases.get(number);
   }
 
   /** Notes that a cell is opened. @returns its lease */
-  takeHold({ number }: Cell): Hold | undefined {
-    const hold = this.#holds.get(number);
-    this.#holds.delete(number);
-    return hold;
+  takeLease({ number }: Cell): Lease | undefined {
+    const lease = this.#leases.get(number);
+    this.#leases.delete(number);
+    return lease;
   }
 
   /** Notes that a cell of this slice is closed. @param belowDoubt true where it leaves jobs below an unconfirmed one */
-  closeCell(hold: Hold | undefined, belowDoubt = false): void {
-    const held = hold && this.heldAs(hold);
-    if (held === undefined) return;
-    held.cells -= 1;
-    if (belowDoubt) held.belowDoubt = true;
+  closeCell(lease: Lease | undefined, belowDoubt = false): void {
+    const leased = lease && this.ofLease(lease);
+    if (leased === undefined) return;
+    leased.cells -= 1;
+    if (belowDoubt) leased.belowDoubt = true;
   }
 
   /** Takes up a job for a slice, from the record as known now. @returns a new lease object, whose identity marks this take-up */
-  takeUp(hold: Hold | undefined, key: string): Hold | undefined {
-    if (hold === undefined) return undefined;
-    const basis = this.#others?.holdOf(key)?.basis;
-    return { slice: hold.slice, epoch: hold.epoch, ...(basis === undefined ? {} : { basis }) };
+  takeUp(lease: Lease | undefined, key: string): Lease | undefined {
+    if (lease === undefined) return undefined;
+    const basis = this.#others?.leaseOf(key)?.basis;
+    return { slice: lease.slice, epoch: lease.epoch, ...(basis === undefined ? {} : { basis }) };
   }
 
   /** Whether the record of this key is still the one that this lease found, and not a decision for another slice. */
-  isStill(key: string, { slice, epoch }: Hold): boolean {
-    const by = this.#others?.holdOf(key);
+  isStill(key: string, { slice, epoch }: Lease): boolean {
+    const by = this.#others?.leaseOf(key);
     return by?.slice === slice && by.epoch < epoch;
   }
 
   /** Stores an unfinished record of a slice until it can be taken up. */
-  keepLeft(left: LeftRecord, hold: Hold): void {
-    this.heldAs(hold)?.kept.set(left.record.key, left);
+  keepLeft(left: LeftRecord, lease: Lease): void {
+    this.ofLease(lease)?.kept.set(left.record.key, left);
   }
 
   /** Takes the stored record of a job, once `get` shows it as this lease found it. */
-  takeKept(key: string): { readonly left: LeftRecord; readonly hold: Hold } | undefined {
-    for (const { slice, epoch, kept } of this.#held.values()) {
+  takeKept(key: string): { readonly left: LeftRecord; readonly lease: Lease } | undefined {
+    for (const { slice, epoch, kept } of this.#leased.values()) {
       const left = kept.get(key);
       if (left === undefined || !this.isStill(key, { slice, epoch })) continue;
       kept.delete(key);
-      return { left, hold: { slice, epoch } };
+      return { left, lease: { slice, epoch } };
     }
     return undefined;
   }
@@ -150,7 +150,9 @@ export class Slices {
   }
 
   /** Whether a paid request of this lost slice has no result yet. */
-  isHearing(hold: Hold): boolean {
-    return [...this.paid].some(({ job }) => job.hold?.slice === hold.slice && job.hold.epoch === hold.epoch);
+  isHearing(lease: Lease): boolean {
+    return [...this.paid].some(
+      ({ job }) => job.lease?.slice === lease.slice && job.lease.epoch === lease.epoch,
+    );
   }
 }

@@ -12,7 +12,7 @@ describe('the end of a slice', () => {
     expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/1 closed']);
     expect(record()?.status).toBe('done');
     expect(gateway.submits).toHaveLength(1);
-    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+    expect(one.scheduler.inMemory).toEqual({ jobs: 0, cells: 0 });
   });
 
   it('says for a closed slice whether jobs are left below an unconfirmed one', async () => {
@@ -121,7 +121,7 @@ steps:
     one.input(one.carryOut(submitted, gateway).input);
     const events = one.finish(gateway);
     expect(events).toContainEqual({ type: 'cell:left', cell: cells[0]?.number });
-    expect([endsOf({ events }), one.scheduler.held]).toEqual([[], { jobs: 0, cells: 0 }]);
+    expect([endsOf({ events }), one.scheduler.inMemory]).toEqual([[], { jobs: 0, cells: 0 }]);
   });
 
   it('does not delay the end of a run, which does not wait for the work of others', async () => {

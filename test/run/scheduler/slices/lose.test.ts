@@ -31,7 +31,7 @@ describe('a slice that is lost', () => {
     one.hears(onlySubmit(one.commitAll()));
     one.commitAll();
     expect([used.at(-1), one.scheduler.tasks]).toEqual([1, 1]);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     expect([used.at(-1), one.scheduler.tasks]).toEqual([0, 0]);
   });
 
@@ -39,7 +39,7 @@ describe('a slice that is lost', () => {
     const { worker, cells, key, record } = await slicesRig();
     const one = worker();
     const held = one.begin(1, cells[0]);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     const { commit } = one.take();
     expect(commit).toMatchObject({ records: [], attempts: [], effects: [] });
     expect(commit.heard).toMatchObject([{ key, submittedBy: '1/1' }]);
@@ -47,7 +47,7 @@ describe('a slice that is lost', () => {
     expect(endsOf(commit)).toEqual(['1/1 lost']);
     expect(commit.events).toContainEqual({ type: 'cell:left', cell: cells[0]?.number });
     expect(record()).toBeUndefined();
-    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+    expect(one.scheduler.inMemory).toEqual({ jobs: 0, cells: 0 });
   });
 
   it('sends nothing of a commit in flight, durable or not', async () => {
@@ -55,7 +55,7 @@ describe('a slice that is lost', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     const taken = one.take();
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     const committed = state.commit(taken.request);
     expect(committed.lost.size).toBe(0);
     expect(one.answered(taken, committed).effects).toEqual([]);
@@ -69,7 +69,7 @@ describe('a slice that is lost', () => {
     const one = worker();
     one.begin(1, cells[0]);
     const { commit } = one.take();
-    one.input({ type: 'lost', hold: { slice: 1, epoch: 1 } });
+    one.input({ type: 'lost', lease: { slice: 1, epoch: 1 } });
     one.scheduler.requeue(commit);
     expect(one.commitAll().effects).toEqual([]);
     expect([record(), state.attempts('')]).toEqual([undefined, []]);
@@ -88,7 +88,7 @@ describe('a slice that is lost', () => {
     const of = two.claim(1, key);
     two.give(of, cells[0]);
     two.hears(onlySubmit(two.commitAll()), full);
-    two.input({ type: 'lost', hold: { slice: 1, epoch: of.epoch } });
+    two.input({ type: 'lost', lease: { slice: 1, epoch: of.epoch } });
     const { heard = [] } = two.take().commit;
     expect(heard).toMatchObject([{ key, submittedBy: `1/${of.epoch}` }]);
     expect(heard[0]).not.toHaveProperty('taskId');
@@ -109,7 +109,7 @@ describe('a slice that is lost', () => {
         one.input({ type: 'tick' });
       }
       isDone = record()?.status === 'done' && !one.scheduler.hasDecided;
-      one.input({ type: 'lost', hold: held });
+      one.input({ type: 'lost', lease: held });
       const ends = endsOf({ events: one.finish(gateway) });
       expect(ends.filter((end) => end !== '1/1 lost')).toEqual([]);
     }
@@ -120,7 +120,7 @@ describe('a slice that is lost', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     const sent = onlySubmit(one.commitAll());
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     expect(endsOf(one.commitAll())).toEqual([]);
     one.hears(sent);
     expect(endsOf(one.commitAll())).toEqual(['1/1 lost']);
@@ -135,7 +135,7 @@ describe('a slice that is lost', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     one.hears(onlySubmit(one.commitAll()), answer);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     expect(one.commitAll().effects).toEqual([]);
     const [left] = state.claim(1).left;
     expect(left?.record.status).toBe('submitting');
@@ -148,9 +148,9 @@ describe('a slice that is lost', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     one.begin(2, cells[1]);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     const commit = one.commitAll();
-    expect(submits(commit).map(({ job }) => job.hold)).toMatchObject([{ slice: 2, epoch: 1 }]);
+    expect(submits(commit).map(({ job }) => job.lease)).toMatchObject([{ slice: 2, epoch: 1 }]);
     expect(record()).toMatchObject({ status: 'submitting', attempts: 1, submittedBy: '2/1' });
   });
 
@@ -161,10 +161,10 @@ describe('a slice that is lost', () => {
     one.commitAll();
     const again = one.begin(1, cells[0]);
     expect(again.epoch).toBe(2);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.commitAll();
     expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/1' });
-    expect(one.scheduler.held.cells).toBe(1);
+    expect(one.scheduler.inMemory.cells).toBe(1);
   });
 
   it('is not closed because of a decision for an earlier lease that is never written', async () => {
@@ -179,7 +179,7 @@ describe('a slice that is lost', () => {
     expect(early.commit.records).toMatchObject([{ status: 'done' }]);
     other.begin(1, cells[0]);
     other.commitAll();
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     // It takes the slice again while the commit is under way, and is shown the result.
     one.begin(1, cells[0]);
     one.answered(early, state.commit(early.request));
@@ -195,8 +195,8 @@ describe('a slice that is lost', () => {
     /** A worker whose answer to the dialog is about to leave: one that was left in doubt is sent again. */
     const answering = () => {
       const one = worker(undefined, { inDoubt: 'retry' });
-      const { left, ...hold } = one.claim(1, ...state.rows.keys());
-      one.give({ ...hold, left }, cells[0]);
+      const { left, ...lease } = one.claim(1, ...state.rows.keys());
+      one.give({ ...lease, left }, cells[0]);
       let taken = one.take();
       for (let turns = 0; turns < 100 && !answers(taken); turns += 1) {
         const { effects } = one.answered(taken, state.commit(taken.request));
@@ -207,7 +207,7 @@ describe('a slice that is lost', () => {
       }
       expect(answers(taken)).toBe(true);
       const lose = (): number => {
-        one.input({ type: 'lost', hold });
+        one.input({ type: 'lost', lease });
         expect(one.answered(taken, state.commit(taken.request)).effects).toEqual([]);
         return one.scheduler.submits;
       };
@@ -223,14 +223,14 @@ describe('a slice that is lost', () => {
   /** One call at a time: none leaves while another is under way, or any tokens count. */
   const tight = { limits: { tasks: 12, requests: 32, tokens: { count: 1, perMs: 60_000 } } };
   const asks = ({ effects }: { readonly effects: readonly Effect[] }): readonly (number | undefined)[] =>
-    effects.flatMap(({ job, send }) => (send.kind === 'ask' ? [job.hold?.slice] : []));
+    effects.flatMap(({ job, send }) => (send.kind === 'ask' ? [job.lease?.slice] : []));
 
   it('leaves the tokens of an unsent call to the others', async () => {
     const { worker, cells } = await slicesRig(twoCalls);
     const one = worker(undefined, tight);
     const held = one.begin(1, cells[0]);
     one.begin(2, cells[1]);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     expect(asks(one.commitAll())).toEqual([2]);
   });
 
@@ -240,7 +240,7 @@ describe('a slice that is lost', () => {
     const held = one.begin(1, cells[0]);
     one.begin(2, cells[1]);
     const taken = one.take();
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     expect(asks(one.answered(taken, state.commit(taken.request)))).toEqual([]);
     expect(asks(one.commitAll())).toEqual([2]);
   });
@@ -254,7 +254,7 @@ describe('a slice that is lost', () => {
     expect(asks({ effects })).toEqual([1]);
     const [effect] = effects;
     if (effect === undefined) throw new Error('Nothing was asked.');
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.now += 3_600_000;
     one.input({ type: 'tick' });
     expect(asks(one.commitAll())).toEqual([]);

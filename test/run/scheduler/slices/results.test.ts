@@ -16,7 +16,7 @@ describe('a result for a slice', () => {
     const held = one.begin(1, cells[0]);
     const sent = onlySubmit(one.commitAll());
     other.begin(1, cells[0]);
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.commitAll();
     one.hears(sent);
     const { commit } = one.take();
@@ -35,7 +35,7 @@ describe('a result for a slice', () => {
     one.hears(onlySubmit(one.commitAll()));
     const [first, second] = submits(one.commitAll());
     if (first === undefined || second === undefined) throw new Error('Two jobs are submitted.');
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.commitAll();
     one.hears(first, { kind: 'accepted', taskId: '8', code: 1 });
     expect([one.scheduler.hasDecided, one.scheduler.ended]).toEqual([true, undefined]);
@@ -50,7 +50,7 @@ describe('a result for a slice', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     const effect = onlySubmit(one.commitAll());
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.commitAll();
     const { key } = effect.job.record;
     const error = { class: 'lost', code: 'service.timeout', message: 'no answer' } as const;
@@ -64,7 +64,7 @@ describe('a result for a slice', () => {
     const one = worker();
     const held = one.begin(1, cells[0]);
     const first = onlySubmit(one.commitAll());
-    one.input({ type: 'lost', hold: held });
+    one.input({ type: 'lost', lease: held });
     one.commitAll();
     one.begin(1, cells[0]);
     one.commitAll();
@@ -106,7 +106,7 @@ describe('a commit that others hold in part', () => {
       const taken = one.take();
       expect(submits(taken.commit)).toHaveLength(1);
       const early = isFirst ? state.commit(taken.request) : undefined;
-      one.input({ type: 'lost', hold: held });
+      one.input({ type: 'lost', lease: held });
       expect(one.begin(1, cells[0]).epoch).toBe(2);
       expect(one.answered(taken, early ?? state.commit(taken.request)).effects).toEqual([]);
     },

@@ -33,7 +33,7 @@ describe('a worker without task slots', () => {
     const one = worker({ rooms });
     expect(one.scheduler.wantsCells).toBe(true);
     one.begin(1, ...cells);
-    expect([one.scheduler.tasks, one.scheduler.held]).toEqual([1, { jobs: 1, cells: 0 }]);
+    expect([one.scheduler.tasks, one.scheduler.inMemory]).toEqual([1, { jobs: 1, cells: 0 }]);
     // The end of the task may make room.
     expect(one.scheduler.wantsCells).toBe(false);
     expect(endsOf({ events: one.finish(gateway) })).toEqual([]);
@@ -73,7 +73,7 @@ describe('a worker without task slots', () => {
     expect(endsOf(one.commitAll())).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((slice) => `${slice}/1 waits`));
     expect(one.scheduler.wantsCells).toBe(true);
     one.begin(8, cells[0]);
-    expect([one.commitAll().effects, one.scheduler.held.cells]).toEqual([[], 0]);
+    expect([one.commitAll().effects, one.scheduler.inMemory.cells]).toEqual([[], 0]);
   });
 
   it('gives back the slices that wait for slots it has lost', async () => {
@@ -86,7 +86,7 @@ describe('a worker without task slots', () => {
     rooms.granted = 0;
     one.hears(sent, { kind: 'queue-full', code: 23, message: 'queue full' });
     one.commitAll();
-    expect(one.scheduler.held).toEqual({ jobs: 1, cells: 1 });
+    expect(one.scheduler.inMemory).toEqual({ jobs: 1, cells: 1 });
     for (const ms of [0, 4999]) {
       one.now += ms;
       one.input({ type: 'tick' });
@@ -95,7 +95,7 @@ describe('a worker without task slots', () => {
     one.now += 1;
     one.input({ type: 'tick' });
     expect(endsOf(one.commitAll())).toEqual(['1/1 waits']);
-    expect(one.scheduler.held).toEqual({ jobs: 0, cells: 0 });
+    expect(one.scheduler.inMemory).toEqual({ jobs: 0, cells: 0 });
     const next = worker({ rooms });
     rooms.granted = 1;
     next.give(next.claim(1, sent.job.record.key), cells[0]);

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../../src/plan/job.ts';
 import type { Plan } from '../../../../src/plan/plan.ts';
 import { slicesOf } from '../../../../src/run/commit-writer.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
-import type { Hold, LeftRecord, RunSettings, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
+import type { Lease, LeftRecord, RunSettings, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
 import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
@@ -71,7 +71,7 @@ export class TestWorker {
       spent: { attempts: 0, cost: 0, possibleCost: 0, tokens: 0, assumedTokens: 0 },
       others: {
         invocation: 1,
-        holdOf: (key) => this.view.holdOf(key),
+        leaseOf: (key) => this.view.leaseOf(key),
         look: (keys) => Promise.resolve(this.view.read(keys)),
       },
       ...(shared && { shared }),
@@ -99,10 +99,10 @@ export class TestWorker {
   }
 
   /** Takes a slice with these cells, in one go. */
-  begin(slice: number, ...cells: readonly (Cell | undefined)[]): Hold {
-    const { left, ...hold } = this.claim(slice);
-    this.give({ ...hold, left }, ...cells);
-    return { slice, epoch: hold.epoch };
+  begin(slice: number, ...cells: readonly (Cell | undefined)[]): Lease {
+    const { left, ...lease } = this.claim(slice);
+    this.give({ ...lease, left }, ...cells);
+    return { slice, epoch: lease.epoch };
   }
 
   /** Looks at the records of others that its cells wait for, once this time has passed. */
@@ -114,8 +114,8 @@ export class TestWorker {
   /** What was decided, on its way to the state. */
   take(): { readonly commit: RunCommit; readonly request: Request } {
     const commit = this.scheduler.takeCommit();
-    const { records, attempts, holds, heard = [], redos } = commit;
-    const more = { ...(redos && { redos }), ...(holds && { slices: slicesOf(holds) }) };
+    const { records, attempts, leases, heard = [], redos } = commit;
+    const more = { ...(redos && { redos }), ...(leases && { slices: slicesOf(leases) }) };
     return { commit, request: this.view.request({ records, attempts, heard, ...more }) };
   }
 
@@ -170,12 +170,12 @@ export class TestWorker {
 
   carryOut(effect: Effect, gateway: ScriptedGateway): { readonly input: RunInput; readonly afterMs: number } {
     const { input, afterMs } = answered(effect, gateway, this.view, this.now);
-    return { input: effect.job.hold === undefined ? input : { type: 'result', effect, input }, afterMs };
+    return { input: effect.job.lease === undefined ? input : { type: 'result', effect, input }, afterMs };
   }
 
   /** It is gone, and others know that. */
-  dies(...holds: readonly Hold[]): void {
-    for (const { slice, epoch: held } of holds) this.#state.end(holderOf(slice, held));
+  dies(...leases: readonly Lease[]): void {
+    for (const { slice, epoch: held } of leases) this.#state.end(holderOf(slice, held));
   }
 }
 

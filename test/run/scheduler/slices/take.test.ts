@@ -27,7 +27,7 @@ describe('an unfinished job of a slice', () => {
     const sent = onlySubmit(first.commitAll());
     second.begin(1, cells[0]);
     second.commitAll();
-    first.input({ type: 'lost', hold: held });
+    first.input({ type: 'lost', lease: held });
     first.hears(sent);
     expect(endsOf(first.commitAll())).toEqual(['1/1 lost']);
     second.look();
@@ -48,7 +48,7 @@ describe('an unfinished job of a slice', () => {
     first.scheduler.requeue(commit);
     second.begin(1, cells[0]);
     expect(submits(second.commitAll())).toEqual([]);
-    first.input({ type: 'lost', hold: held });
+    first.input({ type: 'lost', lease: held });
     expect(submits(first.commitAll())).toEqual([]);
     second.look();
     expect(onlySubmit(second.commitAll()).job.record.submittedBy).toBe('1/2');
@@ -65,7 +65,7 @@ describe('an unfinished job of a slice', () => {
     expect(stale.left).toMatchObject([{ record: { status: 'submitting' } }]);
     second.begin(1, cells[0]);
     second.commitAll();
-    first.input({ type: 'lost', hold: held });
+    first.input({ type: 'lost', lease: held });
     first.hears(unaccepted, full);
     first.commitAll();
     second.look();
@@ -75,7 +75,7 @@ describe('an unfinished job of a slice', () => {
     third.give(third.claim(2, key), cells[1]);
     const sent = onlySubmit(third.commitAll());
     third.give(stale, cells[0]);
-    third.input({ type: 'lost', hold: stale });
+    third.input({ type: 'lost', lease: stale });
     expect(submits(third.commitAll())).toEqual([]);
     third.hears(sent);
     third.commitAll();
@@ -106,7 +106,7 @@ describe('an unfinished job of a slice', () => {
     onlySubmit(first.commitAll());
     second.begin(1, cells[0]);
     // What is under way for the other slice is shown until it is refused: the cell of this one looks at the job meanwhile.
-    second.input({ type: 'lost', hold: other });
+    second.input({ type: 'lost', lease: other });
     state.claim(2);
     expect(second.answered(ignorant, state.commit(ignorant.request)).effects).toEqual([]);
     second.look();
@@ -189,7 +189,7 @@ describe('a late fact', () => {
     second.begin(1, cells[0]);
     const { commit } = second.take();
     expect(commit.records).toMatchObject([{ status: 'in-doubt' }]);
-    first.input({ type: 'lost', hold: held });
+    first.input({ type: 'lost', lease: held });
     first.hears(sent);
     first.commitAll();
     // The doubt is not durable; what ends it is heard for the cell of the other slice.
@@ -207,7 +207,7 @@ describe('a submission', () => {
     const [first, second] = [worker(), worker()];
     const held = first.begin(1, cells[0]);
     first.begin(3, cells[2]);
-    first.input({ type: 'lost', hold: held });
+    first.input({ type: 'lost', lease: held });
     // What was decided for the lost slice and what is decided for the other one go out in one commit.
     const commit = first.commitAll();
     expect(onlySubmit(commit).job.record.submittedBy).toBe('3/1');

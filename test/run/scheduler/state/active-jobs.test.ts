@@ -72,7 +72,7 @@ describe('a task slot', () => {
     ];
     const seen = life.map((one) => {
       jobs.put(one);
-      return [jobs.tasksInFlight, jobs.held, jobs.size];
+      return [jobs.tasksInFlight, jobs.tasksOnService, jobs.size];
     });
     expect(seen).toEqual([
       [0, 0, 1],
@@ -89,10 +89,15 @@ describe('a task slot', () => {
 
   it('is free again once a job leaves', () => {
     const jobs = putAll(activeJobs(), running('a'), running('b'));
-    expect([jobs.hasRoom, jobs.held]).toEqual([false, 2]);
+    expect([jobs.hasRoom, jobs.tasksOnService]).toEqual([false, 2]);
     jobs.drop('a');
     jobs.drop('unknown');
-    expect([jobs.hasRoom, jobs.held, jobs.tasksInFlight, jobs.get('a')]).toEqual([true, 1, 1, undefined]);
+    expect([jobs.hasRoom, jobs.tasksOnService, jobs.tasksInFlight, jobs.get('a')]).toEqual([
+      true,
+      1,
+      1,
+      undefined,
+    ]);
   });
 
   it('is limited by the run, or by the grant where that is lower', () => {
