@@ -4,9 +4,11 @@ import { Header } from './header.tsx';
 import { useApp, useRedraw, useStore } from './parts/use.ts';
 import { Charts } from './views/charts/charts.tsx';
 import { Compare } from './views/compare/compare.tsx';
-import { Failures } from './views/failures/failures.tsx';
+import { Failures } from './views/failures.tsx';
 import { ResultDialog } from './views/result/dialog.tsx';
 import { Results } from './views/results/results.tsx';
+
+const views = { results: Results, charts: Charts, failures: Failures } as const;
 
 /** The root component of the page. */
 export function Page(): JSX.Element {
@@ -24,32 +26,32 @@ export function Page(): JSX.Element {
         <p role="alert">{problem}</p>
       </main>
     ) : (
-      <main class="opening" aria-busy="true">
+      <main class="empty" aria-busy="true">
         <p role="status">Reading results …</p>
       </main>
     );
+  const View = views[tab];
+  const problems = [
+    lost && 'The connection is lost. What is shown may be out of date; it is tried again.',
+    problem,
+  ];
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('panel')?.focus()}>
         Skip to the results
       </button>
       <Header summary={summary} />
-      {lost ? (
-        <p class="notice" role="alert">
-          The connection is lost. What is shown may be out of date; it is tried again.
-        </p>
-      ) : null}
-      {problem ? (
-        <p class="notice" role="alert">
-          {problem}
-        </p>
-      ) : null}
+      {problems.map((text) =>
+        text ? (
+          <p key={text} class="notice" role="alert">
+            {text}
+          </p>
+        ) : null,
+      )}
       {summary.totals.sameFiles ? <p class="notice">{summary.totals.sameFiles}</p> : null}
       <main>
         <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={-1}>
-          {tab === 'results' ? <Results summary={summary} /> : null}
-          {tab === 'charts' ? <Charts summary={summary} /> : null}
-          {tab === 'failures' ? <Failures summary={summary} /> : null}
+          <View summary={summary} />
         </div>
       </main>
       {open === undefined ? null : <ResultDialog at={open} />}

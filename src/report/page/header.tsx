@@ -8,45 +8,36 @@ const names: Readonly<Record<Tab, string>> = { results: 'Results', charts: 'Char
 
 /** The header: name and progress of the run, and the tabs. */
 export function Header({ summary }: { readonly summary: PageSummary }): JSX.Element {
-  const { planned, statuses, totals, workersStatus } = summary;
+  const { planned, statuses, totals, workersStatus: workers } = summary;
   const open = (['pending', 'submitting', 'running', 'modal', 'saving'] as const).reduce(
     (sum, status) => sum + (statuses[status] ?? 0),
     0,
   );
-  const facts: readonly (readonly [value: string, name: string, tone?: string])[] = [
-    ...(planned === undefined
-      ? []
-      : [
-          [
-            `${planned.percent} %`,
-            `of the run's ${planned.atMost ? 'at most ' : ''}${counted(planned.total, 'slot')} settled`,
-          ] as const,
-        ]),
-    ...(planned?.leftMs ? [[`about ${duration(planned.leftMs / 1000)}`, 'left'] as const] : []),
+  const some = (value: number | undefined): string | undefined => (value ? count(value) : undefined);
+  const plural = (value: number | undefined): string => (value === 1 ? '' : 's');
+  const facts: readonly (readonly [value: string | undefined, name: string, tone?: string])[] = [
+    [
+      planned && `${planned.percent} %`,
+      `of the run's ${planned?.atMost ? 'at most ' : ''}${counted(planned?.total ?? 0, 'slot')} settled`,
+    ],
+    [planned?.leftMs ? `about ${duration(planned.leftMs / 1000)}` : undefined, 'left'],
     [count(statuses.done ?? 0), 'done', 'good'],
-    ...(open > 0 ? [[count(open), 'to come'] as const] : []),
-    ...(statuses.failed ? [[count(statuses.failed), 'failed', 'bad'] as const] : []),
-    ...(statuses.blocked ? [[count(statuses.blocked), 'blocked', 'bad'] as const] : []),
-    ...(statuses['in-doubt'] ? [[count(statuses['in-doubt']), 'in doubt', 'bad'] as const] : []),
-    ...(totals.cost === undefined ? [] : [[money(totals.cost), 'cost'] as const]),
-    ...(totals.tokens > 0 ? [[count(totals.tokens), 'tokens'] as const] : []),
-    ...(totals.bytes > 0 ? [[size(totals.bytes), 'of files'] as const] : []),
-    ...(workersStatus === undefined
-      ? []
-      : [
-          [count(workersStatus.workers), workersStatus.workers === 1 ? 'worker' : 'workers'] as const,
-          [
-            count(workersStatus.slices.waiting),
-            workersStatus.slices.waiting === 1 ? 'slice waiting' : 'slices waiting',
-          ] as const,
-        ]),
+    [some(open), 'to come'],
+    [some(statuses.failed), 'failed', 'bad'],
+    [some(statuses.blocked), 'blocked', 'bad'],
+    [some(statuses['in-doubt']), 'in doubt', 'bad'],
+    [totals.cost === undefined ? undefined : money(totals.cost), 'cost'],
+    [some(totals.tokens), 'tokens'],
+    [totals.bytes > 0 ? size(totals.bytes) : undefined, 'of files'],
+    [workers && count(workers.workers), `worker${plural(workers?.workers)}`],
+    [workers && count(workers.slices.waiting), `slice${plural(workers?.slices.waiting)} waiting`],
   ];
   return (
     <header class="top">
-      <div class="about-run">
-        <div class="run">
+      <div>
+        <div class="flow">
           <h1>{summary.name}</h1>
-          {summary.sandbox ? <span class="tag">sandbox</span> : null}
+          {summary.sandbox ? <span class="tag sandbox">sandbox</span> : null}
           {summary.live ? <span class="tag live">running</span> : null}
         </div>
         {summary.description ? (
@@ -55,12 +46,14 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
           </p>
         ) : null}
       </div>
-      <ul class="totals" aria-label="Totals">
-        {facts.map(([value, name, tone = '']) => (
-          <li key={name} class={tone}>
-            <strong>{value}</strong> {name}
-          </li>
-        ))}
+      <ul class="totals flow hint" aria-label="Totals">
+        {facts.map(([value, name, tone = '']) =>
+          value === undefined ? null : (
+            <li key={name} class={tone}>
+              <strong>{value}</strong> {name}
+            </li>
+          ),
+        )}
       </ul>
       <TabList failures={summary.failures.length} />
       <p class="made hint">
@@ -86,12 +79,13 @@ function TabList({ failures }: { readonly failures: number }): JSX.Element {
     event.currentTarget.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
   };
   return (
-    <div class="tabs" role="tablist" aria-label="Views" onKeyDown={onKeyDown}>
+    <div class="tabs line" role="tablist" aria-label="Views" onKeyDown={onKeyDown}>
       {tabs.map((each) => (
         <button
           key={each}
           id={`tab-${each}`}
           type="button"
+          class="line"
           role="tab"
           aria-selected={tab === each}
           aria-controls="panel"
@@ -100,7 +94,7 @@ function TabList({ failures }: { readonly failures: number }): JSX.Element {
         >
           {names[each]}
           {each === 'failures' && failures > 0 ? (
-            <span class="number" aria-hidden="true">
+            <span class="tag failed" aria-hidden="true">
               {failures}
             </span>
           ) : null}

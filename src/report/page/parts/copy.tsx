@@ -21,7 +21,7 @@ export function Copy({ text, of }: { readonly text: string; readonly of: string 
       <button type="button" class="quiet" aria-label={`Copy ${of}`} onClick={copy}>
         <Icon of="copy" /> Copy
       </button>
-      <span class="said" role="status">
+      <span class="hint" role="status">
         {said}
       </span>
     </span>
@@ -35,7 +35,7 @@ async function copied(text: string): Promise<void> {
   } catch {
     const area = document.createElement('textarea');
     area.value = text;
-    area.className = 'hidden';
+    area.className = 'sr';
     const holder = document.querySelector('dialog[open]') ?? document.body;
     const focused = document.activeElement;
     holder.append(area);
@@ -49,7 +49,7 @@ async function copied(text: string): Promise<void> {
 
 /** A command line with a button that copies it. */
 export const Command = ({ line }: { readonly line: string }): JSX.Element => (
-  <div class="command">
+  <div class="command line">
     <code>{line}</code>
     <Copy text={line} of="command" />
   </div>

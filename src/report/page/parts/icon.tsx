@@ -21,9 +21,26 @@ const paths = {
   download: 'M8 2v8m-3.5-3L8 10.5 11.5 7M2.5 13.5h11',
 } as const;
 
+interface IconProps {
+  readonly of: keyof typeof paths;
+}
+
 /** An icon beside a label. Screen readers skip it. */
-export const Icon = ({ of }: { readonly of: keyof typeof paths }): JSX.Element => (
+export const Icon = ({ of }: IconProps): JSX.Element => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path d={paths[of]} />
   </svg>
+);
+
+interface IconButtonProps extends IconProps {
+  readonly name: string;
+  readonly disabled?: boolean;
+  readonly onClick: () => void;
+}
+
+/** A square button that shows only an icon. */
+export const IconButton = ({ of, name, disabled = false, onClick }: IconButtonProps): JSX.Element => (
+  <button type="button" class="quiet square" aria-label={name} disabled={disabled} onClick={onClick}>
+    <Icon of={of} />
+  </button>
 );

@@ -1,16 +1,22 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { IconButton } from './icon.tsx';
 
 interface ModalProps {
   readonly name: string;
   readonly kind: 'result' | 'compare' | 'drawer';
+  /** Default: the name. */
+  readonly title?: ComponentChildren;
+  /** Buttons before the one that closes the dialog. */
+  readonly tools?: ComponentChildren;
   readonly onClose: () => void;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog. The browser keeps the focus in it, closes it with Escape and then restores the focus. */
-export function Modal({ name, kind, onClose, onKeyDown, children }: ModalProps): JSX.Element {
+export function Modal(props: ModalProps): JSX.Element {
+  const { name, kind, title = name, tools, onClose, onKeyDown, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const shown = dialog.current;
@@ -41,6 +47,13 @@ export function Modal({ name, kind, onClose, onKeyDown, children }: ModalProps):
         } else onKeyDown?.(event);
       }}
     >
+      <div class="dialog-head line spread">
+        <h2>{title}</h2>
+        <div class="tools line">
+          {tools}
+          <IconButton of="close" name="Close" onClick={onClose} />
+        </div>
+      </div>
       {children}
     </dialog>
   );

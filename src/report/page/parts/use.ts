@@ -1,6 +1,5 @@
 import { useContext, useEffect, useReducer, useRef } from 'preact/hooks';
-import { type App, AppContext } from '../state/app.ts';
-import type { Store } from '../state/store.ts';
+import { type App, AppContext, type Store } from '../state/app.ts';
 
 export function useApp(): App {
   const app = useContext(AppContext);

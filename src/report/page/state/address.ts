@@ -1,4 +1,5 @@
 import type { PageQuery, PageSort, PageStatus } from '../../results/wire.ts';
+import { queryOf } from './query.ts';
 
 export const tabs = ['results', 'charts', 'failures'] as const;
 export type Tab = (typeof tabs)[number];
@@ -31,19 +32,7 @@ export const mostCompared = 4;
 export function readAddress(hash: string): Address {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const one = (name: string): string | undefined => fields.get(name) || undefined;
-  const several = (name: string): readonly string[] | undefined => {
-    const all = fields.getAll(name);
-    return all.length > 0 ? all : undefined;
-  };
   const names = [...new Set(fields.keys())].filter((name) => name.startsWith('var.'));
-  const vars = Object.fromEntries(names.map((name) => [name.slice(4), fields.getAll(name)]));
-  const [search, steps, statuses, errorCode] = [
-    one('search'),
-    several('step'),
-    several('status'),
-    one('error'),
-  ];
-  const sort = sorts.find((each) => each === one('sort') && each !== 'plan');
   const mark = (['keep', 'reject'] as const).find((each) => each === one('mark'));
   const open = place(one('open'));
   const compare = one('compare')
@@ -52,14 +41,14 @@ export function readAddress(hash: string): Address {
     .filter((at) => at !== undefined);
   return {
     tab: tabs.find((each) => each === one('tab')) ?? 'results',
-    query: {
-      ...(search ? { search } : {}),
-      ...(steps ? { steps } : {}),
-      ...(statuses ? { statuses: statuses as readonly PageStatus[] } : {}),
-      ...(errorCode ? { errorCode } : {}),
-      ...(Object.keys(vars).length > 0 ? { vars } : {}),
-      ...(sort ? { sort } : {}),
-    },
+    query: queryOf({
+      search: one('search'),
+      steps: fields.getAll('step'),
+      statuses: fields.getAll('status') as PageStatus[],
+      errorCode: one('error'),
+      vars: Object.fromEntries(names.map((name) => [name.slice(4), fields.getAll(name)])),
+      sort: sorts.find((sort) => sort === one('sort')),
+    }),
     ...(mark ? { mark } : {}),
     ...(one('rows') === 'cells' ? { rows: 'cells' } : {}),
     ...(open === undefined ? {} : { open }),

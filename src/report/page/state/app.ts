@@ -1,8 +1,29 @@
 import { createContext } from 'preact';
+import { Listeners } from '../source/listeners.ts';
 import type { ResultSource } from '../source/source.ts';
 import type { Address, Mark } from './address.ts';
 import type { Marks } from './marks.ts';
-import type { Store } from './store.ts';
+
+/** A value that components subscribe to. */
+export class Store<T> {
+  readonly #listeners = new Listeners();
+  readonly subscribe = this.#listeners.subscribe;
+  #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    this.#listeners.call();
+  }
+}
 
 /** State shared by all components of the page. */
 export interface App {

@@ -1,8 +1,7 @@
 import type { ResultSource } from '../source/source.ts';
 import { type Address, readAddress, writeAddress } from './address.ts';
-import type { App } from './app.ts';
+import { type App, Store } from './app.ts';
 import { flipMark, type Marks, readMarks, writeMarks } from './marks.ts';
-import { Store } from './store.ts';
 
 /** Creates the state of the page. It is stored in the address; marks are stored in the browser. */
 export function openApp(source: ResultSource): App {

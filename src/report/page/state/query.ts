@@ -20,50 +20,36 @@ export function filtersOf(query: PageQuery): readonly Filter[] {
 
 /** Adds a filter to a query, or removes it if it is active. */
 export function toggled(query: PageQuery, filter: Filter): PageQuery {
-  const { search, steps, statuses, errorCode, vars = {}, sort } = query;
-  const lists = { search, steps, statuses, errorCode, vars };
-  switch (filter.by) {
+  const { search, steps, statuses, errorCode, vars = {} } = query;
+  const { by, value } = filter;
+  switch (by) {
     case 'search':
-      return made({ ...lists, search: search === filter.value ? undefined : filter.value }, sort);
+      return queryOf({ ...query, search: search === value ? undefined : value });
     case 'step':
-      return made({ ...lists, steps: flipped(steps, filter.value) }, sort);
+      return queryOf({ ...query, steps: flipped(steps, value) });
     case 'status':
-      return made({ ...lists, statuses: flipped(statuses, filter.value) as PageQuery['statuses'] }, sort);
+      return queryOf({ ...query, statuses: flipped(statuses, value) as PageQuery['statuses'] });
     case 'error':
-      return made({ ...lists, errorCode: errorCode === filter.value ? undefined : filter.value }, sort);
-    case 'variable': {
-      const values = flipped(vars[filter.name], filter.value);
-      return made({ ...lists, vars: { ...vars, [filter.name]: values ?? [] } }, sort);
-    }
+      return queryOf({ ...query, errorCode: errorCode === value ? undefined : value });
+    case 'variable':
+      return queryOf({ ...query, vars: { ...vars, [filter.name]: flipped(vars[filter.name], value) } });
   }
 }
 
-/** Sets the search words of a query. */
-export const searching = (query: PageQuery, search: string): PageQuery =>
-  made({ ...query, search: search === '' ? undefined : search }, query.sort);
-
-/** Sets the order of a query. */
-export const sorted = (query: PageQuery, sort: PageQuery['sort']): PageQuery => made(query, sort);
-
-/** Removes all filters from a query and keeps its order. */
-export const unfiltered = (query: PageQuery): PageQuery => made({}, query.sort);
-
-function flipped(values: readonly string[] = [], value: string): readonly string[] | undefined {
+function flipped(values: readonly string[] = [], value: string): readonly string[] {
   const others = values.filter((each) => each !== value);
-  if (others.length === values.length) return [...values, value];
-  return others.length > 0 ? others : undefined;
+  return others.length === values.length ? [...values, value] : others;
 }
 
-type Parts = { readonly [Name in Exclude<keyof PageQuery, 'sort'>]?: PageQuery[Name] | undefined };
+type Parts = { readonly [Name in keyof PageQuery]?: PageQuery[Name] | undefined };
 
-/** Leaves out empty members, so that equal queries have equal addresses. */
-function made(parts: Parts, sort: PageQuery['sort']): PageQuery {
-  const { search, steps, statuses, errorCode, vars = {} } = parts;
+/** Makes a query without empty members, so that equal queries have equal addresses. */
+export function queryOf({ search, steps, statuses, errorCode, vars = {}, sort }: Parts): PageQuery {
   const used = Object.entries(vars).filter(([, values]) => values.length > 0);
   return {
     ...(search ? { search } : {}),
-    ...(steps ? { steps } : {}),
-    ...(statuses ? { statuses } : {}),
+    ...(steps?.length ? { steps } : {}),
+    ...(statuses?.length ? { statuses } : {}),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(used.length > 0 ? { vars: Object.fromEntries(used) } : {}),
     ...(sort && sort !== 'plan' ? { sort } : {}),

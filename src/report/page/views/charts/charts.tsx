@@ -1,9 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { PageSummary } from '../../../results/wire.ts';
-import { Bars } from './bars.tsx';
-import { timeChartsOf } from './series.ts';
-import { barChartsOf, type Figures, figuresOf } from './tables.ts';
+import { Empty } from '../../parts/pieces.tsx';
+import { type Bar, barChartsOf, type Figures, figuresOf, timeChartsOf } from './figures.ts';
 import { TimePlot } from './time-plot.tsx';
 
 /** The tab with the charts. */
@@ -13,10 +12,9 @@ export function Charts({ summary }: { readonly summary: PageSummary }): JSX.Elem
   const bars = barChartsOf(summary);
   if (times.length === 0 && bars.length === 0)
     return (
-      <div class="empty">
-        <h2>Nothing to draw yet</h2>
+      <Empty title="Nothing to draw yet">
         <p>Charts are drawn once jobs have been submitted.</p>
-      </div>
+      </Empty>
     );
   return (
     <div class="charts">
@@ -46,14 +44,14 @@ function Chart({ name, note, figures, children }: ChartProps): JSX.Element {
   const [asTable, setAsTable] = useState(false);
   return (
     <section class="chart" aria-label={name}>
-      <div class="chart-head">
+      <div class="chart-head line spread">
         <div>
           <h2>{name}</h2>
           <p class="hint">{note}</p>
         </div>
         <button
           type="button"
-          class="toggle small"
+          class="toggle"
           aria-pressed={asTable}
           aria-label={`Show ${name} as a table`}
           onClick={() => setAsTable(!asTable)}
@@ -84,19 +82,40 @@ function FiguresTable({ name, figures }: { readonly name: string; readonly figur
         <tbody>
           {figures.rows.map((row) => (
             <tr key={row.join(' ')}>
-              {row.map((value, n) =>
-                n === 0 ? (
-                  <th key={n} scope="row">
-                    {value}
-                  </th>
-                ) : (
-                  <td key={n}>{value}</td>
-                ),
-              )}
+              <th scope="row">{row[0]}</th>
+              {row.slice(1).map((value, n) => (
+                <td key={n}>{value}</td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A horizontal bar chart. The labels contain all the information. */
+function Bars({ bars }: { readonly bars: readonly Bar[] }): JSX.Element {
+  const most = Math.max(...bars.map(({ value, range }) => range?.[1] ?? value), Number.MIN_VALUE);
+  const share = (value: number): string => `${Math.max(0, Math.min(100, (100 * value) / most))}%`;
+  return (
+    <ul class="bars">
+      {bars.map(({ label, value, shown, range, bad }) => (
+        <li key={label}>
+          <span dir="auto">{label}</span>
+          <span class="bar-track" aria-hidden="true">
+            {range ? (
+              <>
+                <span class="range" style={{ left: share(range[0]), width: share(range[1] - range[0]) }} />
+                <span class="middle" style={{ left: share(value) }} />
+              </>
+            ) : (
+              value > 0 && <span class={bad ? 'bad' : ''} style={{ width: share(value) }} />
+            )}
+          </span>
+          <span class="hint">{shown}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

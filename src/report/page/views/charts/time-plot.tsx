@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import { about, time } from '../../text/format.ts';
-import type { Series, TimeChart } from './series.ts';
+import type { Series, TimeChart } from './figures.ts';
 
 /** A chart over time. Screen readers get the table beside it. */
 export function TimePlot({ chart }: { readonly chart: TimeChart }): JSX.Element {

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../results/wire.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { typing, withModifier } from '../../parts/keys.ts';
-import { Status } from '../../parts/media.tsx';
+import { IconButton } from '../../parts/icon.tsx';
+import { isForOthers } from '../../parts/keys.ts';
 import { Modal } from '../../parts/modal.tsx';
-import { useApp, useLoaded, useStore } from '../../parts/use.ts';
-import type { Mark } from '../../state/address.ts';
+import { MarkButtons, Status } from '../../parts/pieces.tsx';
+import { useApp, useLoaded } from '../../parts/use.ts';
 import { indentJson } from '../../text/indent-json.ts';
 import { lineOf, nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { panned, type View, viewAfterKey, whole, zoomed } from './pan-zoom.ts';
@@ -15,46 +14,29 @@ import { panned, type View, viewAfterKey, whole, zoomed } from './pan-zoom.ts';
 export function Compare({ ats }: { readonly ats: readonly number[] }): JSX.Element {
   const { go } = useApp();
   const [view, setView] = useState<View>(whole);
-  const close = (): void => go(({ compare: _compare, ...others }) => others, 'push');
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (typing(event) || withModifier(event)) return;
-    const next = viewAfterKey(view, event.key);
+    const next = isForOthers(event) ? undefined : viewAfterKey(view, event.key);
     if (!next) return;
     event.preventDefault();
     setView(next);
   };
   return (
-    <Modal name={`Compare ${ats.length} results`} kind="compare" onClose={close} onKeyDown={onKeyDown}>
-      <div class="dialog-head">
-        <h2>Compare {ats.length} results</h2>
-        <div class="tools">
-          <button
-            type="button"
-            class="quiet square"
-            aria-label="Zoom out"
-            onClick={() => setView(zoomed(view, 1 / 1.5))}
-          >
-            <Icon of="minus" />
-          </button>
-          <span class="place" role="status">
+    <Modal
+      name={`Compare ${ats.length} results`}
+      kind="compare"
+      tools={
+        <>
+          <IconButton of="minus" name="Zoom out" onClick={() => setView(zoomed(view, 1 / 1.5))} />
+          <span class="place hint" role="status">
             {Math.round(view.scale * 100)} %
           </span>
-          <button
-            type="button"
-            class="quiet square"
-            aria-label="Zoom in"
-            onClick={() => setView(zoomed(view, 1.5))}
-          >
-            <Icon of="plus" />
-          </button>
-          <button type="button" class="quiet square" aria-label="Fit" onClick={() => setView(whole)}>
-            <Icon of="fit" />
-          </button>
-          <button type="button" class="quiet square" aria-label="Close" onClick={close}>
-            <Icon of="close" />
-          </button>
-        </div>
-      </div>
+          <IconButton of="plus" name="Zoom in" onClick={() => setView(zoomed(view, 1.5))} />
+          <IconButton of="fit" name="Fit" onClick={() => setView(whole)} />
+        </>
+      }
+      onClose={() => go(({ compare: _compare, ...others }) => others, 'push')}
+      onKeyDown={onKeyDown}
+    >
       <div class={`panes panes-${ats.length}`}>
         {ats.map((at) => (
           <Pane key={at} at={at} view={view} setView={setView} />
@@ -74,6 +56,7 @@ function Pane({ at, view, setView }: PaneProps): JSX.Element {
   const { source, go } = useApp();
   const result = useLoaded(at, 0, () => source.result(at));
   const detail = useLoaded(at, 0, () => source.detail(at));
+  const isJson = result?.media === 'json';
   const text = detail?.text ?? result?.text;
   return (
     <article class="pane" aria-label={result ? nameOf(result) : 'Result'}>
@@ -81,21 +64,13 @@ function Pane({ at, view, setView }: PaneProps): JSX.Element {
         <Picture result={result} address={source.fileAddress(result.file)} view={view} setView={setView} />
       ) : (
         // biome-ignore lint: a text that scrolls is reached with the Tab key.
-        <div
-          class={`pane-text ${result?.media === 'json' ? 'code-text' : 'prose-text'}`}
-          dir="auto"
-          tabIndex={0}
-        >
-          {text
-            ? result?.media === 'json'
-              ? indentJson(text)
-              : text
-            : (result?.errorMessage ?? result?.status ?? '')}
+        <div class={`pane-text ${isJson ? 'code-text' : 'prose-text'}`} dir="auto" tabIndex={0}>
+          {(text && (isJson ? indentJson(text) : text)) || (result?.errorMessage ?? result?.status ?? '')}
         </div>
       )}
       {result ? (
-        <footer class="pane-foot">
-          <div class="pane-title">
+        <footer class="line spread">
+          <div class="clip">
             <button
               type="button"
               class="link"
@@ -105,40 +80,21 @@ function Pane({ at, view, setView }: PaneProps): JSX.Element {
             </button>{' '}
             <span class="hint">{placeOf(result)}</span>{' '}
             {result.status === 'done' ? null : <Status of={result.status} />}
+            <p class="hint clip">
+              {result.vars
+                .map(lineOf)
+                .filter((value) => value !== '')
+                .join(' · ')}
+            </p>
           </div>
-          <p class="hint values">
-            {result.vars
-              .map(lineOf)
-              .filter((value) => value !== '')
-              .join(' · ')}
-          </p>
-          <Marks result={result} />
+          {result.job === undefined ? null : (
+            <div class="choices line">
+              <MarkButtons result={result} name={`${titleOf(result)}, cell ${result.cell}`} />
+            </div>
+          )}
         </footer>
       ) : null}
     </article>
-  );
-}
-
-function Marks({ result: { job, ...result } }: { readonly result: PageResult }): JSX.Element | null {
-  const app = useApp();
-  const marks = useStore(app.marks);
-  if (job === undefined) return null;
-  const button = (mark: Mark, label: string): JSX.Element => (
-    <button
-      type="button"
-      class={`toggle small ${mark}`}
-      aria-pressed={marks.get(job) === mark}
-      aria-label={`${label} ${titleOf(result)}, cell ${result.cell}`}
-      onClick={() => app.flip(job, mark)}
-    >
-      <Icon of={mark} /> {label}
-    </button>
-  );
-  return (
-    <div class="choices">
-      {button('keep', 'Keep')}
-      {button('reject', 'Reject')}
-    </div>
   );
 }
 

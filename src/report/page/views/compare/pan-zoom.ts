@@ -30,24 +30,14 @@ function bounded({ scale, x, y }: View): View {
 }
 
 /** Returns the view after a key press; undefined for keys without an effect. */
-export function viewAfterKey(view: View, key: string): View | undefined {
-  switch (key) {
-    case '+':
-    case '=':
-      return zoomed(view, 1.5);
-    case '-':
-      return zoomed(view, 1 / 1.5);
-    case '0':
-      return whole;
-    case 'ArrowLeft':
-      return panned(view, 0.1, 0);
-    case 'ArrowRight':
-      return panned(view, -0.1, 0);
-    case 'ArrowUp':
-      return panned(view, 0, 0.1);
-    case 'ArrowDown':
-      return panned(view, 0, -0.1);
-    default:
-      return undefined;
-  }
-}
+export const viewAfterKey = (view: View, key: string): View | undefined =>
+  ({
+    '+': zoomed(view, 1.5),
+    '=': zoomed(view, 1.5),
+    '-': zoomed(view, 1 / 1.5),
+    '0': whole,
+    ArrowLeft: panned(view, 0.1, 0),
+    ArrowRight: panned(view, -0.1, 0),
+    ArrowUp: panned(view, 0, 0.1),
+    ArrowDown: panned(view, 0, -0.1),
+  })[key];

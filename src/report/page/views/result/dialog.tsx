@@ -1,20 +1,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { PageDetail, PageResult } from '../../../results/wire.ts';
+import type { LineageStop, PageDetail, PageResult } from '../../../results/wire.ts';
 import { Command, Copy } from '../../parts/copy.tsx';
-import { Highlighted } from '../../parts/highlighted.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { typing, withModifier } from '../../parts/keys.ts';
-import { Status } from '../../parts/media.tsx';
+import { Icon, IconButton } from '../../parts/icon.tsx';
+import { actOn, isForOthers } from '../../parts/keys.ts';
 import { Modal } from '../../parts/modal.tsx';
+import { Highlighted, MarkButtons, ResultLink, Status } from '../../parts/pieces.tsx';
 import { useApp, useLoaded, useRedraw, useStore } from '../../parts/use.ts';
-import type { Mark } from '../../state/address.ts';
 import { select } from '../../state/address.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
 import { nameOf, placeOf, titleOf } from '../../text/names.ts';
 import { Facts } from './facts.tsx';
-import { Lineage } from './lineage.tsx';
 import { Stage } from './stage.tsx';
 
 /** The dialog with all facts about one result. */
@@ -23,112 +20,82 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
   const { source, go } = app;
   useRedraw(source.subscribe);
   const changes = source.summary?.live ? source.summary.at : 0;
-  const result = useLoaded(at, changes, () => source.result(at));
+  const loaded = useLoaded(at, changes, () => source.result(at));
   const detail = useLoaded(at, changes, () => source.detail(at));
-  const position = source.found?.positionOf(at) ?? -1;
-  const total = source.found?.total ?? 0;
-  const last = useLast(result, at);
+  const { found } = source;
+  const position = found?.positionOf(at) ?? -1;
+  const total = found?.total ?? 0;
+  // While the result is loaded again, the one of the grid is shown, so that the dialog does not flicker.
+  const result = loaded ?? found?.result(position);
   useEffect(() => {
-    if (position >= 0) source.found?.want(Math.max(0, position - 1), position + 1);
+    if (position >= 0) found?.want(Math.max(0, position - 1), position + 1);
   }, [source, position]);
-  const close = (): void => go(({ open: _open, ...others }) => others, 'push');
   const step = (by: number): void => {
-    const next = position < 0 ? undefined : source.found?.result(position + by);
+    const next = position < 0 ? undefined : found?.result(position + by);
     if (next) go((now) => ({ ...now, open: next.at }), 'replace');
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (typing(event) || withModifier(event)) return;
-    if (event.key === 'ArrowLeft') step(-1);
-    else if (event.key === 'ArrowRight') step(1);
-    else if (event.key === 'k' && last?.job) app.flip(last.job, 'keep');
-    else if (event.key === 'x' && last?.job) app.flip(last.job, 'reject');
-    else if (event.key === 's') app.selected.set(select(app.selected.value, at));
-    else return;
+    if (isForOthers(event)) return;
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by) step(by);
+    else if (!result || !actOn(result, event.key, app)) return;
     event.preventDefault();
   };
   return (
-    <Modal name={last ? nameOf(last) : 'Result'} kind="result" onClose={close} onKeyDown={onKeyDown}>
-      <div class="dialog-head">
-        <h2>
-          {last ? titleOf(last) : 'Result'} {last ? <small>{placeOf(last)}</small> : null}{' '}
-          {last ? <Status of={last.status} /> : null}
-        </h2>
-        <div class="tools">
-          <button
-            type="button"
-            class="quiet square"
-            aria-label="Previous"
-            disabled={position <= 0}
-            onClick={() => step(-1)}
-          >
-            <Icon of="left" />
-          </button>
-          <span class="place">{position >= 0 ? `${count(position + 1)} of ${count(total)}` : ''}</span>
-          <button
-            type="button"
-            class="quiet square"
-            aria-label="Next"
+    <Modal
+      name={result ? nameOf(result) : 'Result'}
+      kind="result"
+      title={
+        result ? (
+          <>
+            {titleOf(result)} <small>{placeOf(result)}</small> <Status of={result.status} />
+          </>
+        ) : (
+          'Result'
+        )
+      }
+      tools={
+        <>
+          <IconButton of="left" name="Previous" disabled={position <= 0} onClick={() => step(-1)} />
+          <span class="place hint">{position >= 0 ? `${count(position + 1)} of ${count(total)}` : ''}</span>
+          <IconButton
+            of="right"
+            name="Next"
             disabled={position < 0 || position >= total - 1}
             onClick={() => step(1)}
-          >
-            <Icon of="right" />
-          </button>
-          <button type="button" class="quiet square" aria-label="Close" onClick={close}>
-            <Icon of="close" />
-          </button>
-        </div>
-      </div>
+          />
+        </>
+      }
+      onClose={() => go(({ open: _open, ...others }) => others, 'push')}
+      onKeyDown={onKeyDown}
+    >
       <div class="dialog-body">
-        {last ? <Stage result={last} detail={detail} /> : <div class="stage" />}
+        {result ? <Stage result={result} detail={detail} /> : <div class="stage" />}
         <div class="about">
-          {last ? <Choices result={last} /> : null}
-          {last && detail ? <Body result={last} detail={detail} /> : <p class="hint">Reading …</p>}
+          {result ? <Choices result={result} /> : null}
+          {result && detail ? (
+            <>
+              <Lineage result={result} detail={detail} />
+              <Problem result={result} detail={detail} />
+              <Prompt result={result} />
+              <Facts result={result} detail={detail} />
+            </>
+          ) : (
+            <p class="hint">Reading …</p>
+          )}
         </div>
       </div>
     </Modal>
   );
 }
 
-/** Returns the result, or the previous one while it loads, so that the dialog does not flicker. */
-function useLast(result: PageResult | undefined, at: number): PageResult | undefined {
-  const { source } = useApp();
-  return result ?? source.found?.result(source.found.positionOf(at));
-}
-
-function Body({ result, detail }: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element {
-  const { address } = useApp();
-  const words = wordsOf(useStore(address).query.search ?? '');
-  return (
-    <>
-      <Lineage result={result} detail={detail} />
-      <Problem result={result} detail={detail} />
-      <Prompt result={result} words={words} />
-      <Facts result={result} detail={detail} />
-    </>
-  );
-}
-
 /** Buttons that mark a result or select it for a comparison. */
 function Choices({ result }: { readonly result: PageResult }): JSX.Element {
   const app = useApp();
-  const [marks, selected] = [useStore(app.marks), useStore(app.selected)];
-  const { job } = result;
-  const mark = (value: Mark, label: string): JSX.Element => (
-    <button
-      type="button"
-      class={`toggle ${value}`}
-      aria-pressed={job !== undefined && marks.get(job) === value}
-      disabled={job === undefined}
-      onClick={() => job !== undefined && app.flip(job, value)}
-    >
-      <Icon of={value} /> {label}
-      <kbd aria-hidden="true">{value === 'keep' ? 'k' : 'x'}</kbd>
-    </button>
-  );
+  const selected = useStore(app.selected);
   return (
-    <div class="choices">
-      {mark('keep', 'Keep')}
-      {mark('reject', 'Reject')}
+    <div class="choices flow">
+      <MarkButtons result={result} />
       <button
         type="button"
         class="toggle"
@@ -150,10 +117,46 @@ function Choices({ result }: { readonly result: PageResult }): JSX.Element {
   );
 }
 
+interface OpenResult {
+  readonly result: PageResult;
+  readonly detail: PageDetail;
+}
+
+/** Number of links in a list shown at first; the rest is counted. */
+const most = 60;
+
+/** Links to the results that a result was made from and to those made from it. */
+function Lineage({ result, detail: { lineage, inputs, children } }: OpenResult): JSX.Element {
+  const link = ({ at, label }: LineageStop): JSX.Element => (
+    <li key={at}>
+      <ResultLink at={at} current={at === result.at}>
+        {label}
+      </ResultLink>
+    </li>
+  );
+  const list = (name: string, stops: readonly LineageStop[]): JSX.Element | null =>
+    stops.length === 0 ? null : (
+      <>
+        <h3>{name}</h3>
+        <ul class="flow">
+          {stops.slice(0, most).map(link)}
+          {stops.length > most ? <li class="hint">and {stops.length - most} more</li> : null}
+        </ul>
+      </>
+    );
+  return (
+    <nav class="lineage" aria-label="Lineage">
+      <ol class="way flow">{lineage.map(link)}</ol>
+      {list('Made of', inputs)}
+      {list('Made from it', children)}
+    </nav>
+  );
+}
+
 /** The error of a result, with advice. */
-function Problem(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element | null {
-  const { errorCode, errorMessage } = props.result;
-  const { advice, commands = [] } = props.detail;
+function Problem({ result, detail }: OpenResult): JSX.Element | null {
+  const { errorCode, errorMessage } = result;
+  const { advice, commands = [] } = detail;
   if (errorCode === undefined && errorMessage === undefined && advice === undefined) return null;
   return (
     <section class="problem" aria-label="Error">
@@ -173,22 +176,22 @@ function Problem(props: { readonly result: PageResult; readonly detail: PageDeta
 const atFirst = 1200;
 
 /** The prompt exactly as it was sent. */
-function Prompt(props: {
-  readonly result: PageResult;
-  readonly words: readonly string[];
-}): JSX.Element | null {
+function Prompt({ result: { prompt } }: { readonly result: PageResult }): JSX.Element | null {
   const [whole, setWhole] = useState(false);
-  const { prompt } = props.result;
+  const { query } = useStore(useApp().address);
   if (prompt === undefined) return null;
   const long = prompt.length > atFirst;
   return (
-    <section class="block">
-      <div class="block-head">
+    <section>
+      <div class="copy-head line spread">
         <h3>Prompt</h3>
         <Copy text={prompt} of="prompt" />
       </div>
       <p class="prompt" dir="auto">
-        <Highlighted text={whole || !long ? prompt : `${prompt.slice(0, atFirst)} …`} words={props.words} />
+        <Highlighted
+          text={whole || !long ? prompt : `${prompt.slice(0, atFirst)} …`}
+          words={wordsOf(query.search ?? '')}
+        />
       </p>
       {long ? (
         <button type="button" class="quiet" aria-expanded={whole} onClick={() => setWhole(!whole)}>

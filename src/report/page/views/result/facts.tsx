@@ -1,13 +1,17 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import type { PageDetail, PageResult } from '../../../results/wire.ts';
 import { useApp } from '../../parts/use.ts';
 import { count, duration, money, size, time } from '../../text/format.ts';
 
-type Fact = readonly [name: string, value: ComponentChildren];
+type Fact = readonly [name: string, value: string | undefined];
+
+interface FactsProps {
+  readonly result: PageResult;
+  readonly detail: PageDetail;
+}
 
 /** The table of a result's variables, cost, tokens, times and origin. */
-export function Facts(props: { readonly result: PageResult; readonly detail: PageDetail }): JSX.Element {
-  const { result, detail } = props;
+export function Facts({ result, detail }: FactsProps): JSX.Element {
   const { summary } = useApp().source;
   const variables = (summary?.variables ?? []).map(({ name }, n): Fact => [name, result.vars[n] ?? '']);
   const counts = Object.entries(detail.tokens ?? {}).map(([name, value]): Fact => [name, count(value)]);
@@ -17,11 +21,11 @@ export function Facts(props: { readonly result: PageResult; readonly detail: Pag
       <Table
         name="Cost and time"
         facts={[
-          ['Cost', detail.cost === undefined ? undefined : money(detail.cost)],
-          ['Duration', result.seconds === undefined ? undefined : duration(result.seconds)],
-          ['Submitted', detail.submittedAt === undefined ? undefined : time(detail.submittedAt)],
-          ['Finished', result.finishedAt === undefined ? undefined : time(result.finishedAt)],
-          ['Attempts', detail.attempts === undefined ? undefined : count(detail.attempts)],
+          ['Cost', shown(money, detail.cost)],
+          ['Duration', shown(duration, result.seconds)],
+          ['Submitted', shown(time, detail.submittedAt)],
+          ['Finished', shown(time, result.finishedAt)],
+          ['Attempts', shown(count, detail.attempts)],
         ]}
       />
       <Table name="Tokens" facts={counts} />
@@ -29,7 +33,7 @@ export function Facts(props: { readonly result: PageResult; readonly detail: Pag
         name="File"
         facts={[
           ['Name', result.file],
-          ['Size', detail.bytes === undefined ? undefined : size(detail.bytes)],
+          ['Size', shown(size, detail.bytes)],
           ['Pixels', result.width && result.height ? `${result.width} × ${result.height}` : undefined],
           ['Type', detail.mime],
           ['SHA-256', detail.sha256],
@@ -54,17 +58,19 @@ export function Facts(props: { readonly result: PageResult; readonly detail: Pag
   );
 }
 
-function Table({
-  name,
-  facts,
-}: {
+const shown = (format: (value: number) => string, value: number | undefined): string | undefined =>
+  value === undefined ? undefined : format(value);
+
+interface TableProps {
   readonly name: string;
   readonly facts: readonly Fact[];
-}): JSX.Element | null {
-  const known = facts.filter(([, value]) => value !== undefined && value !== '');
+}
+
+function Table({ name, facts }: TableProps): JSX.Element | null {
+  const known = facts.filter(([, value]) => value);
   if (known.length === 0) return null;
   return (
-    <section class="block">
+    <section>
       <h3>{name}</h3>
       <table class="facts">
         <tbody>

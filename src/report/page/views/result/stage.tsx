@@ -2,9 +2,8 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PageDetail, PageResult } from '../../../results/wire.ts';
 import { Copy } from '../../parts/copy.tsx';
-import { Highlighted } from '../../parts/highlighted.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { pictureOf, proportions } from '../../parts/media.tsx';
+import { Highlighted, pictureOf, proportions } from '../../parts/pieces.tsx';
 import { useApp, useStore } from '../../parts/use.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { indentJson } from '../../text/indent-json.ts';
@@ -13,12 +12,13 @@ import { nameOf } from '../../text/names.ts';
 /** Number of characters of a text shown at first: a browser is slow with more. */
 const atFirst = 20_000;
 
-/** The picture, video or text of a result. */
-export function Stage(props: {
+interface StageProps {
   readonly result: PageResult;
   readonly detail: PageDetail | undefined;
-}): JSX.Element {
-  const { result, detail } = props;
+}
+
+/** The picture, video or text of a result. */
+export function Stage({ result, detail }: StageProps): JSX.Element {
   const { source } = useApp();
   const { media, file, status } = result;
   const address = file && source.fileAddress(file);
@@ -44,9 +44,9 @@ export function Stage(props: {
       </div>
     );
   const text = detail?.text ?? result.text;
-  if (text !== undefined && text !== '')
+  if (text)
     return (
-      <div class="stage words">
+      <div class="stage text">
         <Words text={media === 'json' ? indentJson(text) : text} json={media === 'json'} />
       </div>
     );
@@ -60,7 +60,7 @@ export function Stage(props: {
       </div>
     );
   return (
-    <div class={`stage none status-${status}`}>
+    <div class="stage none">
       <Icon of={status === 'failed' || status === 'in-doubt' || status === 'blocked' ? 'alert' : 'clock'} />
       <p dir="auto">
         {result.errorMessage ?? (status === 'done' ? 'There is no file.' : `Nothing yet: ${status}.`)}
@@ -69,14 +69,13 @@ export function Stage(props: {
   );
 }
 
-/** A picture scaled to the available room; its thumbnail is shown while it loads. A click shows it in full size. */
-function Picture({
-  result,
-  address,
-}: {
+interface PictureProps {
   readonly result: PageResult;
   readonly address: string;
-}): JSX.Element {
+}
+
+/** A picture scaled to the available room; its thumbnail is shown while it loads. A click shows it in full size. */
+function Picture({ result, address }: PictureProps): JSX.Element {
   const { source } = useApp();
   const [large, setLarge] = useState(false);
   const [broken, setBroken] = useState(false);
@@ -109,7 +108,7 @@ function Picture({
           onError={() => setBroken(true)}
         />
       </button>
-      <a class="file-link" href={address} target="_blank" rel="noreferrer">
+      <a class="hint" href={address} target="_blank" rel="noreferrer">
         <Icon of="open" /> Open file
       </a>
     </>
@@ -123,7 +122,7 @@ function Words({ text, json }: { readonly text: string; readonly json: boolean }
   useEffect(() => show(atFirst), [text]);
   return (
     <>
-      <div class="words-head">
+      <div class="copy-head line">
         <Copy text={text} of="text" />
       </div>
       <div class={json ? 'code-text' : 'prose-text'} dir="auto">

@@ -3,11 +3,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageSummary } from '../../../results/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Modal } from '../../parts/modal.tsx';
+import { Empty } from '../../parts/pieces.tsx';
 import { useApp, useRedraw, useStore } from '../../parts/use.ts';
 import { jobsWith, marksTable } from '../../state/marks.ts';
-import { unfiltered } from '../../state/query.ts';
 import { count } from '../../text/format.ts';
-import { Chips } from './filters/chips.tsx';
+import { Chips, ClearFilters } from './filters/chips.tsx';
 import { Filters } from './filters/filters.tsx';
 import { Grid } from './grid/grid.tsx';
 import { Toolbar } from './toolbar.tsx';
@@ -45,12 +45,12 @@ export function Results({ summary }: { readonly summary: PageSummary }): JSX.Ele
       <div class="main">
         <div ref={bar} class="bar">
           <Toolbar size={size} onSize={setSize} onFilters={() => setDrawer(true)} />
-          <div class="state">
+          <div class="state flow">
             <p class="total" role="status">
               {found ? `${count(found.total)} of ${count(summary.results)} results` : 'Reading results …'}
             </p>
             {progress ? (
-              <p class="progress">
+              <p class="line hint">
                 <progress value={progress.done} max={progress.of} aria-label={`Reading ${progress.what}`} />
                 {progress.what === 'texts' ? 'Searching long texts' : 'Reading'} {count(progress.done)} of{' '}
                 {count(progress.of)}
@@ -59,20 +59,14 @@ export function Results({ summary }: { readonly summary: PageSummary }): JSX.Ele
             <Chips />
           </div>
         </div>
-        {!found ? <Skeletons /> : found.total === 0 && !progress ? <Empty summary={summary} /> : null}
+        {!found ? <Skeletons /> : found.total === 0 && !progress ? <NoResults summary={summary} /> : null}
         {found && found.total > 0 ? <Grid found={found} size={size} covered={covered} /> : null}
         <SelectionBar />
       </div>
       {drawer && !wide ? (
         <Modal name="Filters" kind="drawer" onClose={() => setDrawer(false)}>
-          <div class="drawer-head">
-            <h2>Filters</h2>
-            <button type="button" class="quiet square" aria-label="Close" onClick={() => setDrawer(false)}>
-              <Icon of="close" />
-            </button>
-          </div>
           <Filters summary={summary} />
-          <button type="button" class="primary wide" onClick={() => setDrawer(false)}>
+          <button type="button" class="primary" onClick={() => setDrawer(false)}>
             Show {found ? count(found.total) : ''} results
           </button>
         </Modal>
@@ -101,33 +95,21 @@ const Skeletons = (): JSX.Element => (
   </div>
 );
 
-/** A message that says why no results are shown, and what to do. */
-function Empty({ summary }: { readonly summary: PageSummary }): JSX.Element {
-  const { go } = useApp();
-  if (summary.results === 0)
-    return (
-      <div class="empty">
-        <h2>No results yet</h2>
-        <p>
-          The run has planned nothing, or has not begun. Start it with <code>promptpress run</code>; what it
-          makes is shown here.
-        </p>
-      </div>
-    );
-  return (
-    <div class="empty">
-      <h2>No result matches</h2>
+/** Says why no results are shown, and what to do. */
+const NoResults = ({ summary }: { readonly summary: PageSummary }): JSX.Element =>
+  summary.results === 0 ? (
+    <Empty title="No results yet">
+      <p>
+        The run has planned nothing, or has not begun. Start it with <code>promptpress run</code>; what it
+        makes is shown here.
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No result matches">
       <p>All words of a search must be in one result. Fewer words, or fewer filters, find more.</p>
-      <button
-        type="button"
-        class="primary"
-        onClick={() => go(({ mark: _mark, ...now }) => ({ ...now, query: unfiltered(now.query) }), 'replace')}
-      >
-        Clear all filters
-      </button>
-    </div>
+      <ClearFilters as="primary">Clear all filters</ClearFilters>
+    </Empty>
   );
-}
 
 /** A bar with actions for selected or marked results. */
 function SelectionBar(): JSX.Element | null {
@@ -144,9 +126,9 @@ function SelectionBar(): JSX.Element | null {
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   };
   return (
-    <div class="selection-bar" role="region" aria-label="Selection">
+    <div class="selection-bar flow" role="region" aria-label="Selection">
       {selected.length > 0 ? (
-        <div class="part">
+        <div class="flow">
           <span>{count(selected.length)} selected</span>
           <button
             type="button"
@@ -163,7 +145,7 @@ function SelectionBar(): JSX.Element | null {
         </div>
       ) : null}
       {marks.size > 0 ? (
-        <div class="part">
+        <div class="flow">
           <span class="tally keep">
             <Icon of="keep" /> {count(jobsWith(marks, 'keep').size)} kept
           </span>

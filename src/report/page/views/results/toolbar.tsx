@@ -2,10 +2,10 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageSort } from '../../../results/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { typing, withModifier } from '../../parts/keys.ts';
+import { isForOthers } from '../../parts/keys.ts';
 import { useApp, useStore } from '../../parts/use.ts';
 import { sorts } from '../../state/address.ts';
-import { searching, sorted } from '../../state/query.ts';
+import { queryOf } from '../../state/query.ts';
 
 const sortNames: Readonly<Record<PageSort, string>> = {
   plan: 'Plan order',
@@ -25,18 +25,18 @@ export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element 
   const { address, go, source } = useApp();
   const { query, rows } = useStore(address);
   return (
-    <div class="toolbar">
-      <button type="button" class="drawer-button" onClick={onFilters}>
+    <div class="toolbar flow">
+      <button type="button" class="toggle drawer-button" onClick={onFilters}>
         <Icon of="filter" /> Filters
       </button>
       <SearchBox />
-      <label class="field">
+      <label class="field line hint">
         <span>Sort by</span>
         <select
           value={query.sort ?? 'plan'}
           onChange={(event) => {
             const sort = event.currentTarget.value as PageSort;
-            go((now) => ({ ...now, query: sorted(now.query, sort) }), 'replace');
+            go((now) => ({ ...now, query: queryOf({ ...now.query, sort }) }), 'replace');
           }}
         >
           {sorts.map((sort) => (
@@ -58,7 +58,7 @@ export function Toolbar({ size, onSize, onFilters }: ToolbarProps): JSX.Element 
           Rows by cell
         </button>
       ) : null}
-      <label class="field size">
+      <label class="field size line hint">
         <span>Size</span>
         <input
           type="range"
@@ -92,14 +92,13 @@ function SearchBox(): JSX.Element {
     if (typed === sent.current) return;
     const timer = setTimeout(() => {
       sent.current = typed;
-      go((now) => ({ ...now, query: searching(now.query, typed) }), 'replace');
+      go((now) => ({ ...now, query: queryOf({ ...now.query, search: typed }) }), 'replace');
     }, quiet);
     return () => clearTimeout(timer);
   }, [typed]);
   useEffect(() => {
     const toSearch = (event: KeyboardEvent): void => {
-      if (event.key !== '/' || typing(event) || withModifier(event) || document.querySelector('dialog[open]'))
-        return;
+      if (event.key !== '/' || isForOthers(event) || document.querySelector('dialog[open]')) return;
       event.preventDefault();
       box.current?.focus();
       box.current?.select();
@@ -108,7 +107,7 @@ function SearchBox(): JSX.Element {
     return () => removeEventListener('keydown', toSearch);
   }, []);
   return (
-    <div class="search" role="search">
+    <div class="search line" role="search">
       <Icon of="search" />
       <input
         ref={box}

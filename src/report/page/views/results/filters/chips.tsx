@@ -1,7 +1,8 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { Icon } from '../../../parts/icon.tsx';
+import { markNames } from '../../../parts/pieces.tsx';
 import { useApp, useStore } from '../../../parts/use.ts';
-import { type Filter, filtersOf, toggled, unfiltered } from '../../../state/query.ts';
+import { type Filter, filtersOf, queryOf, toggled } from '../../../state/query.ts';
 import { lineOf } from '../../../text/names.ts';
 
 /** The active filters, each with a button that removes it. */
@@ -10,59 +11,52 @@ export function Chips(): JSX.Element | null {
   const { query, mark } = useStore(address);
   const filters = filtersOf(query);
   if (filters.length === 0 && !mark) return null;
+  const chip = (label: string, name: string, remove: () => void): JSX.Element => (
+    <li key={name}>
+      <button type="button" class="chip line" aria-label={`Remove filter ${name}`} onClick={remove}>
+        <span class="clip" dir="auto">
+          {label}
+        </span>
+        <Icon of="close" />
+      </button>
+    </li>
+  );
   return (
-    <ul class="chips" aria-label="Filters">
-      {filters.map((filter) => (
-        <li key={labelOf(filter)}>
-          <button
-            type="button"
-            class="chip"
-            aria-label={`Remove filter ${labelOf(filter)}`}
-            onClick={() => go((now) => ({ ...now, query: toggled(now.query, filter) }), 'replace')}
-          >
-            <span dir="auto">{labelOf(filter)}</span>
-            <Icon of="close" />
-          </button>
-        </li>
-      ))}
-      {mark ? (
-        <li>
-          <button
-            type="button"
-            class="chip"
-            aria-label="Remove filter on marks"
-            onClick={() => go(({ mark: _mark, ...others }) => others, 'replace')}
-          >
-            {mark === 'keep' ? 'kept' : 'rejected'}
-            <Icon of="close" />
-          </button>
-        </li>
-      ) : null}
+    <ul class="chips flow" aria-label="Filters">
+      {filters.map((filter) =>
+        chip(labelOf(filter), labelOf(filter), () =>
+          go((now) => ({ ...now, query: toggled(now.query, filter) }), 'replace'),
+        ),
+      )}
+      {mark
+        ? chip(markNames[mark], 'on marks', () => go(({ mark: _mark, ...others }) => others, 'replace'))
+        : null}
       <li>
-        <button
-          type="button"
-          class="quiet"
-          onClick={() =>
-            go(({ mark: _mark, ...now }) => ({ ...now, query: unfiltered(now.query) }), 'replace')
-          }
-        >
-          Clear all
-        </button>
+        <ClearFilters as="quiet">Clear all</ClearFilters>
       </li>
     </ul>
   );
 }
 
+interface ClearFiltersProps {
+  readonly as: 'quiet' | 'primary';
+  readonly children: ComponentChildren;
+}
+
+/** A button that removes all filters and keeps the order. */
+export function ClearFilters({ as, children }: ClearFiltersProps): JSX.Element {
+  const { go } = useApp();
+  const clear = (): void =>
+    go(({ mark: _mark, ...now }) => ({ ...now, query: queryOf({ sort: now.query.sort }) }), 'replace');
+  return (
+    <button type="button" class={as} onClick={clear}>
+      {children}
+    </button>
+  );
+}
+
 function labelOf(filter: Filter): string {
   const value = filter.value === '' ? '(empty)' : lineOf(filter.value);
-  switch (filter.by) {
-    case 'search':
-      return `“${value}”`;
-    case 'variable':
-      return `${filter.name}: ${value}`;
-    case 'step':
-    case 'status':
-    case 'error':
-      return `${filter.by}: ${value}`;
-  }
+  if (filter.by === 'search') return `“${value}”`;
+  return `${filter.by === 'variable' ? filter.name : filter.by}: ${value}`;
 }

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import type { PageResult } from '../../../../results/wire.ts';
-import { Highlighted } from '../../../parts/highlighted.tsx';
 import { Icon } from '../../../parts/icon.tsx';
-import { pictureOf, proportions, Status } from '../../../parts/media.tsx';
+import { Highlighted, markNames, pictureOf, proportions, Status } from '../../../parts/pieces.tsx';
 import type { ResultSource } from '../../../source/source.ts';
 import type { Mark } from '../../../state/address.ts';
 import { lineOf, nameOf, placeOf, titleOf } from '../../../text/names.ts';
@@ -34,7 +33,7 @@ export function Card(props: CardProps): JSX.Element {
       <div class="caption">
         <button
           type="button"
-          class="open"
+          class="open clip"
           aria-label={nameOf(result)}
           data-position={position}
           tabIndex={tab}
@@ -50,9 +49,9 @@ export function Card(props: CardProps): JSX.Element {
           checked={selected}
           onChange={() => onSelect(result)}
         />
-        <span class="line">
+        <span class="line hint">
           {result.errorCode && result.errorCode !== result.status ? <Status of={result.status} /> : null}
-          <span class="values">
+          <span class="clip">
             <span class={begins ? 'begins' : ''}>{placeOf(result)}</span>
             {valuesOf(source, result)}
           </span>
@@ -61,7 +60,7 @@ export function Card(props: CardProps): JSX.Element {
       {mark ? (
         <span class={`mark-sign ${mark}`}>
           <Icon of={mark} />
-          <span class="sr">{mark === 'keep' ? 'kept' : 'rejected'}</span>
+          <span class="sr">{markNames[mark]}</span>
         </span>
       ) : null}
     </div>
@@ -88,17 +87,17 @@ function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | '
   const { status, media, text, prompt, errorCode, errorMessage } = result;
   if (status === 'failed' || status === 'in-doubt' || status === 'blocked' || status === 'skipped')
     return (
-      <span class={`words reason status-${status}`}>
+      <span class={`words ${status}`}>
         <span class="code">
           <Icon of={status === 'skipped' ? 'minus' : 'alert'} /> {errorCode ?? status}
         </span>
         {errorMessage ? (
-          <span class="excerpt">
+          <span class="hint">
             <Highlighted text={errorMessage.slice(0, 240)} words={words} />
           </span>
         ) : null}
         {prompt && status !== 'blocked' ? (
-          <span class="excerpt asked" dir="auto">
+          <span class="hint asked" dir="auto">
             <Highlighted text={prompt.slice(0, 240)} words={words} />
           </span>
         ) : null}
@@ -123,7 +122,7 @@ function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | '
         ) : null}
       </>
     );
-  if (text && text !== '')
+  if (text)
     return (
       <span
         class={`words ${media === 'json' ? 'json' : text.length <= short ? 'prose short' : 'prose'}`}
@@ -134,12 +133,12 @@ function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | '
     );
   if (status === 'done')
     return (
-      <span class="words waiting">
+      <span class="waiting line">
         <Icon of={media === 'video' ? 'play' : 'file'} /> {media ?? 'no file'}
       </span>
     );
   return (
-    <span class={`words waiting status-${status}`}>
+    <span class="waiting line">
       <Icon of="clock" /> {status}
     </span>
   );

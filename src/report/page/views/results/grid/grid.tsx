@@ -1,14 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../../results/wire.ts';
-import { typing, withModifier } from '../../../parts/keys.ts';
+import { actOn, isForOthers } from '../../../parts/keys.ts';
 import { useApp, useStore } from '../../../parts/use.ts';
 import type { Found } from '../../../source/source.ts';
 import { select } from '../../../state/address.ts';
 import { wordsOf } from '../../../text/fold.ts';
 import { Card } from './card.tsx';
-import { fullRows, rowsByCell } from './layout.ts';
-import { moved } from './move.ts';
+import { fullRows, moved, rowsByCell } from './layout.ts';
 import { useRows } from './rows.ts';
 
 /** Height in pixels of the lines below a picture, with the space around the card. */
@@ -88,15 +87,12 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
   }, [address.open, address.compare]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (typing(event) || withModifier(event)) return;
+    if (isForOthers(event)) return;
     const page = Math.max(1, Math.floor((innerHeight - covered) / (card + below + gap)));
     const to = moved(event.key, here, found.total, layout, page);
     const result = found.result(here);
     if (to !== undefined) focus(to);
-    else if (event.key === 's' && result) app.selected.set(select(selected, result.at));
-    else if (event.key === 'k' && result?.job) app.flip(result.job, 'keep');
-    else if (event.key === 'x' && result?.job) app.flip(result.job, 'reject');
-    else return;
+    else if (!result || !actOn(result, event.key, app)) return;
     event.preventDefault();
   };
   const words = wordsOf(address.query.search ?? '');
@@ -139,7 +135,7 @@ export function Grid({ found, size, covered }: GridProps): JSX.Element {
             const position = layout.first(index) + column;
             const result = found.result(position);
             return (
-              <div key={position} role="gridcell" aria-colindex={column + 1} class="cell">
+              <div key={position} role="gridcell" aria-colindex={column + 1}>
                 {result ? (
                   <Card
                     source={source}

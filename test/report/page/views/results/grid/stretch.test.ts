@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { fullRows, rowsByCell } from '../../../../../../src/report/page/views/results/grid/layout.ts';
-import { moved } from '../../../../../../src/report/page/views/results/grid/move.ts';
+import { fullRows, moved, rowsByCell } from '../../../../../../src/report/page/views/results/grid/layout.ts';
 import { Stretch } from '../../../../../../src/report/page/views/results/grid/stretch.ts';
 
 const view = 800;

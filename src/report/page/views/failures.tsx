@@ -1,26 +1,25 @@
 import type { JSX } from 'preact';
-import type { FailureGroup, PageSummary } from '../../../results/wire.ts';
-import { Command } from '../../parts/copy.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { useApp, useLoaded } from '../../parts/use.ts';
-import { writeAddress } from '../../state/address.ts';
-import { count, counted } from '../../text/format.ts';
-import { nameOf } from '../../text/names.ts';
+import type { FailureGroup, PageSummary } from '../../results/wire.ts';
+import { Command } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, ResultLink } from '../parts/pieces.tsx';
+import { useApp, useLoaded } from '../parts/use.ts';
+import { count, counted } from '../text/format.ts';
+import { nameOf } from '../text/names.ts';
 
 /** The tab with failures by reason, most frequent first, each with advice. */
 export function Failures({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { failures } = summary;
   if (failures.length === 0)
     return (
-      <div class="empty">
-        <h2>Nothing failed</h2>
+      <Empty title="Nothing failed">
         <p>{summary.live ? 'Failures are shown here as they happen.' : 'All finished jobs succeeded.'}</p>
-      </div>
+      </Empty>
     );
   const all = failures.reduce((sum, { results }) => sum + results, 0);
   return (
     <div class="failures">
-      <p class="intro">
+      <p>
         {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}.
       </p>
       {failures.map((group) => (
@@ -34,12 +33,12 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
   const { go } = useApp();
   const { code, message, advice, commands, results, examples, steps } = group;
   return (
-    <section class="reason-card" aria-label={code}>
-      <header>
+    <section class="reason" aria-label={code}>
+      <header class="flow spread">
         <h2>
           <Icon of="alert" /> {code}
         </h2>
-        <p class="share">
+        <p>
           <strong>{count(results)}</strong> {results === 1 ? 'result' : 'results'}
         </p>
       </header>
@@ -58,7 +57,7 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
           .map(([step, number]) => `${step}: ${count(number)}`)
           .join(' · ')}
       </p>
-      <footer>
+      <footer class="flow">
         <button
           type="button"
           class="primary"
@@ -66,7 +65,7 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
         >
           Show these results
         </button>
-        <ul class="examples" aria-label={`Examples of ${code}`}>
+        <ul class="examples flow" aria-label={`Examples of ${code}`}>
           {examples.slice(0, 6).map((at) => (
             <li key={at}>
               <Example at={at} />
@@ -79,18 +78,7 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
 }
 
 function Example({ at }: { readonly at: number }): JSX.Element {
-  const { source, go, address } = useApp();
+  const { source } = useApp();
   const result = useLoaded(at, 0, () => source.result(at));
-  return (
-    <a
-      href={`#${writeAddress({ ...address.value, open: at })}`}
-      onClick={(event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        go((now) => ({ ...now, open: at }), 'push');
-      }}
-    >
-      {result ? nameOf(result) : `result ${count(at + 1)}`}
-    </a>
-  );
+  return <ResultLink at={at}>{result ? nameOf(result) : `result ${count(at + 1)}`}</ResultLink>;
 }
