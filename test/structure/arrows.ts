@@ -124,7 +124,7 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'report/results': ['counts'],
   'report/exports': ['formats'],
   'report/page': ['text', 'source', 'state', 'parts', 'views'],
-  'report/page/views': ['results', 'result', 'compare', 'charts', 'failures'],
+  'report/page/views': ['results', 'result', 'compare', 'charts'],
   'report/page/views/results': ['filters', 'grid'],
 
   engine: ['postgres', 'state', 'limits', 'queue', 'slices'],

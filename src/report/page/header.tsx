@@ -6,6 +6,9 @@ import { count, counted, duration, money, size, time } from './text/format.ts';
 
 const names: Readonly<Record<Tab, string>> = { results: 'Results', charts: 'Charts', failures: 'Failures' };
 
+const some = (value: number | undefined): string | undefined => (value ? count(value) : undefined);
+const plural = (value: number | undefined): string => (value === 1 ? '' : 's');
+
 /** The header: name and progress of the run, and the tabs. */
 export function Header({ summary }: { readonly summary: PageSummary }): JSX.Element {
   const { planned, statuses, totals, workersStatus: workers } = summary;
@@ -13,8 +16,6 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
     (sum, status) => sum + (statuses[status] ?? 0),
     0,
   );
-  const some = (value: number | undefined): string | undefined => (value ? count(value) : undefined);
-  const plural = (value: number | undefined): string => (value === 1 ? '' : 's');
   const facts: readonly (readonly [value: string | undefined, name: string, tone?: string])[] = [
     [
       planned && `${planned.percent} %`,

@@ -211,7 +211,8 @@ export class DiskSource implements ResultSource {
   }
 
   valuesOf(variable: number): readonly string[] | undefined {
-    return this.#columns?.values[variable]?.values;
+    const values = this.#columns?.values[variable];
+    return values && [...values];
   }
 
   fileAddress(file: string): string {
@@ -296,27 +297,29 @@ function diskFound(columns: Columns, ats: Uint32Array): Found {
     },
     want: () => undefined,
     positionOf: (at) => ats.indexOf(at),
-    cellOf: (position) => columns.cell[ats[position] as number] as number,
+    cellOf: (position) => {
+      const at = ats[position] as number;
+      const { cell, from } = columns.chunkOf(at);
+      return cell[at - from] as number;
+    },
   };
 }
 
-/** Sorts matches, which come in plan order: largest first, those without a figure last. */
-export function inOrder(ats: Uint32Array, sort: PageSort, columns: Columns): Uint32Array {
-  if (sort === 'plan') return ats;
-  const figures = { newest: columns.finishedAt, cost: columns.cost, duration: columns.seconds }[sort];
-  return descending(ats, figures);
-}
+const figureOf = { newest: 'finishedAt', cost: 'cost', duration: 'seconds' } as const;
 
 /**
- * Radix sort by the bits of the figures, whose order is that of numbers from 0 on. It sorts 100,000 figures in a few milliseconds, much
- * faster than by comparison. The sort is stable.
+ * Sorts matches, which come in plan order: largest first, those without a figure last. It is a stable radix sort by the bits of the
+ * figures, whose order is that of numbers from 0 on: 100,000 figures take a few milliseconds, much less than by comparison.
  */
-function descending(ats: Uint32Array, figures: Float64Array): Uint32Array {
+export function inOrder(ats: Uint32Array, sort: PageSort, columns: Columns): Uint32Array {
+  if (sort === 'plan') return ats;
   const { length } = ats;
   const numbers = new Float64Array(length);
   let order = new Uint32Array(length);
   for (let n = 0; n < length; n += 1) {
-    numbers[n] = Math.max(0, figures[ats[n] as number] as number);
+    const at = ats[n] as number;
+    const chunk = columns.chunkOf(at);
+    numbers[n] = Math.max(0, chunk[figureOf[sort]][at - chunk.from] as number);
     order[n] = n;
   }
   const digits = new Uint16Array(numbers.buffer);

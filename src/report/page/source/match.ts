@@ -1,89 +1,74 @@
 import { wordsOf } from '../text/fold.ts';
-import type { Columns } from './columns.ts';
+import type { Chunk, Columns } from './columns.ts';
 import type { Query } from './source.ts';
 
 /** Whether a result matches a query. `perhaps`: only its full text can decide. */
 export type Match = 'yes' | 'no' | 'perhaps';
 
-/** Marks a prompt or an error that was not searched yet. At most 30 words are searched, so no set of bits is −1. */
+/** Marks a text that was not searched yet. At most 30 words are searched, so no set of bits is −1. */
 const unknown = -1;
 
 /** Number of characters of a text in the results; a shorter text is complete. */
 const wholeBelow = 240;
 
-/** A query prepared for a walk over the columns. It must be prepared again when new chunks bring new values. */
+/** A query prepared for one chunk. */
+interface Prepared {
+  /** Columns of numbers, each with the wanted numbers marked. */
+  readonly filters: readonly (readonly [column: readonly number[], wanted: Uint8Array])[];
+  /** Columns with their texts, and the words found in each text as bits, so that a shared text is searched once. */
+  readonly searched: readonly (readonly [
+    column: readonly number[],
+    texts: readonly string[],
+    found: Int32Array,
+  ])[];
+}
+
+/** A query that results are matched with. */
 export class Matcher {
   readonly words: readonly string[];
   readonly #columns: Columns;
-  readonly #steps: Uint8Array | undefined;
-  readonly #statuses: Uint8Array | undefined;
-  readonly #errors: Uint8Array | undefined;
-  readonly #vars: readonly (readonly [column: Uint32Array, wanted: Uint8Array])[];
-  readonly #jobs: ReadonlySet<string> | undefined;
-  /** Found words as bits, by prompt and then by error, so that a prompt shared by many results is searched once. */
-  readonly #wordsOfPrompt: Int32Array;
-  readonly #wordsOfError: Int32Array;
+  readonly #query: Query;
+  readonly #steps: readonly string[];
+  readonly #variables: readonly string[];
+  readonly #prepared = new Map<Chunk, Prepared>();
 
   constructor(columns: Columns, query: Query, steps: readonly string[], variables: readonly string[]) {
-    const { search = '', vars = {}, errorCode } = query;
     this.#columns = columns;
-    this.words = wordsOf(search);
-    this.#steps = query.steps && wanted(steps, query.steps);
-    this.#statuses = query.statuses && wanted(columns.statuses.values, query.statuses);
-    this.#errors =
-      errorCode === undefined
-        ? undefined
-        : Uint8Array.from([0, ...columns.errors.map(([code]) => (code === errorCode ? 1 : 0))]);
-    this.#vars = Object.entries(vars).flatMap(([name, values]) => {
-      const n = variables.indexOf(name);
-      const [column, dictionary] = [columns.vars[n], columns.values[n]];
-      return column && dictionary ? [[column, wanted(dictionary.values, values)] as const] : [];
-    });
-    this.#jobs = query.jobs;
-    const searched = this.words.length > 0;
-    this.#wordsOfPrompt = new Int32Array(searched ? columns.prompts.length + 1 : 0).fill(unknown);
-    this.#wordsOfError = new Int32Array(searched ? columns.errors.length + 1 : 0).fill(unknown);
+    this.#query = query;
+    this.#steps = steps;
+    this.#variables = variables;
+    this.words = wordsOf(query.search ?? '');
   }
 
   match(at: number): Match {
-    const columns = this.#columns;
-    if (this.#steps && !this.#steps[columns.step[at] as number]) return 'no';
-    if (this.#statuses && !this.#statuses[columns.status[at] as number]) return 'no';
-    if (this.#errors && !this.#errors[columns.error[at] as number]) return 'no';
-    for (const [column, values] of this.#vars) if (!values[column[at] as number]) return 'no';
-    if (this.#jobs && !this.#jobs.has(columns.jobOf(at))) return 'no';
-    if (this.words.length === 0) return 'yes';
-    const missing = this.#missing(at);
+    const chunk = this.#columns.chunkOf(at);
+    const n = at - chunk.from;
+    for (const [column, wanted] of this.#of(chunk).filters) if (!wanted[column[n] as number]) return 'no';
+    const { jobs } = this.#query;
+    if (jobs && !jobs.has(chunk.job[n] ?? '')) return 'no';
+    const missing = this.#missing(chunk, n);
     if (missing === 0) return 'yes';
-    const text = columns.foldedText(at);
-    if (text === '') return 'no';
+    const text = chunk.foldedTexts[n] ?? '';
     if ((missing & ~this.#bitsOf(text)) === 0) return 'yes';
-    return columns.textOf(at).length < wholeBelow ? 'no' : 'perhaps';
+    return (chunk.text[n] ?? '').length < wholeBelow ? 'no' : 'perhaps';
   }
 
   /** Whether a result matches, given its full text, folded. */
   matchText(at: number, folded: string): boolean {
-    return (this.#missing(at) & ~this.#bitsOf(folded)) === 0;
+    const chunk = this.#columns.chunkOf(at);
+    return (this.#missing(chunk, at - chunk.from) & ~this.#bitsOf(folded)) === 0;
   }
 
   /** Returns as bits the words that are neither in the prompt nor in the error. */
-  #missing(at: number): number {
-    const columns = this.#columns;
+  #missing(chunk: Chunk, n: number): number {
     let missing = 2 ** this.words.length - 1;
-    const prompt = columns.prompt[at] as number;
-    if (prompt > 0) missing &= ~this.#known(this.#wordsOfPrompt, prompt, columns.foldedPrompts);
-    if (missing === 0) return 0;
-    const error = columns.error[at] as number;
-    if (error > 0) missing &= ~this.#known(this.#wordsOfError, error, columns.foldedErrors);
+    for (const [column, texts, found] of this.#of(chunk).searched) {
+      const number = column[n] as number;
+      if (missing === 0 || number < 0) continue;
+      if (found[number] === unknown) found[number] = this.#bitsOf(texts[number] ?? '');
+      missing &= ~(found[number] as number);
+    }
     return missing;
-  }
-
-  #known(found: Int32Array, number: number, texts: readonly string[]): number {
-    const known = found[number] ?? unknown;
-    if (known !== unknown) return known;
-    const bits = this.#bitsOf(texts[number - 1] ?? '');
-    found[number] = bits;
-    return bits;
   }
 
   #bitsOf(text: string): number {
@@ -91,7 +76,34 @@ export class Matcher {
     for (let n = 0; n < this.words.length; n += 1) if (text.includes(this.words[n] as string)) bits |= 1 << n;
     return bits;
   }
+
+  #of(chunk: Chunk): Prepared {
+    let prepared = this.#prepared.get(chunk);
+    if (prepared) return prepared;
+    const { steps, statuses, errorCode, vars = {} } = this.#query;
+    const isCode = errorCode === undefined ? undefined : [errorCode];
+    const filters = [
+      [chunk.step, this.#steps, steps] as const,
+      [chunk.status, chunk.statuses, statuses] as const,
+      [chunk.error, chunk.errors.map(([code]) => code), isCode] as const,
+      ...Object.entries(vars).map(([name, some]) => {
+        const { value = [], values = [] } = chunk.vars[this.#variables.indexOf(name)] ?? {};
+        return [value, values, value.length > 0 ? some : undefined] as const;
+      }),
+    ];
+    prepared = {
+      filters: filters.flatMap(([column, all, some]) => (some ? [[column, wanted(all, some)] as const] : [])),
+      searched: [
+        [chunk.prompt, chunk.foldedPrompts, notSearched(chunk.foldedPrompts)],
+        [chunk.error, chunk.foldedErrors, notSearched(chunk.foldedErrors)],
+      ],
+    };
+    this.#prepared.set(chunk, prepared);
+    return prepared;
+  }
 }
+
+const notSearched = (texts: readonly string[]): Int32Array => new Int32Array(texts.length).fill(unknown);
 
 function wanted(all: readonly string[], some: readonly string[]): Uint8Array {
   const set = new Set(some);

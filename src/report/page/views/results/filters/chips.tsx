@@ -11,25 +11,15 @@ export function Chips(): JSX.Element | null {
   const { query, mark } = useStore(address);
   const filters = filtersOf(query);
   if (filters.length === 0 && !mark) return null;
-  const chip = (label: string, name: string, remove: () => void): JSX.Element => (
-    <li key={name}>
-      <button type="button" class="chip line" aria-label={`Remove filter ${name}`} onClick={remove}>
-        <span class="clip" dir="auto">
-          {label}
-        </span>
-        <Icon of="close" />
-      </button>
-    </li>
-  );
   return (
     <ul class="chips flow" aria-label="Filters">
       {filters.map((filter) =>
-        chip(labelOf(filter), labelOf(filter), () =>
+        chipOf(labelOf(filter), labelOf(filter), () =>
           go((now) => ({ ...now, query: toggled(now.query, filter) }), 'replace'),
         ),
       )}
       {mark
-        ? chip(markNames[mark], 'on marks', () => go(({ mark: _mark, ...others }) => others, 'replace'))
+        ? chipOf(markNames[mark], 'on marks', () => go(({ mark: _mark, ...others }) => others, 'replace'))
         : null}
       <li>
         <ClearFilters as="quiet">Clear all</ClearFilters>
@@ -37,6 +27,17 @@ export function Chips(): JSX.Element | null {
     </ul>
   );
 }
+
+const chipOf = (label: string, name: string, remove: () => void): JSX.Element => (
+  <li key={name}>
+    <button type="button" class="chip line" aria-label={`Remove filter ${name}`} onClick={remove}>
+      <span class="clip" dir="auto">
+        {label}
+      </span>
+      <Icon of="close" />
+    </button>
+  </li>
+);
 
 interface ClearFiltersProps {
   readonly as: 'quiet' | 'primary';
