@@ -31,6 +31,19 @@ export async function* manifestRows(
   for await (const rows of manifestGroups(plan, selection, reader, signal)) yield* rows;
 }
 
+/** Groups the rows of a manifest by cell. A cell has at most some thousand slots. */
+export async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
+  let cell: ManifestRow[] = [];
+  for await (const row of rows) {
+    if (cell[0] !== undefined && cell[0].cell.number !== row.cell.number) {
+      yield cell;
+      cell = [];
+    }
+    cell.push(row);
+  }
+  if (cell.length > 0) yield cell;
+}
+
 /**
  * Yields the rows in groups, which avoids a promise per row. Take all rows of a group before you ask for the next group.
  *

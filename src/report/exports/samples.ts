@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { manifestColumns, rowFields } from '../../manifest/columns.ts';
 import type { ManifestRow, RowOutput } from '../../manifest/row.ts';
-import { manifestRows } from '../../manifest/rows.ts';
+import { manifestRows, rowsByCell } from '../../manifest/rows.ts';
 import { textFields } from '../../manifest/text-columns.ts';
 import { canonicalJson } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../../plan/cell.ts';
@@ -116,19 +116,6 @@ export function withoutParameters(prompt: string): string {
     .replaceAll(/,?[ \t]{0,9}<(?:lora|lyco|hypernet|embedding):[^<>]{0,200}>/gi, '')
     .replace(/^[\s,]+/, '')
     .trim();
-}
-
-/** Groups rows by cell. Rows of a cell are adjacent, and a cell has a bounded number of slots. */
-async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
-  let held: ManifestRow[] = [];
-  for await (const row of rows) {
-    if (held.length > 0 && held[0]?.cell.number !== row.cell.number) {
-      yield held;
-      held = [];
-    }
-    held.push(row);
-  }
-  if (held.length > 0) yield held;
 }
 
 interface SplitPart {

@@ -1,4 +1,4 @@
-import { isObject } from '../../pipeline/values/value.ts';
+import { aMapping, aNumber, aText, listOf } from '../../pipeline/values/shape.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { inGroups } from '../../plan/resolve/load-records.ts';
 import { jobsInDoubt } from '../../results/sums.ts';
@@ -137,15 +137,9 @@ const serviceOf = ({ id, origin }: ServiceSpan): RunService => ({
   ...(origin === undefined ? {} : { origin }),
 });
 
-const areSpans = (value: unknown): value is readonly ServiceSpan[] =>
-  Array.isArray(value) &&
-  value.every(
-    (span) =>
-      isObject(span) &&
-      typeof span['id'] === 'string' &&
-      typeof span['after'] === 'number' &&
-      (span['origin'] === undefined || typeof span['origin'] === 'string'),
-  );
+const areSpans = listOf(aMapping({ id: aText, after: aNumber }, { origin: aText })) as (
+  value: unknown,
+) => value is readonly ServiceSpan[];
 
 const readSpans = async (state: StateReader): Promise<readonly ServiceSpan[]> =>
   (await jsonFact(state, factName, areSpans)) ?? [];

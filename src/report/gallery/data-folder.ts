@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, syncFolderAsync } from '../../state/files/folders.ts';
 import { kindAt } from '../../state/files/plain-path.ts';
@@ -6,7 +6,32 @@ import { unfinishedName } from '../../state/files/unfinished.ts';
 import { reportFiles } from '../facts/layout.ts';
 import { packResults } from '../results/pack.ts';
 import type { PageDetail, PageResult, PageSummary } from '../results/wire.ts';
-import { callEnd, callOf, callStart, scriptJson } from './script.ts';
+
+/**
+ * Returns JSON as a script that calls a function: `promptpress.results(0,JSON.parse('…'))`. `JSON.parse` keeps a member called
+ * `__proto__` harmless; the text is escaped so that it cannot end the string, the script or its element.
+ */
+export const callOf = (name: string, json: string, index?: number): string =>
+  `${callStart(name, index)}${scriptJson(json)}${callEnd}`;
+
+/** The text before the JSON, which may follow in pieces. */
+const callStart = (name: string, index?: number): string =>
+  `promptpress.${name}(${index === undefined ? '' : `${index},`}JSON.parse('`;
+
+const callEnd = `'));\n`;
+
+/** Escapes a chunk of JSON for a string in single quotes. JSON itself already escapes lone surrogates. */
+const scriptJson = (json: string): string =>
+  json.replaceAll(/[\\'<\u2028\u2029]/g, (character) => escapes[character] ?? '');
+
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  // Prevents `</script` and `<!--` in the output.
+  '<': '\\x3c',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
 
 /** Number of results in one file of results or details. */
 export const resultsPerFile = 2000;
@@ -63,7 +88,7 @@ export class DataFolder {
   async finish(summary: PageSummary): Promise<void> {
     if (this.#results.length > 0) await this.#writeResults();
     await this.#endDetails();
-    await this.#write(summaryFile, callOf('summary', { json: JSON.stringify(summary) }));
+    await this.#write(summaryFile, callOf('summary', JSON.stringify(summary)));
     await syncFolderAsync(this.#folder);
     const place = join(this.#report, reportFiles.data);
     const before = unfinishedName(place);
@@ -92,7 +117,7 @@ export class DataFolder {
 
   async #writeResults(): Promise<void> {
     const json = JSON.stringify(packResults(this.#results, this.#steps));
-    await this.#write(numbered('results', this.#files), callOf('results', { index: this.#files, json }));
+    await this.#write(numbered('results', this.#files), callOf('results', json, this.#files));
     this.#results = [];
     this.#files += 1;
   }
@@ -123,13 +148,7 @@ export class DataFolder {
   }
 
   async #write(name: string, text: string): Promise<void> {
-    const handle = await open(join(this.#folder, name), 'wx');
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFile(join(this.#folder, name), text, { flag: 'wx', flush: true });
   }
 }
 
@@ -146,7 +165,7 @@ async function moved(from: string, to: string): Promise<boolean> {
 
 /** Removes the data files of a report from a folder, and the folder if nothing else is in it. */
 export async function removeData(folder: string): Promise<void> {
-  for (const name of await namesIn(folder))
+  for (const name of await entriesOf(folder))
     if (dataFile.test(name)) await rm(join(folder, name), { force: true });
   try {
     await rmdir(folder);
@@ -155,7 +174,8 @@ export async function removeData(folder: string): Promise<void> {
   }
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+/** Returns the names in a folder; none if there is no such folder. */
+export async function entriesOf(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

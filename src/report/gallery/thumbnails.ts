@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { SaveError } from '../../artifacts/failure.ts';
 import { ImageLibraryError, imageLibrary } from '../../artifacts/formats/image-library.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { KeySet } from '../../manifest/key-set.ts';
 import type { RowOutput } from '../../manifest/row.ts';
-import { isMissing } from '../../state/files/folders.ts';
 import { checkFolder } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
+import { entriesOf } from './data-folder.ts';
 import { drawSmall, mostBytes, type WithoutThumbnail } from './thumbnail.ts';
 
 /** Name of a thumbnail; one being written ends in `.part`. */
@@ -22,6 +22,9 @@ const thumbnailFolder = /^[0-9a-f]{2}$/;
 type ThumbnailName = `${string}.webp`;
 
 const isName = (made: ThumbnailName | WithoutThumbnail): made is ThumbnailName => made.endsWith('.webp');
+
+/** Whether a text is a SHA-256 in hexadecimal. */
+export const isHash = (sha256: string | undefined): sha256 is string => /^[0-9a-f]{64}$/.test(sha256 ?? '');
 
 export interface ThumbnailCounts {
   readonly made: number;
@@ -37,7 +40,7 @@ export interface ThumbnailCounts {
 export class Thumbnails {
   readonly #folder: string;
   readonly #artifacts: Pick<ArtifactStore, 'get'>;
-  readonly #limit: LimitFunction;
+  readonly #limit = pLimit({ concurrency: availableParallelism(), rejectOnClear: true });
   readonly #used = new KeySet();
   /** Thumbnails in progress, by SHA-256 of the image. */
   readonly #making = new Map<string, Promise<ThumbnailName | WithoutThumbnail>>();
@@ -50,8 +53,6 @@ export class Thumbnails {
   constructor(folder: string, artifacts: Pick<ArtifactStore, 'get'>) {
     this.#folder = folder;
     this.#artifacts = artifacts;
-    const parallel = availableParallelism();
-    this.#limit = pLimit({ concurrency: parallel, rejectOnClear: true });
   }
 
   get counts(): ThumbnailCounts {
@@ -63,7 +64,7 @@ export class Thumbnails {
    * @throws the error of the file system if it cannot be written
    */
   async of({ file, mime, sha256 }: RowOutput): Promise<string | undefined> {
-    if (file === undefined || !mime.startsWith('image/') || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
+    if (file === undefined || !mime.startsWith('image/') || !isHash(sha256)) return undefined;
     const made = this.#making.get(sha256) ?? this.#take(file, sha256);
     const thumbnail = await made;
     if (isName(thumbnail)) return thumbnail;
@@ -171,12 +172,3 @@ function canDraw(): boolean {
 
 const isFolder = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
-async function entriesOf(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}

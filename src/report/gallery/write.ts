@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
-import { manifestRows } from '../../manifest/rows.ts';
+import { manifestRows, rowsByCell } from '../../manifest/rows.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import type { Selection } from '../../plan/cell.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -18,7 +18,7 @@ import type { StateReader } from '../../state/reader.ts';
 import { StateError } from '../../state/store.ts';
 import { reportFiles } from '../facts/layout.ts';
 import type { Advisor } from '../results/advice.ts';
-import { type CellResult, cellResults, rowsByCell } from '../results/cell-results.ts';
+import { type CellResult, cellResults } from '../results/cell-results.ts';
 import { SummaryCounter, type SummaryFacts } from '../results/summary.ts';
 import {
   DataFolder,
@@ -80,21 +80,30 @@ export async function writeReport(options: ReportOptions): Promise<ReportTotals>
   const data = await DataFolder.begin(folder, [...plan.slotGraph.steps.keys()]);
   try {
     const counter = new SummaryCounter(plan, options);
-    const awaited = new Awaited(data);
+    // Results that wait for their thumbnails, and are written in order.
+    const ahead: { readonly each: CellResult; readonly making: Promise<string | undefined> | undefined }[] =
+      [];
+    const writeFirst = async (): Promise<void> => {
+      const { each, making } = ahead.shift() as (typeof ahead)[number];
+      const thumbnail = await making;
+      await data.add(thumbnail === undefined ? each.result : { ...each.result, thumbnail }, each.detail);
+    };
     const context = { ...options, variables: plan.matrix.variables };
     for await (const rows of rowsByCell(manifestRows(plan, selection, reader, signal))) {
       for (const each of cellResults(rows, counter.results, context)) {
         signal?.throwIfAborted();
         counter.add(each);
         const { artifact } = each.row;
-        const thumbnail =
-          artifact === undefined || artifacts === undefined ? undefined : thumbnails.of(artifact);
-        await awaited.add(each, thumbnail);
+        const making = artifact && artifacts && thumbnails.of(artifact);
+        // `writeFirst` awaits it later and reports the error.
+        making?.catch(() => {});
+        ahead.push({ each, making });
+        if (ahead.length > mostAwaited) await writeFirst();
       }
       const cell = rows[0]?.cell.number ?? 0;
       options.onProgress?.({ cell, results: counter.results, thumbnails: thumbnails.counts });
     }
-    await awaited.rest();
+    while (ahead.length > 0) await writeFirst();
     signal?.throwIfAborted();
     await data.finish({
       ...(await counter.summary(reader, options)),
@@ -120,38 +129,6 @@ const takenOver = (folder: string, cause: unknown): StateError =>
 const noArtifacts: Pick<ArtifactStore, 'get'> = {
   get: () => Promise.resolve({ ok: false, why: 'missing' }),
 };
-
-/** Results that wait for their thumbnails, and are written in order. */
-class Awaited {
-  readonly #data: DataFolder;
-  readonly #queue: {
-    readonly each: CellResult;
-    readonly thumbnail: Promise<string | undefined> | undefined;
-  }[] = [];
-
-  constructor(data: DataFolder) {
-    this.#data = data;
-  }
-
-  async add(each: CellResult, thumbnail: Promise<string | undefined> | undefined): Promise<void> {
-    // `write` awaits it later and reports the error.
-    thumbnail?.catch(() => {});
-    this.#queue.push({ each, thumbnail });
-    if (this.#queue.length > mostAwaited) await this.#next();
-  }
-
-  async rest(): Promise<void> {
-    while (this.#queue.length > 0) await this.#next();
-  }
-
-  async #next(): Promise<void> {
-    const first = this.#queue.shift();
-    if (first === undefined) return;
-    const { result, detail } = first.each;
-    const thumbnail = await first.thumbnail;
-    await this.#data.add(thumbnail === undefined ? result : { ...result, thumbnail }, detail);
-  }
-}
 
 /** Mark in the built page that becomes the script element of the summary; see `PageFiles`. */
 const summaryMark = '<!-- promptpress:summary -->';

@@ -1,7 +1,7 @@
 import type { ManifestRow } from '../../manifest/row.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { type Advisor, adviceOn } from './advice.ts';
-import { CellLineage, type PlacedSlot } from './lineage.ts';
+import { lineageIn, type PlacedSlot } from './lineage.ts';
 import { type Shown, shownRow } from './result.ts';
 import type { PageDetail, PageResult } from './wire.ts';
 
@@ -35,12 +35,12 @@ export function cellResults(
     placed.push(next);
     return next;
   });
-  const lineage = new CellLineage(context.plan.slotGraph.templates, placed);
+  const lineageOf = lineageIn(context.plan.slotGraph.templates, placed);
   return rows.map((row, index): CellResult => {
     const { result, detail } = shownRow(row, first + index, context);
     const slot = slotOf[index] as PlacedSlot;
     const { frame } = row;
-    const { lineage: ofSlot, inputs, children } = lineage.of(slot);
+    const { lineage: ofSlot, inputs, children } = lineageOf(slot);
     // Results made from a frame also descend from its grid.
     const way = frame === undefined ? ofSlot : [...ofSlot, { label: frameLabel(row), at: first + index }];
     const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
@@ -72,17 +72,4 @@ function framesBehind(rows: readonly ManifestRow[], grid: number, first: number)
   for (let at = grid + 1; rows[at]?.frame !== undefined; at += 1)
     frames.push({ label: frameLabel(rows[at]), at: first + at });
   return frames;
-}
-
-/** Groups the rows of a manifest by cell. A cell has at most some thousand slots. */
-export async function* rowsByCell(rows: AsyncIterable<ManifestRow>): AsyncGenerator<readonly ManifestRow[]> {
-  let cell: ManifestRow[] = [];
-  for await (const row of rows) {
-    if (cell[0] !== undefined && cell[0].cell.number !== row.cell.number) {
-      yield cell;
-      cell = [];
-    }
-    cell.push(row);
-  }
-  if (cell.length > 0) yield cell;
 }

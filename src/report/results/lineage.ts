@@ -12,100 +12,82 @@ export interface PlacedSlot {
 
 /**
  * Finds what the slots of one cell were made from and what was made from them. All ancestors of a slot are in its own cell, so no other
- * cell is needed.
+ * cell is needed. Slots without results are skipped.
  *
- * Slots without results are skipped.
+ * @param templates of the plan, by their index
+ * @returns a function that returns the ancestors, inputs and children of a slot
  */
-export class CellLineage {
-  readonly #templates: readonly SlotTemplate[];
-  readonly #byKey = new Map<string, PlacedSlot[]>();
-  readonly #byPlace = new Map<number, PlacedSlot[]>();
-  readonly #parents = new Map<PlacedSlot, PlacedSlot | undefined>();
-  readonly #children = new Map<PlacedSlot, PlacedSlot[]>();
+export function lineageIn(
+  templates: readonly SlotTemplate[],
+  slots: readonly PlacedSlot[],
+): (placed: PlacedSlot) => Pick<PageDetail, 'lineage' | 'inputs' | 'children'> {
+  const byKey = grouped(slots, ({ slot: { job } }) => (job === undefined ? [] : [job.key]));
+  const byPlace = grouped(slots, ({ slot: { place } }) => (place === undefined ? [] : [place]));
+  const templateOf = ({ place }: Slot): SlotTemplate | undefined =>
+    place === undefined ? undefined : templates[place];
+  const otherOf = (key: string, placed: PlacedSlot): PlacedSlot | undefined =>
+    byKey.get(key)?.find((other) => other !== placed);
 
-  /** @param templates of the plan, by their index */
-  constructor(templates: readonly SlotTemplate[], slots: readonly PlacedSlot[]) {
-    this.#templates = templates;
-    for (const placed of slots) {
-      const { job, place } = placed.slot;
-      if (job !== undefined) append(this.#byKey, job.key, placed);
-      if (place !== undefined) append(this.#byPlace, place, placed);
-    }
-    for (const placed of slots) this.#parents.set(placed, this.#findParent(placed));
-    for (const placed of slots) {
-      const parent = this.#parents.get(placed);
-      for (const source of new Set([...(parent === undefined ? [] : [parent]), ...this.#inputs(placed)]))
-        append(this.#children, source, placed);
-    }
-  }
-
-  /** Returns the ancestors, inputs and children of a slot. */
-  of(placed: PlacedSlot): Pick<PageDetail, 'lineage' | 'inputs' | 'children'> {
-    return {
-      lineage: this.#wayTo(placed).map((each) => this.#stop(each)),
-      inputs: this.#inputs(placed).map((each) => this.#stop(each)),
-      children: (this.#children.get(placed) ?? []).map((each) => this.#stop(each)),
-    };
-  }
-
-  #stop({ slot, at }: PlacedSlot): LineageStop {
-    const template = this.#templateOf(slot);
-    const isPressed = template !== undefined && template.level > 0;
-    return { label: (isPressed ? slot.branch.at(-1) : undefined) ?? slot.step, at };
-  }
-
-  #templateOf = ({ place }: Slot): SlotTemplate | undefined =>
-    place === undefined ? undefined : this.#templates[place];
-
-  #findParent(placed: PlacedSlot): PlacedSlot | undefined {
+  const findParent = (placed: PlacedSlot): PlacedSlot | undefined => {
     const { slot } = placed;
-    const above = this.#templateOf(slot)?.above?.index;
+    const above = templateOf(slot)?.above?.index;
     const isAbove = (other: PlacedSlot): boolean =>
       other !== placed && other.slot.place === above && beginsWith(slot.branch, other.slot.branch);
-    if (slot.job === undefined)
-      return above === undefined ? undefined : this.#byPlace.get(above)?.find(isAbove);
+    if (slot.job === undefined) return above === undefined ? undefined : byPlace.get(above)?.find(isAbove);
     if (slot.job.parent === undefined) return undefined;
-    const same = (this.#byKey.get(slot.job.parent) ?? []).filter((other) => other !== placed);
-    return same.find(isAbove) ?? same[0];
-  }
+    return byKey.get(slot.job.parent)?.find(isAbove) ?? otherOf(slot.job.parent, placed);
+  };
+  const parents = new Map(slots.map((placed) => [placed, findParent(placed)]));
 
   /** Returns the results that the job used besides its parent. */
-  #inputs(placed: PlacedSlot): readonly PlacedSlot[] {
+  const inputs = (placed: PlacedSlot): readonly PlacedSlot[] => {
     const { job } = placed.slot;
-    if (job === undefined) return [];
-    const keys = sourcesOf(job).filter((key) => key !== job.parent);
-    return keys.flatMap((key) => this.#byKey.get(key)?.find((other) => other !== placed) ?? []);
-  }
+    const keys = job === undefined ? [] : sourcesOf(job).filter((key) => key !== job.parent);
+    return keys.flatMap((key) => otherOf(key, placed) ?? []);
+  };
+  const children = grouped(slots, (placed) => new Set([parents.get(placed) ?? [], inputs(placed)].flat()));
 
+  const chain = (placed: PlacedSlot): readonly PlacedSlot[] => {
+    const stops = new Set<PlacedSlot>();
+    for (let at: PlacedSlot | undefined = placed; at !== undefined && !stops.has(at); at = parents.get(at))
+      stops.add(at);
+    return [...stops].reverse();
+  };
   /** Returns the path from the root to the slot. */
-  #wayTo(placed: PlacedSlot): readonly PlacedSlot[] {
+  const wayTo = (placed: PlacedSlot): readonly PlacedSlot[] => {
     const { job } = placed.slot;
-    if (job?.inputs !== undefined) {
-      const ways = inputsOf(job).flatMap((key) => {
-        const input = this.#byKey.get(key)?.find((other) => other !== placed);
-        return input === undefined ? [] : [this.#chain(input)];
-      });
-      return [...common(ways), placed];
-    }
-    return this.#chain(placed);
-  }
+    if (job?.inputs === undefined) return chain(placed);
+    const ways = inputsOf(job).flatMap((key) => {
+      const input = otherOf(key, placed);
+      return input === undefined ? [] : [chain(input)];
+    });
+    return [...common(ways), placed];
+  };
 
-  #chain(placed: PlacedSlot): readonly PlacedSlot[] {
-    const chain = new Set([placed]);
-    for (
-      let above = this.#parents.get(placed);
-      above !== undefined && !chain.has(above);
-      above = this.#parents.get(above)
-    )
-      chain.add(above);
-    return [...chain].reverse();
-  }
+  const stop = ({ slot, at }: PlacedSlot): LineageStop => {
+    const isPressed = (templateOf(slot)?.level ?? 0) > 0;
+    return { label: (isPressed ? slot.branch.at(-1) : undefined) ?? slot.step, at };
+  };
+  return (placed) => ({
+    lineage: wayTo(placed).map(stop),
+    inputs: inputs(placed).map(stop),
+    children: (children.get(placed) ?? []).map(stop),
+  });
 }
 
-function append<Key>(map: Map<Key, PlacedSlot[]>, key: Key, placed: PlacedSlot): void {
-  const there = map.get(key);
-  if (there === undefined) map.set(key, [placed]);
-  else there.push(placed);
+/** Groups slots by their keys. */
+function grouped<Key>(
+  slots: readonly PlacedSlot[],
+  keysOf: (placed: PlacedSlot) => Iterable<Key>,
+): ReadonlyMap<Key, readonly PlacedSlot[]> {
+  const groups = new Map<Key, PlacedSlot[]>();
+  for (const placed of slots)
+    for (const key of keysOf(placed)) {
+      const group = groups.get(key) ?? [];
+      groups.set(key, group);
+      group.push(placed);
+    }
+  return groups;
 }
 
 /** Returns the common beginning of several paths. */

@@ -13,8 +13,15 @@ import { sameFilesWords } from '../text/amounts.ts';
 import { type Advisor, groupAdvice } from './advice.ts';
 import type { CellResult } from './cell-results.ts';
 import { ChartCounter } from './counts/charts.ts';
-import { VariableCounter } from './counts/variables.ts';
-import type { FailureGroup, PageStatus, PageStep, PageSummary } from './wire.ts';
+import {
+  countedValues,
+  type FailureGroup,
+  listedValues,
+  type PageStatus,
+  type PageStep,
+  type PageSummary,
+  type PageVariable,
+} from './wire.ts';
 
 /** Largest number of branches listed for a step, because the service decides how many a wildcard matches. */
 const mostBranches = 1000;
@@ -125,7 +132,7 @@ export class SummaryCounter {
   async summary(state: SumsReader, { madeBy, at, live }: SummaryFacts): Promise<PageSummary> {
     const { pipeline, serviceId } = this.#plan;
     const { mask } = this.#advisor;
-    const { budget } = pipeline;
+    const { ask: _ask, ...budget } = pipeline.budget;
     const same = this.#sameFiles.result();
     const { totals, ...sums } = await readPageSums(state, { at, live });
     return {
@@ -144,15 +151,7 @@ export class SummaryCounter {
       variables: this.#variables.map((counter) => counter.variable()),
       totals: {
         ...totals,
-        ...(Object.keys(budget).length === 0
-          ? {}
-          : {
-              budget: {
-                ...(budget.cost === undefined ? {} : { cost: budget.cost }),
-                ...(budget.submits === undefined ? {} : { submits: budget.submits }),
-                ...(budget.tokens === undefined ? {} : { tokens: budget.tokens }),
-              },
-            }),
+        ...(Object.keys(budget).length === 0 ? {} : { budget }),
         bytes: this.#bytes,
         ...(same === undefined ? {} : { sameFiles: `${sameFilesWords(same)}.` }),
       },
@@ -173,3 +172,29 @@ const failureOf = (
   examples,
   steps,
 });
+
+/** Counts the values of one variable in bounded memory. */
+export class VariableCounter {
+  readonly #name: string;
+  readonly #listed = new Map<string, number>();
+  readonly #others = new KeySet();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Adds the value of one result, as shown on the page. */
+  add(value: string): void {
+    const before = this.#listed.get(value);
+    if (before !== undefined || this.#listed.size < listedValues) this.#listed.set(value, (before ?? 0) + 1);
+    else if (this.#others.size < countedValues - listedValues) this.#others.add(value);
+  }
+
+  variable(): PageVariable {
+    return {
+      name: this.#name,
+      distinct: this.#listed.size + this.#others.size,
+      values: [...this.#listed],
+    };
+  }
+}

@@ -1,12 +1,10 @@
+import type { SlotStatus } from '../../plan/slot.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
-import type { PageCharts } from './wire-charts.ts';
 
 /**
  * The data that the page reads, as JSON. The files of `report` and the responses of `serve` have the same shapes, so that the page shows
  * finished and active runs alike. The page imports only these types.
  */
-
-export type { DurationRow, PageCharts } from './wire-charts.ts';
 
 /** Version of these shapes. The page refuses data of another version. */
 export type WireVersion = 1;
@@ -85,17 +83,7 @@ export const listedValues = 200;
 /** Distinct values of a variable are counted up to this number. */
 export const countedValues = 100_000;
 
-export type PageStatus =
-  | 'pending'
-  | 'submitting'
-  | 'running'
-  | 'modal'
-  | 'saving'
-  | 'done'
-  | 'failed'
-  | 'in-doubt'
-  | 'skipped'
-  | 'blocked';
+export type PageStatus = SlotStatus;
 
 export interface PageTotals {
   readonly submissions: number;
@@ -252,12 +240,19 @@ export interface PageFiles {
   readonly runDirectory: string;
 }
 
+/** Columns of texts, empty where there is none; names as in {@link PageResult}. */
+type PackedTexts = Readonly<Record<'job' | 'media' | 'file' | 'thumbnail' | 'text', readonly string[]>>;
+
+/** Columns of numbers, 0 where there is none; names as in {@link PageResult}. An unknown `cost` is −1. */
+type PackedNumbers = Readonly<
+  Record<'cell' | 'output' | 'width' | 'height' | 'cost' | 'finishedAt' | 'seconds', readonly number[]>
+>;
+
 /** Results in columns, a fifth of the bytes of a list of objects and fast to filter. Repeated values are indices into a list. */
-export interface PackedResults {
+export interface PackedResults extends PackedTexts, PackedNumbers {
   /** Index of the first result. */
   readonly from: number;
   readonly count: number;
-  readonly cell: readonly number[];
   /** Index into {@link PageSummary.steps}. */
   readonly step: readonly number[];
   readonly branches: readonly string[];
@@ -266,32 +261,55 @@ export interface PackedResults {
   readonly status: readonly number[];
   readonly kinds: readonly string[];
   readonly kind: readonly number[];
-  /** Number of the output; 0 if there is none. */
-  readonly output: readonly number[];
-  /** Key of the job; empty if there is none. */
-  readonly job: readonly string[];
-  /** Kind of media; empty if there is none. */
-  readonly media: readonly string[];
-  /** Path of the file; empty if there is none. */
-  readonly file: readonly string[];
-  /** Path of the thumbnail; empty if there is none. */
-  readonly thumbnail: readonly string[];
-  /** Width in pixels; 0 if unknown. */
-  readonly width: readonly number[];
-  readonly height: readonly number[];
   readonly prompts: readonly string[];
   /** Index of the prompt; −1 if there is none. */
   readonly prompt: readonly number[];
-  readonly text: readonly string[];
   readonly errors: readonly (readonly [code: string, message: string])[];
   /** Index of the error; −1 if there is none. */
   readonly error: readonly number[];
   /** By variable: its distinct values here, and for each result the index of its value. */
   readonly vars: readonly { readonly values: readonly string[]; readonly value: readonly number[] }[];
-  /** Cost; −1 if unknown. */
+}
+
+/** Data of the charts. */
+export interface PageCharts {
+  /** Length of a point in the time charts, in seconds. */
+  readonly secondsPerPoint: number;
+  /** Start of the first point, Unix ms; absent if nothing was submitted. */
+  readonly from?: number;
+  /** Number of jobs that ended in each point, including failed ones. */
+  readonly finished: readonly number[];
+  /** Number of jobs that failed in each point. */
+  readonly failed: readonly number[];
+  /** Number of jobs in flight at the end of each point. */
+  readonly inFlight: readonly number[];
+  /** Total cost at the end of each point; empty if no price is known. */
   readonly cost: readonly number[];
-  /** Unix ms; 0 if unknown. */
-  readonly finishedAt: readonly number[];
-  /** Seconds from submission to end; 0 if unknown. */
-  readonly seconds: readonly number[];
+  /** Seconds from submission to end, by step. */
+  readonly durations: readonly DurationRow[];
+  readonly tokens: readonly {
+    readonly model: string;
+    readonly prompt: number;
+    readonly candidates: number;
+    readonly thoughts: number;
+    readonly total: number;
+  }[];
+  /** Number of resubmissions and refusals, by step. */
+  readonly attempts: readonly {
+    readonly step: string;
+    readonly jobs: number;
+    readonly submissions: number;
+    readonly failed: number;
+  }[];
+}
+
+export interface DurationRow {
+  readonly step: string;
+  /** Speed of the service; empty for texts. */
+  readonly speed: string;
+  readonly jobs: number;
+  readonly p10: number;
+  readonly median: number;
+  readonly p90: number;
+  readonly longest: number;
 }

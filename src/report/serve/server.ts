@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { release } from 'node:os';
 import { extname, join } from 'node:path';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
-import { isObject } from '../../pipeline/values/value.ts';
+import { aMapping, aText, aWord, listOf, mapOf, type Shape } from '../../pipeline/values/shape.ts';
 import { reportFiles, runFiles } from '../facts/layout.ts';
 import { Access, Strangers } from './http/access.ts';
 import { send, sendJson, sendText, writeHead } from './http/answer.ts';
@@ -84,7 +85,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
   const close = async (): Promise<void> => {
     stop();
     viewers.close();
-    const closed = closing(server);
+    const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
     await thumbnails.close();
@@ -126,19 +127,10 @@ async function listeningOn(server: Server, port: number | undefined): Promise<vo
   await listening(server, port ?? 0, '127.0.0.1');
 }
 
-const listening = (server: Server, port: number, host: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-
-const closing = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-  });
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
+}
 
 interface Answering extends Pick<ServeOptions, 'artifacts' | 'onProblem' | 'onEntered'> {
   /** Returns the address for the next browser. */
@@ -294,32 +286,30 @@ function askedResults(parameters: URLSearchParams): AskedResults | undefined {
   }
 }
 
-function wholeNumber(text: string): number | undefined {
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
+const wholeNumber = (text: string): number | undefined =>
+  /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
-const sorts: readonly unknown[] = ['plan', 'newest', 'cost', 'duration'];
+const texts = listOf(aText);
 
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
+const queryParts = {
+  search: aText,
+  steps: texts,
+  statuses: texts,
+  errorCode: aText,
+  vars: mapOf(texts),
+  sort: aWord('plan', 'newest', 'cost', 'duration'),
+  jobs: texts,
+} as const satisfies Readonly<Record<keyof IndexQuery, Shape>>;
 
-function isQuery(value: unknown): value is IndexQuery {
-  if (!isObject(value)) return false;
-  const { search, steps, statuses, errorCode, vars, sort, jobs } = value;
-  return (
-    (search === undefined || typeof search === 'string') &&
-    [steps, statuses, jobs].every((list) => list === undefined || isTexts(list)) &&
-    (errorCode === undefined || typeof errorCode === 'string') &&
-    (vars === undefined || (isObject(vars) && Object.values(vars).every(isTexts))) &&
-    (sort === undefined || sorts.includes(sort))
-  );
-}
+const isQuery = aMapping({}, queryParts) as (value: unknown) => value is IndexQuery;
 
 /** Removes unknown members, so that equal queries have equal texts. */
-function known(query: IndexQuery): IndexQuery {
-  const names = ['search', 'steps', 'statuses', 'errorCode', 'vars', 'sort', 'jobs'] as const;
-  return Object.fromEntries(names.flatMap((name) => (name in query ? [[name, query[name]]] : [])));
-}
+const known = (query: IndexQuery): IndexQuery =>
+  Object.fromEntries(
+    (Object.keys(queryParts) as (keyof IndexQuery)[]).flatMap((name) =>
+      name in query ? [[name, query[name]]] : [],
+    ),
+  );
 
 interface PageFile {
   readonly type: string;

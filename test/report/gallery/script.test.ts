@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf } from '../../../src/report/gallery/script.ts';
+import { callOf } from '../../../src/report/gallery/data-folder.ts';
 
 /** What a script gives to `promptpress.take`. */
 function taken(script: string): unknown {
@@ -31,7 +31,7 @@ describe('JSON as a script', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...hostile));
     fc.assert(
       fc.property(fc.array(texts), (values) => {
-        const script = callOf('take', { json: JSON.stringify(values) });
+        const script = callOf('take', JSON.stringify(values));
         expect(taken(script)).toEqual(values);
         // Neither can a browser see the end of the script in it, nor a reader of bytes half a character.
         expect(script).not.toMatch(/<|[\u2028\u2029\r]/);
@@ -42,7 +42,7 @@ describe('JSON as a script', () => {
   });
 
   it('may have members of any name, without changing other objects', () => {
-    const script = callOf('take', { json: '{"__proto__":{"polluted":1},"constructor":2}' });
+    const script = callOf('take', '{"__proto__":{"polluted":1},"constructor":2}');
     let given: object = {};
     const take = (value: object): void => {
       given = value;

@@ -1,4 +1,4 @@
-import { manifestRows } from '../../../src/manifest/rows.ts';
+import { manifestRows, rowsByCell } from '../../../src/manifest/rows.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
@@ -6,7 +6,6 @@ import {
   type CellResult,
   cellResults,
   type ResultContext,
-  rowsByCell,
 } from '../../../src/report/results/cell-results.ts';
 import type { Commands } from '../../../src/report/text/next-commands.ts';
 import type { MemoryStore } from '../../rig/memory-store.ts';

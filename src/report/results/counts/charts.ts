@@ -2,20 +2,19 @@ import { knownCost } from '../../../plan/job.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import { secondsOf } from '../result.ts';
 import type { DurationRow, PageCharts } from '../wire.ts';
-import { Sample } from './sample.ts';
 import { Timeline } from './timeline.ts';
 
 /** Largest number of steps with speeds, and of models. It bounds the memory that names from outside can take. */
 const mostRows = 1000;
 
-type TokenRow = PageCharts['tokens'][number];
+type Writable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
 /** Collects the data of the charts. Each job is added once. */
 export class ChartCounter {
   readonly #timeline = new Timeline();
   readonly #durations = new Map<string, { readonly step: string; readonly speed: string; sample: Sample }>();
-  readonly #tokens = new Map<string, { -readonly [Name in keyof TokenRow]: TokenRow[Name] }>();
-  readonly #attempts = new Map<string, { step: string; jobs: number; submissions: number; failed: number }>();
+  readonly #tokens = new Map<string, Writable<PageCharts['tokens'][number]>>();
+  readonly #attempts = new Map<string, Writable<PageCharts['attempts'][number]>>();
 
   /** Adds a job. @param model name of the model that replied, as shown */
   add({ step, status, record }: Pick<Slot, 'step' | 'status' | 'record'>, model: string | undefined): void {
@@ -33,11 +32,23 @@ export class ChartCounter {
     const paidAt = finishedAt ?? submittedAt;
     if (cost !== undefined && paidAt !== undefined) this.#timeline.spend(paidAt, cost);
     const seconds = status === 'done' ? secondsOf(record) : undefined;
-    if (seconds !== undefined) this.#time(step, speed ?? '', seconds);
-    const { prompt = 0, candidates = 0, thoughts = 0, total = 0 } = usage ?? {};
-    if (usage !== undefined && model !== undefined)
-      this.#count(model, { prompt, candidates, thoughts, total });
-    this.#submitted(step, attempts, failed);
+    if (seconds !== undefined)
+      rowOf(this.#durations, JSON.stringify([step, speed]), () => ({
+        step,
+        speed: speed ?? '',
+        sample: new Sample(),
+      }))?.sample.add(seconds);
+    if (usage !== undefined && model !== undefined) {
+      const none = { model, prompt: 0, candidates: 0, thoughts: 0, total: 0 };
+      const tokens = rowOf(this.#tokens, model, () => none);
+      for (const part of ['prompt', 'candidates', 'thoughts', 'total'] as const)
+        if (tokens !== undefined) tokens[part] += usage[part] ?? 0;
+    }
+    const row = rowOf(this.#attempts, step, () => ({ step, jobs: 0, submissions: 0, failed: 0 }));
+    if (row === undefined) return;
+    row.jobs += 1;
+    row.submissions += attempts;
+    if (failed) row.failed += 1;
   }
 
   charts(): PageCharts {
@@ -51,34 +62,54 @@ export class ChartCounter {
       attempts: [...this.#attempts.values()],
     };
   }
+}
 
-  #time(step: string, speed: string, seconds: number): void {
-    const name = JSON.stringify([step, speed]);
-    const there = this.#durations.get(name);
-    if (there !== undefined) return there.sample.add(seconds);
-    if (this.#durations.size === mostRows) return;
-    const sample = new Sample();
-    sample.add(seconds);
-    this.#durations.set(name, { step, speed, sample });
+/** Returns the row with a name, a new one if there is none; undefined if there are too many. */
+function rowOf<Row>(rows: Map<string, Row>, name: string, make: () => Row): Row | undefined {
+  const there = rows.get(name);
+  if (there !== undefined || rows.size === mostRows) return there;
+  const made = make();
+  rows.set(name, made);
+  return made;
+}
+
+/** Largest number of values kept. */
+const mostKept = 4096;
+
+/**
+ * A distribution of numbers. With few numbers it is exact; of more it keeps every second, fourth, eighth … Equal numbers in equal order
+ * give equal results.
+ */
+export class Sample {
+  #kept: number[] = [];
+  #every = 1;
+  #count = 0;
+  #most = Number.NEGATIVE_INFINITY;
+
+  get count(): number {
+    return this.#count;
   }
 
-  #count(model: string, usage: Omit<TokenRow, 'model'>): void {
-    const there = this.#tokens.get(model);
-    if (there === undefined) {
-      if (this.#tokens.size < mostRows) this.#tokens.set(model, { model, ...usage });
-      return;
+  /** The largest number. */
+  get most(): number {
+    return this.#most;
+  }
+
+  add(value: number): void {
+    if (this.#count % this.#every === 0) {
+      if (this.#kept.length === mostKept) {
+        this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
+        this.#every *= 2;
+      }
+      if (this.#count % this.#every === 0) this.#kept.push(value);
     }
-    there.prompt += usage.prompt;
-    there.candidates += usage.candidates;
-    there.thoughts += usage.thoughts;
-    there.total += usage.total;
+    this.#count += 1;
+    this.#most = Math.max(this.#most, value);
   }
 
-  #submitted(step: string, submissions: number, failed: boolean): void {
-    const there = this.#attempts.get(step) ?? { step, jobs: 0, submissions: 0, failed: 0 };
-    there.jobs += 1;
-    there.submissions += submissions;
-    if (failed) there.failed += 1;
-    this.#attempts.set(step, there);
+  /** Returns the quantiles for shares between 0 and 1; NaN if there are no numbers. */
+  quantiles(parts: readonly number[]): readonly number[] {
+    const sorted = [...this.#kept].sort((a, b) => a - b);
+    return parts.map((part) => sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN);
   }
 }

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import { checkFolder } from '../../../state/files/plain-path.ts';
 import { drawSmall, mostBytes } from '../../gallery/thumbnail.ts';
-import { Thumbnails } from '../../gallery/thumbnails.ts';
+import { isHash, Thumbnails } from '../../gallery/thumbnails.ts';
 import type { PlacedResult } from '../index/result-index.ts';
 
 /** Bytes of thumbnails kept in memory. */
@@ -14,8 +14,6 @@ const mostKept = 64 * 1024 * 1024;
 
 /** Largest number of thumbnails in progress; others are refused while the user scrolls by. */
 const mostWaiting = 500;
-
-const isHash = (sha256: string | undefined): sha256 is string => /^[0-9a-f]{64}$/.test(sha256 ?? '');
 
 /** Returns the name under which the page requests a thumbnail; undefined if the result has none. */
 export const thumbnailName = ({ id, mime, sha256, result }: PlacedResult): string | undefined =>
@@ -32,8 +30,8 @@ export function thumbnailOf(name: string): { readonly id: number; readonly sha25
 /** Makes thumbnails on request. They are stored in the report of the run if there is one; else the last used ones are kept in memory. */
 export class LiveThumbnails {
   readonly #artifacts: Pick<ArtifactStore, 'get'>;
-  readonly #report: { readonly folder: string; readonly thumbnails: Thumbnails } | undefined;
-  readonly #limit: LimitFunction = pLimit({
+  readonly #report?: { readonly folder: string; readonly thumbnails: Thumbnails };
+  readonly #limit = pLimit({
     concurrency: Math.max(1, availableParallelism() - 1),
     rejectOnClear: true,
   });
@@ -45,9 +43,7 @@ export class LiveThumbnails {
   /** @param folder of the report's thumbnails */
   constructor(folder: string, artifacts: Pick<ArtifactStore, 'get'>) {
     this.#artifacts = artifacts;
-    this.#report = checkFolder(folder)
-      ? { folder, thumbnails: new Thumbnails(folder, artifacts) }
-      : undefined;
+    if (checkFolder(folder)) this.#report = { folder, thumbnails: new Thumbnails(folder, artifacts) };
   }
 
   /** Starts no more thumbnails and waits for those in progress. */

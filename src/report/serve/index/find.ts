@@ -55,30 +55,22 @@ function conditionOf(query: IndexQuery, variables: readonly string[]): Condition
   };
 }
 
-const figureOf: Readonly<Record<Exclude<NonNullable<PageQuery['sort']>, 'plan'>, Figure>> = {
-  newest: 'newest',
-  cost: 'cost',
-  duration: 'duration',
-};
-
 /** Target time of a step, in ms. */
 const stepMs = 6;
 const smallestStep = 64;
 const largestStep = 65_536;
 
-/** Number of cells or rows in a step, adapted to the time of the previous step. */
-class StepSize {
-  size = 1024;
-  #began = 0;
-
-  begin(): void {
-    this.#began = performance.now();
-  }
-
-  end(): void {
-    const took = performance.now() - this.#began;
-    if (took > stepMs) this.size = Math.max(smallestStep, this.size >> 1);
-    else if (took < stepMs / 3) this.size = Math.min(largestStep, this.size << 1);
+/** Takes steps until one has no successor. A step is given its number of cells or rows, adapted to the time of the previous one. */
+async function walkInSteps(check: () => void, step: (size: number) => boolean): Promise<void> {
+  const turns = new Turns();
+  for (let size = 1024; ; ) {
+    check();
+    const began = performance.now();
+    if (!step(size)) return;
+    const took = performance.now() - began;
+    if (took > stepMs) size = Math.max(smallestStep, size >> 1);
+    else if (took < stepMs / 3) size = Math.min(largestStep, size << 1);
+    await turns.next();
   }
 }
 
@@ -99,12 +91,8 @@ interface Walk {
 export async function findIds(query: IndexQuery, walk: Walk): Promise<Float64Array> {
   const found = new Ids();
   const { sort = 'plan' } = query;
-  if (sort === 'plan') {
-    await walkPlan(query, walk, found);
-  } else {
-    await walkFigure(query, figureOf[sort], walk, found);
-    await walkPlan(query, walk, found, `part.${figureOf[sort]} IS NULL`);
-  }
+  if (sort !== 'plan') await walkFigure(query, sort, walk, found);
+  await walkPlan(query, walk, found, sort === 'plan' ? 'TRUE' : `part.${sort} IS NULL`);
   return found.all();
 }
 
@@ -112,7 +100,7 @@ const joins = (condition: string): string =>
   `${condition.includes('prompts.') ? 'LEFT JOIN prompts ON prompts.id = part.prompt LEFT JOIN said ON said.id = part.id' : ''}
    ${condition.includes('cells.') ? `JOIN cells ON cells.cell = part.id / ${idOf(1, 0)}` : ''}`;
 
-async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also = 'TRUE'): Promise<void> {
+async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also: string): Promise<void> {
   const { tables, places, variables } = walk;
   const { sql, values } = conditionOf(query, variables);
   const statement = tables.database.prepare<{ ids: string }>(
@@ -120,19 +108,15 @@ async function walkPlan(query: IndexQuery, walk: Walk, found: Ids, also = 'TRUE'
        SELECT part.id FROM rows AS part ${joins(sql)}
        WHERE part.id >= ? AND part.id < ? AND ${also} AND ${sql} ORDER BY part.id)`,
   );
-  const turns = new Turns();
-  const step = new StepSize();
-  for (let position = 0; position < places.length; ) {
-    walk.check();
-    step.begin();
-    const next = Math.min(places.length, position + step.size);
+  let position = 0;
+  await walkInSteps(walk.check, (size) => {
+    if (position >= places.length) return false;
+    const next = Math.min(places.length, position + size);
     const end = next === places.length ? idOf(places.cellAt(next - 1) + 1, 0) : idOf(places.cellAt(next), 0);
-    const row = statement.get(idOf(places.cellAt(position), 0), end, ...values);
-    found.add(row?.ids);
+    found.add(statement.get(idOf(places.cellAt(position), 0), end, ...values)?.ids);
     position = next;
-    step.end();
-    await turns.next();
-  }
+    return true;
+  });
 }
 
 async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: Ids): Promise<void> {
@@ -151,19 +135,14 @@ async function walkFigure(query: IndexQuery, figure: Figure, walk: Walk, found: 
          (SELECT part.id FROM part ${joins(sql)} WHERE ${sql} ORDER BY part.figure, part.id)) AS ids,
        (SELECT figure FROM last) AS figure, (SELECT id FROM last) AS last`,
   );
-  const turns = new Turns();
-  const step = new StepSize();
   let after: readonly [figure: number, id: number] = [-Number.MAX_VALUE, -1];
-  for (;;) {
-    walk.check();
-    step.begin();
-    const row = statement.get(...after, step.size, ...values);
-    if (row === undefined || row.figure === null || row.last === null) return;
+  await walkInSteps(walk.check, (size) => {
+    const row = statement.get(...after, size, ...values);
+    if (row === undefined || row.figure === null || row.last === null) return false;
     found.add(row.ids);
     after = [row.figure, row.last];
-    step.end();
-    await turns.next();
-  }
+    return true;
+  });
 }
 
 /** A growing list of ids, 8 bytes each. */

@@ -1,13 +1,13 @@
 import { isNarrowed } from '../../../manifest/cells.ts';
 import { KeySet } from '../../../manifest/key-set.ts';
 import type { ManifestRow } from '../../../manifest/row.ts';
-import { manifestRows, rowsOfCells } from '../../../manifest/rows.ts';
+import { manifestRows, rowsByCell, rowsOfCells } from '../../../manifest/rows.ts';
 import { Turns } from '../../../pipeline/turns.ts';
 import type { Selection } from '../../../plan/cell.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import type { Advisor } from '../../results/advice.ts';
-import { type CellResult, cellResults, rowsByCell } from '../../results/cell-results.ts';
+import { type CellResult, cellResults } from '../../results/cell-results.ts';
 import { SummaryCounter, type SummaryFacts } from '../../results/summary.ts';
 import type { PageDetail, PageStatus, PageSummary } from '../../results/wire.ts';
 import { asksForAll, findIds, type IndexQuery } from './find.ts';

@@ -261,41 +261,25 @@ function indexed({ id, doc, mime, sha256, shown, vars }: DocRow): IndexedResult 
 function countedFact({ row, result, detail }: CellResult): unknown {
   const { slot, firstOfSlot } = row;
   const { step, status, kind, place, error, job, record } = slot;
-  const { branch } = result;
-  const shared = { step: result.step, status: result.status, branch };
+  const shared = { step: result.step, status: result.status, branch: result.branch };
   if (!firstOfSlot) return { row: { firstOfSlot, slot: { place } }, result: shared, detail: {} };
-  const counted: Partial<Slot> = {
+  const counted = {
     step,
     status,
     kind,
-    ...(place === undefined ? {} : { place }),
-    ...(error === undefined ? {} : { error }),
-    ...(job === undefined ? {} : { job: { key: job.key } as NonNullable<Slot['job']> }),
-    ...(record === undefined ? {} : { record: countedRecord(record) as NonNullable<Slot['record']> }),
+    place,
+    error,
+    job: job && { key: job.key },
+    record: record && countedRecord(record),
   };
-  const fact: Omit<CountedResult, 'row' | 'result'> & { row: unknown; result: unknown } = {
-    row: { firstOfSlot, slot: counted },
-    result: shared,
-    detail: detail.model === undefined ? {} : { model: detail.model },
-  };
-  return fact;
+  return { row: { firstOfSlot, slot: counted }, result: shared, detail: { model: detail.model } };
 }
 
-const countedRecord = (record: NonNullable<Slot['record']>): unknown => {
+function countedRecord({ artifacts, frames, ...record }: NonNullable<Slot['record']>): unknown {
   const { key, kind, attempts, submittedAt, finishedAt, usage, speed, cost, partlyPriced } = record;
-  const artifacts = record.artifacts.map(({ bytes, sha256, file }) => ({ bytes, sha256, file }));
-  const frames = record.frames && { files: record.frames.files.map(({ bytes }) => ({ bytes })) };
-  return {
-    key,
-    kind,
-    attempts,
-    submittedAt,
-    finishedAt,
-    usage,
-    speed,
-    cost,
-    partlyPriced,
-    artifacts,
-    frames,
-  };
-};
+  const times = { submittedAt, finishedAt };
+  const sums = { attempts, usage, cost, partlyPriced };
+  const files = artifacts.map(({ bytes, sha256, file }) => ({ bytes, sha256, file }));
+  const sizes = frames && { files: frames.files.map(({ bytes }) => ({ bytes })) };
+  return { key, kind, speed, ...times, ...sums, artifacts: files, frames: sizes };
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sample } from '../../../../src/report/results/counts/sample.ts';
-import { VariableCounter } from '../../../../src/report/results/counts/variables.ts';
+import { Sample } from '../../../../src/report/results/counts/charts.ts';
+import { VariableCounter } from '../../../../src/report/results/summary.ts';
 import { countedValues, listedValues } from '../../../../src/report/results/wire.ts';
 
 describe('a sample', () => {
