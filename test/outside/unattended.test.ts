@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { exposition } from '../../src/report/metrics/exposition.ts';
-import { workerMetrics } from '../../src/report/metrics/worker-metrics.ts';
+import { workerMetrics } from '../../src/report/metrics/run-metrics.ts';
 import { DocumentBlocks, shell } from '../e2e/document-blocks.ts';
 import { night } from '../e2e/night.ts';
 import { temporaryFolder } from '../rig/cli.ts';

@@ -52,7 +52,8 @@ async function closing<T>(file: { close(): Promise<void> }, result: T): Promise<
   return result;
 }
 
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+/** Yields a content as one piece. */
+export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
   yield content;
 }
 
@@ -87,15 +88,5 @@ export class Copies {
       await handle.close();
     }
     return true;
-  }
-
-  /** Writes a small text file into the data set. */
-  async text(name: string, text: string): Promise<void> {
-    const handle = await open(join(this.#folder, name), 'w');
-    try {
-      await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
   }
 }

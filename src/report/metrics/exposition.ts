@@ -14,16 +14,16 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-const metricOf =
-  (type: Metric['type']) =>
-  (name: string, help: string, samples: readonly Sample[]): Metric => ({
-    name: `promptpress_${name}`,
-    help,
-    type,
-    samples,
-  });
+type MakeMetric = (name: string, help: string, value: number | undefined | readonly Sample[]) => Metric;
 
-/** Makes a metric whose value rises and falls; its name has no `promptpress_`. */
+const metricOf =
+  (type: Metric['type']): MakeMetric =>
+  (name, help, value = []) => {
+    const samples = typeof value === 'number' ? [{ value }] : value;
+    return { name: `promptpress_${name}`, help, type, samples };
+  };
+
+/** Makes a metric whose value rises and falls; its name has no `promptpress_`. A value that is not known has no sample. */
 export const gauge = metricOf('gauge');
 
 /** Makes a metric whose value only grows; its name has no `promptpress_`. */

@@ -10,7 +10,6 @@ import type { DirectorySums } from '../../results/sums.ts';
 import type { Route, RunEnd, RunEvent } from '../../run/events.ts';
 import type { WorkersStatus } from '../facts/json-outputs.generated.ts';
 import { counter, exposition, gauge, type Metric, type Sample } from './exposition.ts';
-import { workerMetrics } from './worker-metrics.ts';
 
 /** Facts about a run before its first event. Times are Unix ms. */
 export interface MetricsStart {
@@ -101,18 +100,14 @@ export class RunMetrics {
     const { tokens = {}, steps } = this.#ledger;
     return [
       gauge('build_info', 'Version of promptpress; always 1.', [{ labels: { version }, value: 1 }]),
-      gauge('start_time_seconds', 'When the run began, Unix time.', one(startedAt / 1000)),
+      gauge('start_time_seconds', 'When the run began, Unix time.', startedAt / 1000),
       gauge(
         'last_progress_timestamp_seconds',
         'When a job last changed its status in this run, Unix time; absent before the first change.',
-        one(inSeconds(this.#progressAt)),
+        inSeconds(this.#progressAt),
       ),
-      gauge(
-        'end_time_seconds',
-        'When the run ended, Unix time; absent during the run.',
-        one(inSeconds(end?.at)),
-      ),
-      gauge('exit_code', 'Exit code of the run; absent during the run.', one(end?.exitCode)),
+      gauge('end_time_seconds', 'When the run ended, Unix time; absent during the run.', inSeconds(end?.at)),
+      gauge('exit_code', 'Exit code of the run; absent during the run.', end?.exitCode),
       gauge(
         'end_info',
         'How the run ended; always 1.',
@@ -123,17 +118,13 @@ export class RunMetrics {
         'Jobs by step and status; skipped and blocked count slots. Pending is absent until the number of jobs is known.',
         steps.flatMap(samplesOf),
       ),
-      gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', one(totals?.doubts)),
+      gauge('jobs_in_doubt', 'Jobs in doubt in the run directory.', totals?.doubts),
       gauge(
         'tasks_in_flight',
         'Image tasks that are submitted and not settled.',
-        one(end === undefined ? inFlight(steps, false) : 0),
+        end === undefined ? inFlight(steps, false) : 0,
       ),
-      gauge(
-        'text_calls_in_flight',
-        'Text calls under way.',
-        one(end === undefined ? inFlight(steps, true) : 0),
-      ),
+      gauge('text_calls_in_flight', 'Text calls under way.', end === undefined ? inFlight(steps, true) : 0),
       counter(
         'requests_total',
         'Finished requests of this run, by route and class of the response; connection: no status was received; none: nothing was sent, or a good response could not be used on this machine.',
@@ -151,11 +142,7 @@ export class RunMetrics {
           { labels: { route }, suffix: '_count', value: count },
         ]),
       },
-      counter(
-        'retries_total',
-        'Requests of this run that are tried again after a failure.',
-        one(this.#retries),
-      ),
+      counter('retries_total', 'Requests of this run that are tried again after a failure.', this.#retries),
       counter(
         'tokens_total',
         'Tokens of the text calls of this run, as the service counted them, by kind.',
@@ -164,24 +151,24 @@ export class RunMetrics {
       counter(
         'cached_tokens_total',
         'Prompt tokens of this run that the service had in its cache; they are among those of the kind prompt.',
-        one(tokens.cached ?? 0),
+        tokens.cached ?? 0,
       ),
       gauge(
         'submissions',
         'Submissions and text calls over the life of the run directory, as budget.submits counts them.',
-        one(totals?.attempts),
+        totals?.attempts,
       ),
       gauge(
         'cost',
         'Known cost over the life of the run directory, in the unit of the prices of the pipeline.',
-        one(totals?.cost),
+        totals?.cost,
       ),
       gauge(
         'possible_cost',
         'What submissions without an answer, and replies without a token count, may have cost in addition.',
-        one(totals?.possibleCost),
+        totals?.possibleCost,
       ),
-      gauge('resident_memory_bytes', 'Memory of the process, measured once a minute.', one(this.#memory)),
+      gauge('resident_memory_bytes', 'Memory of the process, measured once a minute.', this.#memory),
     ];
   }
 
@@ -216,6 +203,45 @@ function classOf({ outcome, status, message }: RequestEnd): string {
   return /^(?:connection\.|download\.(?:connection|truncated))/.test(outcome) ? 'connection' : 'none';
 }
 
-const one = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [{ value }]);
-
 const inSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+
+/** Returns metrics about the workers of a run on an engine; none for a run on one machine. */
+export function workerMetrics(workersStatus: WorkersStatus | undefined): readonly Metric[] {
+  if (workersStatus === undefined) return [];
+  const { workers, slices, takeovers, tasks, rates, spending } = workersStatus;
+  return [
+    gauge('workers', 'Workers that are alive.', workers.filter(({ alive }) => alive).length),
+    gauge('slices', 'Slices of the run by state. More may come while its cells are being fed.', [
+      { labels: { state: 'waiting' }, value: slices.waiting },
+      { labels: { state: 'held' }, value: slices.held },
+      { labels: { state: 'done' }, value: slices.done },
+    ]),
+    gauge(
+      'slices_waiting',
+      'Slices without a worker; a measure for starting workers.',
+      workersStatus.state === 'open' ? slices.waiting : 0,
+    ),
+    counter('takeovers_total', 'Slices taken over from workers that had not released them.', takeovers),
+    gauge(
+      'service_tasks_granted',
+      'Image tasks that all workers of all runs of the service may have in flight.',
+      tasks.granted,
+    ),
+    gauge('service_tasks_used', 'Image tasks that they have in flight.', tasks.used),
+    gauge(
+      'service_requests_per_second',
+      'Requests that all workers of all runs send to the service, by route, over the last seconds.',
+      rates.map(({ route, perMinute }) => ({ labels: { route }, value: perMinute / 60 })),
+    ),
+    gauge(
+      'budget_limit',
+      'Budgets of all workers of the run: cost, tokens and submits over its life; invocation: submissions of this invocation.',
+      spending.map(({ kind, most }) => ({ labels: { kind }, value: most })),
+    ),
+    gauge(
+      'budget_used',
+      'Spent part of these budgets, including work in flight.',
+      spending.map(({ kind, used }) => ({ labels: { kind }, value: used })),
+    ),
+  ];
+}

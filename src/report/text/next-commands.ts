@@ -70,13 +70,7 @@ async function lastRun(
     sandbox,
     engine,
     out: isDefault ? undefined : engine === undefined ? name : await outOf(directory, state, cwd),
-    // The run directory knows the place of its files.
-    'run-directory': undefined,
-    // Left out: the user must give this flag each time.
-    'trust-directory': false,
-    'base-url': undefined,
-    'files-root': undefined,
-    speed: undefined,
+    // The run directory knows the place of its files, and the user must give --trust-directory each time.
     set: facts.set ?? [],
     limit,
     filter: filters ?? [],
@@ -89,18 +83,13 @@ async function lastRun(
 const outOf = async (directory: string, state: StateReader, cwd: string): Promise<string> =>
   (await state.fact(artifactPlaceFact)) ?? seenFrom(cwd, directory);
 
-/** Flags that select the directory of a run and a part of its plan. */
-interface PlaceAndPart {
-  readonly engine?: string | undefined;
+/** Flags with a value that select the directory of a run, in the order of a command. */
+const valueFlags = ['pace', 'engine', 'out', 'run-directory', 'base-url', 'files-root', 'speed'] as const;
+
+/** Flags that select the directory of a run and a part of its plan. Faults of the sandbox are left out, so that the next run succeeds. */
+interface PlaceAndPart extends Partial<Record<(typeof valueFlags)[number], string | number | undefined>> {
   readonly sandbox: boolean;
-  /** Pace of the sandbox. Its faults are left out, so that the next run succeeds. */
-  readonly pace?: number | undefined;
-  readonly out: string | undefined;
-  readonly 'run-directory': string | undefined;
-  readonly 'trust-directory': boolean;
-  readonly 'base-url': string | undefined;
-  readonly 'files-root': string | undefined;
-  readonly speed: string | undefined;
+  readonly 'trust-directory'?: boolean;
   readonly set: readonly AxisSetting[];
   readonly limit: Selection['limit'] | undefined;
   readonly filter: NonNullable<Selection['filters']>;
@@ -115,18 +104,13 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
     'promptpress run',
     quoted(file),
     ...(flags.sandbox ? ['--sandbox'] : []),
-    ...flag('pace', flags.pace?.toString()),
-    ...flag('engine', flags.engine),
-    ...flag('out', flags.out),
-    ...flag('run-directory', flags['run-directory']),
+    ...valueFlags.slice(0, 4).flatMap((name) => flag(name, flags[name])),
     ...(flags['trust-directory'] ? ['--trust-directory'] : []),
-    ...flag('base-url', flags['base-url']),
-    ...flag('files-root', flags['files-root']),
-    ...flag('speed', flags.speed),
+    ...valueFlags.slice(4).flatMap((name) => flag(name, flags[name])),
     ...flags.set.flatMap(({ axis, value }) => flag('set', `${axis}=${value}`)),
-    ...flag('limit', limit?.toString()),
+    ...flag('limit', limit),
     ...flags.filter.flatMap(({ axis, value }) => flag('filter', `${axis}=${value}`)),
-    ...flag('shard', shard === undefined ? undefined : `${shard.index}/${shard.of}`),
+    ...flag('shard', shard && `${shard.index}/${shard.of}`),
     ...flags.only.flatMap((step) => flag('only', step)),
   ];
   return words.join(' ');
@@ -136,8 +120,8 @@ export function runAgain(file: string, flags: PlaceAndPart): string {
 export const setWords = (set: readonly AxisSetting[]): string =>
   set.flatMap(({ axis, value }) => flag('set', `${axis}=${value}`)).join(' ');
 
-const flag = (name: string, value: string | undefined): readonly string[] =>
-  value === undefined ? [] : [`--${name} ${quoted(value)}`];
+const flag = (name: string, value: string | number | undefined): readonly string[] =>
+  value === undefined ? [] : [`--${name} ${quoted(String(value))}`];
 
 interface Place {
   readonly directory: string;

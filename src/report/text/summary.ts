@@ -25,7 +25,7 @@ import { paceWords } from './pace-words.ts';
 import { serviceWords } from './plan-text.ts';
 import { quoted, shownLine } from './printable.ts';
 import { endingWord, slotNumbers, unsettled } from './slot-counts.ts';
-import { padEnd, tableLines, widest } from './table.ts';
+import { factLines, padEnd, tableLines, widest } from './table.ts';
 
 /** The summary of a run, printed by `run --json` and at the end of a run. Paths are relative to the current folder. */
 export interface RunSummary extends Omit<JsonOutputs['run'], 'exitCode'> {
@@ -46,17 +46,19 @@ export function endingText(summary: RunSummary, again: string, mayFind = false):
   return [
     headline(summary),
     '',
-    ...(summary.sandbox ? [] : [`  service   ${serviceWords(summary.service, summary.origin)}`]),
-    ...(summary.images === undefined ? [] : [`  images    ${summary.images}`]),
-    ...(summary.replies === undefined ? [] : [`  replies   ${summary.replies}`]),
-    ...(summary.videos === undefined ? [] : [`  videos    ${summary.videos}`]),
-    ...(summary.manifest === undefined ? [] : [`  manifest  ${summary.manifest}`]),
-    // An aborted run has not checked which files exist.
-    ...(summary.manifest === undefined ? [] : [`  gallery   ${galleryCommand(summary)}`]),
-    `  log       ${summary.log}`,
-    ...lanesOf(summary.limits ?? noLimits).map(
-      (lane, index) => `  ${index === 0 ? 'pace' : '    '}      ${paceWords(lane)}`,
-    ),
+    ...factLines(8, [
+      ['service', summary.sandbox ? undefined : serviceWords(summary.service, summary.origin)],
+      ['images', summary.images],
+      ['replies', summary.replies],
+      ['videos', summary.videos],
+      ['manifest', summary.manifest],
+      // An aborted run has not checked which files exist.
+      ['gallery', summary.manifest === undefined ? undefined : galleryCommand(summary)],
+      ['log', summary.log],
+      ...lanesOf(summary.limits ?? noLimits).map(
+        (lane, n) => [n === 0 ? 'pace' : '', paceWords(lane)] as const,
+      ),
+    ]),
     ...(summary.sameFiles === undefined
       ? []
       : [

@@ -34,3 +34,20 @@ export function tableLines(
       .trimEnd(),
   );
 }
+
+/** A name and a text; undefined: it is left out. */
+export type FactRow = readonly [name: string, text: string | undefined];
+
+/**
+ * Formats facts as lines, each with its name before its text. A name that repeats the one before it is left out.
+ *
+ * @param width of the names; undefined: that of the widest
+ */
+export function factLines(width: number | undefined, facts: readonly FactRow[]): readonly string[] {
+  const known = facts.filter(([, text]) => text !== undefined);
+  const wide = width ?? widest(known.map(([name]) => name));
+  return known.flatMap(([name, text = ''], at) => {
+    const isAgain = width === undefined && known[at - 1]?.[0] === name;
+    return text.split('\n').map((line, n) => `  ${padEnd(n > 0 || isAgain ? '' : name, wide)}  ${line}`);
+  });
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { WorkersStatus } from '../../../src/report/facts/json-outputs.generated.ts';
 import { exposition } from '../../../src/report/metrics/exposition.ts';
-import { workerMetrics } from '../../../src/report/metrics/worker-metrics.ts';
+import { workerMetrics } from '../../../src/report/metrics/run-metrics.ts';
 import { parseExposition } from '../../rig/exposition.ts';
 
 const worker = { name: 'w', session: 1, startedAt: 0, seenAt: 0, slices: 1 };

@@ -6,9 +6,8 @@ import {
   ParquetWriter,
   schemaFromColumnData,
 } from 'hyparquet-writer';
-import { type Column, type ColumnKind, datumOf } from '../columns.ts';
-import type { Sample } from '../samples.ts';
-import type { Format, PartWriter } from './format.ts';
+import { type ColumnKind, datumOf } from '../columns.ts';
+import type { Format } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 
 /** Bounds of a row group, which is in memory until it is written: rows and characters. */
@@ -17,13 +16,6 @@ const groupCharacters = 4 * 1024 * 1024;
 
 /** File size in bytes; the row group that exceeds it is the last of its file. */
 const fileBytes = 512 * 1024 * 1024;
-
-/** Format: Parquet files `data-00000.parquet` and so on with typed columns and Snappy compression. Objects and lists are JSON texts. */
-export const parquet: Format = {
-  takes: 'everything',
-  copiesFiles: true,
-  open: async (folder, columns, { madeBy }) => new ParquetPart(folder, columns, madeBy),
-};
 
 const types = {
   text: 'STRING',
@@ -37,63 +29,53 @@ const types = {
 
 type Cell = string | number | bigint | boolean | Date | null;
 
-class ParquetPart implements PartWriter {
-  readonly #folder: string;
-  readonly #columns: readonly Column[];
-  readonly #madeBy: string;
-  #files = 0;
-  #file: ParquetFile | undefined;
-  #rows: (readonly string[])[] = [];
-  #characters = 0;
-
-  constructor(folder: string, columns: readonly Column[], madeBy: string) {
-    this.#folder = folder;
-    this.#columns = columns;
-    this.#madeBy = madeBy;
-  }
-
-  async add({ fields }: Sample): Promise<void> {
-    this.#rows.push(fields);
-    for (const field of fields) this.#characters += field.length;
-    if (this.#rows.length >= groupRows || this.#characters >= groupCharacters) await this.#writeGroup();
-  }
-
-  async finish(): Promise<void> {
-    // A data set without rows still gets a file with its columns.
-    if (this.#rows.length > 0 || this.#files === 0) await this.#writeGroup();
-    await this.#file?.finish();
-    this.#file = undefined;
-  }
-
-  async abandon(): Promise<void> {
-    await this.#file?.close();
-    this.#file = undefined;
-  }
-
-  async #writeGroup(): Promise<void> {
-    const rows = this.#rows;
-    this.#rows = [];
-    this.#characters = 0;
-    const data = this.#columns.map(
-      ({ name, kind }, at): ColumnSource => ({
-        name,
-        type: types[kind],
-        data: rows.map((fields) => cellOf(fields[at] ?? '', kind)),
-      }),
-    );
-    this.#file ??= await this.#nextFile(data);
-    await this.#file.write(data);
-    if (this.#file.bytes < fileBytes) return;
-    await this.#file.finish();
-    this.#file = undefined;
-  }
-
-  async #nextFile(data: ColumnSource[]): Promise<ParquetFile> {
-    const name = `data-${String(this.#files).padStart(5, '0')}.parquet`;
-    this.#files += 1;
-    return new ParquetFile(await GatheredFile.create(join(this.#folder, name)), data, this.#madeBy);
-  }
-}
+/** Format: Parquet files `data-00000.parquet` and so on with typed columns and Snappy compression. Objects and lists are JSON texts. */
+export const parquet: Format = {
+  takes: 'everything',
+  copiesFiles: true,
+  open: async (folder, columns, { madeBy }) => {
+    let files = 0;
+    let file: ParquetFile | undefined;
+    let rows: (readonly string[])[] = [];
+    let characters = 0;
+    const nextFile = async (data: ColumnSource[]): Promise<ParquetFile> => {
+      const name = `data-${String(files).padStart(5, '0')}.parquet`;
+      files += 1;
+      return parquetFile(await GatheredFile.create(join(folder, name)), data, madeBy);
+    };
+    const finishFile = async (): Promise<void> => {
+      await file?.finish();
+      file = undefined;
+    };
+    const writeGroup = async (): Promise<void> => {
+      const group = rows;
+      rows = [];
+      characters = 0;
+      const data = columns.map(
+        ({ name, kind }, at): ColumnSource => ({
+          name,
+          type: types[kind],
+          data: group.map((fields) => cellOf(fields[at] ?? '', kind)),
+        }),
+      );
+      file ??= await nextFile(data);
+      if ((await file.write(data)) >= fileBytes) await finishFile();
+    };
+    return {
+      add: async ({ fields }) => {
+        rows.push(fields);
+        for (const field of fields) characters += field.length;
+        if (rows.length >= groupRows || characters >= groupCharacters) await writeGroup();
+      },
+      finish: async () => {
+        // A data set without rows still gets a file with its columns.
+        if (rows.length > 0 || files === 0) await writeGroup();
+        await finishFile();
+      },
+      abandon: async () => await file?.close(),
+    };
+  },
+};
 
 function cellOf(field: string, kind: ColumnKind): Cell {
   const datum = datumOf(field, kind);
@@ -103,44 +85,30 @@ function cellOf(field: string, kind: ColumnKind): Cell {
   return kind === 'time' ? new Date(datum as number) : datum;
 }
 
-/** One Parquet file, written one row group at a time. */
-class ParquetFile {
-  readonly #file: GatheredFile;
-  readonly #bytes = new ByteWriter();
-  readonly #writer: ParquetWriter;
+interface ParquetFile extends Pick<GatheredFile, 'finish' | 'close'> {
+  /** Writes a group of rows. @returns the bytes of the file so far */
+  write(data: ColumnSource[]): Promise<number>;
+}
 
-  constructor(file: GatheredFile, data: ColumnSource[], createdBy: string) {
-    this.#file = file;
-    this.#writer = new ParquetWriter({
-      writer: this.#bytes,
-      schema: schemaFromColumnData({ columnData: data }),
-      createdBy,
-    });
-  }
-
-  get bytes(): number {
-    return this.#bytes.offset;
-  }
-
-  async write(data: ColumnSource[]): Promise<void> {
-    if ((data[0]?.data.length ?? 0) > 0)
-      await this.#writer.write({ columnData: data, rowGroupSize: groupRows });
-    await this.#flush();
-  }
-
-  /** Finishes the file; it is durable when this returns. */
-  async finish(): Promise<void> {
-    await this.#writer.finish();
-    await this.#flush();
-    await this.#file.finish();
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
-
-  async #flush(): Promise<void> {
-    await this.#file.write(this.#bytes.getBytes());
-    this.#bytes.index = 0;
-  }
+function parquetFile(file: GatheredFile, columnData: ColumnSource[], createdBy: string): ParquetFile {
+  const bytes = new ByteWriter();
+  const schema = schemaFromColumnData({ columnData });
+  const writer = new ParquetWriter({ writer: bytes, schema, createdBy });
+  const flush = async (): Promise<void> => {
+    await file.write(bytes.getBytes());
+    bytes.index = 0;
+  };
+  return {
+    write: async (data) => {
+      if ((data[0]?.data.length ?? 0) > 0) await writer.write({ columnData: data, rowGroupSize: groupRows });
+      await flush();
+      return bytes.offset;
+    },
+    finish: async () => {
+      await writer.finish();
+      await flush();
+      await file.finish();
+    },
+    close: () => file.close(),
+  };
 }

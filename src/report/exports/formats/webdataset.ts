@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { KeySet } from '../../../manifest/key-set.ts';
-import type { Column } from '../columns.ts';
-import type { WholeFile } from '../files.ts';
+import { once } from '../files.ts';
 import type { Sample } from '../samples.ts';
-import type { Format, PartWriter } from './format.ts';
+import type { Format } from './format.ts';
 import { GatheredFile } from './gathered-file.ts';
 import { jsonOf } from './jsonl.ts';
 
@@ -17,67 +16,51 @@ const archiveBytes = 1024 * 1024 * 1024;
 export const webdataset: Format = {
   takes: 'everything',
   copiesFiles: false,
-  open: async (folder, columns) => new WebdatasetPart(folder, columns),
+  open: async (folder, columns) => {
+    const keys = new KeySet();
+    let archives = 0;
+    let archive: Archive | undefined;
+    const nextArchive = async (): Promise<Archive> => {
+      const name = `${String(archives).padStart(6, '0')}.tar`;
+      archives += 1;
+      return new Archive(await GatheredFile.create(join(folder, name)));
+    };
+    return {
+      add: async (sample, file) => {
+        archive ??= await nextArchive();
+        const key = keyOf(sample, keys);
+        const name = sample.output?.file;
+        if (file !== undefined && name !== undefined)
+          await archive.add(`${key}.${name.slice(name.lastIndexOf('.') + 1)}`, file.bytes, file.pieces());
+        if (sample.caption !== '') await archive.text(`${key}.txt`, sample.caption);
+        await archive.text(`${key}.json`, jsonOf(sample, columns));
+        archive.samples += 1;
+        // Lets the file take packed bytes first: a long queue of the packer is slow to read.
+        await setImmediate();
+        if (archive.samples < archiveSamples && archive.bytes < archiveBytes) return;
+        await archive.finish();
+        archive = undefined;
+      },
+      finish: async () => {
+        // A data set without rows still gets an archive.
+        if (archives === 0) archive = await nextArchive();
+        await archive?.finish();
+        archive = undefined;
+      },
+      abandon: async () => await archive?.abandon(),
+    };
+  },
 };
 
-class WebdatasetPart implements PartWriter {
-  readonly #folder: string;
-  readonly #columns: readonly Column[];
-  readonly #keys = new KeySet();
-  #archives = 0;
-  #archive: Archive | undefined;
-
-  constructor(folder: string, columns: readonly Column[]) {
-    this.#folder = folder;
-    this.#columns = columns;
-  }
-
-  async add(sample: Sample, file: WholeFile | undefined): Promise<void> {
-    this.#archive ??= await this.#nextArchive();
-    const archive = this.#archive;
-    const key = this.#keyOf(sample);
-    const name = sample.output?.file;
-    if (file !== undefined && name !== undefined) {
-      const extension = name.slice(name.lastIndexOf('.') + 1);
-      await archive.add(`${key}.${extension}`, file.bytes, file.pieces());
-    }
-    if (sample.caption !== '') await archive.text(`${key}.txt`, sample.caption);
-    await archive.text(`${key}.json`, jsonOf(sample, this.#columns));
-    archive.samples += 1;
-    // Lets the file take packed bytes first: a long queue of the packer is slow to read.
-    await setImmediate();
-    if (archive.samples < archiveSamples && archive.bytes < archiveBytes) return;
-    await archive.finish();
-    this.#archive = undefined;
-  }
-
-  async finish(): Promise<void> {
-    if (this.#archives === 0) this.#archive = await this.#nextArchive();
-    await this.#archive?.finish();
-    this.#archive = undefined;
-  }
-
-  async abandon(): Promise<void> {
-    await this.#archive?.abandon();
-    this.#archive = undefined;
-  }
-
-  /** Returns a unique key: readers cut it at the first dot. Cells that share a job have a sample each, so later ones add the cell. */
-  #keyOf({ job, output, cell, fields }: Sample): string {
-    const slot = [cell.number, fields[2], fields[3]]
-      .filter((part) => part !== undefined && part !== '')
-      .join('-')
-      .replaceAll(/[^A-Za-z0-9_-]+/g, '_');
-    if (job === undefined) return `cell-${slot}`;
-    const key = `${job}-${output?.output ?? 0}`.replaceAll('.', '_');
-    return this.#keys.add(key) ? key : `${key}-cell-${slot}`;
-  }
-
-  async #nextArchive(): Promise<Archive> {
-    const name = `${String(this.#archives).padStart(6, '0')}.tar`;
-    this.#archives += 1;
-    return new Archive(await GatheredFile.create(join(this.#folder, name)));
-  }
+/** Returns a unique key: readers cut it at the first dot. Cells that share a job have a sample each, so later ones add the cell. */
+function keyOf({ job, output, cell, fields }: Sample, keys: KeySet): string {
+  const slot = [cell.number, fields[2], fields[3]]
+    .filter((part) => part !== undefined && part !== '')
+    .join('-')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '_');
+  if (job === undefined) return `cell-${slot}`;
+  const key = `${job}-${output?.output ?? 0}`.replaceAll('.', '_');
+  return keys.add(key) ? key : `${key}-cell-${slot}`;
 }
 
 /** Fixed attributes of members, so that equal members have equal bytes. */
@@ -134,8 +117,4 @@ class Archive {
   async #write(readable: ReadableStream<Uint8Array>): Promise<void> {
     for await (const piece of readable) await this.#file.write(piece);
   }
-}
-
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content;
 }

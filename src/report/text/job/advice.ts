@@ -4,7 +4,7 @@ import { isInDoubt } from '../../../results/sums.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { waysOut } from '../../facts/in-doubt.ts';
 import type { JsonOutputs } from '../../facts/json-outputs.generated.ts';
-import { type Commands } from '../next-commands.ts';
+import type { Commands } from '../next-commands.ts';
 import { quoted } from '../printable.ts';
 
 /** A command to copy, with a description. */
@@ -106,6 +106,7 @@ export function nextSteps(
     ? [{ command: commands.status, does: 'shows the active run; the commands below are for after it' }]
     : [];
   const isText = isTextKind(record.kind);
+  const goOn = (does: string): NextStep => ({ command: run, does });
   const redo: NextStep = {
     command: `${run} --redo ${key}`,
     does:
@@ -118,12 +119,7 @@ export function nextSteps(
       ...(shared ? [] : wait),
       // After a confirmed dialog, a gateway that hides the task until the work is done reports the result to any later poll.
       ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
-        ? [
-            {
-              command: run,
-              does: 'polls its task again, which costs nothing: it continues if the confirmation arrived',
-            },
-          ]
+        ? [goOn('polls its task again, which costs nothing: it continues if the confirmation arrived')]
         : []),
       ...waysOut(commands.resolve(key), commands.find),
     ];
@@ -133,7 +129,7 @@ export function nextSteps(
     case 'failed':
       return [
         ...wait,
-        ...(error?.code === 'task.timeout' ? [{ command: run, does: 'polls its task once more' }] : []),
+        ...(error?.code === 'task.timeout' ? [goOn('polls its task once more')] : []),
         ...(mayHelp(error?.code ?? '')
           ? [
               {
@@ -152,7 +148,7 @@ export function nextSteps(
         ...(held === undefined
           ? []
           : [{ command: commands.show(held.job), does: `it waits for this job, which is ${held.status}` }]),
-        ...(running ? [] : [{ command: run, does: 'continues, and submits it when its turn comes' }]),
+        ...(running ? [] : [goOn('continues, and submits it when its turn comes')]),
       ];
     }
     case 'submitting':
@@ -160,15 +156,11 @@ export function nextSteps(
     case 'modal':
     case 'saving':
     case 'in-doubt':
-      return running
-        ? wait
-        : [
-            {
-              command: run,
-              does: isText
-                ? 'asks again: a text call is never in doubt'
-                : 'continues it; nothing is submitted again',
-            },
-          ];
+      if (running) return wait;
+      return [
+        goOn(
+          isText ? 'asks again: a text call is never in doubt' : 'continues it; nothing is submitted again',
+        ),
+      ];
   }
 }

@@ -4,7 +4,7 @@ import { pressNames } from '../../../plan/estimate/price.ts';
 import type { JobError } from '../../../plan/job.ts';
 import { counted, money, size, tokenWords, unansweredWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
-import { padEnd, widest } from '../table.ts';
+import { type FactRow, factLines } from '../table.ts';
 import { imageRows } from './image-calls.ts';
 import type { JobReport } from './job.ts';
 import { slotWords } from './mention.ts';
@@ -14,34 +14,22 @@ export function jobReportText(report: JobReport): string {
   return [
     `${report.job} in ${shownLine(report.directory)}: ${statusWords(report)}`,
     '',
-    ...table([
+    ...factLines(undefined, [
       ['asked by', askedWords(report)],
       ...requestRows(report),
-      ...report.inputs.map((input): Row => ['continues', referenceWords(input)]),
-      ...(report.outdated ? [['outdated', outdatedWords] as const] : []),
-      ...report.children.map((child): Row => ['leads to', referenceWords(child)]),
-      ...(report.moreChildren ? [['leads to', 'and more'] as const] : []),
-      ...(report.taskId === undefined ? [] : [['task', shownLine(report.taskId)] as const]),
-      ...(report.submittedAt === undefined ? [] : [['submitted', report.submittedAt] as const]),
-      ...(report.finishedAt === undefined ? [] : [['settled', report.finishedAt] as const]),
+      ...report.inputs.map((input): FactRow => ['continues', referenceWords(input)]),
+      ['outdated', report.outdated ? outdatedWords : undefined],
+      ...report.children.map((child): FactRow => ['leads to', referenceWords(child)]),
+      ['leads to', report.moreChildren ? 'and more' : undefined],
+      ['task', report.taskId === undefined ? undefined : shownLine(report.taskId)],
+      ['submitted', report.submittedAt],
+      ['settled', report.finishedAt],
       ...replyRows(report),
-      ...(report.cost === undefined ? [] : [['cost', money(report.cost)] as const]),
-      ...(report.doubtful === undefined ? [] : [['unanswered', doubtfulWords(report.doubtful)] as const]),
-      ...(report.buttons.length === 0 ? [] : [['offers', shownLine(report.buttons.join(', '))] as const]),
-      ...report.artifacts.map(
-        ({ file, bytes, width, height, mime, sha256 }): Row => [
-          'file',
-          `${shownLine(file)}  ${size(bytes)}${width === undefined || height === undefined ? '' : `, ${width}×${height}`}, ${shownLine(mime)}\nsha256 ${sha256}`,
-        ],
-      ),
-      ...(report.whole === undefined
-        ? []
-        : [
-            [
-              'frames',
-              `${report.artifacts.length > 1 ? 'not all those of the service' : 'none'} (${report.whole.code}): ${shownLine(report.whole.message)}`,
-            ] as const,
-          ]),
+      ['cost', report.cost === undefined ? undefined : money(report.cost)],
+      ['unanswered', report.doubtful && doubtfulWords(report.doubtful)],
+      ['offers', report.buttons.length === 0 ? undefined : shownLine(report.buttons.join(', '))],
+      ...report.artifacts.map((artifact): FactRow => ['file', artifactWords(artifact)]),
+      ['frames', report.whole && wholeWords(report.whole, report.artifacts.length > 1)],
     ]),
     ...historyLines(report),
     ...errorLines(report),
@@ -58,18 +46,13 @@ function doubtfulWords({ count, cost }: NonNullable<JobReport['doubtful']>): str
     : `${counted(count, 'submission')} without a response, which may have cost ${money(cost)}`;
 }
 
-type Row = readonly [string, string];
-
-function table(rows: readonly Row[]): readonly string[] {
-  const width = widest(rows.map(([name]) => name));
-  let last = '';
-  return rows.flatMap(([name, text]) => {
-    const shown = name === last ? '' : name;
-    last = name;
-    const [first = '', ...more] = text.split('\n');
-    return [`  ${padEnd(shown, width)}  ${first}`, ...more.map((line) => `  ${' '.repeat(width)}  ${line}`)];
-  });
+function artifactWords({ file, bytes, width, height, mime, sha256 }: JobReport['artifacts'][number]): string {
+  const pixels = width === undefined || height === undefined ? '' : `, ${width}×${height}`;
+  return `${shownLine(file)}  ${size(bytes)}${pixels}, ${shownLine(mime)}\nsha256 ${sha256}`;
 }
+
+const wholeWords = ({ code, message }: NonNullable<JobReport['whole']>, hasSome: boolean): string =>
+  `${hasSome ? 'not all those of the service' : 'none'} (${code}): ${shownLine(message)}`;
 
 const places: Readonly<Record<JobReport['status'], string>> = {
   pending: 'waiting for its turn',
@@ -105,33 +88,33 @@ function referenceWords({ job, cell, step, branch, status, taskId }: JobReport['
   return `${job}  cell ${cell}, ${slotWords({ step, branch: branch ?? '' })}: ${places[status]}${task}`;
 }
 
-function requestRows(report: JobReport): readonly Row[] {
+function requestRows(report: JobReport): readonly FactRow[] {
   const { request, prompt, speed, pressed } = report;
   const { prompt: _prompt, ...fields } = request.fields;
   const others = Object.entries({ ...fields, ...request.extra });
   return [
     ['asks for', request.press === undefined ? request.kind : `a click on ${pressWords(request.press)}`],
-    ...(pressed === undefined ? [] : [['pressed', pressedWords(pressed)] as const]),
+    ['pressed', pressed && pressedWords(pressed)],
     // The task of a click is the one that it continues.
-    ...(prompt === undefined ? [] : [['prompt', shownLine(prompt)] as const]),
+    ['prompt', prompt === undefined ? undefined : shownLine(prompt)],
     ...imageRows(report),
-    ...others.map(([name, value]): Row => ['with', shownLine(`${name}: ${JSON.stringify(value)}`)]),
-    ...(speed === undefined ? [] : [['speed', speed] as const]),
+    ...others.map(([name, value]): FactRow => ['with', shownLine(`${name}: ${JSON.stringify(value)}`)]),
+    ['speed', speed],
   ];
 }
 
 const longestText = 500;
 
-function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly Row[] {
+function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonly FactRow[] {
   const counted = tokenWords(usage);
   const { model, requestId, blockReason, candidates = [], reply } = answer ?? {};
   return [
     ...rounds.map(
-      ({ calls }, index): Row => ['called', `round ${index + 1}: ${shownLine(calls.join(', '))}`],
+      ({ calls }, index): FactRow => ['called', `round ${index + 1}: ${shownLine(calls.join(', '))}`],
     ),
-    ...(model === undefined ? [] : [['answered by', shownLine(model)] as const]),
-    ...(blockReason === undefined ? [] : [['blocked', shownLine(blockReason)] as const]),
-    ...candidates.map(({ text, finishReason, passedOver = [] }): Row => {
+    ['answered by', model === undefined ? undefined : shownLine(model)],
+    ['blocked', blockReason === undefined ? undefined : shownLine(blockReason)],
+    ...candidates.map(({ text, finishReason, passedOver = [] }): FactRow => {
       const shown = cut(shownLine(text), longestText);
       const read = passedOver.length === 0 ? '' : `\nread as JSON without ${passedOver.join(', ')}`;
       return [
@@ -139,10 +122,10 @@ function replyRows({ answer, usage, rounds = [], unusable }: JobReport): readonl
         `${shown}${finishReason === undefined ? '' : `\n(${shownLine(finishReason)})`}${read}`,
       ];
     }),
-    ...(unusable === undefined ? [] : [['unusable', `${unusable} answers before or with this one`] as const]),
-    ...(counted === undefined ? [] : [['tokens', counted.replace(/^tokens /, '')] as const]),
-    ...(requestId === undefined ? [] : [['request id', shownLine(requestId)] as const]),
-    ...(reply === undefined ? [] : [['whole answer', lineWords(reply)] as const]),
+    ['unusable', unusable === undefined ? undefined : `${unusable} answers before or with this one`],
+    ['tokens', counted?.replace(/^tokens /, '')],
+    ['request id', requestId === undefined ? undefined : shownLine(requestId)],
+    ['whole answer', reply && lineWords(reply)],
   ];
 }
 

@@ -1,12 +1,11 @@
 import { basename, relative } from 'node:path';
-import type { IsOptional } from '../../../plan/graph/optional.ts';
-import { messageText } from '../../../results/messages.ts';
+import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
+import { type CommonMessage, Messages, messageText } from '../../../results/messages.ts';
 import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { isOpenOrder } from '../../../state/redo-order.ts';
-import { commonMessage } from '../../facts/common-message.ts';
 import { first } from '../../facts/in-doubt.ts';
 import type { JsonOutputs, StepCosts, WorkersStatus } from '../../facts/json-outputs.generated.ts';
 import { readLearned } from '../../facts/learned.ts';
@@ -36,7 +35,7 @@ import { otherServiceLines } from '../other-service.ts';
 import { paceWords } from '../pace-words.ts';
 import { shownLine } from '../printable.ts';
 import { endingWord, slotNumbers } from '../slot-counts.ts';
-import { padEnd, widest } from '../table.ts';
+import { factLines, padEnd, widest } from '../table.ts';
 import { readStepCosts, stepCostLines } from './step-costs.ts';
 
 /** The facts of a run directory, as printed by `status --json`. */
@@ -136,6 +135,23 @@ export async function readStatus(
   };
 }
 
+/** Number of jobs whose messages are read for one code, first by key: status is read often. */
+const mostRead = 10_000;
+
+/** Returns the most frequent message of jobs with an error code. Jobs that count as skipped are ignored. */
+async function commonMessage(
+  code: string,
+  state: StateReader,
+  isOptional: IsOptional,
+): Promise<CommonMessage> {
+  const messages = new Messages();
+  for (const status of ['failed', 'in-doubt'] as const) {
+    for (const record of await first(mostRead, state.withStatus(status, code)))
+      if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
+  }
+  return messages.common();
+}
+
 /** Never negative: retried jobs reduce the number of settled ones. */
 const perMinute = (settled: number, ms: number): number =>
   Number(((Math.max(0, settled) * 60_000) / Math.max(1000, ms)).toFixed(2));
@@ -166,7 +182,7 @@ const reasonText = (reason: RunStatus['putBack'][number]): string =>
  * @param find command that searches jobs in doubt by tag, if there is one
  */
 export function statusText(status: RunStatus, now: number, find?: string): string {
-  const { slots, reasons, unasked, putBack, inDoubt, doubts } = status;
+  const { slots, reasons, unasked, putBack, inDoubt, doubts, perMinute, running } = status;
   const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
   const reasonLine = (reason: (typeof unasked)[number]): string =>
     `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
@@ -174,23 +190,19 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
     ...stageLines(status),
     '',
-    ...(status.set === undefined ? [] : [`  matrix       with ${shownLine(setWords(status.set))}`]),
-    ...(status.planned === undefined ? [] : [`  planned      ${howFarWords(status.planned)}`]),
-    `  jobs         ${statusNumbers(status).join(', ')}`,
-    ...(slots === undefined
-      ? []
-      : [`  slots        ${slotNumbers(slots).join(', ')} when the last run ended`]),
-    `  submissions  ${count(status.submits)}${costWords(status)}`,
-    ...tokenLine(status),
-    ...(status.unanswered === undefined ? [] : [`  unanswered   ${unansweredWords(status.unanswered)}`]),
-    ...(status.timedOutAgain === undefined ? [] : [`  paid again   ${timedOutWords(status.timedOutAgain)}`]),
-    ...redoLine(status),
-    ...(status.sameFiles === undefined
-      ? []
-      : [`  warning      ${shownLine(sameFilesWords(status.sameFiles))}`]),
-    ...(status.perMinute === undefined || (status.perMinute === 0 && !status.running)
-      ? []
-      : [`  rate         ${rateWords(status.perMinute)}`]),
+    ...factLines(11, [
+      ['matrix', status.set && `with ${shownLine(setWords(status.set))}`],
+      ['planned', status.planned && howFarWords(status.planned)],
+      ['jobs', statusNumbers(status).join(', ')],
+      ['slots', slots && `${slotNumbers(slots).join(', ')} when the last run ended`],
+      ['submissions', `${count(status.submits)}${costWords(status)}`],
+      ['tokens', tokenText(status)],
+      ['unanswered', status.unanswered === undefined ? undefined : unansweredWords(status.unanswered)],
+      ['paid again', status.timedOutAgain === undefined ? undefined : timedOutWords(status.timedOutAgain)],
+      ['redo', status.redo && redoWords(status.redo)],
+      ['warning', status.sameFiles && shownLine(sameFilesWords(status.sameFiles))],
+      ['rate', perMinute === undefined || (perMinute === 0 && !running) ? undefined : rateWords(perMinute)],
+    ]),
     ...stepCostLines(status.steps),
     ...learnedLines(status.learned),
     ...workerLines(status.engine),
@@ -213,27 +225,23 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
   ].join('\n');
 }
 
-function redoLine({ redo }: RunStatus): readonly string[] {
-  if (redo === undefined) return [];
-  const { waiting, begun, made } = redo;
+function redoWords({ waiting, begun, made }: NonNullable<RunStatus['redo']>): string {
   const all = waiting + begun + made;
   const how = `${count(made)} of ${counted(all, 'job')} made anew${begun === 0 ? '' : `, ${count(begun)} begun`}`;
-  return [`  redo         ${how}; later runs continue with the rest; run --redo-cancel cancels it`];
+  return `${how}; later runs continue with the rest; run --redo-cancel cancels it`;
 }
 
-function tokenLine({ tokens, assumedTokens }: RunStatus): readonly string[] {
-  const words = [
-    ...(tokens === 0 && assumedTokens !== undefined ? [] : [count(tokens)]),
-    ...(assumedTokens === undefined ? [] : [assumedTokenWords(assumedTokens)]),
-  ];
-  return tokens === 0 && assumedTokens === undefined ? [] : [`  tokens       ${words.join(', ')}`];
+function tokenText({ tokens, assumedTokens }: RunStatus): string | undefined {
+  if (assumedTokens === undefined) return tokens === 0 ? undefined : count(tokens);
+  return [...(tokens === 0 ? [] : [count(tokens)]), assumedTokenWords(assumedTokens)].join(', ');
 }
 
 function costWords({ cost, possibleCost }: RunStatus): string {
-  const paid = cost === undefined ? '' : `cost ${money(cost)}`;
-  const possible = possibleCost === undefined ? '' : possibleCostWords(possibleCost, cost);
-  const spent = [paid, possible].filter((words) => words !== '').join(', ');
-  return spent === '' ? '' : `; ${soFarWords(spent)}`;
+  const spent = [
+    ...(cost === undefined ? [] : [`cost ${money(cost)}`]),
+    ...(possibleCost === undefined ? [] : [possibleCostWords(possibleCost, cost)]),
+  ];
+  return spent.length === 0 ? '' : `; ${soFarWords(spent.join(', '))}`;
 }
 
 function stageLines({ stage, directory, end }: RunStatus): readonly string[] {
@@ -307,29 +315,35 @@ function workerLines(workersStatus: WorkersStatus | undefined): readonly string[
   return [
     '',
     `On the engine: ${workersStatus.state === 'stopping' ? 'stopping, ' : ''}${workersStatus.led ? 'led' : 'nobody leads it'}`,
-    `  slices       ${[`${count(slices.waiting)} waiting`, `${count(slices.held)} held`, `${count(slices.done)} done`, ...more].join(', ')}`,
-    ...(tasks.granted === 0
-      ? []
-      : [`  tasks        ${count(tasks.used)} of ${count(tasks.granted)} granted`]),
-    ...workersStatus.rates
-      .filter(({ perMinute }) => perMinute >= 0.1)
-      .map(
-        ({ route, perMinute }) =>
-          `  ${route.padEnd(11)}  ${rateWords(perMinute).replace('jobs', 'requests')}`,
-      ),
-    ...workersStatus.spending.map(({ kind, most, used }) => {
-      const words = kind === 'cost' ? money : count;
-      return `  ${kind.padEnd(11)}  ${words(used)} of ${words(most)}`;
-    }),
-    ...workers.map(
-      ({ name, alive, slices: held, seenAt }) =>
-        `  worker       ${shownLine(name)}: ${alive ? `alive, ${counted(held, 'slice')}` : `not seen since ${new Date(seenAt).toISOString()}`}`,
-    ),
-    ...(workersStatus.lacks ?? [])
-      .slice(0, mostLacks)
-      .map(
-        ({ worker, path, sha256, slices: waiting }) =>
-          `  lacks        ${shownLine(worker)}: ${shownLine(JSON.stringify(path))}${sha256 === '' ? '' : ` (SHA-256 ${sha256.slice(0, 12)})`}, ${counted(waiting, 'slice')}`,
-      ),
+    ...factLines(11, [
+      [
+        'slices',
+        [
+          `${count(slices.waiting)} waiting`,
+          `${count(slices.held)} held`,
+          `${count(slices.done)} done`,
+          ...more,
+        ].join(', '),
+      ],
+      ['tasks', tasks.granted === 0 ? undefined : `${count(tasks.used)} of ${count(tasks.granted)} granted`],
+      ...workersStatus.rates
+        .filter(({ perMinute }) => perMinute >= 0.1)
+        .map(({ route, perMinute }) => [route, rateWords(perMinute).replace('jobs', 'requests')] as const),
+      ...workersStatus.spending.map(({ kind, most, used }) => {
+        const words = kind === 'cost' ? money : count;
+        return [kind, `${words(used)} of ${words(most)}`] as const;
+      }),
+      ...workers.map(({ name, alive, slices: held, seenAt }) => {
+        const state = alive
+          ? `alive, ${counted(held, 'slice')}`
+          : `not seen since ${new Date(seenAt).toISOString()}`;
+        return ['worker', `${shownLine(name)}: ${state}`] as const;
+      }),
+      ...(workersStatus.lacks ?? []).slice(0, mostLacks).map(({ worker, path, sha256, slices: waiting }) => {
+        const hash = sha256 === '' ? '' : ` (SHA-256 ${sha256.slice(0, 12)})`;
+        const file = `${shownLine(worker)}: ${shownLine(JSON.stringify(path))}${hash}`;
+        return ['lacks', `${file}, ${counted(waiting, 'slice')}`] as const;
+      }),
+    ]),
   ];
 }
