@@ -18,10 +18,10 @@ export class WorkerSlots {
 
   /** Restricts the limits of a run by the slots of its process. They count until {@link leave}; those of a run without tasks never do. */
   within(limits: SharedLimits): SharedLimits {
-    const { rooms, onMore } = limits;
-    if (rooms === undefined) return limits;
+    const { taskSlots, onMore } = limits;
+    if (taskSlots === undefined) return limits;
     const own = { used: 0, onMore: new Set<() => void>() };
-    this.#runs.set(rooms, own);
+    this.#runs.set(taskSlots, own);
     const free = (): number => {
       let used = 0;
       for (const run of this.#runs.values()) if (run !== own) used += run.used;
@@ -29,15 +29,15 @@ export class WorkerSlots {
     };
     return {
       ...limits,
-      rooms: {
+      taskSlots: {
         get granted() {
-          return Math.min(rooms.granted, free());
+          return Math.min(taskSlots.granted, free());
         },
         note: (tasks) => {
           const isLess = tasks < own.used;
           own.used = tasks;
-          rooms.note?.(tasks);
-          if (isLess) this.#tellOthers(rooms);
+          taskSlots.note?.(tasks);
+          if (isLess) this.#tellOthers(taskSlots);
         },
       },
       onMore: (listener) => {
@@ -52,14 +52,14 @@ export class WorkerSlots {
   }
 
   /** Notes that a run has nothing in flight any more. */
-  leave(rooms: TaskSlots): void {
-    this.#runs.delete(rooms);
-    this.#tellOthers(rooms);
+  leave(taskSlots: TaskSlots): void {
+    this.#runs.delete(taskSlots);
+    this.#tellOthers(taskSlots);
   }
 
-  #tellOthers(rooms: TaskSlots): void {
+  #tellOthers(taskSlots: TaskSlots): void {
     if (this.#most === Number.POSITIVE_INFINITY) return;
     for (const [other, { onMore }] of this.#runs)
-      if (other !== rooms) for (const listener of onMore) listener();
+      if (other !== taskSlots) for (const listener of onMore) listener();
   }
 }

@@ -213,9 +213,9 @@ async function oneSession(
             message: `${JSON.stringify(path)} is missing on this machine, or differs from the file of the run: cells that show it are left to other workers, until the coordinator has copied it into the place of the run.`,
           }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
-        ...(shared.rooms === undefined ? {} : { lackedRoomMs: () => shared.rooms?.lackedMs }),
+        ...(shared.taskSlots === undefined ? {} : { lackedRoomMs: () => shared.taskSlots?.lackedMs }),
         ...(work.isHeldBack && { isHeldBack: work.isHeldBack }),
-        onHeld: (slices) => shared.rooms?.noteSlices(slices),
+        onHeld: (slices) => shared.taskSlots?.noteSlices(slices),
         beforeEnd: () => closings.told(),
       },
     );
@@ -266,7 +266,7 @@ async function oneSession(
   } finally {
     await stopTelling?.();
     await closings.told().catch(() => undefined);
-    if (limits?.rooms !== undefined) slots.leave(limits.rooms);
+    if (limits?.taskSlots !== undefined) slots.leave(limits.taskSlots);
     await limits?.stop().catch(() => undefined);
     // A worker that cannot report its end is found to be gone.
     await session.end().then(

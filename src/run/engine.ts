@@ -16,7 +16,7 @@ import { factOfCall } from './machine/late-answer.ts';
 import { factOf, submissionOf } from './machine/search/late-fact.ts';
 import type { CellSource, RunControl, RunPlan, RunPorts, RunSettings } from './ports.ts';
 import { CommitTurn } from './resources/commit-turn.ts';
-import { DiskRoom } from './resources/disk-room.ts';
+import { DiskSpace } from './resources/disk-space.ts';
 import { drained, type EngineExit, watchControl } from './resources/exit.ts';
 import { watchMachine } from './resources/memory.ts';
 import { PeerResults } from './resources/peer-results.ts';
@@ -39,7 +39,7 @@ export class Engine {
   readonly #ports: RunPorts;
   readonly #scheduler: Scheduler;
   readonly #listener: RunListener;
-  readonly #disk: DiskRoom | undefined;
+  readonly #disk: DiskSpace | undefined;
   readonly #source: CellSource;
   readonly #looks: PeerResults | undefined;
   /** The scheduler never sends more at once; this limit enforces it for the whole process. */
@@ -72,7 +72,7 @@ export class Engine {
     this.#ports = ports;
     this.#scheduler = scheduler;
     this.#listener = listener;
-    this.#disk = ports.disk && new DiskRoom(ports.disk, (event) => this.#emit(event));
+    this.#disk = ports.disk && new DiskSpace(ports.disk, (event) => this.#emit(event));
     this.#source = ports.cells ?? planCells(plan, selection);
     this.#looks =
       ports.store.others &&

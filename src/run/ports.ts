@@ -10,7 +10,7 @@ import type { TextService } from '../service/text-service.ts';
 import type { Committed, LateFact, StateStore, TaskClaims, Turn } from '../state/store.ts';
 import type { Clock } from './clock.ts';
 import type { MemoryReading, Route, RunEnd, SliceEnd } from './events.ts';
-import type { DiskPort } from './resources/disk-room.ts';
+import type { DiskPort } from './resources/disk-space.ts';
 
 /** The part of a plan that a run needs. */
 export interface RunPlan {
@@ -226,7 +226,7 @@ export interface SharedClosings {
 export interface SharedLimits {
   readonly sendTimes?: Readonly<Partial<Record<Route, SendTimes>>>;
   readonly tokens?: TokenSendTimes;
-  readonly rooms?: TaskSlots;
+  readonly taskSlots?: TaskSlots;
   readonly allowance?: Allowance;
   /** Routes on which the service has served any run or worker that shares these limits. */
   readonly served?: Pick<Set<Route>, 'has'> & { add(route: Route): unknown };

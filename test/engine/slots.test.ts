@@ -4,7 +4,7 @@ import { WorkerSlots } from '../../src/engine/slots.ts';
 /** The limits of a run that may have ten tasks in flight. */
 function limits() {
   const noted: number[] = [];
-  return { noted, rooms: { granted: 10, note: (tasks: number) => void noted.push(tasks) } };
+  return { noted, taskSlots: { granted: 10, note: (tasks: number) => void noted.push(tasks) } };
 }
 
 it('leaves a run the slots that the other runs of the process do not use', () => {
@@ -14,17 +14,17 @@ it('leaves a run the slots that the other runs of the process do not use', () =>
   const told: string[] = [];
   one.onMore?.(() => told.push('one'));
   other.onMore?.(() => told.push('other'));
-  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([4, 4]);
-  one.rooms?.note?.(3);
-  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([4, 1]);
-  other.rooms?.note?.(1);
-  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([3, 1]);
+  expect([one.taskSlots?.granted, other.taskSlots?.granted]).toEqual([4, 4]);
+  one.taskSlots?.note?.(3);
+  expect([one.taskSlots?.granted, other.taskSlots?.granted]).toEqual([4, 1]);
+  other.taskSlots?.note?.(1);
+  expect([one.taskSlots?.granted, other.taskSlots?.granted]).toEqual([3, 1]);
   expect(told).toEqual([]);
-  one.rooms?.note?.(1);
-  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([3, 3]);
+  one.taskSlots?.note?.(1);
+  expect([one.taskSlots?.granted, other.taskSlots?.granted]).toEqual([3, 3]);
   expect(told).toEqual(['other']);
-  slots.leave(first.rooms);
-  expect(other.rooms?.granted).toBe(4);
+  slots.leave(first.taskSlots);
+  expect(other.taskSlots?.granted).toBe(4);
   expect(told).toEqual(['other', 'other']);
   // The service's own limit hears of all of it.
   expect(first.noted).toEqual([3, 1]);
@@ -36,9 +36,9 @@ it('limits nothing where no number is given, and notifies nobody', () => {
   const one = slots.within(run);
   const other = slots.within(limits());
   other.onMore?.(() => expect.unreachable());
-  one.rooms?.note?.(7);
-  one.rooms?.note?.(2);
-  expect([one.rooms?.granted, other.rooms?.granted]).toEqual([10, 10]);
+  one.taskSlots?.note?.(7);
+  one.taskSlots?.note?.(2);
+  expect([one.taskSlots?.granted, other.taskSlots?.granted]).toEqual([10, 10]);
 });
 
 it('leaves the known facts of the service unchanged', () => {

@@ -63,7 +63,7 @@ export interface DriveOptions {
   /** Sees what the run holds after each turn. */
   readonly onTurn?: (held: {
     readonly requests: number;
-    readonly rooms: number;
+    readonly taskSlots: number;
     readonly jobs: number;
     readonly cells: number;
   }) => void;
@@ -259,7 +259,7 @@ export function drive(options: DriveOptions): Driven {
     if (turn.effects.some(isPaid)) store.countSubmissions();
     if (dies('after-count')) return result(undefined);
     if (!options.sendsFirst && sendAll(turn)) return result(undefined);
-    options.onTurn?.({ requests: arrivals.length, rooms: scheduler.tasks, ...scheduler.inMemory });
+    options.onTurn?.({ requests: arrivals.length, taskSlots: scheduler.tasks, ...scheduler.inMemory });
     if (scheduler.ended === undefined) return undefined;
     keepLearned(store, scheduler.learned);
     store.redos.close();

@@ -16,7 +16,7 @@ export interface VirtualRun extends Driven {
   /** The most at any moment. */
   readonly most: {
     readonly requests: number;
-    readonly rooms: number;
+    readonly taskSlots: number;
     readonly jobs: number;
     readonly cells: number;
   };
@@ -30,7 +30,7 @@ export function runVirtually({
   dieAfterTurns,
   ...options
 }: VirtualRunOptions): VirtualRun {
-  const most = { requests: 0, rooms: 0, jobs: 0, cells: 0 };
+  const most = { requests: 0, taskSlots: 0, jobs: 0, cells: 0 };
   service.latency = latency;
   const driven = drive({
     ...options,
@@ -38,7 +38,7 @@ export function runVirtually({
     service,
     dies: (turn, place) => turn === dieAfterTurns && place === 'after-commit',
     onTurn: (held) => {
-      for (const what of ['requests', 'rooms', 'jobs', 'cells'] as const)
+      for (const what of ['requests', 'taskSlots', 'jobs', 'cells'] as const)
         most[what] = Math.max(most[what], held[what]);
     },
   });

@@ -173,8 +173,8 @@ describe('a service that defers every row', () => {
   it('never makes the run exceed its limits', async () => {
     const here = await world(grid(3000), { onSubmit: ({ number }) => (number > 3 ? noAccount : undefined) });
     const { most } = here.run();
-    // Room for tasks, and twice the limits beside them.
+    // Task slots, and twice the limits beside them.
     expect(most.jobs).toBeLessThanOrEqual(12 + 12 + 2 * (12 + 32));
-    expect(most.rooms).toBeLessThanOrEqual(12);
+    expect(most.taskSlots).toBeLessThanOrEqual(12);
   });
 });

@@ -8,7 +8,7 @@ import { endsOf, slicesRig } from './scheduler/slices/slices-rig.ts';
 const minutes = 60_000;
 const unknown = failure('service.task-unknown', 'retry', { status: 200 });
 
-/** A run of four cells with room for one task, of which the first lasts so long. */
+/** A run of four cells with a slot for one task, of which the first lasts so long. */
 async function oneOverdue(lastsMs: number, script: GatewayScript = {}, limits = {}) {
   const here = await world(grid(4), {
     duration: ({ number }) => (number === 1 ? lastsMs : 1000),
@@ -125,7 +125,7 @@ describe('a worker whose task is past its deadline', () => {
     /** Places that are taken at the end of each minute. */
     const taken = new Map<number, number>();
     const one = worker({
-      rooms: {
+      taskSlots: {
         granted: 1,
         note: (places) => taken.set(Math.floor((one.now - startedAt) / minutes), places),
       },

@@ -50,7 +50,7 @@ describe('text jobs in virtual time', () => {
   it('use all requests where there is nothing else, and open no more cells than they can call', () => {
     const { run } = world(500, [hello]);
     const { most } = run({ limits: { tasks: 12, requests: 16 } });
-    expect([most.requests, most.rooms]).toEqual([16, 0]);
+    expect([most.requests, most.taskSlots]).toEqual([16, 0]);
     expect(most.cells).toBeLessThanOrEqual(16);
   });
 

@@ -248,7 +248,7 @@ export class Auditor {
     }
   }
 
-  holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
+  holds(held: { readonly taskSlots: number; readonly jobs: number; readonly cells: number }): void {
     this.#limits.holds(held);
     this.#checkSettled();
   }

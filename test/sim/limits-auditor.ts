@@ -66,15 +66,15 @@ export class LimitsAuditor {
     this.#checkBudget();
   }
 
-  holds(held: { readonly rooms: number; readonly jobs: number; readonly cells: number }): void {
+  holds(held: { readonly taskSlots: number; readonly jobs: number; readonly cells: number }): void {
     const { limits, ends, fetch, listing } = this.#scenario;
     const { tasks, requests } = limits;
     // Where the service seems to have forgotten all tasks, one new task at a time, five at most, find out whether it still makes any.
     const unknown = fetch.unknown ?? fetch['204'] ?? fetch['404'] ?? fetch.null;
     // A task that gave its place back takes it again when the service, or its list, shows it after all.
     const trials = ends.lost > 0 || unknown !== undefined || listing === 'odd' ? 5 : 0;
-    if (held.rooms > Math.max(tasks, this.#found) + this.#doubts.found + trials)
-      throw new BrokenPromise(`${held.rooms} tasks in flight, limit ${tasks}`);
+    if (held.taskSlots > Math.max(tasks, this.#found) + this.#doubts.found + trials)
+      throw new BrokenPromise(`${held.taskSlots} tasks in flight, limit ${tasks}`);
     // Room for tasks, as many jobs again that are being saved, and what those cells have ready.
     const bound = 16 * (tasks + 2 * (tasks + requests));
     if (held.jobs > bound || held.cells > bound)

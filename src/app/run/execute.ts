@@ -13,7 +13,7 @@ import type { RunListener } from '../../run/events.ts';
 import { learnedFact } from '../../run/limits/learned.ts';
 import { readService } from '../../run/limits/learned-limits.ts';
 import type { RunControl, RunReport } from '../../run/ports.ts';
-import type { DiskPort } from '../../run/resources/disk-room.ts';
+import type { DiskPort } from '../../run/resources/disk-space.ts';
 import { runPlan } from '../../run/run.ts';
 import { planForRun } from '../../run/run-plan.ts';
 import { KnownEndpoints } from '../../service/failures/known-endpoints.ts';

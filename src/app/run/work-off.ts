@@ -8,7 +8,7 @@ import { writePlanned } from '../../report/facts/planned.ts';
 import type { ManifestTotals } from '../../results/row-ledger.ts';
 import type { RunReport } from '../../run/ports.ts';
 import { nextInvocation } from '../../run/run.ts';
-import { diskOf } from '../adapters/disk-room.ts';
+import { diskOf } from '../adapters/disk-space.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-watch.ts';
 import type { Context } from '../context.ts';

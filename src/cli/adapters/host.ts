@@ -1,4 +1,4 @@
-import { freeBytesIn } from '../../app/adapters/disk-room.ts';
+import { freeBytesIn } from '../../app/adapters/disk-space.ts';
 import type { Host } from '../../app/library.ts';
 import { wallClock } from './clock.ts';
 

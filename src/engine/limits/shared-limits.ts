@@ -21,7 +21,7 @@ export class EngineLimits implements SharedLimits {
   readonly sendTimes: Readonly<Record<Route, RouteShare>>;
   readonly tokens: TokenShare;
   /** Absent where the run makes no tasks: text calls take no task slot. */
-  readonly rooms?: TaskShare;
+  readonly taskSlots?: TaskShare;
   readonly allowance: RunAllowance;
   /** Why the database did not answer the last heartbeat; undefined where it did. */
   away: unknown;
@@ -61,12 +61,12 @@ export class EngineLimits implements SharedLimits {
     const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);
     this.sendTimes = { submit: of('submit'), text: of('text'), poll: of('poll'), download: of('download') };
     this.tokens = new TokenShare(limits.tokens, clock, wake);
-    if (makesTasks) this.rooms = new TaskShare(limits.tasks, clock, wake);
+    if (makesTasks) this.taskSlots = new TaskShare(limits.tasks, clock, wake);
     this.allowance = new RunAllowance(bounds, clock, wake);
     this.#shares = new Map<string, Share>([
       ...Object.entries(this.sendTimes),
       ...(limits.tokens === undefined ? [] : [['tokens', this.tokens] as const]),
-      ...(this.rooms === undefined ? [] : [['tasks', this.rooms] as const]),
+      ...(this.taskSlots === undefined ? [] : [['tasks', this.taskSlots] as const]),
     ]);
     wake();
   }
@@ -87,10 +87,10 @@ export class EngineLimits implements SharedLimits {
       event.outcome === 'queue-full' &&
       this.#areCounted
     )
-      this.rooms?.noteFull();
+      this.taskSlots?.noteFull();
     if (event.type !== 'route:pace' || event.route !== 'submit') return;
     const areCounted = event.atOnce !== undefined;
-    if (areCounted !== this.#areCounted) this.rooms?.noteFull(areCounted);
+    if (areCounted !== this.#areCounted) this.taskSlots?.noteFull(areCounted);
     this.#areCounted = areCounted;
   };
 

@@ -38,7 +38,7 @@ export class InputBudget {
   take(bytes: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
-      if (this.#waiting.size === 0 && this.#hasRoom(bytes)) {
+      if (this.#waiting.size === 0 && this.#fits(bytes)) {
         this.#reserved += bytes;
         return resolve();
       }
@@ -65,13 +65,13 @@ export class InputBudget {
     this.#admit();
   }
 
-  #hasRoom(bytes: number): boolean {
+  #fits(bytes: number): boolean {
     return this.#reserved === 0 || this.#reserved + bytes <= this.#bound;
   }
 
   #admit(): void {
     for (const waiter of this.#waiting) {
-      if (!this.#hasRoom(waiter.bytes)) return;
+      if (!this.#fits(waiter.bytes)) return;
       this.#waiting.delete(waiter);
       this.#reserved += waiter.bytes;
       waiter.go();

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { MemoryReading, RunEvent } from '../events.ts';
-import type { DiskRoom } from './disk-room.ts';
+import type { DiskSpace } from './disk-space.ts';
 
 const everyMs = 60_000;
 
@@ -32,7 +32,7 @@ interface Work {
  */
 export function watchMachine(
   { clock, memory }: { readonly clock: Clock; readonly memory?: () => MemoryReading },
-  disk: DiskRoom | undefined,
+  disk: DiskSpace | undefined,
   work: Work,
   emit: (event: RunEvent) => void,
   guard: (work: () => void) => void,

@@ -17,7 +17,7 @@ import { canOpenCell, isAtEnd, taskOf } from './state/queries.ts';
 import { reportSlots } from './state/slot-reports.ts';
 import type { SchedulerState } from './state/state.ts';
 
-/** Opens cells while there is room for their first request. */
+/** Opens cells while their first requests may be sent soon. */
 export function admitCells(state: SchedulerState): void {
   const { cells, slices } = state;
   visitDueCells(state);

@@ -34,7 +34,7 @@ export function nextDispatch(state: SchedulerState): DispatchChoice | undefined 
   const { jobs, lifecycle } = state;
   const uncut = jobs.takeToCut();
   if (uncut !== undefined) return { job: uncut };
-  const job = !lifecycle.isEnding && jobs.hasRoom ? jobs.takeForRoom() : undefined;
+  const job = !lifecycle.isEnding && jobs.hasFreeSlot ? jobs.takeForSlot() : undefined;
   if (job !== undefined) return { job };
   for (const route of state.routes.order) {
     const choice = nextOnRoute(state, route);

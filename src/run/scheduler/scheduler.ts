@@ -36,7 +36,7 @@ const nothing: RunCommit = { records: [], attempts: [], effects: [], events: [] 
 /**
  * Decides what runs when. The scheduler is a reducer over its state: inputs come in through
  * `handle`, decisions go out through `takeCommit`, and it never waits, reads a clock or uses a promise. Its memory is bounded by the
- * limits, not by the matrix: cells are opened only while there is room for their first task.
+ * limits, not by the matrix: a cell is opened only while its first task may get a slot.
  */
 export class Scheduler {
   readonly #state: SchedulerState;
@@ -74,7 +74,7 @@ export class Scheduler {
     const state = this.#state;
     admitCells(state);
     dispatch(state);
-    // A job returned to its cell on its turn makes room for another cell, and nothing else may happen that opens one.
+    // A job returned to its cell on its turn lets another cell be opened, and no other input may come that opens one.
     while (canOpenCell(state) && !state.isLong()) {
       admitCells(state);
       dispatch(state);

@@ -18,7 +18,7 @@ let workers = 0;
 
 /** A worker that has a task for every room, of about a second each. */
 class Busy {
-  readonly rooms: TaskShare;
+  readonly taskSlots: TaskShare;
   readonly name: string;
   readonly #limits: EngineLimits;
   tasks = 0;
@@ -30,7 +30,7 @@ class Busy {
     this.name = name;
     this.#random = seeded(workers);
     this.#limits = limits;
-    this.rooms = limits.rooms as TaskShare;
+    this.taskSlots = limits.taskSlots as TaskShare;
   }
 
   static async of(service: string, limit: number, offMs = 0): Promise<Busy> {
@@ -62,16 +62,16 @@ class Busy {
   /** Tasks that it would have. Without any it holds no slice. */
   set wants(tasks: number) {
     this.#wants = tasks;
-    this.rooms.noteSlices(tasks > 0 ? 1 : 0);
+    this.taskSlots.noteSlices(tasks > 0 ? 1 : 0);
   }
 
   begin(): void {
-    while (this.tasks < Math.min(this.#wants, this.rooms.granted)) {
+    while (this.tasks < Math.min(this.#wants, this.taskSlots.granted)) {
       this.tasks += 1;
-      this.rooms.note(this.tasks);
+      this.taskSlots.note(this.tasks);
       db.time.at(db.time.now + 500 + 1000 * this.#random(), () => {
         this.tasks -= 1;
-        this.rooms.note(this.tasks);
+        this.taskSlots.note(this.tasks);
         this.begin();
       });
     }
@@ -162,14 +162,14 @@ it('says how long a worker has had no slot', async () => {
   await db.time.pass(1000);
   const idle = await Busy.of('lacking', 4);
   idle.wants = 0;
-  expect(idle.rooms.lackedMs).toBeUndefined();
+  expect(idle.taskSlots.lackedMs).toBeUndefined();
   await db.time.pass(5000);
-  expect(idle.rooms.lackedMs).toBeGreaterThan(4000);
-  expect(idle.rooms.lackedMs).toBeLessThanOrEqual(5000);
-  expect(busy.rooms.lackedMs).toBe(0);
+  expect(idle.taskSlots.lackedMs).toBeGreaterThan(4000);
+  expect(idle.taskSlots.lackedMs).toBeLessThanOrEqual(5000);
+  expect(busy.taskSlots.lackedMs).toBe(0);
   idle.wants = 1;
   await db.time.pass(3000);
-  expect(idle.rooms.lackedMs).toBe(0);
+  expect(idle.taskSlots.lackedMs).toBe(0);
   await stop([busy, idle]);
 });
 
@@ -180,7 +180,7 @@ it('keeps a slot for an idle worker while no other worker needs it', async () =>
   let had = 0;
   for (let at = 0; at < 60; at += 1) {
     await db.time.pass(100);
-    had += Math.min(1, idle.rooms.granted);
+    had += Math.min(1, idle.taskSlots.granted);
   }
   expect(had).toBe(60);
   await stop([idle]);
@@ -210,7 +210,7 @@ it('frees all slots at once when a worker without tasks has left', async () => {
   await jobs(11, ['pending', 'saving']);
   await jobs(12, ['pending', 'running']);
   await db.time.pass(2000);
-  leaving[1].rooms.note(1);
+  leaving[1].taskSlots.note(1);
   await Promise.all([...leaving.map((worker) => worker.stop()), db.time.pass(1000)]);
   await watch([other], 10, 15_000);
   expect(other.tasks).toBe(9);
@@ -229,7 +229,7 @@ it('keeps the slots of a dead worker’s tasks until its slices are taken over, 
   const left = dead.tasks;
   dead.isAway = true;
   await db.time.pass(8000);
-  expect(dead.rooms.granted).toBe(0);
+  expect(dead.taskSlots.granted).toBe(0);
   expect(other.tasks).toBe(10 - left);
   await db.time.pass(22_000);
   expect(other.tasks).toBe(8);
@@ -242,10 +242,10 @@ it('keeps the slots of a dead worker’s tasks until its slices are taken over, 
 it('grants no slots while the database is unavailable, and grants them again afterwards', async () => {
   const worker = await Busy.of('away', 10);
   await db.time.pass(1000);
-  expect(worker.rooms.granted).toBe(10);
+  expect(worker.taskSlots.granted).toBe(10);
   worker.isAway = true;
   await db.time.pass(7000);
-  expect(worker.rooms.granted).toBe(0);
+  expect(worker.taskSlots.granted).toBe(0);
   expect(worker.away).toMatchObject({ message: 'the database is away' });
   worker.isAway = false;
   await db.time.pass(3000);
@@ -259,7 +259,7 @@ it('repeats a report without an answer: a refusal, tasks that began', async () =
   worker.wants = 5;
   await db.time.pass(2000);
   worker.isAway = true;
-  worker.rooms.noteFull();
+  worker.taskSlots.noteFull();
   await db.time.pass(3000);
   expect(await accepted('unheard')).toBeUndefined();
   worker.isAway = false;
@@ -283,7 +283,7 @@ it('narrows to what the service accepts once one worker is refused, and tries on
   const [first] = all;
   for (const worker of all) worker.wants = 5;
   await db.time.pass(2000);
-  first?.rooms.noteFull();
+  first?.taskSlots.noteFull();
   await db.time.pass(200);
   for (const worker of all) worker.wants = Number.POSITIVE_INFINITY;
   const { most } = await watch(all, 40, 2000);
@@ -298,7 +298,7 @@ it('knows the service’s limit although another run has fewer slots, until no r
   const large = await Busy.of('less', 40);
   large.wants = 5;
   await db.time.pass(2000);
-  large.rooms.noteFull();
+  large.taskSlots.noteFull();
   await db.time.pass(1000);
   const small = await Busy.of('less', 3);
   await db.time.pass(3000);

@@ -73,9 +73,9 @@ it('notifies when more is granted than before', async () => {
   const remove = limits.onMore(() => {
     calls += 1;
   });
-  limits.rooms?.noteSlices(1);
+  limits.taskSlots?.noteSlices(1);
   await db.time.pass(300);
-  expect(limits.rooms?.granted).toBe(20);
+  expect(limits.taskSlots?.granted).toBe(20);
   expect(calls).toBe(1);
   expect(limits.away).toBeUndefined();
   remove();
@@ -84,9 +84,9 @@ it('notifies when more is granted than before', async () => {
 
 it('narrows the tasks of all workers once one has found how many are accepted at once, not by one full queue', async () => {
   const [first, second] = [await limitsOf('full', 1, 0), await limitsOf('full', 1, 0)];
-  for (const { rooms } of [first, second]) rooms?.noteSlices(1);
+  for (const { taskSlots } of [first, second]) taskSlots?.noteSlices(1);
   await db.time.pass(2000);
-  for (const { rooms } of [first, second]) rooms?.note(3);
+  for (const { taskSlots } of [first, second]) taskSlots?.note(3);
   await db.time.pass(1000);
   const told = async (): Promise<number | undefined> => {
     await db.time.pass(3000);
@@ -101,7 +101,7 @@ it('narrows the tasks of all workers once one has found how many are accepted at
   expect(await told()).toBeUndefined();
   first.listener({ type: 'route:pace', route: 'submit', atOnce: 3 });
   expect(await told()).toBe(6);
-  second.rooms?.note(2);
+  second.taskSlots?.note(2);
   await db.time.pass(1000);
   // The other one has found nothing yet.
   second.listener(full);
@@ -117,7 +117,7 @@ it('has one heartbeat in flight, however slow the engine is and however often mo
   const limits = await limitsOf('slow', 1, 0, 2000);
   const before = db.virtual.asked();
   for (let at = 0; at < 100; at += 1) {
-    limits.rooms?.noteFull();
+    limits.taskSlots?.noteFull();
     await db.time.pass(200);
   }
   expect(db.virtual.asked() - before).toBeLessThan(25);

@@ -27,17 +27,17 @@ describe('admitCells', () => {
     const { state, keyOf } = await schedulerRig(grid(8, 'U1'), { limits: { tasks: 3, requests: 8 } });
     admitCells(state);
     expect([state.cells.open.size, state.cells.incoming.length]).toEqual([3, 5]);
-    for (let room = 0; room < 3; room += 1) state.jobs.takeForRoom();
+    for (let slot = 0; slot < 3; slot += 1) state.jobs.takeForSlot();
     for (const cell of [1, 2, 3]) settleJob(state, keyOf(cell));
     admitCells(state);
-    // Deeper first: the three buttons take the rooms, and no cell is opened.
+    // Deeper first: the three buttons take the slots, and no cell is opened.
     expect([state.cells.open.size, state.cells.incoming.length]).toEqual([3, 5]);
     for (const cell of [1, 2, 3]) settleJob(state, keyOf(cell, 'U1'));
     admitCells(state);
     // Two are left: fewer than the slots.
     expect([state.cells.open.size, state.cells.incoming.length]).toEqual([5, 0]);
     for (const cell of [4, 5]) settleJob(state, keyOf(cell));
-    expect(state.jobs.takeForRoom()?.record.key).toBe(keyOf(6));
+    expect(state.jobs.takeForSlot()?.record.key).toBe(keyOf(6));
   });
 
   it('opens a cell that was put off even if the one before it took long', async () => {

@@ -381,6 +381,6 @@ describe('a task', () => {
     const { state } = await schedulerRig(grid(2));
     adoptJob(state, imagineRecord({ key: 'left', origin: { cell: 9, step: 'grid', branch: '', slot: 's' } }));
     admitCells(state);
-    expect(state.jobs.takeForRoom()?.record.key).toBe('left');
+    expect(state.jobs.takeForSlot()?.record.key).toBe('left');
   });
 });

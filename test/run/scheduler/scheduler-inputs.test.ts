@@ -219,14 +219,14 @@ describe('the end of a run', () => {
 
 describe('cells that arrive in groups', () => {
   it('are all opened in order, those of a group before those of the next one', async () => {
-    const rooms = { granted: 1 };
+    const taskSlots = { granted: 1 };
     const { options, cells } = await optionsOf(grid(5), { limits: { tasks: 9, requests: 9 } }, undefined, {
-      shared: { rooms },
+      shared: { taskSlots },
     });
     const scheduler = new Scheduler(options);
     scheduler.handle({ type: 'cells', cells: cells.slice(0, 3), last: false }, epoch);
     scheduler.handle({ type: 'cells', cells: cells.slice(3), last: true }, epoch);
-    rooms.granted = 9;
+    taskSlots.granted = 9;
     scheduler.handle({ type: 'refilled' }, epoch);
     const commit = durable(scheduler);
     expect(eventsOf(commit, 'cell:open').map(({ cell }) => cell)).toEqual([1, 2, 3, 4, 5]);
@@ -247,7 +247,7 @@ describe('the numbers that a run reports of itself', () => {
     ]);
     respond(scheduler, first, epoch + 1);
     respond(scheduler, second, epoch + 2, failure('service.too-large', 'permanent', { status: 413 }));
-    // The third job's turn has come, and a job of the next cell has room.
+    // The third job's turn has come, and a job of the next cell has a task slot.
     expect([scheduler.submits, scheduler.tasks, scheduler.requests]).toEqual([4, 3, 2]);
     expect(scheduler.inMemory).toEqual({ jobs: 3, cells: 3 });
     expect([scheduler.tokens, scheduler.redosFailed]).toEqual([0, 0]);

@@ -29,7 +29,7 @@ describe('a whole run in virtual time', () => {
     const result = run({ settings: virtualSettings({ limits: { tasks: 7, requests: 5 } }) });
     expect(result.end).toEqual({ kind: 'complete' });
     expect(result.most.requests).toBeLessThanOrEqual(5);
-    expect(result.most.rooms).toBe(7);
+    expect(result.most.taskSlots).toBe(7);
     expect(result.most.cells).toBeLessThanOrEqual(7 + 24);
     expect(Math.max(...service.submits.map(({ at }) => service.inFlight(at)))).toBeLessThanOrEqual(7);
   });
@@ -37,7 +37,7 @@ describe('a whole run in virtual time', () => {
   it('goes deep before it opens new cells', async () => {
     const { run, service } = await world(grid(30, 'U1 → Vary (Strong)'));
     const result = run({ settings: virtualSettings({ limits: { tasks: 3, requests: 8 } }) });
-    // Room for three tasks, and as many cells again whose images are being brought in meanwhile.
+    // Slots for three tasks, and as many cells again whose images are downloaded meanwhile.
     expect(result.most.cells).toBeLessThanOrEqual(6);
     const lastGrid = service.submits.findLastIndex(({ pressed }) => pressed === '');
     const variationsBefore = service.submits

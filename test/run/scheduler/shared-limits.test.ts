@@ -21,12 +21,12 @@ function sent({ state }: SchedulerRig): number {
 
 describe('limits that a run shares with others', () => {
   it('begin no more tasks than are granted, and more once the grant grows', async () => {
-    const rooms = { granted: 2 };
-    const rig = await rigOf({ rooms });
+    const taskSlots = { granted: 2 };
+    const rig = await rigOf({ taskSlots });
     expect(sent(rig)).toBe(2);
-    rooms.granted = 5;
+    taskSlots.granted = 5;
     expect(sent(rig)).toBe(3);
-    rooms.granted = 99;
+    taskSlots.granted = 99;
     expect(sent(rig)).toBe(4);
   });
 
@@ -67,7 +67,7 @@ describe('limits that a run shares with others', () => {
     const tasks: number[] = [];
     const spent: string[] = [];
     const rig = await rigOf({
-      rooms: { granted: 2, note: (count) => void tasks.push(count) },
+      taskSlots: { granted: 2, note: (count) => void tasks.push(count) },
       allowance: {
         refusal: () => undefined,
         note: (before, after) =>

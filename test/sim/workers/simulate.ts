@@ -131,7 +131,7 @@ export async function simulateWorkers(
       }),
       invocation,
       holders,
-      rooms: scenario.sharesRooms ? new SharedRooms(scenario.tasks, time, openOf) : undefined,
+      taskSlots: scenario.sharesRooms ? new SharedRooms(scenario.tasks, time, openOf) : undefined,
       plan,
       time,
       chance,

@@ -28,7 +28,7 @@ export interface World {
   /** Number of the run. */
   readonly invocation: number;
   /** Absent: each worker has a limit of its own. */
-  readonly rooms?: SharedRooms | undefined;
+  readonly taskSlots?: SharedRooms | undefined;
   /** Who has claimed each slice last. */
   readonly holders: Map<number, string>;
   readonly plan: Plan;
@@ -64,7 +64,7 @@ export class SimWorker {
   readonly #skewMs: number;
   readonly #view: WorkerView;
   readonly #scheduler: Scheduler;
-  readonly #rooms: TaskShare | undefined;
+  readonly #taskSlots: TaskShare | undefined;
   /** Every hold that it ever had. */
   readonly #leases: Lease[] = [];
   /** Those that have not ended. */
@@ -99,7 +99,7 @@ export class SimWorker {
     this.name = name;
     this.#world = world;
     const { scenario, chance, settings, plan, state, invocation } = world;
-    this.#rooms = world.rooms?.join();
+    this.#taskSlots = world.taskSlots?.join();
     this.#restores = state.restores;
     this.#skewMs = chance.whole(-scenario.skewMs, scenario.skewMs, 'skew', name);
     this.#view = new WorkerView(state, () => this.#clock);
@@ -119,7 +119,7 @@ export class SimWorker {
         leaseOf: (key) => this.#view.leaseOf(key),
         look: (keys) => Promise.resolve(this.#view.read(keys)),
       },
-      ...(this.#rooms && { shared: { rooms: this.#rooms } }),
+      ...(this.#taskSlots && { shared: { taskSlots: this.#taskSlots } }),
     });
     const { queue, holders } = world;
     this.#orphans = new Orphans(
@@ -392,7 +392,7 @@ export class SimWorker {
   #finish(kind: string): void {
     if (kind !== 'complete') this.#world.auditor.breaks('nothing', `${this.name} ended: ${kind}`);
     for (const { slice, epoch } of this.#leases) this.#world.state.end(holderOf(slice, epoch));
-    this.#world.rooms?.leave(this.name);
+    this.#world.taskSlots?.leave(this.name);
     this.hasEnded = true;
   }
 
@@ -529,11 +529,11 @@ export class SimWorker {
 
   /** Asks for room for tasks, again and again. */
   #askForRoom(): void {
-    const { rooms } = this.#world;
-    if (rooms === undefined || this.#rooms === undefined) return;
+    const { taskSlots } = this.#world;
+    if (taskSlots === undefined || this.#taskSlots === undefined) return;
     if (this.isCut) return this.#reach(() => this.#askForRoom());
-    this.#rooms.noteSlices(this.#kept.size);
-    const onAnswer = rooms.ask(this.name, this.#rooms);
+    this.#taskSlots.noteSlices(this.#kept.size);
+    const onAnswer = taskSlots.ask(this.name, this.#taskSlots);
     this.#later(this.#latency('room'), () => {
       if (onAnswer()) this.#input({ type: 'refilled' });
       this.#later(1000, () => this.#askForRoom());

@@ -5,7 +5,7 @@ import { countSubmissions } from '../../../engine/state/facts.ts';
 import { type Work, workOn } from '../../../engine/worker.ts';
 import type { RunListener } from '../../../run/events.ts';
 import type { RunControl, RunReport, RunSettings } from '../../../run/ports.ts';
-import type { DiskPort } from '../../../run/resources/disk-room.ts';
+import type { DiskPort } from '../../../run/resources/disk-space.ts';
 import { stepsForRun } from '../../../run/run-plan.ts';
 import { KnownEndpoints } from '../../../service/failures/known-endpoints.ts';
 import { closingAfter, type Disposables } from '../../adapters/disposables.ts';

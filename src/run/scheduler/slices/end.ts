@@ -2,7 +2,7 @@ import type { SliceEnd } from '../../events.ts';
 import { restsOutside } from '../../machine/job.ts';
 import type { Lease } from '../../ports.ts';
 import { leaveCell } from '../drain.ts';
-import { lacksRoom, withoutRoomMs } from '../state/queries.ts';
+import { lacksTaskSlots, withoutSlotsMs } from '../state/queries.ts';
 import type { SchedulerState } from '../state/state.ts';
 import { forgetJob } from './lose.ts';
 
@@ -30,8 +30,8 @@ export function endSlices(state: SchedulerState): boolean {
     const isWaiting = onlyWaits(state, leased) && isIdle();
     const mostMs = isWaiting
       ? waitMs
-      : lacksRoom(state) && isUnbegun(state, leased)
-        ? withoutRoomMs
+      : lacksTaskSlots(state) && isUnbegun(state, leased)
+        ? withoutSlotsMs
         : undefined;
     if (mostMs === undefined) delete leased.waitsSince;
     else {

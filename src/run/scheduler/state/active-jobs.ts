@@ -24,20 +24,20 @@ export class ActiveJobs implements Load {
   readonly #limits: RunSettings['limits'];
   readonly #granted: TaskSlots;
   /** Jobs that wait for a task slot. */
-  readonly #rooms = new PriorityQueue(
+  readonly #waitingForSlot = new PriorityQueue(
     this.#jobs,
     false,
     undefined,
     () => this.routes.queues.submit.lane().isProbed,
   );
   /** Jobs that wait for a task slot again after a deferral. */
-  readonly #again = new PriorityQueue(this.#jobs, true);
+  readonly #deferredForSlot = new PriorityQueue(this.#jobs, true);
   /** Jobs whose grid is to be cut. */
   readonly #toCut = new PriorityQueue(this.#jobs, true);
   /** True once the last cells of the plan may be opened. */
   #isAtEnd = false;
-  /** The queue of the two that was granted a slot last. */
-  #lastRoom = this.#again;
+  /** The one of the two queues that was granted a slot last. */
+  #lastGranted = this.#deferredForSlot;
   readonly files = new FileTroubles();
   readonly delayed = new DelayedQueue(this.#jobs);
   readonly routes: Routes;
@@ -72,7 +72,7 @@ export class ActiveJobs implements Load {
     learned: LearnedLimits = noLimits,
   ) {
     this.#limits = settings.limits;
-    this.#granted = shared.rooms ?? { granted: settings.limits.tasks };
+    this.#granted = shared.taskSlots ?? { granted: settings.limits.tasks };
     this.routes = new Routes(settings, this.#jobs, tokens, { load: this, shared, before, learned });
   }
 
@@ -201,27 +201,27 @@ export class ActiveJobs implements Load {
   }
 
   /** True while one more task may begin. */
-  get hasRoom(): boolean {
-    if (!this.#hasRoomForImages || this.isShut) return false;
+  get hasFreeSlot(): boolean {
+    if (!this.#mayDownloadMore || this.isShut) return false;
     // The slots of lost tasks are not free, but one more task tests whether the service keeps any.
     if (this.isForgetting) return this.tasksInFlight - this.#lost < Math.min(1, this.#mostTasks);
     return this.tasksInFlight < this.#mostTasks;
   }
 
-  /** Whether there is room for the first task, or the first text call, of one more cell. */
-  hasRoomForCell(now: number): boolean {
+  /** Whether one more cell may be opened: its first task may get a slot, or its first text call a place in its lane. */
+  mayOpenCell(now: number): boolean {
     const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
     return (
-      this.#beginning + this.#rooms.size - this.#tried < most &&
+      this.#beginning + this.#waitingForSlot.size - this.#tried < most &&
       this.#parked < mostParked &&
       !this.isShut &&
-      this.#hasRoomForImages &&
-      this.#hasRoomBeside(now)
+      this.#mayDownloadMore &&
+      this.#mayWaitBeside(now)
     );
   }
 
   /** Jobs in lanes that may send nothing now count as parked, so that they do not keep others from beginning. */
-  #hasRoomBeside(now: number): boolean {
+  #mayWaitBeside(now: number): boolean {
     // Deferred jobs take no task slot.
     const deferred = this.#outside - 2 * (this.#limits.tasks + this.#limits.requests);
     const texts = this.#texts - this.#limits.requests;
@@ -249,7 +249,7 @@ export class ActiveJobs implements Load {
   beginEnd(): void {
     if (this.#isAtEnd) return;
     this.#isAtEnd = true;
-    this.#rooms.reverseDepth();
+    this.#waitingForSlot.reverseDepth();
   }
 
   /** Number of tasks that may be in flight: the granted part of the run's own limit. */
@@ -258,7 +258,7 @@ export class ActiveJobs implements Load {
   }
 
   /** False while too many downloads are pending: images arrive more slowly than tasks end, so no new task begins. */
-  get #hasRoomForImages(): boolean {
+  get #mayDownloadMore(): boolean {
     return this.#saving < this.#mostSaving;
   }
 
@@ -272,12 +272,15 @@ export class ActiveJobs implements Load {
    * Takes the next job from the two queues for task slots, which take turns: a few rows that the service always defers do not block other
    * jobs, and other jobs do not block them.
    */
-  takeForRoom(): Job | undefined {
-    const lines = this.#lastRoom === this.#again ? [this.#rooms, this.#again] : [this.#again, this.#rooms];
+  takeForSlot(): Job | undefined {
+    const lines =
+      this.#lastGranted === this.#deferredForSlot
+        ? [this.#waitingForSlot, this.#deferredForSlot]
+        : [this.#deferredForSlot, this.#waitingForSlot];
     const queue = lines.find((one) => one.front() !== undefined);
     const job = queue?.front();
     if (queue === undefined || job === undefined) return undefined;
-    this.#lastRoom = queue;
+    this.#lastGranted = queue;
     queue.leave();
     return job;
   }
@@ -302,7 +305,7 @@ export class ActiveJobs implements Load {
     const { nextRequest } = job;
     switch (nextRequest.kind) {
       case 'task-slot':
-        return (isDeferred(job) ? this.#again : this.#rooms).join(job);
+        return (isDeferred(job) ? this.#deferredForSlot : this.#waitingForSlot).join(job);
       case 'submit':
       case 'modal':
         return this.routes.queues.submit.join(job);

@@ -34,7 +34,7 @@ export class OpenCells {
   }
 
   /** True while one more cell may be opened. */
-  get hasRoom(): boolean {
+  get mayOpenMore(): boolean {
     return this.#open.size < mostOpen;
   }
 

@@ -58,49 +58,49 @@ export const wantsCells = (state: SchedulerState): boolean => {
 };
 
 /** Largest number of slices that a worker leases at once while it may begin nothing. */
-const mostWithoutRoom = 8;
+const maxSlicesWithoutSlots = 8;
 
 /** How long a worker that may begin nothing keeps a slice in which nothing is in flight, ms. */
-export const withoutRoomMs = 5000;
+export const withoutSlotsMs = 5000;
 
 /**
  * Whether this worker was granted none of the shared task slots, and has no task whose end would free one. The tasks of a dead worker take
  * slots until others have leased its slices: if all waited for slots, none would ever be free.
  */
-export const lacksRoom = ({ options, lifecycle, jobs }: SchedulerState): boolean =>
+export const lacksTaskSlots = ({ options, lifecycle, jobs }: SchedulerState): boolean =>
   options.others !== undefined &&
-  options.shared?.rooms !== undefined &&
+  options.shared?.taskSlots !== undefined &&
   !lifecycle.isEnding &&
   jobs.slots === 0 &&
   jobs.tasksInFlight === 0;
 
 const maySearchSlices = (state: SchedulerState): boolean =>
-  lacksRoom(state) &&
-  state.slices.leased.filter(({ isWhole, hasEnded }) => isWhole && !hasEnded).length < mostWithoutRoom;
+  lacksTaskSlots(state) &&
+  state.slices.leased.filter(({ isWhole, hasEnded }) => isWhole && !hasEnded).length < maxSlicesWithoutSlots;
 
 /** Returns when a worker that may begin nothing gives the next slice back, Unix ms; undefined where there is none. */
 export function givesBackAt(state: SchedulerState): number | undefined {
-  if (!lacksRoom(state)) return undefined;
+  if (!lacksTaskSlots(state)) return undefined;
   const since = state.slices.leased.flatMap(({ hasEnded, waitsSince }) =>
     hasEnded ? [] : (waitsSince ?? []),
   );
-  return since.length === 0 ? undefined : Math.min(...since) + withoutRoomMs;
+  return since.length === 0 ? undefined : Math.min(...since) + withoutSlotsMs;
 }
 
 /** Whether the unopened cells are the last ones and fewer than the slots. Never with a single slot. */
 export const isAtEnd = ({ cells, jobs: { slots } }: SchedulerState): boolean =>
   cells.areAllGiven && slots > 1 && cells.incoming.length + cells.openedLast.length < slots;
 
-/** Whether there is room for the first request of one more cell. */
-export const hasRoomForCell = ({ jobs, cells, now }: SchedulerState): boolean =>
-  jobs.hasRoomForCell(now) && cells.open.hasRoom;
+/** Whether one more cell may be opened: its first request may be sent soon. */
+export const mayOpenMoreCells = ({ jobs, cells, now }: SchedulerState): boolean =>
+  jobs.mayOpenCell(now) && cells.open.mayOpenMore;
 
 /** Whether open cells are to be resolved again before anything else is decided. */
 export const hasDueCells = ({ cells }: SchedulerState): boolean => cells.open.due.size > 0;
 
 /** Whether one of the run's cells may be opened. */
 export const canOpenCell = (state: SchedulerState): boolean =>
-  !state.lifecycle.isEnding && state.cells.incoming.length > 0 && hasRoomForCell(state);
+  !state.lifecycle.isEnding && state.cells.incoming.length > 0 && mayOpenMoreCells(state);
 
 /** Whether every cell of the plan was opened. */
 export const areAllCellsOpened = ({ cells }: SchedulerState): boolean =>

@@ -26,7 +26,7 @@ describe('a slice that is lost', () => {
   it('leaves its task slots to others, who are told after each input how many are in use', async () => {
     const { worker, cells } = await slicesRig();
     const used: number[] = [0];
-    const one = worker({ rooms: { granted: 5, note: (tasks) => used.push(tasks) } });
+    const one = worker({ taskSlots: { granted: 5, note: (tasks) => used.push(tasks) } });
     const held = one.begin(1, cells[0]);
     one.hears(onlySubmit(one.commitAll()));
     one.commitAll();

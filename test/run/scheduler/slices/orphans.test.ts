@@ -9,7 +9,7 @@ steps: { grid: { imagine: "picture {{ turn }}" } }
 describe('slices of dead workers', () => {
   it('are taken even if no cells are needed, until none is left', async () => {
     const { worker, cells } = await slicesRig(pictures);
-    const one = worker({ rooms: { granted: 1 } });
+    const one = worker({ taskSlots: { granted: 1 } });
     one.begin(1, ...cells);
     expect(submits(one.commitAll())).toHaveLength(1);
     expect(one.scheduler.wantsCells).toBe(false);
@@ -24,7 +24,7 @@ describe('slices of dead workers', () => {
 
   it('are left to others by a worker that stops', async () => {
     const { worker, cells } = await slicesRig(pictures);
-    const one = worker({ rooms: { granted: 1 } });
+    const one = worker({ taskSlots: { granted: 1 } });
     one.begin(1, ...cells);
     one.input({ type: 'orphans', areThere: true });
     one.input({ type: 'drain', end: { kind: 'interrupted', forced: false } });

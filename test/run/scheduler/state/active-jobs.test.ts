@@ -89,10 +89,10 @@ describe('a task slot', () => {
 
   it('is free again once a job leaves', () => {
     const jobs = putAll(activeJobs(), running('a'), running('b'));
-    expect([jobs.hasRoom, jobs.tasksOnService]).toEqual([false, 2]);
+    expect([jobs.hasFreeSlot, jobs.tasksOnService]).toEqual([false, 2]);
     jobs.drop('a');
     jobs.drop('unknown');
-    expect([jobs.hasRoom, jobs.tasksOnService, jobs.tasksInFlight, jobs.get('a')]).toEqual([
+    expect([jobs.hasFreeSlot, jobs.tasksOnService, jobs.tasksInFlight, jobs.get('a')]).toEqual([
       true,
       1,
       1,
@@ -101,21 +101,21 @@ describe('a task slot', () => {
   });
 
   it('is limited by the run, or by the grant where that is lower', () => {
-    const rooms = { granted: 1 };
-    const jobs = putAll(activeJobs({ tasks: 2, requests: 4 }, { rooms }), running('a'));
-    expect(jobs.hasRoom).toBe(false);
-    rooms.granted = 9;
-    expect(jobs.hasRoom).toBe(true);
+    const taskSlots = { granted: 1 };
+    const jobs = putAll(activeJobs({ tasks: 2, requests: 4 }, { taskSlots }), running('a'));
+    expect(jobs.hasFreeSlot).toBe(false);
+    taskSlots.granted = 9;
+    expect(jobs.hasFreeSlot).toBe(true);
     jobs.put(running('b'));
-    expect(jobs.hasRoom).toBe(false);
+    expect(jobs.hasFreeSlot).toBe(false);
   });
 
   it('is not granted while images are downloaded more slowly than tasks end', () => {
     const jobs = activeJobs({ tasks: 2, requests: 4 });
     for (let count = 0; count < 47; count++) jobs.put(saving(`s${count}`));
-    expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([true, true]);
+    expect([jobs.hasFreeSlot, jobs.mayOpenCell(epoch)]).toEqual([true, true]);
     jobs.put(saving('s47'));
-    expect([jobs.hasRoom, jobs.hasRoomForCell(epoch)]).toEqual([false, false]);
+    expect([jobs.hasFreeSlot, jobs.mayOpenCell(epoch)]).toEqual([false, false]);
   });
 
   it('is counted, as are submissions and text calls in flight', () => {
@@ -133,20 +133,20 @@ describe('a task slot', () => {
   });
 });
 
-describe('room for a cell', () => {
+describe('capacity for one more cell', () => {
   it('counts the jobs that wait for a task slot', () => {
     const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'task-slot' }));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     jobs.put(running('b'));
-    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
+    expect([jobs.mayOpenCell(epoch), jobs.hasFreeSlot]).toEqual([false, true]);
   });
 
   it('does not count deferred jobs: others may go before them', () => {
     const deferred = (key: string): Job => ({ ...queued(key), deferrals: { submit: once } });
     const jobs = putAll(activeJobs({ tasks: 1, requests: 1 }), deferred('a'));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     jobs.put(queued('b'));
-    expect(jobs.hasRoomForCell(epoch)).toBe(false);
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
   });
 
   it.each(['submit', 'text', 'poll'] as const)('has a limit of jobs that the route %s deferred', (route) => {
@@ -156,41 +156,41 @@ describe('room for a cell', () => {
       deferrals: { [route]: once },
     });
     for (const key of ['a', 'b', 'c']) jobs.put(deferred(key));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     jobs.put(deferred('d'));
-    expect(jobs.hasRoomForCell(epoch)).toBe(false);
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
     jobs.drop('d');
-    // A deferred job that was accepted holds room like any other, and rests no longer.
+    // A deferred job that was accepted takes a slot like any other, and rests no longer.
     jobs.put({ ...running('e'), deferrals: { poll: once } });
-    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, false]);
+    expect([jobs.mayOpenCell(epoch), jobs.hasFreeSlot]).toEqual([false, false]);
     jobs.drop('e');
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
   });
 
   it('counts a job that waits before it requests a slot again, and no deferral of a download', () => {
     const jobs = activeJobs({ tasks: 1, requests: 1 });
     for (const key of ['a', 'b', 'c', 'd']) jobs.put({ ...saving(key), deferrals: { download: once } });
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     for (const key of ['a', 'b', 'c', 'd']) jobs.drop(key);
     for (const key of ['a', 'b', 'c']) jobs.put(queued(key, rest({ kind: 'task-slot' })));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     jobs.put(queued('d', rest({ kind: 'task-slot' })));
-    expect([jobs.hasRoomForCell(epoch), jobs.hasRoom]).toEqual([false, true]);
+    expect([jobs.mayOpenCell(epoch), jobs.hasFreeSlot]).toEqual([false, true]);
   });
 
   it('has a limit of text calls, the requests in flight; finished ones do not count', () => {
     const jobs = activeJobs({ tasks: 9, requests: 4 });
     const text = (key: string): Job => job(textRecord({ key }));
     for (const key of ['a', 'b', 'c']) jobs.put(text(key));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
     jobs.put(text('d'));
-    expect([jobs.hasRoomForCell(epoch), jobs.tasksInFlight]).toEqual([false, 0]);
+    expect([jobs.mayOpenCell(epoch), jobs.tasksInFlight]).toEqual([false, 0]);
     jobs.put({ ...text('d'), deferrals: { text: once } });
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
   });
 });
 
-describe('room for a cell beside a text call whose kind is refused', () => {
+describe('capacity for one more cell beside a text call whose kind is refused', () => {
   const ask = (key: string, model: string, changes: Partial<Job> = {}): Job =>
     job(textRecord({ key, request: { kind: 'generate', fields: { model } } }), {
       nextRequest: { kind: 'ask' },
@@ -204,11 +204,11 @@ describe('room for a cell beside a text call whose kind is refused', () => {
       const jobs = activeJobs({ tasks: 2, requests: 4 });
       for (let count = 0; count < 1024; count += 1) jobs.put(ask(`f${count}`, 'full', changes));
       jobs.put(ask('other', 'other'));
-      expect(jobs.hasRoomForCell(epoch)).toBe(false);
+      expect(jobs.mayOpenCell(epoch)).toBe(false);
       refuse(jobs);
-      expect(jobs.hasRoomForCell(epoch)).toBe(false);
+      expect(jobs.mayOpenCell(epoch)).toBe(false);
       jobs.drop('f1');
-      expect([epoch, epoch + 5000].map((at) => jobs.hasRoomForCell(at))).toEqual([true, false]);
+      expect([epoch, epoch + 5000].map((at) => jobs.mayOpenCell(at))).toEqual([true, false]);
     }
   });
 
@@ -217,9 +217,9 @@ describe('room for a cell beside a text call whose kind is refused', () => {
     refuse(jobs);
     for (const key of ['a', 'b', 'c']) jobs.put(ask(key, 'other'));
     jobs.put(ask('d', 'full', { nextRequest: answer }));
-    expect(jobs.hasRoomForCell(epoch)).toBe(false);
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
     jobs.put(ask('d', 'full'));
-    expect(jobs.hasRoomForCell(epoch)).toBe(true);
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
   });
 });
 
@@ -232,7 +232,7 @@ describe('the next job that gets a task slot', () => {
     const jobs = activeJobs();
     for (const key of ['n1', 'n2', 'n3']) enter(jobs, queued(key, { kind: 'task-slot' }));
     for (const key of ['d1', 'd2']) enter(jobs, deferred(key));
-    const keys = Array.from({ length: 6 }, () => jobs.takeForRoom()?.record.key);
+    const keys = Array.from({ length: 6 }, () => jobs.takeForSlot()?.record.key);
     expect(keys).toEqual(['n1', 'd1', 'n2', 'd2', 'n3', undefined]);
   });
 
@@ -242,7 +242,7 @@ describe('the next job that gets a task slot', () => {
       deferrals: { submit: { ...once, times } },
     });
     const jobs = enter(activeJobs(), deferred('often', 9), deferred('once', 1));
-    expect([jobs.takeForRoom()?.record.key, jobs.takeForRoom()?.record.key]).toEqual(['often', 'once']);
+    expect([jobs.takeForSlot()?.record.key, jobs.takeForSlot()?.record.key]).toEqual(['often', 'once']);
   });
 
   it('is not a deferred one where the job has a modal: its task waits on the service', () => {
@@ -252,7 +252,7 @@ describe('the next job that gets a task slot', () => {
       { ...queued('d', { kind: 'task-slot' }), deferrals: { submit: once } },
       open,
     );
-    expect(jobs.takeForRoom()?.record.key).toBe('m');
+    expect(jobs.takeForSlot()?.record.key).toBe('m');
   });
 });
 
@@ -271,7 +271,7 @@ describe('a next request', () => {
     const fronts = Object.entries(jobs.routes.queues).flatMap(([name, lanes]) =>
       lanes.next(epoch) === undefined ? [] : [name],
     );
-    expect([fronts, jobs.takeForRoom()]).toEqual([[route], undefined]);
+    expect([fronts, jobs.takeForSlot()]).toEqual([[route], undefined]);
   });
 
   it('waits until its time', () => {
@@ -281,7 +281,7 @@ describe('a next request', () => {
 
   it.each(['answer', 'nothing'] as const)('for %s is in no queue', (kind) => {
     const jobs = enter(activeJobs(), queued('a', { kind }));
-    expect([jobs.routes.nextAt(epoch), jobs.delayed.nextAt(), jobs.takeForRoom()]).toEqual([
+    expect([jobs.routes.nextAt(epoch), jobs.delayed.nextAt(), jobs.takeForSlot()]).toEqual([
       undefined,
       undefined,
       undefined,

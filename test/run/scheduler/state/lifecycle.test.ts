@@ -70,7 +70,7 @@ describe('mayBeLeft', () => {
       job(imagineRecord({ status: 'saving' }), { nextRequest: { kind: 'answer' } }),
       false,
     ],
-    ['a job that waits for room for its task', job(imagineRecord({ status: 'modal' })), true],
+    ['a job that waits for a task slot', job(imagineRecord({ status: 'modal' })), true],
     ['a modal that is answered for the first time', open('modal', 0), false],
     ['a modal that was answered before', open('modal', 1), true],
     ['a modal that was answered, its task at work', open('running', 1), false],

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { diskOf, freeBytesIn } from '../../../src/app/adapters/disk-room.ts';
+import { diskOf, freeBytesIn } from '../../../src/app/adapters/disk-space.ts';
 import { stepStart } from '../../cli/terminal/progress/start-rig.ts';
 import { promptpress } from '../../cli/test-io.ts';
 import { temporaryFolder } from '../../rig/cli.ts';

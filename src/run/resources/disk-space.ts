@@ -30,7 +30,7 @@ const fewestJobs = 10;
  * {@link leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are
  * known.
  */
-export class DiskRoom {
+export class DiskSpace {
   readonly #port: DiskPort;
   readonly #emit: RunListener;
   #jobs: number;

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk-room.ts';
+import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk-space.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { StepStart } from '../progress/step-start.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
-import { type DiskPort, DiskRoom, leastFreeBytes } from '../../../src/run/resources/disk-room.ts';
+import { type DiskPort, DiskSpace, leastFreeBytes } from '../../../src/run/resources/disk-space.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 
 const GB = 1e9;
@@ -23,7 +23,7 @@ const record = (status: JobStatus, ...sizes: readonly number[]): JobRecord => ({
 function rig(port: Partial<Omit<DiskPort, 'freeBytes'>> = {}) {
   const said: RunEvent[] = [];
   const disk: { free: number | undefined; looks: number } = { free: 100 * GB, looks: 0 };
-  const room = new DiskRoom(
+  const space = new DiskSpace(
     {
       directory: '/work/runs/foxes',
       jobsLeft: undefined,
@@ -38,10 +38,10 @@ function rig(port: Partial<Omit<DiskPort, 'freeBytes'>> = {}) {
   );
   const at = (free: number | undefined): number => {
     disk.free = free;
-    room.look();
+    space.look();
     return said.length;
   };
-  return { room, said, disk, at };
+  return { space, said, disk, at };
 }
 
 describe('the free space on a disk', () => {
@@ -77,13 +77,13 @@ describe('the free space on a disk', () => {
   });
 
   it('is judged by the files of the run itself, and by its jobs left', () => {
-    const { room, at } = rig({ jobsLeft: 40 });
-    room.note(Array.from({ length: 9 }, () => record('done', GB / 20, GB / 20)));
+    const { space, at } = rig({ jobsLeft: 40 });
+    space.note(Array.from({ length: 9 }, () => record('done', GB / 20, GB / 20)));
     expect(at(GB)).toBe(0);
     // What is not settled counts neither way; what failed is not to be made any more.
-    room.note([record('saving', GB), record('running'), record('failed'), record('in-doubt')]);
+    space.note([record('saving', GB), record('running'), record('failed'), record('in-doubt')]);
     expect(at(GB)).toBe(0);
-    room.note([record('done', GB / 10)]);
+    space.note([record('done', GB / 10)]);
     // 28 are left, 0.1 GB each.
     expect(at(2.8 * GB)).toBe(0);
     expect(at(2.8 * GB - 1)).toBe(1);
@@ -95,10 +95,10 @@ describe('the free space on a disk', () => {
         fc.array(fc.tuple(fc.nat(2e9), fc.nat({ max: 3 * GB })), { maxLength: 60 }),
         fc.nat(100),
         (turns, jobsLeft) => {
-          const { room, at } = rig({ jobsLeft });
+          const { space, at } = rig({ jobsLeft });
           let [warned, bytes] = [0, 0];
           turns.forEach(([size, free], index) => {
-            room.note([record('done', size)]);
+            space.note([record('done', size)]);
             bytes += size;
             const jobs = index + 1;
             const needed = jobs < 10 ? 0 : Math.ceil((bytes / jobs) * Math.max(0, jobsLeft - jobs));

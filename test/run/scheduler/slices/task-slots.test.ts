@@ -7,11 +7,11 @@ matrix: { turn: { from: 1, to: 2 } }
 steps: { grid: { imagine: "picture {{ turn }}" } }
 `;
 
-/** A slice of two cells whose holder is gone: the first has a task, for the second there was no room. */
+/** A slice of two cells whose holder is gone: the first has a task, for the second there was no slot. */
 async function leftSlice(): Promise<SlicesRig & { readonly gateway: ScriptedGateway }> {
   const rig = await slicesRig(pictures);
   const gateway = new ScriptedGateway();
-  const gone = rig.worker({ rooms: { granted: 1 } });
+  const gone = rig.worker({ taskSlots: { granted: 1 } });
   const held = gone.begin(1, ...rig.cells);
   const sent = onlySubmit(gone.commitAll());
   const { result } = gateway.submit(sent.job.record, undefined, gone.now);
@@ -25,16 +25,16 @@ async function leftSlice(): Promise<SlicesRig & { readonly gateway: ScriptedGate
 describe('a worker without task slots', () => {
   it('finishes the task that a dead one has left, and the rest of the slice once it has slots', async () => {
     const { worker, cells, record, gateway } = await leftSlice();
-    const rooms = {
+    const taskSlots = {
       get granted() {
         return record()?.status === 'done' ? 1 : 0;
       },
     };
-    const one = worker({ rooms });
+    const one = worker({ taskSlots });
     expect(one.scheduler.wantsCells).toBe(true);
     one.begin(1, ...cells);
     expect([one.scheduler.tasks, one.scheduler.inMemory]).toEqual([1, { jobs: 1, cells: 0 }]);
-    // The end of the task may make room.
+    // The end of the task may free a slot.
     expect(one.scheduler.wantsCells).toBe(false);
     expect(endsOf({ events: one.finish(gateway) })).toEqual([]);
     expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
@@ -46,11 +46,11 @@ describe('a worker without task slots', () => {
 
   it('gives the rest of the slice back where it gets no slot in time', async () => {
     const { worker, cells, key, record, gateway } = await leftSlice();
-    const one = worker({ rooms: { granted: 0 } });
+    const one = worker({ taskSlots: { granted: 0 } });
     one.begin(1, ...cells);
     expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/2 waits']);
     expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
-    const next = worker({ rooms: { granted: 1 } });
+    const next = worker({ taskSlots: { granted: 1 } });
     next.give(next.claim(1, key), ...cells);
     expect(endsOf({ events: next.finish(gateway) })).toEqual(['1/3 closed']);
     expect(gateway.submits).toHaveLength(2);
@@ -58,7 +58,7 @@ describe('a worker without task slots', () => {
 
   it('holds a few slices in which nothing is in flight, for 5 s', async () => {
     const { worker, cells } = await slicesRig(pictures);
-    const one = worker({ rooms: { granted: 0 } });
+    const one = worker({ taskSlots: { granted: 0 } });
     let taken = 0;
     for (; one.scheduler.wantsCells && taken < 100; taken += 1) {
       one.begin(taken, cells[0]);
@@ -78,12 +78,12 @@ describe('a worker without task slots', () => {
 
   it('gives back the slices that wait for slots it has lost', async () => {
     const { worker, cells } = await slicesRig(pictures);
-    const rooms = { granted: 1 };
-    const one = worker({ rooms });
+    const taskSlots = { granted: 1 };
+    const one = worker({ taskSlots });
     one.begin(1, cells[0]);
     const sent = onlySubmit(one.commitAll());
-    // The service takes nothing more now, and another worker has all the room from here on.
-    rooms.granted = 0;
+    // The service takes nothing more now, and another worker has all task slots from here on.
+    taskSlots.granted = 0;
     one.hears(sent, { kind: 'queue-full', code: 23, message: 'queue full' });
     one.commitAll();
     expect(one.scheduler.inMemory).toEqual({ jobs: 1, cells: 1 });
@@ -96,20 +96,20 @@ describe('a worker without task slots', () => {
     one.input({ type: 'tick' });
     expect(endsOf(one.commitAll())).toEqual(['1/1 waits']);
     expect(one.scheduler.inMemory).toEqual({ jobs: 0, cells: 0 });
-    const next = worker({ rooms });
-    rooms.granted = 1;
+    const next = worker({ taskSlots });
+    taskSlots.granted = 1;
     next.give(next.claim(1, sent.job.record.key), cells[0]);
     expect(submits(next.commitAll())).toHaveLength(1);
   });
 
   it('is like any other once it has slots, or shares none', async () => {
     const { worker, cells } = await slicesRig(pictures);
-    const rooms = { granted: 0 };
-    const one = worker({ rooms });
+    const taskSlots = { granted: 0 };
+    const one = worker({ taskSlots });
     one.begin(1, cells[0]);
     one.commitAll();
     one.now += 4000;
-    rooms.granted = 1;
+    taskSlots.granted = 1;
     one.input({ type: 'refilled' });
     expect(submits(one.commitAll())).toHaveLength(1);
     one.begin(2, cells[1]);
