@@ -1,47 +1,73 @@
+import { type TokenCount, tokenCounts } from '../pipeline/kinds.ts';
 import { formatBranch } from '../pipeline/selectors/parse.ts';
 import { renderValue, type Value } from '../pipeline/values/value.ts';
 import { roundMoney } from '../plan/estimate/price.ts';
-import { knownCost, type TaskResult } from '../plan/job.ts';
+import { type JobRecord, knownCost, type TaskResult } from '../plan/job.ts';
 import type { ManifestRow, RowOutput } from './row.ts';
-import { textFields, tokenColumns, tokenFields } from './text-columns.ts';
+import { type TextFields, textFields } from './text-columns.ts';
+
+type Field = string | number | undefined;
+
+/** The parts of a row that its columns are made of. */
+interface RowParts extends Pick<ManifestRow, 'cell' | 'slot'> {
+  readonly artifact: RowOutput | undefined;
+  readonly parentTaskId: string | undefined;
+  readonly record: JobRecord | undefined;
+  readonly texts: TextFields;
+  /** Tokens and cost are in the first row of a job only. */
+  readonly paid: JobRecord | undefined;
+}
+
+type Column = (row: RowParts) => Field;
+
+const tokenColumns = Object.fromEntries(
+  tokenCounts.map((name): [string, Column] => [`${name}_tokens`, ({ paid }) => paid?.usage?.[name]]),
+) as Readonly<Record<`${TokenCount}_tokens`, Column>>;
+
+/** The columns in their order, each with the way to its value: one look-up for each part, because a manifest may have millions of rows. */
+const columns = {
+  file_name: ({ artifact }) => artifact?.file,
+  cell: ({ cell }) => cell.number,
+  step: ({ slot }) => slot.step,
+  branch: ({ slot }) => formatBranch(slot.branch),
+  output: ({ artifact }) => artifact?.output,
+  status: ({ slot }) => slot.status,
+  kind: ({ slot }) => slot.kind,
+  prompt: ({ slot }) => slot.prompt,
+  text: ({ texts }) => texts.text,
+  model: ({ texts }) => texts.model,
+  image_url: ({ record, artifact }) => linkOf(record?.result, artifact),
+  task_id: ({ record }) => record?.taskId,
+  parent_task_id: ({ parentTaskId }) => parentTaskId,
+  // Rerolls and pans have no label, only an emoji (gateway 5.1).
+  button: ({ record }) => record?.pressed?.label || record?.pressed?.emoji,
+  custom_id: ({ record }) => record?.pressed?.customId,
+  speed: ({ record }) => record?.speed,
+  width: ({ artifact }) => artifact?.width,
+  height: ({ artifact }) => artifact?.height,
+  bytes: ({ artifact }) => artifact?.bytes,
+  mime: ({ artifact }) => artifact?.mime,
+  sha256: ({ artifact }) => artifact?.sha256,
+  finish_reason: ({ texts }) => texts.finishReason,
+  block_reason: ({ texts }) => texts.blockReason,
+  ...tokenColumns,
+  cost: ({ paid }) => amount(paid && knownCost(paid)),
+  attempts: ({ record }) => record?.attempts,
+  submitted_at: ({ record }) => time(record?.submittedAt),
+  finished_at: ({ record }) => time(record?.finishedAt),
+  error_code: ({ slot }) => slot.error?.code,
+  error_message: ({ slot }) => slot.error?.message,
+  // A blocked slot shows why it is blocked, but made no request of its own.
+  request_id: ({ record }) => record?.error?.requestId ?? record?.text?.requestId,
+  job: ({ slot }) => slot.job?.key,
+} satisfies Readonly<Record<string, Column>>;
+
+export type ManifestColumn = keyof typeof columns;
 
 /** The columns of `manifest.csv` in order; `var.<name>` of each matrix variable follow. */
-export const manifestColumns = [
-  'file_name',
-  'cell',
-  'step',
-  'branch',
-  'output',
-  'status',
-  'kind',
-  'prompt',
-  'text',
-  'model',
-  'image_url',
-  'task_id',
-  'parent_task_id',
-  'button',
-  'custom_id',
-  'speed',
-  'width',
-  'height',
-  'bytes',
-  'mime',
-  'sha256',
-  'finish_reason',
-  'block_reason',
-  ...tokenColumns,
-  'cost',
-  'attempts',
-  'submitted_at',
-  'finished_at',
-  'error_code',
-  'error_message',
-  'request_id',
-  'job',
-] as const;
+export const manifestColumns = Object.keys(columns) as readonly ManifestColumn[];
 
-export type ManifestColumn = (typeof manifestColumns)[number];
+const fieldsOf: readonly Column[] = Object.values(columns);
 
 /** Returns the header of a plan's manifest. `variables` as in the plan's matrix, in its order. */
 export const manifestHeader = (variables: readonly string[]): readonly string[] => [
@@ -51,9 +77,9 @@ export const manifestHeader = (variables: readonly string[]): readonly string[] 
 
 /** Returns a row as text, one field per column of {@link manifestHeader}. An unknown value is empty, never 0. */
 export function rowFields(row: ManifestRow, variables: readonly string[]): readonly string[] {
-  const named = rowValues(row);
-  const fields = manifestColumns.map((column) => text(named[column]));
-  fields.push(...variableFields(row, variables));
+  const parts = partsOf(row);
+  const fields = fieldsOf.map((field) => text(field(parts)));
+  for (const name of variables) fields.push(variable(row.cell.vars[name]));
   return fields;
 }
 
@@ -63,52 +89,19 @@ export const variableFields = (
   variables: readonly string[],
 ): readonly string[] => variables.map((name) => variable(cell.vars[name]));
 
-type Field = string | number | undefined;
-
-/** The values of a row's columns before they become text; absent or undefined: not known. */
-export type RowValues = Readonly<Partial<Record<ManifestColumn, Field>>>;
+/** The values of a row's columns before they become text; undefined: not known. */
+export type RowValues = Readonly<Record<ManifestColumn, Field>>;
 
 /** Returns the values of a row's columns, without its variables. */
-export function rowValues({ cell, slot, artifact, firstOfJob, parentTaskId }: ManifestRow): RowValues {
+export function rowValues(row: ManifestRow): RowValues {
+  const parts = partsOf(row);
+  return Object.fromEntries(manifestColumns.map((name) => [name, columns[name](parts)])) as RowValues;
+}
+
+function partsOf({ cell, slot, artifact, parentTaskId, firstOfJob }: ManifestRow): RowParts {
   const { record } = slot;
-  const { text, model, finishReason, blockReason } = textFields(slot, artifact);
-  const values: RowValues = {
-    file_name: artifact?.file,
-    cell: cell.number,
-    step: slot.step,
-    branch: formatBranch(slot.branch),
-    output: artifact?.output,
-    status: slot.status,
-    kind: slot.kind,
-    prompt: slot.prompt,
-    text,
-    model,
-    image_url: linkOf(record?.result, artifact),
-    task_id: record?.taskId,
-    parent_task_id: parentTaskId,
-    // Rerolls and pans have no label, only an emoji (gateway 5.1).
-    button: record?.pressed?.label || record?.pressed?.emoji,
-    custom_id: record?.pressed?.customId,
-    speed: record?.speed,
-    width: artifact?.width,
-    height: artifact?.height,
-    bytes: artifact?.bytes,
-    mime: artifact?.mime,
-    sha256: artifact?.sha256,
-    finish_reason: finishReason,
-    block_reason: blockReason,
-    cost: firstOfJob ? amount(record && knownCost(record)) : undefined,
-    attempts: record?.attempts,
-    submitted_at: time(record?.submittedAt),
-    finished_at: time(record?.finishedAt),
-    error_code: slot.error?.code,
-    error_message: slot.error?.message,
-    // A blocked slot shows why it is blocked, but made no request of its own.
-    request_id: record?.error?.requestId ?? record?.text?.requestId,
-    job: slot.job?.key,
-  };
-  // Returned separately: a spread inside such a large literal makes all later code slow.
-  return firstOfJob && record?.usage !== undefined ? { ...values, ...tokenFields(record.usage) } : values;
+  const texts = textFields(slot, artifact);
+  return { cell, slot, artifact, parentTaskId, record, texts, paid: firstOfJob ? record : undefined };
 }
 
 /** Returns the link of a row's file; a job of several files has one for each of them (`TaskResult`). */

@@ -1,5 +1,4 @@
-import { tokenCounts } from '../pipeline/kinds.ts';
-import type { JobRecord, TokenUsage } from '../plan/job.ts';
+import type { JobRecord } from '../plan/job.ts';
 import { isTextRequest, type TextCandidate } from '../plan/job-request.ts';
 import { describedText } from '../plan/resolve/reply.ts';
 import type { Slot } from '../plan/slot.ts';
@@ -45,16 +44,3 @@ const isText = ({ mime }: RowOutput): boolean => !mime.startsWith('image/');
 /** Whether a job has cost or tokens, which its first row shows. */
 export const hasAccount = ({ cost, usage, doubtful, assumed }: JobRecord): boolean =>
   cost !== undefined || usage !== undefined || doubtful !== undefined || assumed !== undefined;
-
-/** The column names of the token counts, in the order of `tokenCounts`. */
-export const tokenColumns = tokenCounts.map((name) => `${name}_tokens` as const);
-
-/** Returns the values of the token columns. */
-export function tokenFields(usage: TokenUsage): Partial<Record<(typeof tokenColumns)[number], number>> {
-  const fields: Partial<Record<(typeof tokenColumns)[number], number>> = {};
-  for (const name of tokenCounts) {
-    const value = usage[name];
-    if (value !== undefined) fields[`${name}_tokens`] = value;
-  }
-  return fields;
-}

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { manifestColumns } from '../../src/manifest/columns.ts';
-import { hasAccount, textFields, tokenColumns, tokenFields } from '../../src/manifest/text-columns.ts';
+import { hasAccount, textFields } from '../../src/manifest/text-columns.ts';
 import type { Artifact, JobRecord } from '../../src/plan/job.ts';
 import type { TextCandidate } from '../../src/plan/job-request.ts';
 import type { Slot } from '../../src/plan/slot.ts';
@@ -98,12 +97,4 @@ describe('the account of a job', () => {
   ])('%s', (_what, changes, has) => {
     expect(hasAccount(imagineRecord(changes))).toBe(has);
   });
-});
-
-it('the manifest has a column for every count of tokens, in order', () => {
-  const usage = { prompt: 1, cached: 2, candidates: 3, thoughts: 4, tool: 5, other: 6, total: 7 };
-  expect(Object.entries(tokenFields(usage))).toEqual(
-    Object.entries(usage).map(([count, value]) => [`${count}_tokens`, value]),
-  );
-  expect(manifestColumns.filter((name) => name.endsWith('_tokens'))).toEqual(tokenColumns);
 });
