@@ -4,7 +4,7 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { noCounts, type StepNow } from '../../results/run-ledger.ts';
 import type { RunEnd } from '../../run/events.ts';
-import type { MetricsWatch } from '../adapters/metrics-watch.ts';
+import type { MetricsWatch } from '../adapters/metrics-file.ts';
 import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../fingerprint/fingerprint.ts';
 import { asksForWork } from '../flags.ts';
 import { selectionOf } from '../workspace/selection.ts';

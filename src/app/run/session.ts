@@ -15,7 +15,7 @@ import { giving, without } from '../errors/correction.ts';
 import { s3PlaceOf, takePlace } from '../service/artifact-place.ts';
 import type { ServiceSettings } from '../service/settings.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
-import { holdState } from '../workspace/checks/hold-state.ts';
+import { holdState } from '../workspace/checks/maker.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';

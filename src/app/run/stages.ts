@@ -12,7 +12,7 @@ import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import type { MetricsWatch } from '../adapters/metrics-watch.ts';
+import type { MetricsWatch } from '../adapters/metrics-file.ts';
 import type { Context } from '../context.ts';
 import type { RunFlags } from '../flags.ts';
 import type { Interrupts } from '../output/io.ts';

@@ -10,7 +10,7 @@ import type { RunReport } from '../../run/ports.ts';
 import { nextInvocation } from '../../run/run.ts';
 import { diskOf } from '../adapters/disk-space.ts';
 import type { Disposables } from '../adapters/disposables.ts';
-import type { MetricsWatch } from '../adapters/metrics-watch.ts';
+import type { MetricsWatch } from '../adapters/metrics-file.ts';
 import type { Context } from '../context.ts';
 import { shownErrorOf } from '../errors/render.ts';
 import { identityOf, noteFingerprint } from '../fingerprint/fingerprint.ts';

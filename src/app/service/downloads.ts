@@ -1,9 +1,4 @@
-import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
 import type { LinkOptions } from '../../artifacts/download/link-route.ts';
-import { createInputReader, type InputReaderOptions } from '../../artifacts/input/reader.ts';
-import type { InputReader } from '../../artifacts/inputs.ts';
-import type { ArtifactStore } from '../../artifacts/store/store.ts';
-import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import type { Clock } from '../../run/clock.ts';
 import { createDispatcher } from '../../service/http/connect/dispatcher.ts';
@@ -43,28 +38,6 @@ export function linkOptions(
   const dispatcher = createDispatcher(connecting);
   disposables.add(() => dispatcher.destroy());
   return { ...options, dispatcher, isProxied: (url) => proxyFor(url) !== undefined };
-}
-
-/** Opens the writer that saves images to a store and replies to the state. */
-export function openArtifacts(
-  { artifacts: store, state: replies }: { readonly artifacts: ArtifactStore; readonly state: ReplyKeeper },
-  links: Links,
-  disposables: Disposables,
-): ArtifactWriter {
-  const artifacts = createArtifactWriter({ ...links, store, replies });
-  disposables.add(() => artifacts.close());
-  return artifacts;
-}
-
-/** Opens the reader of the images that text calls send. */
-export function openInputs(
-  place: Pick<InputReaderOptions, 'store' | 'folder' | 'filesRoot' | 'shared'>,
-  links: Links,
-  disposables: Disposables,
-): InputReader {
-  const inputs = createInputReader({ ...links, ...place });
-  disposables.add(() => inputs.close());
-  return inputs;
 }
 
 /**

@@ -1,5 +1,8 @@
-import type { InputReaderOptions } from '../../artifacts/input/reader.ts';
+import { createArtifactWriter } from '../../artifacts/artifact-writer.ts';
+import { createInputReader, type InputReaderOptions } from '../../artifacts/input/reader.ts';
+import type { InputReader } from '../../artifacts/inputs.ts';
 import type { ArtifactStore } from '../../artifacts/store/store.ts';
+import type { ReplyKeeper } from '../../artifacts/write-reply.ts';
 import type { ArtifactWriter } from '../../artifacts/writer.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import type { MemoryReading } from '../../run/events.ts';
@@ -12,16 +15,17 @@ import type { TextService } from '../../service/text-service.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Io, Machine } from '../output/io.ts';
 import { connectingTo, openTextService, serviceOptions } from './clients.ts';
-import { linkOptions, openArtifacts, openInputs } from './downloads.ts';
+import { linkOptions } from './downloads.ts';
 import type { AdmittedService } from './trust.ts';
 
 /** The connections of a run to its service and its links. */
 export interface Outside {
   readonly images: ImageService;
   readonly text: TextService;
-  readonly inputs: ReturnType<typeof openInputs>;
+  /** Reads the images that text calls send. */
+  readonly inputs: InputReader;
   /** Returns the writer that keeps the files of jobs; their replies are committed with the state. */
-  writerFor(state: Parameters<typeof openArtifacts>[0]['state']): ArtifactWriter;
+  writerFor(replies: ReplyKeeper): ArtifactWriter;
   readonly memory: () => ReturnType<typeof memoryOf>;
   /** Masks secrets in messages. */
   readonly mask: (text: string) => string;
@@ -61,11 +65,17 @@ export function openOutside(
   const { notice } = say;
   const links = linkOptions({ baseUrl, requestMs, mask, dataMask, clock, notice }, connecting, disposables);
   const place = { store, folder: source.folder, filesRoot, ...(shared && { shared }) };
+  const inputs = createInputReader({ ...links, ...place });
+  disposables.add(() => inputs.close());
   return {
     images,
     text: openTextService(options, timeouts, disposables),
-    inputs: openInputs(place, links, disposables),
-    writerFor: (state) => openArtifacts({ artifacts: store, state }, links, disposables),
+    inputs,
+    writerFor: (replies) => {
+      const writer = createArtifactWriter({ ...links, store, replies });
+      disposables.add(() => writer.close());
+      return writer;
+    },
     memory: () => memoryOf(machine, options.bodies),
     mask,
   };

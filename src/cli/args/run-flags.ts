@@ -33,6 +33,13 @@ export const placeFlags = {
   ),
 } as const;
 
+/** Flags that choose a run of `FILE|DIR`, for commands that read it. */
+export const targetFlags = {
+  out: placeFlags.out,
+  'trust-directory': placeFlags['trust-directory'],
+  sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+} as const;
+
 /** Flag that replaces axes of the matrix, for `run`, `plan` and `validate`. */
 export const setFlag = {
   set: repeated(

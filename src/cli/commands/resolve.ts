@@ -3,7 +3,7 @@ import type { Context } from '../../app/context.ts';
 import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../../app/run/doubt/resolution.ts';
 import type { EngineRun } from '../../app/service/engine/run.ts';
-import { holdState } from '../../app/workspace/checks/hold-state.ts';
+import { holdState } from '../../app/workspace/checks/maker.ts';
 import { checkAge } from '../../app/workspace/checks/stale-state.ts';
 import { openJob } from '../../app/workspace/find-job.ts';
 import { keptPipeline } from '../../app/workspace/last-pipeline.ts';
@@ -17,7 +17,7 @@ import type { StateReader } from '../../state/reader.ts';
 import type { Turn } from '../../state/store.ts';
 import { command } from '../args/command.ts';
 import { type FlagValues, toggle, valued } from '../args/flags.ts';
-import { placeFlags } from '../args/run-flags.ts';
+import { targetFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 
 const taskId = (text: string, name: string): string => {
@@ -53,9 +53,7 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
     ],
     flags: {
       ...decisionFlags,
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
     },
   },
   { least: 1, most: 2 },

@@ -11,6 +11,7 @@ import { defaultSettings } from '../../sandbox/settings.ts';
 import { sandboxKey } from '../../service/http/secrets.ts';
 import { nameKeys } from '../../service/names.ts';
 import { databaseFiles } from '../../state/sqlite/sqlite.ts';
+import { aborted, onPort } from '../adapters/server.ts';
 import { command } from '../args/command.ts';
 import { toggle, valued } from '../args/flags.ts';
 import { flagSettings, namesOf, settingFlags } from '../args/sandbox-flags.ts';
@@ -114,23 +115,8 @@ Prompts with [banned] in them are refused; [moderated] and [fail:NAME] fail (${O
 async function started(options: SandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   try {
-    return await startSandbox(options);
+    return await onPort(options.port ?? 0, () => startSandbox(options));
   } catch (error) {
-    if (error instanceof RangeError) throw usageError(error.message);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE' || code === 'EACCES') {
-      throw usageError(
-        `Port ${options.port} cannot be used: ${(error as Error).message}`,
-        'Take another --port; 0 takes any free one.',
-      );
-    }
-    throw error;
+    throw error instanceof RangeError ? usageError(error.message) : error;
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    // The server keeps the process alive until then.
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

@@ -8,7 +8,7 @@ import { jobReportText } from '../../report/text/job/text.ts';
 import { commandsOf } from '../../report/text/next-commands.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
-import { placeFlags } from '../args/run-flags.ts';
+import { targetFlags } from '../args/run-flags.ts';
 import { summaries } from '../args/summaries.ts';
 
 /** `promptpress show JOB [FILE|DIR]` */
@@ -28,9 +28,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       { command: 'promptpress show 3f9c21 runs/foxes --json', does: 'for a script' },
     ],
     flags: {
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
       json: toggle('print one JSON object (schemas/show.schema.json)'),
     },
   },

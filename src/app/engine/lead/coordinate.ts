@@ -18,7 +18,7 @@ import { shownLine } from '../../../report/text/printable.ts';
 import type { ManifestTotals } from '../../../results/row-ledger.ts';
 import type { RunListener } from '../../../run/events.ts';
 import { lasted } from '../../../run/scheduler/state/lifecycle.ts';
-import type { MetricsWatch } from '../../adapters/metrics-watch.ts';
+import type { MetricsWatch } from '../../adapters/metrics-file.ts';
 import { shownErrorOf } from '../../errors/render.ts';
 import { showNoProgress } from '../../progress/show.ts';
 import { listInTime, listResults } from '../../run/execute.ts';

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { artifactPlaceFact } from '../../../report/facts/layout.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
+import { acquireLock } from '../../../state/lock/lock.ts';
+import { openState } from '../../../state/state.ts';
 import { StateError, type StateStore } from '../../../state/store.ts';
+import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { failureText } from '../../errors/render.ts';
 import { isSealed, sealOf } from '../../service/maker-key.ts';
@@ -16,7 +20,7 @@ export const makerFact = 'state.maker';
  * @param trusted `--trust-directory`
  * @throws StateError `directory.stranger`
  */
-export function takeState(
+function takeState(
   state: StateStore,
   directory: string,
   { trusted }: { readonly trusted: boolean },
@@ -53,3 +57,31 @@ export function takeState(
 const isNew = (state: StateStore): boolean =>
   [pipelineFacts.text, artifactPlaceFact].every((name) => state.fact(name) === undefined) &&
   Object.values(state.totals().jobs).every((jobs) => jobs === 0);
+
+/**
+ * Opens the state of a run directory for a command that changes it.
+ *
+ * @param named the command, shown to others who find the directory locked
+ * @param trust as for {@link takeState}
+ * @throws StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
+ */
+export function holdState(
+  directory: string,
+  named: string,
+  trust: { readonly trusted: boolean },
+  disposables: Disposables,
+  context: Context,
+): StateStore {
+  const { io } = context;
+  const lock = acquireLock(directory, {
+    pid: io.machine.pid,
+    host: hostname(),
+    startedAt: new Date(io.now()).toISOString(),
+    command: named,
+  });
+  disposables.add(() => lock.release());
+  const state = openState(directory, { lock });
+  disposables.add(() => state.close());
+  takeState(state, directory, trust, context);
+  return state;
+}

@@ -4,7 +4,7 @@ import { closingAfter } from '../../../app/adapters/disposables.ts';
 import { exitCodes } from '../../../app/errors/cli-error.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { noEngineHere } from '../../../app/service/engine/connect.ts';
-import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import { holdState } from '../../../app/workspace/checks/maker.ts';
 import { checkAge } from '../../../app/workspace/checks/stale-state.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
@@ -26,7 +26,7 @@ import {
 } from '../../../upkeep/clean.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
-import { placeFlags } from '../../args/run-flags.ts';
+import { targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 
 /** Largest number of names listed. */
@@ -50,9 +50,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
     ],
     flags: {
       yes: toggle('remove them; without this flag they are only shown'),
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
     },
   },
   { least: 0, most: 1 },

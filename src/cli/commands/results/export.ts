@@ -22,7 +22,7 @@ import { quoted } from '../../../report/text/printable.ts';
 import { readOwnText } from '../../../state/files/plain-path.ts';
 import { command } from '../../args/command.ts';
 import { type Reading, repeated, toggle, valued } from '../../args/flags.ts';
-import { placeFlags } from '../../args/run-flags.ts';
+import { targetFlags } from '../../args/run-flags.ts';
 import { selectionFlags } from '../../args/selection-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf, splitParts } from '../../args/values.ts';
@@ -109,9 +109,7 @@ Without --status only finished results are in it.`,
       ),
       'no-grids': toggle('leave out grids that were cut (grid: split), and keep their frames'),
       'no-files': toggle('write only the table; files stay in the run directory'),
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
     },
   },
   { least: 0, most: 1 },

@@ -14,7 +14,7 @@ import { count, counted } from '../../../report/text/amounts.ts';
 import type { ManifestTotals } from '../../../results/row-ledger.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
-import { manifestFlags, placeFlags } from '../../args/run-flags.ts';
+import { manifestFlags, targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 
@@ -40,9 +40,7 @@ manifest.csv holds the exact data, for programs. --spreadsheet FILE also writes 
       },
     ],
     flags: {
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
       all: toggle('list every planned slot'),
       spreadsheet: valued(
         'FILE',

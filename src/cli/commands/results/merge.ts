@@ -6,7 +6,7 @@ import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.t
 import type { Interrupts } from '../../../app/output/io.ts';
 import { runExitCode } from '../../../app/run/exit-code.ts';
 import { isEngineWord, noEngineHere } from '../../../app/service/engine/connect.ts';
-import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import { holdState } from '../../../app/workspace/checks/maker.ts';
 import {
   type MergedRun,
   openMergedRun,

@@ -9,7 +9,7 @@ import { engineVariable } from '../../../app/service/engine/connect.ts';
 import { engineOf } from '../../../app/service/engine/directory.ts';
 import { folderCounts } from '../../../app/service/engine/folder-counts.ts';
 import { notifyVariable } from '../../../app/service/notify.ts';
-import { holdState } from '../../../app/workspace/checks/hold-state.ts';
+import { holdState } from '../../../app/workspace/checks/maker.ts';
 import { checkAge, missingOnEngine, olderState } from '../../../app/workspace/checks/stale-state.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';

@@ -19,7 +19,7 @@ import { checkFolder } from '../../../state/files/plain-path.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
-import { placeFlags } from '../../args/run-flags.ts';
+import { targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { anyText, oneOf } from '../../args/values.ts';
 import { showCounting } from '../../terminal/counting.ts';
@@ -44,9 +44,7 @@ The report lies in report/ of the run directory and shows the images where they 
       },
     ],
     flags: {
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
       to: valued(
         'DIR',
         'folder of the report: empty, not there yet, or a report; default: report/ in the run directory',

@@ -1,5 +1,5 @@
 import { closingAfter } from '../../../app/adapters/disposables.ts';
-import { exitCodes, usageError } from '../../../app/errors/cli-error.ts';
+import { exitCodes } from '../../../app/errors/cli-error.ts';
 import { shownErrorOf } from '../../../app/errors/render.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import type { EngineRun } from '../../../app/service/engine/run.ts';
@@ -9,13 +9,14 @@ import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
 import { readRunFacts } from '../../../report/facts/run.ts';
 import type { PageWorkers } from '../../../report/results/wire.ts';
-import { type ServeOptions, type Serving, startServing } from '../../../report/serve/server.ts';
+import { startServing } from '../../../report/serve/server.ts';
 import { commandsOf } from '../../../report/text/next-commands.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import { aborted, onPort } from '../../adapters/server.ts';
 import { command } from '../../args/command.ts';
 import { toggle, valued } from '../../args/flags.ts';
-import { placeFlags } from '../../args/run-flags.ts';
+import { targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { portNumber } from '../../args/values.ts';
 import { builtPage } from './built-page.ts';
@@ -35,9 +36,7 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
       { command: 'promptpress serve runs/foxes --port 8080', does: 'on a port of your choice' },
     ],
     flags: {
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
       port: valued('PORT', 'port on 127.0.0.1; 0: any free one', portNumber),
       all: toggle('show every planned slot, not only those that the last run chose'),
     },
@@ -55,32 +54,34 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
       const { store: artifacts } = await openArtifactsOf(directory, state, leave, disposables, context);
       interrupts.listen();
       let problem = '';
-      const serving = await started({
-        directory,
-        reader: state,
-        artifacts,
-        page: builtPage(),
-        port: flags.port,
-        onEntered: (address) => void io.out(`${address}\n`),
-        plan: async () => {
-          const { plan, facts } = await planOfDirectory(directory, state, context, file);
-          const commands = await commandsOf(place, state, plan.pipeline, io.cwd);
-          const advisor = { commands, mask: redactor.applyToData };
-          return { plan, selection: flags.all ? {} : facts.selection, advisor };
-        },
-        identity: async () => await identityOf(state),
-        isRunning: async () => (await place.owner({ waitMs: 0 })) !== undefined,
-        ...(engine === undefined ? {} : { workersStatus: () => workersOf(engine) }),
-        madeBy: `promptpress ${version}`,
-        now: () => io.now(),
-        every: (ms, call) => io.every(ms, call),
-        onProblem: (error) => {
-          // The same error may recur twice a second.
-          const { text = '' } = shownErrorOf(error, []);
-          if (text !== problem) io.err(text);
-          problem = text;
-        },
-      });
+      const serving = await onPort(flags.port ?? 0, () =>
+        startServing({
+          directory,
+          reader: state,
+          artifacts,
+          page: builtPage(),
+          port: flags.port,
+          onEntered: (address) => void io.out(`${address}\n`),
+          plan: async () => {
+            const { plan, facts } = await planOfDirectory(directory, state, context, file);
+            const commands = await commandsOf(place, state, plan.pipeline, io.cwd);
+            const advisor = { commands, mask: redactor.applyToData };
+            return { plan, selection: flags.all ? {} : facts.selection, advisor };
+          },
+          identity: async () => await identityOf(state),
+          isRunning: async () => (await place.owner({ waitMs: 0 })) !== undefined,
+          ...(engine === undefined ? {} : { workersStatus: () => workersOf(engine) }),
+          madeBy: `promptpress ${version}`,
+          now: () => io.now(),
+          every: (ms, call) => io.every(ms, call),
+          onProblem: (error) => {
+            // The same error may recur twice a second.
+            const { text = '' } = shownErrorOf(error, []);
+            if (text !== problem) io.err(text);
+            problem = text;
+          },
+        }),
+      );
       disposables.add(() => serving.close());
       await io.out(`${serving.address}\n`);
       io.err(
@@ -108,21 +109,6 @@ async function workersOf({ engine, run, state }: EngineRun): Promise<PageWorkers
   };
 }
 
-/** Starts the server. @throws CliError (exit 2) if the port is taken */
-async function started(options: ServeOptions): Promise<Serving> {
-  try {
-    return await startServing(options);
-  } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === 'listen' && (code === 'EADDRINUSE' || code === 'EACCES'))
-      throw usageError(
-        `Port ${options.port} cannot be used: ${(error as Error).message}`,
-        'Take another --port; 0 takes any free one.',
-      );
-    throw error;
-  }
-}
-
 /** Returns a text that changes with the plan of the last run, but not with its outcome. */
 async function identityOf(state: StateReader): Promise<string> {
   const { filesRoot, tables, serviceId, set, selection } = (await readRunFacts(state)) ?? {};
@@ -130,10 +116,3 @@ async function identityOf(state: StateReader): Promise<string> {
   const path = await state.fact(pipelineFacts.path);
   return JSON.stringify([text, path, filesRoot, tables, serviceId, set, selection]);
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    // The server keeps the process alive until then.
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

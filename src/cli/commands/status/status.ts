@@ -14,7 +14,7 @@ import { readStepCosts } from '../../../report/text/status/step-costs.ts';
 import type { StateReader } from '../../../state/reader.ts';
 import { command } from '../../args/command.ts';
 import { toggle } from '../../args/flags.ts';
-import { placeFlags } from '../../args/run-flags.ts';
+import { targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 import { watchStatus } from './watch.ts';
 
@@ -32,9 +32,7 @@ export const status = command(
       { command: 'promptpress status runs/foxes --json', does: 'for a script or a monitor' },
     ],
     flags: {
-      out: placeFlags.out,
-      'trust-directory': placeFlags['trust-directory'],
-      sandbox: toggle('with FILE: its rehearsal, in runs/<name>.sandbox beside it'),
+      ...targetFlags,
       watch: toggle('show it again every two seconds, until the run ends or Ctrl-C'),
       json: toggle('print one JSON object (schemas/status.schema.json)'),
     },
