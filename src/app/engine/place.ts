@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SharedInputs } from '../../artifacts/inputs.ts';
 import { countNames, type SubmissionCounts } from '../../artifacts/store/counts.ts';
-import { openArtifactFolder } from '../../artifacts/store/folder.ts';
 import { readS3Address } from '../../artifacts/store/s3/address.ts';
-import type { ArtifactStore } from '../../artifacts/store/store.ts';
 import { writeWhole } from '../../manifest/whole-file.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { makeFolders } from '../../state/files/folders.ts';
@@ -14,7 +12,7 @@ import { stateFileName } from '../../state/state-files.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { type ArtifactPlace, inBucket, openClient, patience } from '../service/artifact-place.ts';
+import { type ArtifactPlace, inBucket, inFolder, openClient, patience } from '../service/artifact-place.ts';
 import { type EngineMarker, engineOf } from '../service/engine/directory.ts';
 import { folderCounts } from '../service/engine/folder-counts.ts';
 import { folderInputs } from '../service/engine/folder-inputs.ts';
@@ -108,7 +106,7 @@ export async function openPlace(
   context: Context,
   isNamed = false,
 ): Promise<ArtifactPlace> {
-  if (place.kind === 'folder') return { store: openShared(place.path, disposables) };
+  if (place.kind === 'folder') return inFolder(place.path, disposables, true);
   return await openBucket(place, run, isNamed ? undefined : `the run ${run}`, signal, disposables, context);
 }
 
@@ -124,13 +122,6 @@ export function inputsOf(place: SpecPlace, remote: ArtifactPlace['remote']): Sha
   if (remote !== undefined) return remote.inputs;
   if (place.kind === 'folder') return folderInputs(place.path);
   throw new Error('Internal error: a place in a bucket is reached over its client.');
-}
-
-/** Opens the artifacts of a folder that several processes write to. */
-export function openShared(directory: string, disposables: Disposables): ArtifactStore {
-  const store = openArtifactFolder(directory, true);
-  disposables.add(() => store.close());
-  return store;
 }
 
 async function openBucket(

@@ -8,10 +8,9 @@ import { aFlag, aMapping, aNumber, anything, aText, listOf, mapOf } from '../../
 import type { Selection } from '../../plan/cell.ts';
 import type { SettledStep } from '../../plan/estimate/settled.ts';
 import { runFiles } from '../../report/facts/layout.ts';
-import { type InputTable, readRunFacts } from '../../report/facts/run.ts';
+import { type InputTable, lastRun } from '../../report/facts/run.ts';
 import type { RunService } from '../../report/facts/services.ts';
 import type { ManifestTotals } from '../../results/row-ledger.ts';
-import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { fingerprintFact, type StateStore } from '../../state/store.ts';
 import type { Redactor } from '../output/redact.ts';
@@ -163,10 +162,9 @@ export async function currentManifest(
   wanted: WantedManifest,
   all: boolean,
 ): Promise<ManifestTotals | undefined> {
-  const facts = await readRunFacts(state);
-  const text = await state.fact(pipelineFacts.text);
-  const path = await state.fact(pipelineFacts.path);
-  if (facts === undefined || text === undefined || path === undefined) return undefined;
+  const last = await lastRun(state);
+  if (last === undefined) return undefined;
+  const { facts, text, path } = last;
   if (all && isNarrowed(facts.selection)) return undefined;
   const { serviceId: id, origin } = facts;
   const service = origin === undefined ? { id } : { id, origin };

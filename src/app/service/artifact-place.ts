@@ -243,7 +243,8 @@ async function refuseMove(
   );
 }
 
-function inFolder(directory: string, disposables: Disposables, isShared = false): ArtifactPlace {
+/** Opens the artifacts in a folder. @param isShared several processes write to it: their partial files stay */
+export function inFolder(directory: string, disposables: Disposables, isShared = false): ArtifactPlace {
   const store = openArtifactFolder(directory, isShared);
   disposables.add(() => store.close());
   return { store };

@@ -7,8 +7,7 @@ import { buildGraph } from '../../plan/graph/build.ts';
 import { type IsOptional, missingCode, neverOptional, optionalIn } from '../../plan/graph/optional.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { seenFrom } from '../../report/facts/place.ts';
-import { type RunFacts, readRunFacts } from '../../report/facts/run.ts';
-import { pipelineFacts } from '../../state/binding.ts';
+import { lastRun, type RunFacts } from '../../report/facts/run.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { machineFiles } from '../adapters/files.ts';
 import type { Io } from '../output/io.ts';
@@ -36,10 +35,9 @@ export async function keptSource(
   io: Pick<Io, 'cwd' | 'env'>,
   file?: string,
 ): Promise<KeptSource | undefined> {
-  const facts = await readRunFacts(state);
-  const text = await state.fact(pipelineFacts.text);
-  const path = await state.fact(pipelineFacts.path);
-  if (facts === undefined || text === undefined || path === undefined) return undefined;
+  const last = await lastRun(state);
+  if (last === undefined) return undefined;
+  const { facts, text, path } = last;
   const root =
     file === undefined ? await rootHere(directory, io) : await filesRoot(undefined, dirname(file), io.cwd);
   return {

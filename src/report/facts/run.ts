@@ -6,6 +6,7 @@ import type { ManifestTotals } from '../../results/row-ledger.ts';
 import type { SameFilesFound } from '../../results/same-files.ts';
 import type { SpentAtStart } from '../../results/sums.ts';
 import { isRunEnd, type RunEnd } from '../../run/events.ts';
+import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import type { FactKeeper } from '../../state/store.ts';
 import { isMoment, jsonFact } from './json.ts';
@@ -74,6 +75,16 @@ export async function writeRunFacts(state: Pick<FactKeeper, 'setFact'>, facts: R
 export const readRunFacts = async (
   state: Pick<StateReader, 'file' | 'fact'>,
 ): Promise<RunFacts | undefined> => await jsonFact(state, factName, isRunFacts);
+
+/** Returns the facts of a state's last run, and the text and the absolute path of its pipeline; undefined: no run got as far. */
+export async function lastRun(
+  state: StateReader,
+): Promise<{ readonly facts: RunFacts; readonly text: string; readonly path: string } | undefined> {
+  const facts = await readRunFacts(state);
+  const text = await state.fact(pipelineFacts.text);
+  const path = await state.fact(pipelineFacts.path);
+  return facts === undefined || text === undefined || path === undefined ? undefined : { facts, text, path };
+}
 
 const isSetting = aMapping({ axis: aText, value: aText });
 

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { openArtifactFolder } from '../../../artifacts/store/folder.ts';
 import { type S3Address, shownS3Address } from '../../../artifacts/store/s3/address.ts';
 import type { RunHold } from '../../../engine/slices/lead-hold.ts';
 import { closeRun } from '../../../engine/slices/runs.ts';
 import type { EngineFacts } from '../../../engine/state/facts.ts';
-import { isObject } from '../../../pipeline/values/value.ts';
 import { artifactPlaceFact } from '../../../report/facts/layout.ts';
 import { count, counted } from '../../../report/text/amounts.ts';
 import { quoted, shownLine } from '../../../report/text/printable.ts';
 import { type FactKeeper, StateError } from '../../../state/store.ts';
 import { type Copied, copyArtifacts } from '../../../upkeep/copy.ts';
-import { closingAfter, type Disposables } from '../../adapters/disposables.ts';
+import { closingAfter } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { CliError, exitCodes, usageError } from '../../errors/cli-error.ts';
 import type { Interrupts } from '../../output/io.ts';
-import { type ArtifactPlace, placeFacts } from '../../service/artifact-place.ts';
+import { inFolder, placeFacts } from '../../service/artifact-place.ts';
 import type { OpenEngine } from '../../service/engine/connect.ts';
-import { directoryFact, engineOf, ownDirectory } from '../../service/engine/directory.ts';
+import { directoryFact, engineOf, ownDirectory, textsOf } from '../../service/engine/directory.ts';
 import { missingOnEngine, olderState } from '../../workspace/checks/stale-state.ts';
 import { countsOf, openPlace, takeFolder, writeMark } from '../place.ts';
 import type { SpecPlace } from '../spec.ts';
@@ -101,7 +99,8 @@ export async function moveOut(
         await takeFolder(directory, { engine: shown, place: place.id });
       const target =
         place.kind === 'folder'
-          ? openOwn(directory, disposables)
+          ? // No other process writes to it yet: the partial copies of an interrupted move are removed.
+            inFolder(directory, disposables)
           : await openPlace(place, pipeline, signal, disposables, context, true);
       say(`Copying the results of ${shown} from ${old} to ${to}.`);
       let saidAt = io.now();
@@ -161,18 +160,7 @@ async function folderHere(facts: FactKeeper, id: string, shown: string): Promise
   );
 }
 
-function underWay(
-  facts: Pick<EngineFacts, 'fact'>,
-): { readonly id: string; readonly to: string } | undefined {
-  try {
-    const value: unknown = JSON.parse(facts.fact(movingFact) ?? '');
-    if (!isObject(value)) return undefined;
-    const { id, to } = value;
-    return typeof id === 'string' && typeof to === 'string' ? { id, to } : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const underWay = (facts: Pick<EngineFacts, 'fact'>) => textsOf(facts.fact(movingFact), 'id', 'to');
 
 /** Returns the mark of the target folder: that of an interrupted move, or a new one, stored durably. @throws EngineError */
 async function markOf(facts: EngineFacts, to: string): Promise<string> {
@@ -181,13 +169,6 @@ async function markOf(facts: EngineFacts, to: string): Promise<string> {
   const id = randomUUID();
   await facts.setFact(movingFact, JSON.stringify({ id, to }));
   return id;
-}
-
-/** Opens a folder that no other process writes to yet, and removes the partial copies of an interrupted move. */
-function openOwn(directory: string, disposables: Disposables): ArtifactPlace {
-  const store = openArtifactFolder(directory);
-  disposables.add(() => store.close());
-  return { store };
 }
 
 const copiedWords = ({ files, bytes, there }: Copied): string =>

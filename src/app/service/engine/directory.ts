@@ -75,13 +75,19 @@ export async function directoryFor(
 
 /** Returns the last run directory of the run's coordinator, for messages only. @throws EngineError */
 export async function ownDirectory(state: Pick<StateReader, 'fact'>): Promise<DirectoryFact | undefined> {
-  const text = await state.fact(directoryFact);
-  if (text === undefined) return undefined;
+  return textsOf(await state.fact(directoryFact), 'path', 'host');
+}
+
+/** Reads an object of texts from JSON that anybody may have written; undefined: it is none. */
+export function textsOf<Name extends string>(
+  json: string | undefined,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
-    const { path, host } = value;
-    return typeof path === 'string' && typeof host === 'string' ? { path, host } : undefined;
+    const value: unknown = JSON.parse(json ?? '');
+    return isObject(value) && names.every((name) => typeof value[name] === 'string')
+      ? (value as Readonly<Record<Name, string>>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -114,10 +120,7 @@ export function engineOf(directory: string): EngineMarker | undefined {
   const file = join(directory, runFiles.engine);
   if (kindAt(file) !== 'file') return undefined;
   try {
-    const value: unknown = JSON.parse(readOwnText(file, mostBytes) ?? '');
-    if (!isObject(value)) return undefined;
-    const { engine, place } = value;
-    return typeof engine === 'string' && typeof place === 'string' ? { engine, place } : undefined;
+    return textsOf(readOwnText(file, mostBytes), 'engine', 'place');
   } catch {
     return undefined;
   }

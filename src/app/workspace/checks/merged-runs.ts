@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { type RunFacts, readRunFacts } from '../../../report/facts/run.ts';
+import { lastRun, type RunFacts } from '../../../report/facts/run.ts';
 import { StateServices } from '../../../report/facts/services.ts';
-import { pipelineFacts } from '../../../state/binding.ts';
 import { lockOwner } from '../../../state/lock/lock.ts';
 import { openStateForReading } from '../../../state/state.ts';
 import { invocationFact, StateError } from '../../../state/store.ts';
@@ -50,17 +49,15 @@ export async function openMergedRun(
   if (reader === undefined) throw noRun();
   disposables.add(async () => await reader.close());
   await checkAge(reader, directory, io.env);
-  const facts = await readRunFacts(reader);
-  const text = await reader.fact(pipelineFacts.text);
-  const path = await reader.fact(pipelineFacts.path);
-  if (facts === undefined || text === undefined || path === undefined) throw noRun();
-  if (!(await StateServices.of(reader)).areAllOf(facts.serviceId))
+  const last = await lastRun(reader);
+  if (last === undefined) throw noRun();
+  if (!(await StateServices.of(reader)).areAllOf(last.facts.serviceId))
     throw usageError(
       `${name} holds jobs of several services.`,
       'Only directories with jobs of one and the same service can be merged.',
     );
   const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
-  return { directory, name, reader, artifacts, facts, text, path, version: await versionOf(reader) };
+  return { ...last, directory, name, reader, artifacts, version: await versionOf(reader) };
 }
 
 /**
