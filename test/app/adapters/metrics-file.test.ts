@@ -41,8 +41,11 @@ describe('metricsFile', () => {
     metrics.begin();
     await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe('1'));
     // A write that is under way is not joined by another one.
-    tick();
-    tick();
+    await vi.waitFor(() => {
+      tick();
+      tick();
+      expect(asked).toBe(2);
+    });
     await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe('2'));
     await metrics.end();
     expect([await readFile(file, 'utf8'), asked, count()]).toEqual(['3', 3, 0]);
