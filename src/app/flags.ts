@@ -11,131 +11,87 @@ interface AxisText {
   readonly value: string;
 }
 
-/** The flags that select the run directory and the service. */
-export interface PlaceFlags {
-  /** Run directory, or `s3://BUCKET/PREFIX` for its results. */
-  readonly out: string | undefined;
-  /** With a bucket: the run directory. */
-  readonly 'run-directory': string | undefined;
-  readonly 'trust-directory': boolean;
-  readonly sandbox: boolean;
-  readonly 'base-url': string | undefined;
-  readonly 'new-service': boolean;
-  readonly 'files-root': string | undefined;
-}
-
-/** The flags that select a part of a plan. */
-export interface SelectionFlags {
-  readonly limit: number | undefined;
-  readonly filter: readonly AxisText[];
-  readonly shard: { readonly index: number; readonly of: number } | undefined;
-  readonly only: readonly string[];
-}
-
-/** The flags that select settled jobs to retry. */
-export interface RevivalFlags {
-  readonly 'retry-failed': boolean;
-  readonly code: string | undefined;
-  readonly redo: readonly string[];
-  readonly 'redo-jobs': string | undefined;
-  readonly 'redo-again': boolean;
-  readonly 'redo-cancel': boolean;
-  readonly 'in-doubt': 'hold' | 'retry' | 'find' | undefined;
-}
-
-/** The axes that `--set` replaces, as they were written. */
-export interface SetFlag {
-  readonly set: readonly AxisText[];
-}
-
-/** The flag that names the PostgreSQL of a run on several machines. */
-export interface EngineFlag {
-  readonly engine: string | undefined;
-}
-
-/** The flags of `promptpress run`, by name; the help text of each says what it means. Durations are in ms. */
-export interface RunFlags extends PlaceFlags, SelectionFlags, RevivalFlags, SetFlag, EngineFlag {
-  readonly speed: Speed | undefined;
-  readonly pace: number | undefined;
-  readonly fault: readonly Fault[];
-  readonly lease: number | undefined;
-  readonly slots: number | undefined;
-  readonly queue: string | undefined;
-  readonly 'no-work': boolean;
-  readonly detach: boolean;
-  readonly 'move-out': boolean;
-  readonly relearn: boolean;
-  readonly 'accept-older-state': boolean;
-  readonly 'fail-fast': boolean;
-  readonly 'max-failures': number | undefined;
-  readonly 'max-submits': number | undefined;
-  readonly 'max-duration': number | undefined;
-  readonly yes: boolean;
-  readonly frozen: boolean;
-  readonly 'dry-run': boolean;
-  readonly 'escape-formulas': boolean;
-  readonly json: boolean;
-  readonly 'log-level': LogLevel | undefined;
-  readonly 'metrics-file': string | undefined;
-  readonly notify: string | undefined;
-  readonly 'no-progress': boolean;
-  readonly quiet: boolean;
-}
-
 /**
  * What a flag affects. `selection`: which part runs, and where; part of the run's fingerprint. `work`: which jobs are done, so that there
  * may be work though nothing has changed. `manner`: how work is done. `output`: what is reported and written.
  */
 type Touched = 'selection' | 'work' | 'manner' | 'output';
 
-/** For each flag, what it affects, and its default value. */
-const flagFacts: { readonly [Name in keyof RunFlags]: readonly [Touched, RunFlags[Name]] } = {
-  out: ['selection', undefined],
-  'run-directory': ['selection', undefined],
+type Maybe<T> = T | undefined;
+
+/** The flags of `promptpress run`: what each affects, and its default value. The help text of each says what it means; durations are in ms. */
+const flagFacts = {
+  /** Run directory, or `s3://BUCKET/PREFIX` for its results. */
+  out: ['selection', undefined as Maybe<string>],
+  /** With a bucket: the run directory. */
+  'run-directory': ['selection', undefined as Maybe<string>],
   'trust-directory': ['manner', false],
   sandbox: ['selection', false],
-  'base-url': ['selection', undefined],
+  'base-url': ['selection', undefined as Maybe<string>],
   'new-service': ['work', false],
-  'files-root': ['selection', undefined],
-  limit: ['selection', undefined],
-  filter: ['selection', []],
-  shard: ['selection', undefined],
-  only: ['selection', []],
-  set: ['selection', []],
-  engine: ['selection', undefined],
+  'files-root': ['selection', undefined as Maybe<string>],
+  limit: ['selection', undefined as Maybe<number>],
+  filter: ['selection', [] as readonly AxisText[]],
+  shard: ['selection', undefined as Maybe<{ readonly index: number; readonly of: number }>],
+  only: ['selection', [] as readonly string[]],
+  /** The axes that it replaces, as they were written. */
+  set: ['selection', [] as readonly AxisText[]],
+  /** PostgreSQL of a run on several machines. */
+  engine: ['selection', undefined as Maybe<string>],
   'retry-failed': ['work', false],
-  code: ['work', undefined],
-  redo: ['work', []],
-  'redo-jobs': ['work', undefined],
+  code: ['work', undefined as Maybe<string>],
+  redo: ['work', [] as readonly string[]],
+  'redo-jobs': ['work', undefined as Maybe<string>],
   'redo-again': ['work', false],
   'redo-cancel': ['work', false],
-  'in-doubt': ['work', undefined],
-  speed: ['manner', undefined],
-  pace: ['manner', undefined],
-  fault: ['manner', []],
-  lease: ['manner', undefined],
-  slots: ['manner', undefined],
-  queue: ['manner', undefined],
+  'in-doubt': ['work', undefined as Maybe<'hold' | 'retry' | 'find'>],
+  speed: ['manner', undefined as Maybe<Speed>],
+  pace: ['manner', undefined as Maybe<number>],
+  fault: ['manner', [] as readonly Fault[]],
+  lease: ['manner', undefined as Maybe<number>],
+  slots: ['manner', undefined as Maybe<number>],
+  queue: ['manner', undefined as Maybe<string>],
   'no-work': ['manner', false],
   detach: ['manner', false],
   'move-out': ['manner', false],
   relearn: ['work', false],
   'accept-older-state': ['work', false],
   'fail-fast': ['work', false],
-  'max-failures': ['work', undefined],
-  'max-submits': ['work', undefined],
-  'max-duration': ['work', undefined],
+  'max-failures': ['work', undefined as Maybe<number>],
+  'max-submits': ['work', undefined as Maybe<number>],
+  'max-duration': ['work', undefined as Maybe<number>],
   yes: ['manner', false],
   frozen: ['work', false],
   'dry-run': ['manner', false],
   'escape-formulas': ['output', false],
   json: ['output', false],
-  'log-level': ['output', undefined],
-  'metrics-file': ['output', undefined],
-  notify: ['output', undefined],
+  'log-level': ['output', undefined as Maybe<LogLevel>],
+  'metrics-file': ['output', undefined as Maybe<string>],
+  notify: ['output', undefined as Maybe<string>],
   'no-progress': ['output', false],
   quiet: ['output', false],
-};
+} satisfies Readonly<Record<string, readonly [Touched, unknown]>>;
+
+/** The values of all flags of `promptpress run`, by name. */
+export type RunFlags = { readonly [Name in keyof typeof flagFacts]: (typeof flagFacts)[Name][1] };
+
+/** The flags that select the run directory and the service. */
+export type PlaceFlags = Pick<
+  RunFlags,
+  'out' | 'run-directory' | 'trust-directory' | 'sandbox' | 'base-url' | 'new-service' | 'files-root'
+>;
+
+/** The flags that select a part of a plan. */
+export type SelectionFlags = Pick<RunFlags, 'limit' | 'filter' | 'shard' | 'only'>;
+
+/** The flags that select settled jobs to retry. */
+export type RevivalFlags = Pick<
+  RunFlags,
+  'retry-failed' | 'code' | 'redo' | 'redo-jobs' | 'redo-again' | 'redo-cancel' | 'in-doubt'
+>;
+
+export type SetFlag = Pick<RunFlags, 'set'>;
+export type EngineFlag = Pick<RunFlags, 'engine'>;
 
 /** The default values of all flags. */
 export const noFlags = Object.fromEntries(
