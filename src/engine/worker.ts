@@ -66,8 +66,8 @@ export interface Work {
   ports(
     store: EngineStore,
   ):
-    | Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>
-    | Promise<Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'heard'>>;
+    | Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'resultLog'>
+    | Promise<Omit<RunPorts, 'store' | 'cells' | 'clock' | 'random' | 'shared' | 'fence' | 'resultLog'>>;
   /** Rejects an engine with a state older than the run, before each session: it may have been restored. @throws StateError */
   readonly checkAge?: () => Promise<void>;
   /** Uniform in [0, 1). */
@@ -252,7 +252,7 @@ async function oneSession(
           Object.assign(shared, known && { served: known.served, kinds: known.kinds }, { closings }),
         ),
         fence: session.fence,
-        ...(heard && { heard: heard.ofRun(run, store.unwritten) }),
+        ...(heard && { resultLog: heard.ofRun(run, store.unwritten) }),
         random: work.random,
       },
       { ...control, onEnd: watch.onEnd },

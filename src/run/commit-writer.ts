@@ -58,9 +58,9 @@ export class CommitWriter {
   }
 
   write(commit: RunCommit): CommitResult | Promise<CommitResult> {
-    const { records, attempts, effects, leases, heard, redos } = commit;
+    const { records, attempts, effects, leases, lateFacts, redos } = commit;
     const submits = effects.filter(isPaid).length;
-    if (records.length + attempts.length + submits + (heard?.length ?? 0) === 0) return undefined;
+    if (records.length + attempts.length + submits + (lateFacts?.length ?? 0) === 0) return undefined;
     const { invocation } = this.#run;
     const sent = submits === 0 ? undefined : this.#run.sent;
     const facts = this.#facts();
@@ -68,7 +68,7 @@ export class CommitWriter {
       ...(sent !== undefined && { sent }),
       ...(facts !== undefined && { facts }),
       ...(leases !== undefined && { slices: slicesOf(leases) }),
-      ...(heard !== undefined && { heard }),
+      ...(lateFacts !== undefined && { lateFacts }),
       ...(redos !== undefined && { redos }),
     };
     return after(

@@ -41,7 +41,7 @@ export class Engine {
   readonly #listener: RunListener;
   readonly #disk: DiskSpace | undefined;
   readonly #source: CellSource;
-  readonly #looks: PeerResults | undefined;
+  readonly #peerResults: PeerResults | undefined;
   /** The scheduler never sends more at once; this limit enforces it for the whole process. */
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #effects: Effects;
@@ -54,7 +54,7 @@ export class Engine {
   readonly #tries: CommitTries;
   /** True once the run has a reason to end: it sends nothing more. */
   #isEnding = false;
-  #lastHeard = 0;
+  #lastLogged = 0;
   #readingCells = false;
   #cancelAlarm: (() => void) | undefined;
   #resolveExit: ((exit: EngineExit) => void) | undefined;
@@ -74,14 +74,14 @@ export class Engine {
     this.#listener = listener;
     this.#disk = ports.disk && new DiskSpace(ports.disk, (event) => this.#emit(event));
     this.#source = ports.cells ?? planCells(plan, selection);
-    this.#looks =
+    this.#peerResults =
       ports.store.others &&
       new PeerResults(
         ports.store.others,
         ports.clock,
         () => scheduler.awaited,
         (work) => this.#inFlight.begin('free', work),
-        (heard) => this.#accept({ type: 'looked', heard }),
+        (lateFacts) => this.#accept({ type: 'peer-results', lateFacts }),
       );
     this.#effects = new Effects(ports, settings, (route, at) => scheduler.onLeft(route, at));
     this.#writer = new CommitWriter(ports.store, scheduler, (records) => this.#disk?.note(records), facts);
@@ -112,7 +112,7 @@ export class Engine {
       results?.onAway((why) => this.#accept({ type: 'away', why })),
       watchControl(control, drain, leave),
       watchSource(this.#source, (input) => this.#accept(input)),
-      () => this.#looks?.end(),
+      () => this.#peerResults?.end(),
     ];
     try {
       this.#emit({ type: 'run:start', at: clock.now() });
@@ -197,9 +197,9 @@ export class Engine {
   /** Emits the last decisions and writes them. @returns the disk failure; undefined where the commit is durable */
   async #writeLast(): Promise<DiskEnd | undefined> {
     const commit = this.#scheduler.takeCommit();
-    const heard = this.#lastHeard;
+    const logged = this.#lastLogged;
     const written = await this.#writer.write(commit);
-    if (!isFailure(written)) this.#onTold(written, heard);
+    if (!isFailure(written)) this.#reportDurable(written, logged);
     // The end of the run reports that it stops, so `run:stopping` is not emitted.
     for (const event of commit.events) if (event.type !== 'run:stopping') this.#emit(event);
     if (isFailure(written)) {
@@ -225,13 +225,13 @@ export class Engine {
     if (this.#tries.rests || this.#writing !== undefined) return;
     if (this.#isEnding) return this.#emitDecided();
     const commit = this.#scheduler.takeCommit();
-    const heard = this.#lastHeard;
+    const logged = this.#lastLogged;
     const result = this.#turn.measure(() => this.#writer.write(commit));
     if (!(result instanceof Promise)) return this.#onWritten(commit, result);
     const settle = (written: CommitResult): void => {
       this.#writing = undefined;
       this.#guard(() => {
-        if (!isFailure(written)) this.#onTold(written, heard);
+        if (!isFailure(written)) this.#reportDurable(written, logged);
         this.#onWritten(commit, written);
       });
     };
@@ -254,7 +254,7 @@ export class Engine {
     if (end !== undefined) return this.#end({ kind: 'settled', end });
     if (this.#scheduler.hasDecided) this.#turn.soon();
     this.#setAlarm();
-    this.#looks?.arm();
+    this.#peerResults?.arm();
     if (this.#scheduler.wantsCells && !this.#readingCells) this.#readCells();
   }
 
@@ -289,7 +289,7 @@ export class Engine {
         if (result === undefined) return;
         const { input } = result;
         this.#emit(result.event);
-        this.#noteHeard(effect, input);
+        this.#logResult(effect, input);
         this.#accept(effect.job.lease === undefined ? input : { type: 'result', effect, input });
       };
       // Local work is not a request and does not count against the limit.
@@ -298,22 +298,22 @@ export class Engine {
   }
 
   /** Notes the result at once, because the state may be unreachable later. */
-  #noteHeard({ job }: Effect, input: RunInput): void {
-    const { heard } = this.#ports;
+  #logResult({ job }: Effect, input: RunInput): void {
+    const { resultLog } = this.#ports;
     const submission = submissionOf(job.record);
-    if (heard === undefined || submission === undefined || job.lease === undefined) return;
+    if (resultLog === undefined || submission === undefined || job.lease === undefined) return;
     const fact =
       input.type === 'asked'
         ? factOfCall(submission, input.result)
         : input.type === 'submitted' && job.record.modal === undefined
           ? factOf(submission, input.result)
           : undefined;
-    if (fact !== undefined) this.#lastHeard = heard.note(fact);
+    if (fact !== undefined) this.#lastLogged = resultLog.note(fact);
   }
 
   /** Reports the results up to `upTo` as durable, unless others have taken over a part of the commit: the next commit writes those. */
-  #onTold(written: Committed | undefined, upTo: number): void {
-    if ((written?.refused.size ?? 0) + (written?.lost.size ?? 0) === 0) this.#ports.heard?.durable(upTo);
+  #reportDurable(written: Committed | undefined, upTo: number): void {
+    if ((written?.refused.size ?? 0) + (written?.lost.size ?? 0) === 0) this.#ports.resultLog?.durable(upTo);
   }
 
   #guard(work: () => void): void {

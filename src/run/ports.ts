@@ -63,7 +63,7 @@ export interface OtherRecords {
    *
    * @returns the late facts about them
    */
-  look(keys: readonly string[]): Promise<readonly LateFact[]>;
+  read(keys: readonly string[]): Promise<readonly LateFact[]>;
 }
 
 /** A worker's lease of a slice. A lease with another epoch belongs to another worker, or to the same one after it took the slice again. */
@@ -80,7 +80,7 @@ export interface LeftRecord {
   /** The worker that held the slice when the record was written, unless it is known to be dead; it may still send what it intended. */
   readonly sender?: string;
   /** A late fact about the record's submission. */
-  readonly heard?: LateFact;
+  readonly lateFact?: LateFact;
 }
 
 /** Cells of a slice that this worker holds. The first batch starts the lease; the slice's unfinished records are adopted with it. */
@@ -219,7 +219,7 @@ export interface SharedClosings {
   /** Kinds closed by any worker, as far as this worker knows. */
   readonly closed: readonly ClosedKind[];
   /** From now on reports to other workers what this worker has closed and left. */
-  tell(left: () => LeftWork): void;
+  report(left: () => LeftWork): void;
 }
 
 /** Limits that a run shares with others, in addition to its own; an absent one: only the run's own. */
@@ -285,7 +285,7 @@ export interface RunPorts {
   /** Source of the cells; absent: the plan. */
   readonly cells?: CellSource;
   /** Receives results of paid requests, in a run on several machines. */
-  readonly heard?: HeardPort;
+  readonly resultLog?: ResultLog;
   /** Read once a minute, for the log. */
   readonly memory?: () => MemoryReading;
   /** Checked at the start of the run and once a minute; absent: never. */
@@ -293,7 +293,7 @@ export interface RunPorts {
 }
 
 /** A log for results of paid requests that are not durable yet, for a worker whose state may be unreachable. */
-export interface HeardPort {
+export interface ResultLog {
   /** Saves a result. @returns an increasing number */
   note(fact: LateFact): number;
   /** Reports that all results up to this number are in the state. */

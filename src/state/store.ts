@@ -22,7 +22,7 @@ export interface Turn {
   /** Slices of these records, in a run on several machines. Absent: a run on one machine. */
   readonly slices?: TurnSlices;
   /** Facts received for slices that this worker has lost. Kept whatever happens to the rest of the turn. Absent: none. */
-  readonly heard?: readonly LateFact[];
+  readonly lateFacts?: readonly LateFact[];
 }
 
 /** The slices of a worker's turn, whose epochs fence it. */

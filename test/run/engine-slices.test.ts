@@ -101,11 +101,11 @@ describe('the engine, on one of several machines', () => {
     let looks = 0;
     const others: OtherRecords = {
       ...whole(store.others),
-      look: (keys) => {
+      read: (keys) => {
         expect(keys).toEqual([key]);
         looks += 1;
         if (looks === 3) writesElsewhere(state, done, 2);
-        return whole(store.others).look(keys);
+        return whole(store.others).read(keys);
       },
     };
     const slices: CellSource = {
@@ -146,7 +146,9 @@ describe('the engine, on one of several machines', () => {
     expect(source.ends.toSorted()).toEqual(['1/1 lost', '2/1 lost']);
     expect(statuses(state)).toEqual(service.submits.map(() => 'submitting'));
     const left = [1, 2].flatMap((slice) => state.claim(slice).left);
-    expect(left.map(({ heard }) => heard?.taskId)).toEqual(service.submits.map(() => expect.any(String)));
+    expect(left.map(({ lateFact }) => lateFact?.taskId)).toEqual(
+      service.submits.map(() => expect.any(String)),
+    );
     expect(left.every(({ sender }) => sender === undefined)).toBe(true);
   });
 });

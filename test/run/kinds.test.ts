@@ -514,7 +514,7 @@ describe('a kind that another worker has closed', () => {
     message: 'Nobody behind the service can do pan: busy',
     names: ['pans/U1/pan left [{"kind":"word","word":"pan left"}]'],
   } as const;
-  const closings = { closed: [closed], tell: () => undefined };
+  const closings = { closed: [closed], report: () => undefined };
 
   it('is requested by no worker, and no cell that only leads to it begins', async () => {
     const here = await world(chain(30).replace(/  grid:.*\n/, ''));
@@ -536,7 +536,7 @@ describe('a kind that another worker has closed', () => {
           get closed() {
             return pans() > 12 ? [{ ...closed, code }] : [];
           },
-          tell: () => undefined,
+          report: () => undefined,
         },
       };
       expect(here.run({ shared }).end).toEqual({ kind: 'complete' });
@@ -564,7 +564,7 @@ steps: { say: { chat: { prompt: "Say {{ n }}", model: "{{ m }}" } } }
         get closed() {
           return heard;
         },
-        tell: () => undefined,
+        report: () => undefined,
       },
     };
     const pans = () => here.service.submits.filter(({ pressed }) => pressed.includes('/U1/')).length;

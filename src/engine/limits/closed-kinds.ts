@@ -54,7 +54,7 @@ export class ClosedKinds implements SharedClosings {
     return [...this.#closed.values()];
   }
 
-  tell(left: () => LeftWork): void {
+  report(left: () => LeftWork): void {
     this.#left = left;
   }
 

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../run/clock.ts';
-import type { HeardPort } from '../../run/ports.ts';
+import type { ResultLog } from '../../run/ports.ts';
 import { makeFolders } from '../../state/files/folders.ts';
 import { type Database, databaseFiles, openDatabase, sqliteCode } from '../../state/sqlite/sqlite.ts';
 import type { LateFact } from '../../state/store.ts';
@@ -94,7 +94,7 @@ export class HeardFile {
   }
 
   /** Returns the port that keeps the results of a run. @param lines returns the whole replies that are not written yet */
-  ofRun(run: number, lines: () => readonly ReplyLine[]): HeardPort {
+  ofRun(run: number, lines: () => readonly ReplyLine[]): ResultLog {
     this.#lines.set(run, lines);
     return {
       note: (fact) => {

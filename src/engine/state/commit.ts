@@ -90,7 +90,7 @@ export function sentTurn(
     ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
-  const heard = (turn.heard ?? []).map(factRow);
+  const heard = (turn.lateFacts ?? []).map(factRow);
   const facts: Record<string, string> = { ...turn.facts };
   // With slices, recent sends are handled by the shared limits: all workers would wait for one row.
   if (slices === undefined && turn.sent !== undefined) facts[sentFact] = turn.sent;

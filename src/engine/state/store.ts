@@ -276,14 +276,14 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         slice,
       );
       return (await show(rows, after)).flatMap(({ record, row }) => {
-        const heard = lateFactOf(row, record);
+        const lateFact = lateFactOf(row, record);
         options.budget?.takeOver?.(record, { cost: row.charged_cost, tokens: row.charged_tokens });
-        if (record.status === 'in-doubt' && heard === undefined) return [];
+        if (record.status === 'in-doubt' && lateFact === undefined) return [];
         return [
           {
             record,
             ...(mayHear(row, record) ? { sender: row.hold } : {}),
-            ...(heard === undefined ? {} : { heard }),
+            ...(lateFact === undefined ? {} : { lateFact }),
           },
         ];
       });
@@ -299,7 +299,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         const { slice, rev } = entry;
         return { slice, epoch: Number(BigInt(rev) >> 32n), basis: basisOf({ slice, rev }) };
       },
-      look: async (keys) => (await load(keys)).heard,
+      read: async (keys) => (await load(keys)).heard,
     },
   };
 }

@@ -21,7 +21,7 @@ export const answerOf = ({ answer }: LateFact): CallResult | undefined =>
  * Returns the record of a text call that was taken over, once a fact about the call is known: in flight, or, where the call was not made,
  * before its turn. Undefined where the fact is about another call.
  */
-export function callHeard(record: JobRecord, fact: LateFact): JobRecord | undefined {
+export function withCallFact(record: JobRecord, fact: LateFact): JobRecord | undefined {
   const { status, unheard = [], doubtful, attempts } = record;
   const name = submissionName(fact);
   const isCounted = unheard.includes(name);

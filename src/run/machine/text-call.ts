@@ -76,16 +76,16 @@ function account(job: Job, result: CallResult, context: JobContext): Job {
   const record = hasReply ? become(job.record, job.record.status, { unheard: undefined }) : job.record;
   if (!isTextRequest(record.request)) throw new Error(`Internal error: ${record.key} is not a text job.`);
   const price = context.replyPrice(record.request, usage);
-  const untold = hasReply ? untoldOf(usage, result, context.assumedUsage(record)) : undefined;
+  const uncounted = hasReply ? uncountedOf(usage, result, context.assumedUsage(record)) : undefined;
   const isPricedByTokens =
-    untold !== undefined && context.replyPrice(record.request, undefined) === undefined;
+    uncounted !== undefined && context.replyPrice(record.request, undefined) === undefined;
   return {
     ...job,
     record: become(record, record.status, {
       usage: sumUsage(record.usage, usage),
       cost: price === undefined ? record.cost : (record.cost ?? 0) + price,
       ...(isPricedByTokens ? { partlyPriced: true as const } : {}),
-      ...(untold && { assumed: assumedOf(record, untold, isPricedByTokens, context) }),
+      ...(uncounted && { assumed: assumedOf(record, uncounted, isPricedByTokens, context) }),
     }),
   };
 }
@@ -94,7 +94,7 @@ function account(job: Job, result: CallResult, context: JobContext): Job {
  * Estimated tokens that the service did not count for a reply: all of them, or a side that certainly used some. Undefined where it counted
  * both sides, or a total above the counted side.
  */
-function untoldOf(
+function uncountedOf(
   usage: TokenUsage | undefined,
   result: CallResult,
   estimated: TokenUsage & { readonly total: number },

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 const everyMs = 1000;
 
 interface Others {
-  look(keys: readonly string[]): Promise<readonly LateFact[]>;
+  read(keys: readonly string[]): Promise<readonly LateFact[]>;
 }
 
 /** A store that is unavailable for a moment is read again later. A longer outage makes the next commit fail. */
@@ -20,39 +20,39 @@ export class PeerResults {
   readonly #clock: Clock;
   readonly #awaited: () => readonly string[];
   readonly #begin: (work: () => Promise<void>) => void;
-  readonly #onLooked: (heard: readonly LateFact[]) => void;
+  readonly #onRead: (lateFacts: readonly LateFact[]) => void;
   #cancel: (() => void) | undefined;
-  #isLooking = false;
+  #isReading = false;
 
   /**
    * @param awaited returns the keys of the jobs that cells wait for
    * @param begin keeps the run from ending during a read
-   * @param onLooked called with the late facts about these jobs
+   * @param onRead called with the late facts about these jobs
    */
   constructor(
     others: Others,
     clock: Clock,
     awaited: () => readonly string[],
     begin: (work: () => Promise<void>) => void,
-    onLooked: (heard: readonly LateFact[]) => void,
+    onRead: (lateFacts: readonly LateFact[]) => void,
   ) {
     this.#others = others;
     this.#clock = clock;
     this.#awaited = awaited;
     this.#begin = begin;
-    this.#onLooked = onLooked;
+    this.#onRead = onRead;
   }
 
   /** Starts the timer if cells now wait for jobs of other workers. */
   arm(): void {
-    if (this.#cancel !== undefined || this.#isLooking || this.#awaited().length === 0) return;
+    if (this.#cancel !== undefined || this.#isReading || this.#awaited().length === 0) return;
     this.#cancel = this.#clock.at(this.#clock.now() + everyMs, () => {
       this.#cancel = undefined;
-      this.#isLooking = true;
+      this.#isReading = true;
       this.#begin(async () => {
-        const heard = await this.#others.look(this.#awaited()).catch(unread);
-        this.#isLooking = false;
-        this.#onLooked(heard);
+        const lateFacts = await this.#others.read(this.#awaited()).catch(unread);
+        this.#isReading = false;
+        this.#onRead(lateFacts);
         this.arm();
       });
     });

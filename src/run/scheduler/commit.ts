@@ -32,7 +32,7 @@ export type RunInput =
   /** Slices of dead workers wait to be taken over, or no longer do. */
   | { readonly type: 'orphans'; readonly areThere: boolean }
   /** The awaited jobs of other workers were read again, with the late facts about them. */
-  | { readonly type: 'looked'; readonly heard: readonly LateFact[] }
+  | { readonly type: 'peer-results'; readonly lateFacts: readonly LateFact[] }
   | ({
       readonly type: 'submitted';
       readonly key: string;
@@ -108,7 +108,7 @@ export interface RunCommit {
   /** Leases for which the records were decided, by job key. Absent: a run on one machine. */
   readonly leases?: ReadonlyMap<string, Lease>;
   /** Facts received for slices that were lost. Absent: none. */
-  readonly heard?: readonly LateFact[];
+  readonly lateFacts?: readonly LateFact[];
   /** Progress of redo orders with these records, by job key. Absent: unchanged. */
   readonly redos?: ReadonlyMap<string, RedoChange>;
 }
@@ -169,7 +169,7 @@ export class Outbox {
   #effects: Effect[] = [];
   #events: RunEvent[] = [];
   #leases = new Map<string, Lease>();
-  #heard: LateFact[] = [];
+  #lateFacts: LateFact[] = [];
   #redos = new Map<string, RedoChange>();
   #committingRedos = new Map<string, RedoChange>();
 
@@ -195,8 +195,8 @@ export class Outbox {
   }
 
   /** Saves a fact received for a slice that was lost. */
-  hear(fact: LateFact): void {
-    this.#heard.push(fact);
+  addLateFact(fact: LateFact): void {
+    this.#lateFacts.push(fact);
   }
 
   /** Drops the decisions about a job for this slice, which belong to another worker now. @returns the effects not yet taken */
@@ -286,7 +286,7 @@ export class Outbox {
 
   /** True where there are decisions since the last commit was taken. */
   get hasDecided(): boolean {
-    const parts = [this.#attempts, this.#effects, this.#events, this.#heard];
+    const parts = [this.#attempts, this.#effects, this.#events, this.#lateFacts];
     return this.#records.size > 0 || parts.some(({ length }) => length > 0);
   }
 
@@ -299,7 +299,7 @@ export class Outbox {
       effects: this.#effects,
       events: this.#events,
       ...(this.#leases.size > 0 && { leases: this.#leases }),
-      ...(this.#heard.length > 0 && { heard: this.#heard }),
+      ...(this.#lateFacts.length > 0 && { lateFacts: this.#lateFacts }),
       ...(this.#redos.size > 0 && { redos: new Map(this.#redos) }),
     };
     this.#committing = this.#records;
@@ -310,7 +310,7 @@ export class Outbox {
     this.#effects = [];
     this.#events = [];
     this.#leases = new Map();
-    this.#heard = [];
+    this.#lateFacts = [];
     this.#redos = new Map();
     return commit;
   }
@@ -326,14 +326,14 @@ export class Outbox {
    * Puts a commit that is not durable, or the rest of it, before the decisions made since it was taken. If a job changed since, the later
    * record counts.
    */
-  requeue({ records, attempts, effects, events, leases, heard = [], redos }: RunCommit): void {
+  requeue({ records, attempts, effects, events, leases, lateFacts = [], redos }: RunCommit): void {
     const since = this.#records;
     this.onDurable();
     this.#records = new Map(records.map((record) => [record.key, record]));
     for (const [key, record] of since) this.#records.set(key, record);
     this.#leases = new Map([...(leases ?? []), ...this.#leases]);
     this.#redos = new Map([...(redos ?? []), ...this.#redos]);
-    this.#heard = [...heard, ...this.#heard];
+    this.#lateFacts = [...lateFacts, ...this.#lateFacts];
     this.#attempts = [...attempts, ...this.#attempts];
     this.#effects = [...effects, ...this.#effects];
     this.#events = [...events, ...this.#events];

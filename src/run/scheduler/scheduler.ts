@@ -24,7 +24,7 @@ import { isDeferral, type JobResult, outcomeOf, withoutKnownWords } from './rout
 import { endSlices } from './slices/end.ts';
 import { loseSlice, onRefused, onRequeued } from './slices/lose.ts';
 import { onResultFor, onSent, othersOf, withIntents } from './slices/results.ts';
-import { giveCells, onLooked } from './slices/take.ts';
+import { giveCells, onPeerResults } from './slices/take.ts';
 import { lasted } from './state/lifecycle.ts';
 import { areAllCellsOpened, canOpenCell, hasDueCells, wantsCells } from './state/queries.ts';
 import { initialState, type SchedulerOptions, type SchedulerState } from './state/state.ts';
@@ -44,7 +44,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#state = initialState(options);
-    options.shared?.closings?.tell(() => leftWork(this.#state));
+    options.shared?.closings?.report(() => leftWork(this.#state));
   }
 
   /**
@@ -226,8 +226,8 @@ function accept(state: SchedulerState, input: RunInput): void {
     case 'orphans':
       state.slices.hasOrphans = input.areThere;
       return;
-    case 'looked':
-      return onLooked(state, input.heard);
+    case 'peer-results':
+      return onPeerResults(state, input.lateFacts);
     case 'asked':
       countTokens(state, input.key, input.result);
       return onResult(state, input);

@@ -24,7 +24,7 @@ describe.skipIf(!hasPostgres)('the work that workers leave of a kind', () => {
     for (const [at, kind] of left.entries()) {
       const closings = new ClosedKinds({ pool, run, invocation: 0 });
       closings.begin(at + 1);
-      closings.tell(() => ({ closed: [kind], cells: 0, openSteps: [] }));
+      closings.report(() => ({ closed: [kind], cells: 0, openSteps: [] }));
       await closings.told();
     }
     return { status: await runStatus(pool, run), end: await endByClosedKinds({ pool, run, invocation: 0 }) };

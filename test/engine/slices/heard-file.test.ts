@@ -105,12 +105,12 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
 
     const next = await open();
     await next.heard.sweep(engine.pool);
-    expect(await other.others.look(['a'])).toEqual([]);
+    expect(await other.others.read(['a'])).toEqual([]);
 
     const left = leave(folder, file);
     await next.heard.sweep(engine.pool);
     expect(existsSync(left)).toBe(false);
-    expect(await other.others.look(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
+    expect(await other.others.read(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
     expect(await engineReader(engine.pool, run).replyLine?.(reply)).toBe('{"job":"a","reply":{"of":1}}');
     const { rows } = await engine.pool.query<{ over: boolean; ended: boolean }>(
       'SELECT over, ended FROM promptpress.sessions WHERE session = $1',
@@ -199,7 +199,7 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     const next = await open();
     /** What is told, each time, once the session is over. */
     const seen: unknown[] = [];
-    const look = async (): Promise<void> => {
+    const read = async (): Promise<void> => {
       const text = 'SELECT FROM promptpress.sessions WHERE session = $1 AND (over OR ended)';
       if ((await engine.database.query(text, [session])).length === 0) return;
       for (const { facts, replies } of [await told(run), await told(another)])
@@ -207,11 +207,11 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     };
     const query: typeof engine.pool.query = async (text, values) => {
       const answer = await engine.pool.query<never>(text, values);
-      await look();
+      await read();
       return answer;
     };
     await next.heard.sweep({ ...engine.pool, query });
-    await look();
+    await read();
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.filter((each) => !isDeepStrictEqual(each, [100, ['a reply']]))).toEqual([]);
     next.heard.close();

@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
         ]),
         basis: new Map(),
       },
-      heard: [
+      lateFacts: [
         { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' },
         // Another worker may decide in the very same millisecond.
         { key: 'a', submittedAt: 17, submittedBy: '1/2' },
@@ -140,16 +140,16 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     expect(await old.reader.totals()).toMatchObject({ jobs: { submitting: 2, running: 0 }, attempts: 1 });
 
     // What was heard all the same is a fact, and whoever takes the slice is told of it.
-    const heard = { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' };
-    expect(await next.others.look(['a', 'b'])).toEqual([heard]);
-    expect(await next.left(1)).toEqual([{ record: sent, sender: `${old.session}/1/1`, heard }]);
+    const lateFact = { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' };
+    expect(await next.others.read(['a', 'b'])).toEqual([lateFact]);
+    expect(await next.left(1)).toEqual([{ record: sent, sender: `${old.session}/1/1`, lateFact }]);
     // The word of the service outweighs a later "it never left".
     await old.commit({
       records: [],
       attempts: [],
-      heard: [{ key: 'a', submittedAt: 17, submittedBy: '1/1' }],
+      lateFacts: [{ key: 'a', submittedAt: 17, submittedBy: '1/1' }],
     });
-    expect(await next.others.look(['a'])).toEqual([heard]);
+    expect(await next.others.read(['a'])).toEqual([lateFact]);
   });
 
   it('write nothing of a slice held by another worker under the same epoch, as after a restore', async () => {
@@ -168,7 +168,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
   it.each<[string, (store: EngineStore) => Promise<unknown>]>([
     ['it is left with', (store) => store.left(1)],
     ['its cells need', (store) => store.prefetch(['a', 'b'], 1)],
-    ['is looked at', (store) => store.others.look(['a', 'b'])],
+    ['is looked at', (store) => store.others.read(['a', 'b'])],
   ])('show the last decision about a slice that comes back where %s is read', async (_words, read) => {
     const { run, workers } = await working(2);
     const [{ session }, other] = workers as [Worker, Worker];

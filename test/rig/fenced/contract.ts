@@ -40,7 +40,7 @@ function turnOf(
   return { records, attempts: [], slices, ...more };
 }
 
-const heardAlone = (...heard: readonly LateFact[]): Turn => ({ records: [], attempts: [], heard });
+const heardAlone = (...lateFacts: readonly LateFact[]): Turn => ({ records: [], attempts: [], lateFacts });
 
 const nothing: Committed = { refused: new Set(), lost: new Set() };
 
@@ -61,7 +61,7 @@ export function describeFences(rig: FenceRig): void {
     expect(await old.commit(turnOf(1, 1, [sent]))).toEqual(nothing);
     expect(await next.take(1)).toBe(2);
     expect(await old.take(2)).toBe(2);
-    const heard: LateFact = { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' };
+    const lateFact: LateFact = { key: 'a', submittedAt: 17, submittedBy: '1/1', taskId: '7' };
     const committed = await old.commit({
       records: [jobRecord('a', 'running', { taskId: '7' }), jobRecord('b', 'submitting')],
       attempts: [
@@ -79,15 +79,15 @@ export function describeFences(rig: FenceRig): void {
         ]),
         basis: new Map(),
       },
-      heard: [heard],
+      lateFacts: [lateFact],
     });
     expect(committed).toEqual({ refused: new Set(), lost: new Set([1]) });
     await next.prefetch(['a', 'b'], 1);
     expect([next.get('a'), next.get('b')?.status]).toEqual([sent, 'submitting']);
     expect([next.attempts('a'), next.attempts('b')]).toEqual([[], [{ key: 'b', at: 2, outcome: 'sent' }]]);
     // What was heard all the same is a fact, and whoever takes the slice is told of it.
-    expect(await next.others.look(['a', 'b'])).toEqual([heard]);
-    expect(await next.left(1)).toEqual([{ record: sent, sender: old.holder(1, 1), heard }]);
+    expect(await next.others.read(['a', 'b'])).toEqual([lateFact]);
+    expect(await next.left(1)).toEqual([{ record: sent, sender: old.holder(1, 1), lateFact }]);
   });
 
   it('gives an equal job to the slice that writes it first, and shows the others its record', async () => {
@@ -136,7 +136,7 @@ export function describeFences(rig: FenceRig): void {
     await three.prefetch(['a'], 3);
     await two.commit(turnOf(2, 1, [jobRecord('a', 'done')], { from: two }));
     const decided = turnOf(3, 1, [jobRecord('a', 'submitting')], { from: three });
-    await three.others.look(['a']);
+    await three.others.read(['a']);
     expect(await three.commit(decided)).toEqual(refusing('a'));
     expect(three.get('a')).toEqual(jobRecord('a', 'done'));
   });
@@ -168,15 +168,15 @@ export function describeFences(rig: FenceRig): void {
     const doubt = (key: string): JobRecord =>
       jobRecord(key, 'in-doubt', { submittedAt: 17, submittedBy: '1/1', sender });
     await next.commit(turnOf(1, 2, [doubt('a'), doubt('b')]));
-    await next.others.look(['a', 'b']);
+    await next.others.read(['a', 'b']);
     expect([next.get('a'), next.get('b')]).toEqual([doubt('a'), doubt('b')]);
     const fact: LateFact = { key: 'b', submittedAt: 17, submittedBy: '1/1' };
     await old.commit(heardAlone(fact));
     await old.end(1, 1);
-    expect(await next.others.look(['a', 'b'])).toEqual([fact]);
+    expect(await next.others.read(['a', 'b'])).toEqual([fact]);
     const { sender: _, ...known } = doubt('a');
     expect([next.get('a'), next.get('b')]).toEqual([known, doubt('b')]);
-    expect(await next.left(1)).toMatchObject([{ record: { key: 'b' }, heard: fact }]);
+    expect(await next.left(1)).toMatchObject([{ record: { key: 'b' }, lateFact: fact }]);
   });
 
   it('shows a sender of a doubt that has none while it has a fact that is not in the record', async () => {
@@ -185,10 +185,10 @@ export function describeFences(rig: FenceRig): void {
     const doubt = jobRecord('a', 'in-doubt', named);
     await old.commit(turnOf(1, 1, [doubt]));
     await old.end(1, 1);
-    await next.others.look(['a']);
+    await next.others.read(['a']);
     expect(next.get('a')).toEqual(doubt);
     await next.commit(heardAlone({ ...named, taskId: '7' }));
-    expect(await next.others.look(['a'])).toEqual([{ ...named, taskId: '7' }]);
+    expect(await next.others.read(['a'])).toEqual([{ ...named, taskId: '7' }]);
     expect(next.get('a')).toEqual({ ...doubt, sender: old.holder(1, 1) });
   });
 
@@ -200,7 +200,7 @@ export function describeFences(rig: FenceRig): void {
     await old.commit(heardAlone(...all.map(({ key }) => ({ key, ...named }))));
     await old.end(1, 1);
     expect(await next.take(1)).toBe(2);
-    expect(await next.others.look(['a', 'b'])).toEqual([]);
+    expect(await next.others.read(['a', 'b'])).toEqual([]);
     expect([next.get('a'), next.get('b')]).toEqual(all);
     expect(await next.left(1)).toEqual(all.map((record) => ({ record })));
   });
@@ -211,11 +211,11 @@ export function describeFences(rig: FenceRig): void {
     await old.commit(turnOf(1, 1, [jobRecord('a', 'submitting', named)]));
     // Of the same moment, for another holding of the slice; and of another moment.
     await next.commit(heardAlone({ ...named, submittedBy: '1/2' }, { ...named, submittedAt: 18 }));
-    expect(await next.others.look(['a'])).toEqual([]);
+    expect(await next.others.read(['a'])).toEqual([]);
     await next.take(1);
-    expect((await next.left(1))[0]).not.toHaveProperty('heard');
+    expect((await next.left(1))[0]).not.toHaveProperty('lateFact');
     await next.commit(heardAlone(named));
-    expect(await next.others.look(['a'])).toEqual([named]);
+    expect(await next.others.read(['a'])).toEqual([named]);
   });
 
   it('knows of a task whatever is said of its submission before or later', async () => {
@@ -223,6 +223,6 @@ export function describeFences(rig: FenceRig): void {
     const named = { key: 'a', submittedAt: 17, submittedBy: '1/1' };
     await old.commit(turnOf(1, 1, [jobRecord('a', 'submitting', named)]));
     for (const fact of [named, { ...named, taskId: '7' }, named]) await old.commit(heardAlone(fact));
-    expect(await next.others.look(['a'])).toEqual([{ ...named, taskId: '7' }]);
+    expect(await next.others.read(['a'])).toEqual([{ ...named, taskId: '7' }]);
   });
 }

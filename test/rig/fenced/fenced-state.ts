@@ -127,13 +127,13 @@ export class FencedState {
     return [...this.rows.values()].flatMap((row): LeftRecord[] => {
       const { record, holder } = row;
       if (row.slice !== slice || ['done', 'failed'].includes(record.status)) return [];
-      const [heard] = this.#factsOf(record);
-      if (record.status === 'in-doubt' && heard === undefined) return [];
+      const [lateFact] = this.#factsOf(record);
+      if (record.status === 'in-doubt' && lateFact === undefined) return [];
       return [
         {
           record: this.#shown(row),
           ...(this.#isOver(record, holder) ? {} : { sender: holder }),
-          ...(heard && { heard }),
+          ...(lateFact && { lateFact }),
         },
       ];
     });
@@ -181,7 +181,7 @@ export class FencedState {
     for (const attempt of turn.attempts)
       if (!refused.has(attempt.key) && !lost.has(of.get(attempt.key) ?? -1))
         this.#history.push(copied(attempt));
-    for (const fact of turn.heard ?? []) {
+    for (const fact of turn.lateFacts ?? []) {
       const name = nameOf(fact);
       const known = this.#facts.get(name);
       // What is known of a task, or of an answer, stays known.
@@ -193,7 +193,7 @@ export class FencedState {
   /** The rows of these keys, as they are now, and the late facts about them. */
   read(keys: Iterable<string>): {
     readonly rows: ReadonlyMap<string, Row>;
-    readonly heard: readonly LateFact[];
+    readonly lateFacts: readonly LateFact[];
   } {
     const found = [...keys].flatMap((key) => this.rows.get(key) ?? []);
     return {
@@ -203,7 +203,7 @@ export class FencedState {
           return [key, { ...row, record: this.#shown(row), redo: this.redos.of(key) }];
         }),
       ),
-      heard: found.flatMap(({ record }) => this.#factsOf(record)),
+      lateFacts: found.flatMap(({ record }) => this.#factsOf(record)),
     };
   }
 

@@ -46,7 +46,7 @@ export function fencedStore(
     others: {
       invocation: 1,
       leaseOf: (key) => view.leaseOf(key),
-      look: async (keys) => {
+      read: async (keys) => {
         await later();
         return view.read(keys);
       },

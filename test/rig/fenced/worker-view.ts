@@ -40,11 +40,11 @@ export class WorkerView {
 
   /** Reads these records, again or for the first time. @returns what was heard late of them */
   read(keys: Iterable<string>): readonly LateFact[] {
-    const { rows, heard } = this.#state.read(keys);
+    const { rows, lateFacts } = this.#state.read(keys);
     // What was decided in a turn that is under way is not in it.
     for (const [key, row] of rows)
       if ((this.#rows.get(key)?.turn ?? 0) <= this.#settled) this.#rows.set(key, row);
-    return heard;
+    return lateFacts;
   }
 
   attempts(key: string): readonly Attempt[] {

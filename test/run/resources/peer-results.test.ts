@@ -6,12 +6,12 @@ import { type LateFact, StateError } from '../../../src/state/store.ts';
 function rig(awaited: string[]) {
   const alarms = new Set<() => void>();
   const asked: string[][] = [];
-  const answers: { resolve(heard: readonly LateFact[]): void; reject(error: unknown): void }[] = [];
+  const answers: { resolve(lateFacts: readonly LateFact[]): void; reject(error: unknown): void }[] = [];
   const looked: (readonly LateFact[])[] = [];
   const works: Promise<void>[] = [];
   const looks = new PeerResults(
     {
-      look: (keys) => {
+      read: (keys) => {
         asked.push([...keys]);
         return new Promise((resolve, reject) => {
           answers.push({ resolve, reject });
@@ -28,7 +28,7 @@ function rig(awaited: string[]) {
     },
     () => awaited,
     (work) => void works.push(work()),
-    (heard) => void looked.push(heard),
+    (lateFacts) => void looked.push(lateFacts),
   );
   const pass = (): void => {
     for (const call of alarms) {

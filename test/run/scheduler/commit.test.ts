@@ -47,7 +47,7 @@ describe('the decisions of a commit', () => {
     ['an event', (outbox: Outbox) => outbox.emit(opened(1))],
     [
       'a fact of a slice that was lost',
-      (outbox: Outbox) => outbox.hear({ key: 'a', submittedAt: epoch, submittedBy: '1/1' }),
+      (outbox: Outbox) => outbox.addLateFact({ key: 'a', submittedAt: epoch, submittedBy: '1/1' }),
     ],
   ])('are there as soon as there is %s, and the run does not end before they are durable', (_, decide) => {
     const outbox = new Outbox();
@@ -209,21 +209,21 @@ describe('a commit that could not be made durable', () => {
     outbox.attempt(attempt('one'));
     outbox.send(effect('a'));
     outbox.emit(opened(1));
-    outbox.hear({ key: 'x', submittedAt: epoch, submittedBy: '1/1' });
+    outbox.addLateFact({ key: 'x', submittedAt: epoch, submittedBy: '1/1' });
     const failed = outbox.take();
     outbox.write(record('b', 'failed'));
     outbox.write(record('c'));
     outbox.attempt(attempt('two'));
     outbox.send(effect('c'));
     outbox.emit(opened(2));
-    outbox.hear({ key: 'y', submittedAt: epoch, submittedBy: '1/1' });
+    outbox.addLateFact({ key: 'y', submittedAt: epoch, submittedBy: '1/1' });
     outbox.requeue(failed);
     expect(outbox.take()).toEqual({
       records: [record('a'), record('b', 'failed'), record('c')],
       attempts: [attempt('one'), attempt('two')],
       effects: [effect('a'), effect('c')],
       events: [opened(1), opened(2)],
-      heard: ['x', 'y'].map((key) => ({ key, submittedAt: epoch, submittedBy: '1/1' })),
+      lateFacts: ['x', 'y'].map((key) => ({ key, submittedAt: epoch, submittedBy: '1/1' })),
     });
   });
 

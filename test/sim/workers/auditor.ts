@@ -211,7 +211,7 @@ export class WorkersAuditor {
     for (const [key, { name }] of this.#asking) if (name === worker) this.#asking.delete(key);
   }
 
-  intends(worker: string, { records, heard = [] }: Turn): void {
+  intends(worker: string, { records, lateFacts = [] }: Turn): void {
     for (const record of records) {
       if (record.status === 'in-doubt' && this.cuts > 0) this.#doubted.add(record.key);
       if (record.status === 'submitting') {
@@ -226,7 +226,7 @@ export class WorkersAuditor {
         (before?.status === 'submitting' && nameOf(before) !== nameOf(record));
       if (this.mayRetry && isAgain && isDoubt) this.#byWord.add(record.key);
     }
-    for (const fact of heard)
+    for (const fact of lateFacts)
       if (fact.taskId !== undefined && !this.#known.has(nameOf(fact)))
         this.#known.set(nameOf(fact), this.#time.now);
   }

@@ -217,7 +217,7 @@ export async function simulateWorkers(
   /** Searches the tasks of jobs in doubt; of what is being submitted too, where nobody may hear of that. */
   const find = (isAlone: boolean): void => {
     const listed = gateway.taskList(time.now);
-    const heard = [...state.rows.values()].flatMap(({ record }): LateFact[] => {
+    const lateFacts = [...state.rows.values()].flatMap(({ record }): LateFact[] => {
       const { key, status } = record;
       if (!isTask(record) && status !== 'in-doubt') return [];
       if (status !== 'in-doubt' && !(status === 'submitting' && isAlone)) return [];
@@ -225,8 +225,8 @@ export async function simulateWorkers(
       const [task] = listed.ok ? ownTasks(record, state.attempts(key), listed.value) : [];
       return task === undefined || submission === undefined ? [] : [{ ...submission, taskId: task.id }];
     });
-    state.commit({ turn: { records: [], attempts: [], heard }, number: 0 });
-    auditor.finds(heard);
+    state.commit({ turn: { records: [], attempts: [], lateFacts }, number: 0 });
+    auditor.finds(lateFacts);
   };
 
   /** The flags of a run name jobs that are to be made anew, or drop them. */

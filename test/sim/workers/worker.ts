@@ -117,7 +117,7 @@ export class SimWorker {
       others: {
         invocation,
         leaseOf: (key) => this.#view.leaseOf(key),
-        look: (keys) => Promise.resolve(this.#view.read(keys)),
+        read: (keys) => Promise.resolve(this.#view.read(keys)),
       },
       ...(this.#taskSlots && { shared: { taskSlots: this.#taskSlots } }),
     });
@@ -294,15 +294,15 @@ export class SimWorker {
   #turn(): void {
     if (this.#isCommitting) return;
     const commit = this.#scheduler.takeCommit();
-    const { records, attempts, effects, leases, heard = [], redos } = commit;
-    if (records.length + attempts.length + heard.length + effects.filter(isPaid).length === 0)
+    const { records, attempts, effects, leases, lateFacts = [], redos } = commit;
+    if (records.length + attempts.length + lateFacts.length + effects.filter(isPaid).length === 0)
       return this.#onCommitted(commit, undefined);
     this.#isCommitting = true;
     this.#commits += 1;
     const turn: Turn = {
       records,
       attempts,
-      heard,
+      lateFacts,
       ...(redos && { redos }),
       ...(leases && { slices: slicesOf(leases) }),
     };
@@ -431,7 +431,7 @@ export class SimWorker {
     this.#later(1000, () =>
       this.#reach(() => {
         this.#isLooking = false;
-        this.#input({ type: 'looked', heard: this.#view.read(this.#scheduler.awaited) });
+        this.#input({ type: 'peer-results', lateFacts: this.#view.read(this.#scheduler.awaited) });
       }),
     );
   }

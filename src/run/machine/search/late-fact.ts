@@ -57,7 +57,11 @@ export function factDecided(record: JobRecord, submission: Submission): LateFact
  *
  * @param price price of one submission, where known
  */
-export function heardOf(record: JobRecord, fact: LateFact, price: number | undefined): JobRecord | undefined {
+export function withLateFact(
+  record: JobRecord,
+  fact: LateFact,
+  price: number | undefined,
+): JobRecord | undefined {
   const { status, modal } = record;
   if (status !== 'in-doubt' || !isLast(record, fact)) return undefined;
   // A confirm that did not arrive does not undo its click.

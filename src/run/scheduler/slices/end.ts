@@ -18,7 +18,7 @@ export function endSlices(state: SchedulerState): boolean {
   const { slices, jobs, lifecycle, now } = state;
   if (slices.leased.length === 0 && slices.ending.size === 0) return false;
   let hasGivenBack = false;
-  for (const lease of slices.ending) if (!slices.isHearing(lease)) end(state, lease, 'lost');
+  for (const lease of slices.ending) if (!slices.hasPaidInFlight(lease)) end(state, lease, 'lost');
   for (const leased of slices.leased) {
     if (!leased.isWhole || leased.hasEnded || lifecycle.isHalted) continue;
     const isIdle = (): boolean => [...jobs.all()].every(({ lease }) => lease?.slice !== leased.slice);

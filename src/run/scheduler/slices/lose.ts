@@ -96,7 +96,7 @@ export function loseSlice(state: SchedulerState, lease: Lease, commit?: RunCommi
     const record = own ?? outbox.record(key) ?? taken.get(key);
     const unsent = [...effects.filter((effect) => isOf(effect, key)), ...outbox.forget(key, lease)];
     for (const effect of unsent) if (!effects.includes(effect)) unsend(state, effect);
-    for (const fact of factsOf(state, key, record, unsent)) outbox.hear(fact);
+    for (const fact of factsOf(state, key, record, unsent)) outbox.addLateFact(fact);
     slices.forget(key);
     if (job !== undefined && isMine(job)) {
       drop(state, job);

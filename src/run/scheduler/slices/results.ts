@@ -53,17 +53,17 @@ export function onResultFor(
   const { job, send } = effect;
   slices.paid.delete(effect);
   const submission = submissionOf(job.record);
-  const heard =
+  const answered =
     input.type === 'asked' && submission !== undefined ? factOfCall(submission, input.result) : undefined;
   // Only for the same lease: a job that was forgotten and taken up again gets no earlier result.
   if (send.kind === 'list' || state.jobs.get(job.record.key)?.lease === job.lease) {
-    if (heard !== undefined) slices.answers.set(job.record.key, heard);
+    if (answered !== undefined) slices.answers.set(job.record.key, answered);
     return true;
   }
   const route = routeOf[send.kind];
   if (route !== undefined) routes.onUnsent(route, now, job.record.key);
   if (input.type === 'asked') routes.tokens.settle(input.key, tokensUsed(input.result), now);
-  if (heard !== undefined) outbox.hear(heard);
+  if (answered !== undefined) outbox.addLateFact(answered);
   if (submission === undefined) return false;
   if (send.kind !== 'submit') return false;
   const fact =
@@ -72,7 +72,7 @@ export function onResultFor(
       : input.type === 'unread'
         ? submission
         : undefined;
-  if (fact !== undefined) outbox.hear(fact);
+  if (fact !== undefined) outbox.addLateFact(fact);
   return false;
 }
 

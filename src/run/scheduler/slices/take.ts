@@ -3,9 +3,9 @@ import { isTextRequest } from '../../../plan/job-request.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { LateFact } from '../../../state/store.ts';
 import { type Job, newJob } from '../../machine/job.ts';
-import { answerOf, callHeard } from '../../machine/late-answer.ts';
+import { answerOf, withCallFact } from '../../machine/late-answer.ts';
 import { step } from '../../machine/machine.ts';
-import { heardOf, isLast } from '../../machine/search/late-fact.ts';
+import { isLast, withLateFact } from '../../machine/search/late-fact.ts';
 import { attemptOf } from '../../machine/transition.ts';
 import type { CellBatch, Lease, LeftRecord, SliceBatch } from '../../ports.ts';
 import { jobContext } from '../job-context.ts';
@@ -54,18 +54,19 @@ function takeSlice(state: SchedulerState, of: SliceBatch, cells: CellBatch['cell
  * or that slice is lost; until then the record is kept.
  */
 function adoptLeft(state: SchedulerState, left: LeftRecord, lease: Lease): void {
-  const { record, sender, heard } = left;
+  const { record, sender, lateFact } = left;
   const { status, key, request } = record;
   const isText = isTextRequest(request);
-  if (status === 'in-doubt' && heard !== undefined) return hear(state, heard, lease);
-  if (status === 'pending' && isText && heard !== undefined) return hear(state, heard, lease);
+  if (status === 'in-doubt' && lateFact !== undefined) return applyLateFact(state, lateFact, lease);
+  if (status === 'pending' && isText && lateFact !== undefined) return applyLateFact(state, lateFact, lease);
   if (status === 'pending' || status === 'in-doubt' || status === 'modal') return;
   if (isBegun(state, key) || !state.slices.isStill(key, lease)) return state.slices.keepLeft(left, lease);
-  if (isText && heard !== undefined && isLast(record, heard)) return hear(state, heard, lease);
+  if (isText && lateFact !== undefined && isLast(record, lateFact))
+    return applyLateFact(state, lateFact, lease);
   const isSending = status === 'submitting' && sender !== undefined;
   adoptJob(state, isSending ? { ...record, sender } : record, lease);
   // The answer to an earlier call counts once this one cannot be sent any more.
-  if (heard !== undefined && !(isText && isSending)) hear(state, heard, lease);
+  if (lateFact !== undefined && !(isText && isSending)) applyLateFact(state, lateFact, lease);
 }
 
 /** Whether this worker runs a job, or has decisions about it that are not durable. */
@@ -90,12 +91,12 @@ export function adoptKept(state: SchedulerState, slots: readonly Slot[]): boolea
 }
 
 /** Applies a late fact: it ends a doubt, or is the answer to a text call. */
-function hear(state: SchedulerState, fact: LateFact, slice: Lease): void {
+function applyLateFact(state: SchedulerState, fact: LateFact, slice: Lease): void {
   const { lookup, jobs, outbox, options, budget } = state;
   const record = lookup(fact.key);
   if (record === undefined || jobs.get(fact.key) !== undefined) return;
-  if (isTextRequest(record.request)) return hearCall(state, record, fact, slice);
-  const known = heardOf(record, fact, options.price(record));
+  if (isTextRequest(record.request)) return applyCallFact(state, record, fact, slice);
+  const known = withLateFact(record, fact, options.price(record));
   if (known === undefined) return;
   const lease = takeUp(state, slice, fact.key);
   budget.note(record, known);
@@ -107,9 +108,9 @@ function hear(state: SchedulerState, fact: LateFact, slice: Lease): void {
 }
 
 /** After the answer to a text call the job is left to the cells that need it. */
-function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slice: Lease): void {
+function applyCallFact(state: SchedulerState, record: JobRecord, fact: LateFact, slice: Lease): void {
   const { budget, outbox } = state;
-  const known = callHeard(record, fact);
+  const known = withCallFact(record, fact);
   if (known === undefined) return;
   const lease = takeUp(state, slice, fact.key);
   const result = answerOf(fact);
@@ -122,11 +123,11 @@ function hearCall(state: SchedulerState, record: JobRecord, fact: LateFact, slic
 }
 
 /** Handles new records of other workers' jobs: cells that wait for them check whether they can continue. */
-export function onLooked(state: SchedulerState, heard: readonly LateFact[]): void {
+export function onPeerResults(state: SchedulerState, lateFacts: readonly LateFact[]): void {
   const { slices, cells, lookup } = state;
-  for (const fact of heard) {
+  for (const fact of lateFacts) {
     const lease = cells.open.awaiting(fact.key).find((open) => open.lease !== undefined)?.lease;
-    if (lease !== undefined) hear(state, fact, lease);
+    if (lease !== undefined) applyLateFact(state, fact, lease);
   }
   for (const key of slices.awaited) {
     const record = lookup(key);

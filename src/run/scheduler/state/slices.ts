@@ -150,7 +150,7 @@ export class Slices {
   }
 
   /** Whether a paid request of this lost slice has no result yet. */
-  isHearing(lease: Lease): boolean {
+  hasPaidInFlight(lease: Lease): boolean {
     return [...this.paid].some(
       ({ job }) => job.lease?.slice === lease.slice && job.lease.epoch === lease.epoch,
     );

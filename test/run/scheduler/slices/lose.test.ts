@@ -42,8 +42,8 @@ describe('a slice that is lost', () => {
     one.input({ type: 'lost', lease: held });
     const { commit } = one.take();
     expect(commit).toMatchObject({ records: [], attempts: [], effects: [] });
-    expect(commit.heard).toMatchObject([{ key, submittedBy: '1/1' }]);
-    expect(commit.heard?.[0]).not.toHaveProperty('taskId');
+    expect(commit.lateFacts).toMatchObject([{ key, submittedBy: '1/1' }]);
+    expect(commit.lateFacts?.[0]).not.toHaveProperty('taskId');
     expect(endsOf(commit)).toEqual(['1/1 lost']);
     expect(commit.events).toContainEqual({ type: 'cell:left', cell: cells[0]?.number });
     expect(record()).toBeUndefined();
@@ -61,7 +61,7 @@ describe('a slice that is lost', () => {
     expect(one.answered(taken, committed).effects).toEqual([]);
     expect(one.commitAll().effects).toEqual([]);
     expect(record()?.status).toBe('submitting');
-    expect(state.claim(1).left).toMatchObject([{ heard: { submittedBy: '1/1' } }]);
+    expect(state.claim(1).left).toMatchObject([{ lateFact: { submittedBy: '1/1' } }]);
   });
 
   it('sends nothing of a commit that failed, and does not commit it again', async () => {
@@ -89,9 +89,9 @@ describe('a slice that is lost', () => {
     two.give(of, cells[0]);
     two.hears(onlySubmit(two.commitAll()), full);
     two.input({ type: 'lost', lease: { slice: 1, epoch: of.epoch } });
-    const { heard = [] } = two.take().commit;
-    expect(heard).toMatchObject([{ key, submittedBy: `1/${of.epoch}` }]);
-    expect(heard[0]).not.toHaveProperty('taskId');
+    const { lateFacts = [] } = two.take().commit;
+    expect(lateFacts).toMatchObject([{ key, submittedBy: `1/${of.epoch}` }]);
+    expect(lateFacts[0]).not.toHaveProperty('taskId');
   });
 
   it('has no other end than its loss from then on, whatever was decided before', async () => {
@@ -124,7 +124,7 @@ describe('a slice that is lost', () => {
     expect(endsOf(one.commitAll())).toEqual([]);
     one.hears(sent);
     expect(endsOf(one.commitAll())).toEqual(['1/1 lost']);
-    expect(state.claim(1).left).toMatchObject([{ heard: { taskId: '7' } }]);
+    expect(state.claim(1).left).toMatchObject([{ lateFact: { taskId: '7' } }]);
   });
 
   it.each([
@@ -139,8 +139,8 @@ describe('a slice that is lost', () => {
     expect(one.commitAll().effects).toEqual([]);
     const [left] = state.claim(1).left;
     expect(left?.record.status).toBe('submitting');
-    expect(left?.heard?.taskId).toBe(taskId);
-    expect(left?.heard?.submittedBy).toBe('1/1');
+    expect(left?.lateFact?.taskId).toBe(taskId);
+    expect(left?.lateFact?.submittedBy).toBe('1/1');
   });
 
   it('leaves its jobs to another slice that this worker holds', async () => {

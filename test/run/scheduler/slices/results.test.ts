@@ -21,7 +21,7 @@ describe('a result for a slice', () => {
     one.hears(sent);
     const { commit } = one.take();
     expect(commit).toMatchObject({ records: [], attempts: [], effects: [] });
-    expect(commit.heard).toEqual([
+    expect(commit.lateFacts).toEqual([
       { key, submittedAt: sent.job.record.submittedAt, submittedBy: '1/1', taskId: '7' },
     ]);
     expect(one.scheduler.requests).toBe(0);
@@ -40,9 +40,9 @@ describe('a result for a slice', () => {
     one.hears(first, { kind: 'accepted', taskId: '8', code: 1 });
     expect([one.scheduler.hasDecided, one.scheduler.ended]).toEqual([true, undefined]);
     one.commitAll();
-    const heard = state.claim(1).left.map((left) => [left.record.key, left.heard?.taskId]);
-    expect(heard).toContainEqual([first.job.record.key, '8']);
-    expect(heard).toContainEqual([second.job.record.key, undefined]);
+    const lateFacts = state.claim(1).left.map((left) => [left.record.key, left.lateFact?.taskId]);
+    expect(lateFacts).toContainEqual([first.job.record.key, '8']);
+    expect(lateFacts).toContainEqual([second.job.record.key, undefined]);
   });
 
   it('is not a fact where it leaves open whether there is a task', async () => {
@@ -56,7 +56,7 @@ describe('a result for a slice', () => {
     const error = { class: 'lost', code: 'service.timeout', message: 'no answer' } as const;
     const input = { type: 'submitted', key, result: { ok: false, error } } as const;
     one.input({ type: 'result', effect, input });
-    expect(one.take().commit).not.toHaveProperty('heard');
+    expect(one.take().commit).not.toHaveProperty('lateFacts');
   });
 
   it('counts for the lease that sent its request, and for no earlier one of the same job', async () => {

@@ -72,7 +72,7 @@ export class TestWorker {
       others: {
         invocation: 1,
         leaseOf: (key) => this.view.leaseOf(key),
-        look: (keys) => Promise.resolve(this.view.read(keys)),
+        read: (keys) => Promise.resolve(this.view.read(keys)),
       },
       ...(shared && { shared }),
     });
@@ -108,15 +108,15 @@ export class TestWorker {
   /** Looks at the records of others that its cells wait for, once this time has passed. */
   look(afterMs = 1000): void {
     this.now += afterMs;
-    this.input({ type: 'looked', heard: this.view.read(this.scheduler.awaited) });
+    this.input({ type: 'peer-results', lateFacts: this.view.read(this.scheduler.awaited) });
   }
 
   /** What was decided, on its way to the state. */
   take(): { readonly commit: RunCommit; readonly request: Request } {
     const commit = this.scheduler.takeCommit();
-    const { records, attempts, leases, heard = [], redos } = commit;
+    const { records, attempts, leases, lateFacts = [], redos } = commit;
     const more = { ...(redos && { redos }), ...(leases && { slices: slicesOf(leases) }) };
-    return { commit, request: this.view.request({ records, attempts, heard, ...more }) };
+    return { commit, request: this.view.request({ records, attempts, lateFacts, ...more }) };
   }
 
   /** The answer of the state has come. @returns what may leave */
