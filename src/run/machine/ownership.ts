@@ -122,9 +122,9 @@ export function sharedTask(job: Job, task: SeenTask, context: JobContext): JobSt
       ? 'the service does not show which job it belongs to'
       : `the service shows that it belongs to job ${owner.key}`;
   const others = rivals.map(({ key }) => key).join(', ');
-  const doubted = unconfirmedBy(record, task, context);
+  const unconfirmed = unconfirmedBy(record, task, context);
   const known = become(record, record.status, {
-    shared: doubted.length === 0 ? record.shared : { taskId: task.id, jobs: doubted },
+    shared: unconfirmed.length === 0 ? record.shared : { taskId: task.id, jobs: unconfirmed },
   });
   return disowned(
     { ...job, record: known },

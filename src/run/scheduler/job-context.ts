@@ -68,11 +68,11 @@ function unconfirmedSearchInMs({
   options,
   searches,
   lifecycle,
-  doubtSearches,
+  unconfirmedSearches,
   now,
 }: SchedulerState): number | undefined {
   if (options.settings.findInDoubt !== true || !searches || lifecycle.isEnding) return undefined;
-  const { searchedAt, isUnderWay } = doubtSearches;
+  const { searchedAt, isUnderWay } = unconfirmedSearches;
   return Math.max(
     unconfirmedSearch.afterMs,
     (isUnderWay ? now : searchedAt) + unconfirmedSearch.everyMs - now,

@@ -112,12 +112,12 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
   owners.shown(task);
   if (why !== 'poll' || (task.state !== 'success' && task.state !== 'failure')) return;
   ended.note(record, now);
-  const doubted = unconfirmedBy(record, task, jobContext(state, job));
-  if (doubted.length === 0) return;
+  const unconfirmed = unconfirmedBy(record, task, jobContext(state, job));
+  if (unconfirmed.length === 0) return;
   outbox.emit({
     type: 'run:notice',
     code: 'task.shared',
-    message: `The service gave one task id (${task.id}) to job ${record.key} and to ${doubted.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Check it; --redo makes it again.`,
+    message: `The service gave one task id (${task.id}) to job ${record.key} and to ${unconfirmed.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Check it; --redo makes it again.`,
   });
 }
 
@@ -125,7 +125,7 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
 function endSearches(state: SchedulerState, { record }: Job): void {
   if (!state.searches) return;
   state.searches = false;
-  const message = record.status === 'in-doubt' ? noDoubtSearch : noSearch;
+  const message = record.status === 'in-doubt' ? noUnconfirmedSearch : noSearch;
   state.outbox.emit({ type: 'run:notice', code: 'service.no-listing', message });
 }
 
@@ -148,7 +148,7 @@ const isFirstSubmission = ({ record: { status, doubtful }, nextRequest }: Job): 
   status === 'pending' &&
   doubtful?.since === undefined;
 
-const noDoubtSearch =
+const noUnconfirmedSearch =
   'This gateway does not list its tasks: --in-doubt find finds none of them, and jobs in doubt stay in doubt.';
 
 const noSearch =

@@ -13,11 +13,11 @@ export const isUnconfirmedSearch = ({ record, nextRequest }: Job): boolean =>
 
 /** Searches with one list request for the tasks of all jobs in doubt that are due; never two at once, nor two soon after one another. */
 export function searchUnconfirmed(state: SchedulerState, first: Job): void {
-  const { doubtSearches, jobs, routes, outbox, now } = state;
-  const { searchedAt, isUnderWay } = doubtSearches;
+  const { unconfirmedSearches, jobs, routes, outbox, now } = state;
+  const { searchedAt, isUnderWay } = unconfirmedSearches;
   const inMs = isUnderWay ? unconfirmedSearch.everyMs : searchedAt + unconfirmedSearch.everyMs - now;
   if (inMs > 0) return placeJob(state, first, rest(first, inMs, { kind: 'search' }, now).job);
-  state.doubtSearches = { searchedAt: now, isUnderWay: true };
+  state.unconfirmedSearches = { searchedAt: now, isUnderWay: true };
   const all = [...jobs.all()].filter(isUnconfirmedSearch);
   for (const job of all) placeJob(state, job, { ...job, nextRequest: { kind: 'answer' } });
   const beside = all.flatMap(({ record }) => (record.key === first.record.key ? [] : [record]));
@@ -32,7 +32,7 @@ export function onUnconfirmedSearched(
 ): void {
   if (beside === undefined) return;
   const { routes, jobs, now } = state;
-  state.doubtSearches = { ...state.doubtSearches, isUnderWay: false };
+  state.unconfirmedSearches = { ...state.unconfirmedSearches, isUnderWay: false };
   const isServing = routes.queues.poll.lane().isServing(now);
   for (const [key, result] of beside) {
     const job = jobs.get(key);

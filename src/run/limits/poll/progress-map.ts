@@ -7,7 +7,7 @@ const ratioWidth = 0.1;
 /** Number of sightings that the initial assumption counts as. It says that progress is the elapsed share of the time. */
 const assumedSightings = 8;
 /** Share of that assumption in which every progress is equally likely. */
-const doubt = 0.3;
+const evenShare = 0.3;
 /** Number of recent tasks that the map effectively covers. */
 const remembered = 200;
 
@@ -22,7 +22,7 @@ const assumed = Array.from({ length: ratios }, (_, ratio) => {
     (__, level) => Math.exp(-0.5 * ((level / (levels - 1) - share + 0.05) / 0.15) ** 2) + 1e-3,
   );
   const sum = likely.reduce((all, one) => all + one, 0);
-  return likely.map((one) => ((1 - doubt) * one) / sum + doubt / levels);
+  return likely.map((one) => ((1 - evenShare) * one) / sum + evenShare / levels);
 });
 
 /**

@@ -107,7 +107,7 @@ export interface SchedulerState {
   /** True while tasks are searched for by their tag, until the gateway turns out not to list tasks. */
   searches: boolean;
   /** The last search for tasks of jobs in doubt: its time, Unix ms, and whether its answer is still missing. */
-  doubtSearches: { readonly searchedAt: number; readonly isUnderWay: boolean };
+  unconfirmedSearches: { readonly searchedAt: number; readonly isUnderWay: boolean };
   /** True once the user was told that a reply without a token count is charged by its estimate. */
   notedAssumedTokens: boolean;
   /** True once the user was told of a grid that could not be cut. */
@@ -167,7 +167,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,
-    doubtSearches: { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false },
+    unconfirmedSearches: { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false },
     notedAssumedTokens: false,
     notedWhole: false,
     failures: 0,
