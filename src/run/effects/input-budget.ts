@@ -4,7 +4,7 @@ import type { InlineImage } from '../../service/text-service.ts';
 import { MissingInput } from './conversation.ts';
 
 /** Largest total size of images in requests in flight, in bytes of Base64. */
-export const mostOutgoing = 128 * 1024 * 1024;
+export const maxOutgoing = 128 * 1024 * 1024;
 
 interface Waiter {
   readonly bytes: number;
@@ -20,8 +20,8 @@ export class InputBudget {
   #reserved = 0;
   readonly #waiting = new Set<Waiter>();
 
-  /** @param bound in bytes. Default {@link mostOutgoing} */
-  constructor(bound: number = mostOutgoing) {
+  /** @param bound in bytes. Default {@link maxOutgoing} */
+  constructor(bound: number = maxOutgoing) {
     this.#bound = bound;
   }
 

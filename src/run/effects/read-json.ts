@@ -61,7 +61,7 @@ function fenced(text: string): string | undefined {
 export const textAround = 'text around it';
 
 /** Limit on JSON values and thinking marks in a text; a text with more is not read as an answer with some words around it. */
-const mostValues = 100;
+const maxValues = 100;
 
 function readLeniently(said: string, fits: (value: unknown) => boolean): JsonReading | undefined {
   const text = said.replace(/^\uFEFF/, '');
@@ -111,7 +111,7 @@ function valuesIn(text: string):
   // Sticky, so that brackets and tags are found one after another, and never inside a value.
   const marks = /[{[]|<(\/?)think(?:ing)?>/gi;
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    if (++seen > mostValues) return undefined;
+    if (++seen > maxValues) return undefined;
     const [tag, slash] = mark;
     if (tag.startsWith('<')) {
       if (slash === '') {

@@ -86,7 +86,7 @@ export const readLimits = (text: string | undefined): LearnedLimits =>
   learnedContent(text, version, (content) => limitsOf(lanesOf(Object(content) as object))) ?? noLimits;
 
 /** Largest number of kinds that are saved. */
-const mostKept = 200;
+const maxKept = 200;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= 200;
 const whole = (value: number): number => Math.max(1, Math.floor(value));
@@ -97,7 +97,7 @@ const countsIn = (values: unknown): readonly (readonly [string, number])[] =>
       const [name, value] = entry as readonly [string, unknown];
       return isName(name) && typeof value === 'number' && Number.isFinite(value) && value > 0;
     })
-    .slice(0, mostKept);
+    .slice(0, maxKept);
 
 /** What a run observed about the service's address, for the next run at the same address. Another address starts as unknown. */
 export interface LearnedService {
@@ -113,7 +113,7 @@ export interface LearnedService {
 
 /** Serializes what is known of a service. */
 export const serviceText = (service: LearnedService): string =>
-  learnedText(version, { ...service, served: service.served.slice(0, mostKept) });
+  learnedText(version, { ...service, served: service.served.slice(0, maxKept) });
 
 /** Reads what is known of a service; nothing where it was saved for another address. */
 export const readService = (text: string | undefined, address: string): LearnedService =>
@@ -123,7 +123,7 @@ export const readService = (text: string | undefined, address: string): LearnedS
     if (seen['address'] !== address) return undefined;
     return {
       address,
-      served: Array.isArray(served) ? served.filter(isName).slice(0, mostKept) : [],
+      served: Array.isArray(served) ? served.filter(isName).slice(0, maxKept) : [],
       hasAnswered: seen['hasAnswered'] === true,
       showsButtons: seen['showsButtons'] === true,
     };

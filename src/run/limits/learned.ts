@@ -12,7 +12,7 @@ export type LearnedTexts = Readonly<Partial<Record<LearnedName, string>>>;
 export const learnedFact = (name: LearnedName): string => `learned.${name}`;
 
 /** Maximum length of a document in characters. A longer text is neither written nor read. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 
 /** Reads the documents saved by earlier runs. Anybody may have changed the file that they come from. */
 export function readLearned(store: Pick<StateStore, 'fact'>): LearnedTexts {
@@ -34,7 +34,7 @@ interface FactStore {
 const changed = (store: Pick<FactStore, 'fact'>, texts: LearnedTexts): readonly [LearnedName, string][] =>
   learnedNames.flatMap((name): [LearnedName, string][] => {
     const text = texts[name];
-    return text === undefined || text.length > mostCharacters || text === store.fact(learnedFact(name))
+    return text === undefined || text.length > maxCharacters || text === store.fact(learnedFact(name))
       ? []
       : [[name, text]];
   });
@@ -103,7 +103,7 @@ export function learnedContent<T>(
   version: number,
   read: (content: unknown) => T | undefined,
 ): T | undefined {
-  if (text === undefined || text.length > mostCharacters) return undefined;
+  if (text === undefined || text.length > maxCharacters) return undefined;
   let document: unknown;
   try {
     document = JSON.parse(text);

@@ -9,7 +9,7 @@ const weight = 0.2;
 /** Largest factor that corrects an estimate. */
 const widest = 50;
 /** Largest number of models to learn. Model names may come from templates, so they are unlimited. */
-const mostModels = 256;
+const maxModels = 256;
 
 /** Estimates the tokens of a text call from its request, corrected by the error of earlier estimates for the same model. */
 export class TokenForecast {
@@ -37,7 +37,7 @@ export class TokenForecast {
     const seen = Math.min(widest, Math.max(1 / widest, totalTokens(usage) / Math.max(1, input + output)));
     const model = modelOf(record);
     const known = this.#ratios.get(model);
-    if (known === undefined && this.#ratios.size >= mostModels) return;
+    if (known === undefined && this.#ratios.size >= maxModels) return;
     this.#ratios.set(model, known === undefined ? seen : known + weight * (seen - known));
   }
 

@@ -166,11 +166,11 @@ export const recoverInterrupted = (
   if (submittedAt === undefined || submittedBy === undefined) return requeue(lost);
   // Another worker may have received the answer and cannot report it yet.
   const name = submissionName({ submittedAt, submittedBy });
-  return become(requeue(lost), 'pending', { unheard: [...unheard, name].slice(-mostUnheard) });
+  return become(requeue(lost), 'pending', { unheard: [...unheard, name].slice(-maxUnheard) });
 };
 
 /** Largest number of calls in a row whose workers were lost; the oldest ones beyond it are given up. */
-const mostUnheard = 8;
+const maxUnheard = 8;
 
 /** The history entry for the request of an interrupted job, because the next submission replaces its time in the record. */
 export const interruptedAttempt = ({ key, request, submittedAt = 0 }: JobRecord): Attempt =>

@@ -20,14 +20,14 @@ export interface DiskPort {
 }
 
 /** Free bytes below which the disk is low: state, log, manifest and other programs need space besides the files of a run. */
-export const leastFreeBytes = 500_000_000;
+export const minFreeBytes = 500_000_000;
 
 /** Smallest number of jobs whose files give an estimate for later ones. */
 const fewestJobs = 10;
 
 /**
  * Warns once in a run that its disk is nearly full, while there is still time to free space. Space is low where less than
- * {@link leastFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are
+ * {@link minFreeBytes} is free, or less than the run is likely to need: the mean size of a job's files × the jobs left, where both are
  * known.
  */
 export class DiskSpace {
@@ -64,7 +64,7 @@ export class DiskSpace {
     const free = this.#port.freeBytes();
     if (free === undefined) return;
     const needed = this.#needed();
-    if (free >= Math.max(leastFreeBytes, needed ?? 0)) return;
+    if (free >= Math.max(minFreeBytes, needed ?? 0)) return;
     this.#hasWarned = true;
     const need = needed === undefined ? '' : `, and the files still to be made need about ${words(needed)}`;
     this.#emit({

@@ -1,6 +1,6 @@
 import type { Job, PollTarget } from '../machine/job.ts';
 import { step } from '../machine/machine.ts';
-import { hasNoListing, mostListed, pollResults } from '../machine/search/listing.ts';
+import { hasNoListing, maxListed, pollResults } from '../machine/search/listing.ts';
 import type { RunInput } from './commit.ts';
 import { jobContext } from './job-context.ts';
 import { advance } from './job-runner.ts';
@@ -11,7 +11,7 @@ import type { SchedulerState } from './state/state.ts';
 
 /** Polls with one request the task of the job whose turn it is, and those of the jobs queued behind it. */
 export function pollBatch(state: SchedulerState, first: Job): void {
-  const jobs = [first, ...takePolls(state, mostListed - 1)];
+  const jobs = [first, ...takePolls(state, maxListed - 1)];
   if (jobs.length === 1) return advance(state, first, { type: 'granted' });
   const targets = jobs.flatMap((job): PollTarget[] => {
     const { job: next, send } = step(job, { type: 'granted' }, jobContext(state, job));

@@ -38,13 +38,13 @@ export function admitCells(state: SchedulerState): void {
 }
 
 /** Largest number of cells deferred to the end. */
-const mostOpenedLast = 4096;
+const maxOpenedLast = 4096;
 
 /** Whether a cell needs a job that an earlier run put back: such jobs go behind those that were never tried. */
 const comesLast = ({ cells, options }: SchedulerState, slots: readonly Slot[]): boolean =>
   !cells.isLast &&
   options.others === undefined &&
-  cells.openedLast.length < mostOpenedLast &&
+  cells.openedLast.length < maxOpenedLast &&
   slots.some(({ record, ready }) => ready && record?.status === 'pending' && record.putBack === true);
 
 /** Resolves the due cells, until that takes too long for one input. */

@@ -50,14 +50,14 @@ const isResting = ({ record, nextRequest }: Job): boolean =>
   record.status === 'pending' && record.modal === undefined && nextRequest.kind === 'wait';
 
 /** Largest number of names of a closed kind that other workers receive. */
-const mostTold = 100;
+const maxReportedNames = 100;
 
 /** Returns the work that this run, or this worker of it, leaves to a later run. */
 export function leftWork({ kinds, cells }: SchedulerState): LeftWork {
   const closed = [...kinds.all()].flatMap((kind): LeftWork['closed'] => {
     const { route, name, left, closed: why = kind.leftFor } = kind;
     if (why === undefined || (route !== 'submit' && route !== 'text')) return [];
-    const names = kinds.namesOf(kind).slice(0, mostTold);
+    const names = kinds.namesOf(kind).slice(0, maxReportedNames);
     return [
       { route, name, ...why, names, left: left.size, ...(kind.closed === undefined && { isOpen: true }) },
     ];

@@ -1,7 +1,7 @@
 import { isJobKey } from '../../plan/key.ts';
 import { promptAbove } from '../../plan/resolve/nearest-prompt.ts';
 import type { Job, JobContext } from '../machine/job.ts';
-import { mostListed } from '../machine/search/listing.ts';
+import { maxListed } from '../machine/search/listing.ts';
 import { unconfirmedSearch } from '../machine/search/search.ts';
 import { noTally } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
@@ -88,7 +88,7 @@ function pollDueInMs(
   if (!pollsBatches) return isRepeated ? polls.waitMs(inMs, now) : inMs;
   const apartMs = Math.max(
     options.settings.poll.minMs,
-    Math.ceil((Math.ceil(jobs.size / mostListed) * 1000) / polls.perSecond),
+    Math.ceil((Math.ceil(jobs.size / maxListed) * 1000) / polls.perSecond),
   );
   return apartMs < 1 ? inMs : Math.ceil((now + inMs) / apartMs) * apartMs - now;
 }

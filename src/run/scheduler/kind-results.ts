@@ -9,7 +9,7 @@ import { park, parkable, placeJob } from './place-job.ts';
 import { failAllRefused } from './refused-jobs.ts';
 import type { KindState } from './routes/kinds.ts';
 import type { RouteOutcome } from './routes/routes.ts';
-import { mostAsked } from './state/queries.ts';
+import { maxAsked } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
 
@@ -121,7 +121,7 @@ function areOthersWaiting(
   return cells.open
     .all()
     .filter(({ hasMore, waiting }) => hasMore && [...waiting].every((key) => !asked.has(key)))
-    .slice(0, mostAsked)
+    .slice(0, maxAsked)
     .some(({ cell }) =>
       options
         .resolve(cell, lookup)

@@ -39,13 +39,13 @@ export function suspendRefused(
 }
 
 /** Largest number of refused jobs of one kind that wait for a verdict: more than the equal refusals in a row that close it. */
-const mostRefused = 32;
+const maxRefused = 32;
 
 /** Makes a job wait for a verdict on its kind. Where too many wait, the one that has waited longest fails. */
 export function awaitVerdict(state: SchedulerState, kind: KindState, key: string, refused: Refused): void {
   kind.refused.set(key, refused);
   const [oldest] = kind.refused;
-  if (kind.refused.size > mostRefused && oldest?.[1].failed !== undefined)
+  if (kind.refused.size > maxRefused && oldest?.[1].failed !== undefined)
     failRefused(state, kind, oldest[0], oldest[1].failed);
 }
 

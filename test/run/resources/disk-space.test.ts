@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobStatus } from '../../../src/plan/job.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
-import { type DiskPort, DiskSpace, leastFreeBytes } from '../../../src/run/resources/disk-space.ts';
+import { type DiskPort, DiskSpace, minFreeBytes } from '../../../src/run/resources/disk-space.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
 
 const GB = 1e9;
@@ -47,7 +47,7 @@ function rig(port: Partial<Omit<DiskPort, 'freeBytes'>> = {}) {
 describe('the free space on a disk', () => {
   it('is reported low once, with the free bytes and the directory, and is not checked afterwards', () => {
     const { said, disk, at } = rig();
-    expect([at(leastFreeBytes), at(leastFreeBytes - 1), at(0), at(GB), at(1)]).toEqual([0, 1, 1, 1, 1]);
+    expect([at(minFreeBytes), at(minFreeBytes - 1), at(0), at(GB), at(1)]).toEqual([0, 1, 1, 1, 1]);
     expect(disk.looks).toBe(2);
     expect(said).toMatchObject([{ type: 'run:notice', code: 'disk.low' }]);
     expect(said).toMatchObject([
@@ -102,7 +102,7 @@ describe('the free space on a disk', () => {
             bytes += size;
             const jobs = index + 1;
             const needed = jobs < 10 ? 0 : Math.ceil((bytes / jobs) * Math.max(0, jobsLeft - jobs));
-            if (free < Math.max(leastFreeBytes, needed)) warned = 1;
+            if (free < Math.max(minFreeBytes, needed)) warned = 1;
             expect(at(free)).toBe(warned);
           });
         },

@@ -47,7 +47,7 @@ const cap = MiB;
 const bound = 4 * MiB;
 
 /** Answers everything, refusals too, with bodies just under the cap that come in 64 KiB at a time, each a while after the last. */
-function paddingService(): { readonly fetch: typeof globalThis.fetch; readonly mostOpen: () => number } {
+function paddingService(): { readonly fetch: typeof globalThis.fetch; readonly maxOpen: () => number } {
   const seen = new Map<string, number>();
   let requests = 0;
   let open = 0;
@@ -64,7 +64,7 @@ function paddingService(): { readonly fetch: typeof globalThis.fetch; readonly m
     return { status: 200, body: { id, status, imageUrl: 'https://x.test/a.png', buttons: [] } };
   };
   return {
-    mostOpen: () => most,
+    maxOpen: () => most,
     fetch: (url) => {
       const { status, body } = answerTo(new URL(url instanceof Request ? url.url : url).pathname);
       const text = JSON.stringify(body);
@@ -115,7 +115,7 @@ describe('the watch', () => {
   it('32 requests at a service that pads every answer to the cap: memory stays below the bound and one answer, and all is done', async () => {
     const { plan } = await planOf(grid(48));
     const bodies = new BodyPool(bound);
-    const { fetch, mostOpen } = paddingService();
+    const { fetch, maxOpen } = paddingService();
     const service = createImageService({
       baseUrl: 'https://api.test',
       apiKey: 'sk-0123456789abcdef',
@@ -178,7 +178,7 @@ describe('the watch', () => {
     }
     expect((await end).end).toEqual({ kind: 'complete' });
     expect([...store.withStatus('done')]).toHaveLength(48);
-    expect(mostOpen()).toBe(32);
+    expect(maxOpen()).toBe(32);
     expect(bodies.most).toBeGreaterThan(bound);
     expect(bodies.most).toBeLessThanOrEqual(bound + cap);
     const readings = events.filter((event) => event.type === 'run:memory');

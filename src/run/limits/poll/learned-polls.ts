@@ -25,20 +25,20 @@ export interface LearnedPolls {
 
 const version = 1;
 /** Limits that keep a document far below its maximum length; kinds and classes with the most tasks are saved first. */
-const most = { kinds: 60, classes: 12, name: 160 } as const;
+const max = { kinds: 60, classes: 12, name: 160 } as const;
 
 type Counts = KeptKind['counts'];
 
 /** Serializes durations. Weights are saved in hundredths. */
 export const learnedPollsText = ({ kinds, classes }: LearnedPolls): string =>
   learnedText(version, {
-    kinds: mostKnown(kinds, most.kinds).map(({ name, broader, ends, counts }) => [
+    kinds: mostKnown(kinds, max.kinds).map(({ name, broader, ends, counts }) => [
       name,
       broader,
       ends,
       hundredths(counts),
     ]),
-    classes: mostKnown(classes, most.classes).map(({ name, ends, counts, progress }) => [
+    classes: mostKnown(classes, max.classes).map(({ name, ends, counts, progress }) => [
       name,
       ends,
       hundredths(counts),
@@ -48,7 +48,7 @@ export const learnedPollsText = ({ kinds, classes }: LearnedPolls): string =>
 
 const mostKnown = <T extends KeptKind & { readonly name: string }>(all: readonly T[], count: number) =>
   all
-    .filter(({ ends, name }) => ends > 0 && name.length <= most.name)
+    .filter(({ ends, name }) => ends > 0 && name.length <= max.name)
     .toSorted((a, b) => b.ends - a.ends)
     .slice(0, count);
 
@@ -62,7 +62,7 @@ export const learnedPolls = (text: string | undefined): LearnedPolls | undefined
 function readPolls(content: unknown): LearnedPolls | undefined {
   if (typeof content !== 'object' || content === null) return undefined;
   const { kinds, classes } = content as { readonly kinds?: unknown; readonly classes?: unknown };
-  return { kinds: rowsOf(kinds, most.kinds, readKind), classes: rowsOf(classes, most.classes, readClass) };
+  return { kinds: rowsOf(kinds, max.kinds, readKind), classes: rowsOf(classes, max.classes, readClass) };
 }
 
 function readKind([name, broader, ends, counts]: readonly unknown[]): LearnedKind | undefined {
@@ -102,7 +102,7 @@ function rowsOf<T>(
 }
 
 const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= most.name;
+  typeof value === 'string' && value !== '' && value.length <= max.name;
 const isCount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1e9;
 const isBelow = (value: unknown, end: number): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < end;

@@ -1,13 +1,13 @@
 import type { Rate } from '../../../pipeline/pipeline.ts';
 
 /** Largest number of polls per second where `limits.poll` is not set. */
-const mostPollsPerSecond = 100;
+const maxPollsPerSecond = 100;
 /** Number of windows over which the load is measured. */
 const windowsOfMemory = 5;
 /** Share of the limit that stretched polls use. */
 const usedShare = 0.9;
 /** Maximum delay of a stretched poll, as a multiple of the time that all due polls take, however long its own interval is. */
-const mostLines = 4;
+const maxLines = 4;
 
 /**
  * Limits the polls of many tasks. Where all intervals together would exceed the limit, they are stretched by the same factor, and no window
@@ -19,7 +19,7 @@ export class PollLoad {
   readonly perSecond: number;
   readonly #windowMs: number;
   /** Largest number of polls in a window. */
-  readonly #most: number;
+  readonly #max: number;
   /** Polls per second that the tasks would have without the limit, averaged over the measured windows. */
   #demand = 0;
   #at = Number.NEGATIVE_INFINITY;
@@ -27,9 +27,9 @@ export class PollLoad {
   readonly #due = new Map<number, number>();
 
   constructor(limit: Rate | undefined) {
-    this.perSecond = limit === undefined ? mostPollsPerSecond : (limit.count / limit.perMs) * 1000;
+    this.perSecond = limit === undefined ? maxPollsPerSecond : (limit.count / limit.perMs) * 1000;
     this.#windowMs = Math.max(1000, 1000 / this.perSecond);
-    this.#most = Math.max(1, Math.floor((this.perSecond * this.#windowMs) / 1000));
+    this.#max = Math.max(1, Math.floor((this.perSecond * this.#windowMs) / 1000));
   }
 
   /** Current factor on all poll intervals. */
@@ -42,7 +42,7 @@ export class PollLoad {
     const memoryMs = windowsOfMemory * this.#windowMs;
     this.#demand *= Math.exp(-Math.max(0, now - this.#at) / memoryMs);
     this.#at = now;
-    const longestMs = wishMs + mostLines * this.#lineMs(now);
+    const longestMs = wishMs + maxLines * this.#lineMs(now);
     const at = this.#reserve(now + Math.min(wishMs * this.stretch, longestMs));
     // A task whose interval is doubled polls half as often, so its poll counts twice.
     const stretched = wishMs > 0 ? (at - now) / wishMs : 1;
@@ -64,7 +64,7 @@ export class PollLoad {
   /** Reserves a poll in the first window from `at` on that is not full. @returns its time */
   #reserve(at: number): number {
     let window = Math.floor(at / this.#windowMs);
-    while ((this.#due.get(window) ?? 0) >= this.#most) window += 1;
+    while ((this.#due.get(window) ?? 0) >= this.#max) window += 1;
     this.#due.set(window, (this.#due.get(window) ?? 0) + 1);
     return Math.max(at, window * this.#windowMs);
   }

@@ -5,7 +5,7 @@ import { ProgressMap } from './progress-map.ts';
 import type { TaskKind } from './task-kind.ts';
 
 /** Largest number of separate kinds. Tasks of further kinds use the durations of their class. */
-const mostKinds = 200;
+const maxKinds = 200;
 /**
  * Decides when to poll a task again. Services do not say how often to poll (gateway 9.4), so this class learns how long each kind of task
  * takes and how progress relates to time, and polls when an end is likely.
@@ -87,7 +87,7 @@ export class PollPace {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known.model;
     const { model } = this.#classOf(broader);
-    if (this.#kinds.size >= mostKinds) return model;
+    if (this.#kinds.size >= maxKinds) return model;
     const fresh = { model: new KindModel(model), broader };
     this.#kinds.set(name, fresh);
     return fresh.model;

@@ -2,7 +2,7 @@ import type { ServiceResult } from '../../../service/result.ts';
 import type { JobEvent, PollTarget, SeenTask } from '../job.ts';
 
 /** Largest number of tasks in one list request. */
-export const mostListed = 100;
+export const maxListed = 100;
 
 /** Whether the gateway does not list tasks (gateway 4.1): they are then fetched one by one. */
 export const hasNoListing = (result: ServiceResult<unknown>): boolean =>

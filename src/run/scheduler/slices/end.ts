@@ -28,15 +28,15 @@ export function endSlices(state: SchedulerState): boolean {
       continue;
     }
     const isWaiting = onlyWaits(state, leased) && isIdle();
-    const mostMs = isWaiting
+    const maxMs = isWaiting
       ? waitMs
       : lacksTaskSlots(state) && isUnbegun(state, leased)
         ? withoutSlotsMs
         : undefined;
-    if (mostMs === undefined) delete leased.waitsSince;
+    if (maxMs === undefined) delete leased.waitsSince;
     else {
       leased.waitsSince ??= now;
-      if (now - leased.waitsSince < mostMs) continue;
+      if (now - leased.waitsSince < maxMs) continue;
       end(state, leased, 'waits');
       hasGivenBack = true;
     }

@@ -184,7 +184,7 @@ export class ActiveJobs implements Load {
 
   /** Number of images that wait for their download, as a share of the limit. */
   get backlog(): number {
-    return this.#saving / this.#mostSaving;
+    return this.#saving / this.#maxSaving;
   }
 
   /** True while the store of files is unavailable. */
@@ -204,16 +204,16 @@ export class ActiveJobs implements Load {
   get hasFreeSlot(): boolean {
     if (!this.#mayDownloadMore || this.isShut) return false;
     // The slots of lost tasks are not free, but one more task tests whether the service keeps any.
-    if (this.isForgetting) return this.tasksInFlight - this.#lost < Math.min(1, this.#mostTasks);
-    return this.tasksInFlight < this.#mostTasks;
+    if (this.isForgetting) return this.tasksInFlight - this.#lost < Math.min(1, this.#maxTasks);
+    return this.tasksInFlight < this.#maxTasks;
   }
 
   /** Whether one more cell may be opened: its first task may get a slot, or its first text call a place in its lane. */
   mayOpenCell(now: number): boolean {
-    const most = this.#isAtEnd ? 2 * this.#mostTasks : this.#mostTasks;
+    const most = this.#isAtEnd ? 2 * this.#maxTasks : this.#maxTasks;
     return (
       this.#beginning + this.#waitingForSlot.size - this.#tried < most &&
-      this.#parked < mostParked &&
+      this.#parked < maxParked &&
       !this.isShut &&
       this.#mayDownloadMore &&
       this.#mayWaitBeside(now)
@@ -228,7 +228,7 @@ export class ActiveJobs implements Load {
     if (deferred < 0 && texts < 0) return true;
     const held = this.routes.queues.text.heldBack(now);
     return (
-      deferred < held.deferred && texts < held.first && this.#parked + held.first + held.deferred < mostParked
+      deferred < held.deferred && texts < held.first && this.#parked + held.first + held.deferred < maxParked
     );
   }
 
@@ -239,7 +239,7 @@ export class ActiveJobs implements Load {
 
   /** Number of tasks that may be in flight, by the limits and the service. */
   get slots(): number {
-    return Math.min(this.#mostTasks, this.window);
+    return Math.min(this.#maxTasks, this.window);
   }
 
   /**
@@ -253,17 +253,17 @@ export class ActiveJobs implements Load {
   }
 
   /** Number of tasks that may be in flight: the granted part of the run's own limit. */
-  get #mostTasks(): number {
+  get #maxTasks(): number {
     return Math.min(this.#limits.tasks, this.#granted.granted);
   }
 
   /** False while too many downloads are pending: images arrive more slowly than tasks end, so no new task begins. */
   get #mayDownloadMore(): boolean {
-    return this.#saving < this.#mostSaving;
+    return this.#saving < this.#maxSaving;
   }
 
   /** Largest number of jobs whose images are downloaded. A few hundred, so that slow downloads keep no slot of the service waiting. */
-  get #mostSaving(): number {
+  get #maxSaving(): number {
     const all = this.#limits.tasks + this.#limits.requests;
     return Math.min(8 * all, Math.max(256, 2 * all));
   }
@@ -362,7 +362,7 @@ export class ActiveJobs implements Load {
 }
 
 /** Largest number of jobs that wait until their kind is served again. At this number no more cells begin for them. */
-const mostParked = 1024;
+const maxParked = 1024;
 
 /** Whether a job was deferred by its routes and is not accepted yet: such a job lets others pass. */
 const isDeferred = (job: Job): boolean =>

@@ -7,7 +7,7 @@ interface Ended {
 }
 
 /** Largest number of ends stored per kind. The oldest is dropped first, so that a task counts as overtaken a little later. */
-const mostEnds = 256;
+const maxEnds = 256;
 
 /**
  * Records when tasks were overtaken by later ones of their kind. A status that says both "in the queue" and "begun" means "begun" once a
@@ -25,7 +25,7 @@ export class EndedTasks {
     const ends = this.#ends.get(kind) ?? [];
     if (submittedAt <= (ends.at(-1)?.submittedAt ?? Number.NEGATIVE_INFINITY)) return;
     ends.push({ submittedAt, endedAt });
-    if (ends.length > mostEnds) ends.shift();
+    if (ends.length > maxEnds) ends.shift();
     this.#ends.set(kind, ends);
   }
 

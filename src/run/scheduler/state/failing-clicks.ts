@@ -6,7 +6,7 @@ import type { RunEnd } from '../../events.ts';
 export const failuresInVain = 20;
 
 /** Largest number of counted branches; the service names those of a wildcard, so they are unlimited. */
-const mostBranches = 10_000;
+const maxBranches = 10_000;
 
 /** The record of a branch's click: it worked once, or its failures by reason. */
 type Fate = 'worked' | Map<string, number>;
@@ -20,7 +20,7 @@ export class FailingClicks {
 
   /** Notes a click that has a task: the branch's button works, and other failures concern single cells. */
   worked(record: JobRecord): void {
-    if (this.#fates.size < mostBranches) this.#fates.set(nameOf(record), 'worked');
+    if (this.#fates.size < maxBranches) this.#fates.set(nameOf(record), 'worked');
   }
 
   /**
@@ -34,7 +34,7 @@ export class FailingClicks {
     if (error === undefined || reason === undefined) return undefined;
     const name = nameOf(record);
     const fate = this.#fates.get(name) ?? new Map<string, number>();
-    if (fate === 'worked' || (this.#fates.size >= mostBranches && !this.#fates.has(name))) return undefined;
+    if (fate === 'worked' || (this.#fates.size >= maxBranches && !this.#fates.has(name))) return undefined;
     this.#fates.set(name, fate);
     const count = (fate.get(reason) ?? 0) + 1;
     if (count > 1 || fate.size < failuresInVain) fate.set(reason, count);

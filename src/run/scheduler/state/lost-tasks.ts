@@ -5,7 +5,7 @@ import type { RunEnd, RunEvent } from '../../events.ts';
 const tellingLooks = { count: 3, overMs: 60_000 } as const;
 
 /** Number of new tasks lost in a row after which no more begin. */
-const mostProbes = 5;
+const maxProbes = 5;
 
 /**
  * Detects that a service has forgotten its tasks, for example a proxy after a restart: it then knows none of the tasks that the run waits
@@ -54,11 +54,11 @@ export class LostTasks {
   lost({ submittedAt = 0 }: JobRecord): RunEnd | undefined {
     if (this.#forgottenAt === undefined || submittedAt < this.#forgottenAt) return undefined;
     this.#probes += 1;
-    if (this.#probes < mostProbes) return undefined;
+    if (this.#probes < maxProbes) return undefined;
     return {
       kind: 'stopped',
       code: 'tasks.forgotten',
-      message: `The service accepted ${mostProbes} new tasks in a row and knows none of them, so nothing more is begun and paid for. Check that it is set up as before and keeps its tasks; then run again: tasks that it knows by then are not paid again.`,
+      message: `The service accepted ${maxProbes} new tasks in a row and knows none of them, so nothing more is begun and paid for. Check that it is set up as before and keeps its tasks; then run again: tasks that it knows by then are not paid again.`,
     };
   }
 }

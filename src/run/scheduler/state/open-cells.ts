@@ -20,7 +20,7 @@ export interface OpenCell {
  * Largest number of open cells. Task slots limit them while each cell has a job of its own; cells that share a job take no slots, and a
  * matrix may have any number of them. High enough that eight grids run at a time where 500 cells share one.
  */
-const mostOpen = 4096;
+const maxOpen = 4096;
 
 /** The open cells, and which cells wait for which job. Several cells may share a job. */
 export class OpenCells {
@@ -35,7 +35,7 @@ export class OpenCells {
 
   /** True while one more cell may be opened. */
   get mayOpenMore(): boolean {
-    return this.#open.size < mostOpen;
+    return this.#open.size < maxOpen;
   }
 
   /** Returns the open cells that wait for this job. */

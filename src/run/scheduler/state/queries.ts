@@ -32,7 +32,7 @@ export const waitsForNewParent = (state: SchedulerState, key: string): boolean =
  * except for `when`. A further cell, or one opened later, may need a button that all of these call optional: its slot has failed, which
  * `--max-failures` does not count.
  */
-export const mostAsked = 64;
+export const maxAsked = 64;
 
 function isAskedFor(
   { cells, options, lookup }: SchedulerState,
@@ -41,7 +41,7 @@ function isAskedFor(
 ): boolean {
   return cells.open
     .awaiting(key)
-    .slice(0, mostAsked)
+    .slice(0, maxAsked)
     .some(({ cell }) => options.resolve(cell, lookup).some((slot) => slot.job?.key === key && by(slot)));
 }
 

@@ -8,7 +8,7 @@ import type { JobContext } from '../../machine/job.ts';
 export const shownMs = 2000;
 
 /** Largest number of tasks whose buttons are stored. A task has about ten of them, in about 2 kB. */
-const mostTasks = 512;
+const maxTasks = 512;
 
 /**
  * Cache of buttons that the service has just shown. The poll that shows the end of a task shows its buttons too, so a click that begins at
@@ -25,7 +25,7 @@ export class RecentButtons {
     if (!this.#isTrusted || state !== 'success' || buttons.length === 0) return;
     this.#readings.set(id, { buttons, readAt: now });
     for (const [oldest, { readAt }] of this.#readings) {
-      if (this.#readings.size <= mostTasks && isRecent(readAt, now)) return;
+      if (this.#readings.size <= maxTasks && isRecent(readAt, now)) return;
       this.#readings.delete(oldest);
     }
   }

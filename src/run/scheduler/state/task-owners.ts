@@ -2,7 +2,7 @@ import type { JobRecord } from '../../../plan/job.ts';
 import type { Task } from '../../../service/image-service.ts';
 
 /** Largest number of stored task ids besides those of the active jobs: the latest ones, because equal ids come in one burst. */
-const mostPast = 4096;
+const maxPast = 4096;
 
 /** Records which jobs got which task id, to notice a second job with the same id. */
 export class TaskOwners {
@@ -27,7 +27,7 @@ export class TaskOwners {
     this.#keys.delete(taskId);
     this.#keys.set(taskId, known === undefined ? new Set([key]) : new Set([...known, key]));
     for (const [oldest, keys] of this.#keys) {
-      if (this.#keys.size <= mostPast) return;
+      if (this.#keys.size <= maxPast) return;
       this.#keys.delete(oldest);
       if ([...keys].some(this.#isActive)) this.#keys.set(oldest, keys);
       else return;

@@ -41,11 +41,11 @@ export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): num
 }
 
 /** Largest number of reads of a task while it takes a slot past its deadline. */
-const mostLooks = 10;
+const maxOverdueReads = 10;
 
 /** Returns when to read a task past its deadline next, Unix ms: rarely, and within the limit on polls. */
 export const lookAgainAt = ({ polls, options: { settings }, now }: SchedulerState): number =>
-  now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / mostLooks), now);
+  now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / maxOverdueReads), now);
 
 /** Whether a job is testing if its kind is served again. A job that cannot read its button leaves that to another one. */
 export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
