@@ -297,7 +297,7 @@ export class Engine {
     });
   }
 
-  /** Notes the result at once, because the state may be unreachable later. */
+  /** Logs the result of a paid request at once, because the state may be unreachable later. */
   #logResult({ job }: Effect, input: RunInput): void {
     const { resultLog } = this.#ports;
     const submission = submissionOf(job.record);

@@ -116,7 +116,7 @@ export type RunEvent =
       readonly untilMs: number;
       readonly reason: string;
     }
-  /** The limit that the service was found to have for one kind of request; no field: the requests as they are sent are accepted. */
+  /** The limit found for one kind of request; without a field, the service accepts these requests as they are sent. */
   | {
       readonly type: 'route:pace';
       readonly route: Route;

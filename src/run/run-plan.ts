@@ -12,7 +12,7 @@ export const planForRun = (plan: Plan, selection: Selection): RunPlan => ({
   cells: (chosen) => plan.matrix.cells(chosen),
 });
 
-/** Returns the same for a plan without a matrix, whose cells come from elsewhere. */
+/** Returns a plan without a matrix as a run uses it; its cells come from another source. */
 export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit<RunPlan, 'cells'> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);

@@ -28,7 +28,7 @@ export class TokenLimiter implements TokenSendTimes {
     this.#shared = shared;
   }
 
-  /** False where a call of any size may be sent at any time. */
+  /** Whether calls must keep to a token rate. */
   get isLimited(): boolean {
     return this.#rate !== undefined || this.#shared !== undefined;
   }

@@ -207,7 +207,7 @@ function releaseDone(state: SchedulerState, record: JobRecord): void {
     else if (open.waiting.size === 0) closeCell(state, open);
 }
 
-/** Whether a job of an earlier run must not be paid now, or no longer. */
+/** Whether a job that an earlier run left must not be paid by this run. */
 function isOutOfPlace(state: SchedulerState, { record: before }: Job, job: Job): boolean {
   const { key, status } = job.record;
   // An earlier run opened this modal, or its confirm failed: the prompt may have changed, or the cell is no longer planned.

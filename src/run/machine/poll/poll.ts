@@ -44,7 +44,7 @@ const unknownStatusMs = 45_000;
 /** How long a task is unknown before it counts as lost, ms. A new task may appear later than the answer to its submission. */
 const lostMs = 60_000;
 
-/** Returns the job after one more poll without a record. Only the answer that there is no such task counts. */
+/** Returns the job after one more poll that showed no task. Only the answer that the task is unknown counts. */
 function withUnknown(job: Job, unknown: boolean, { now, hasFoundLater }: JobContext): Job {
   if (!unknown) return { ...job, unknown };
   const { unknownSince = now } = job;

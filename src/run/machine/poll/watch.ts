@@ -4,7 +4,7 @@ import type { Sightings, TaskWatch } from '../job.ts';
 export const levels = 21;
 const pointsPerLevel = 100 / (levels - 1);
 
-/** Adds one poll of an unfinished task to what is known of it. @param progress in percent, where the service reports it */
+/** Adds one poll of an unfinished task to its watch. @param progress in percent, where the service reports it */
 export function watchedOn(
   watch: TaskWatch | undefined,
   ageMs: number,

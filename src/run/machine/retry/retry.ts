@@ -149,6 +149,6 @@ export const afterAll = (error: JobError, count: number, what: 'tries' | 'answer
   message: `${error.message} (after ${count} ${what})`,
 });
 
-/** The same, but without a number for a single try. */
+/** Returns the error of a last try, with the number of tries where there were several. */
 export const afterSeveral: typeof afterAll = (error, count, what) =>
   count > 1 ? afterAll(error, count, what) : error;

@@ -45,7 +45,7 @@ export function endSlices(state: SchedulerState): boolean {
 }
 
 /**
- * Whether all decisions for a slice are durable, except those that are done. Until then, a cell of another slice could take up the job
+ * Whether all decisions for a slice are durable, except those about finished jobs. Until then, a cell of another slice could take up the job
  * under this slice after it was closed.
  */
 const isWritten = ({ outbox }: SchedulerState, leased: Lease): boolean =>

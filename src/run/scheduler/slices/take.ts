@@ -90,7 +90,7 @@ export function adoptKept(state: SchedulerState, slots: readonly Slot[]): boolea
   return hasAdopted;
 }
 
-/** Applies a late fact: it ends a doubt, or is the answer to a text call. */
+/** Applies a late fact: it says whether an unconfirmed submission made a task, or is the answer to a text call. */
 function applyLateFact(state: SchedulerState, fact: LateFact, slice: Lease): void {
   const { lookup, jobs, outbox, options, budget } = state;
   const record = lookup(fact.key);

@@ -131,7 +131,7 @@ export class ActiveJobs implements Load {
     return this.#tasksOnService;
   }
 
-  /** The same, with the submissions in flight. */
+  /** Number of tasks that the service has, and of submissions in flight. */
   get #onService(): number {
     return this.#tasksOnService - (this.isForgetting ? this.#lost : 0) + this.routes.queues.submit.inFlight;
   }
