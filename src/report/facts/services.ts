@@ -67,7 +67,6 @@ export class StateServices {
     }
   }
 
-  /** Whether all jobs were made for this service. */
   areAllOf(id: string): boolean {
     return this.#made.every((span) => span.id === id);
   }
@@ -90,7 +89,6 @@ export class StateServices {
     return [...found.values()];
   }
 
-  /** Spans that contain jobs. */
   get #made(): readonly ServiceSpan[] {
     return this.#spans.filter(
       ({ after }, index) => (this.#spans[index + 1]?.after ?? this.#lastNumber) > after,

@@ -77,7 +77,6 @@ export class DataFolder {
     return new DataFolder(report, folder, steps);
   }
 
-  /** Adds a result. Results come in order, without gaps. */
   async add(result: PageResult, detail: PageDetail): Promise<void> {
     this.#results.push(result);
     if (this.#results.length === resultsPerFile) await this.#writeResults();
@@ -152,7 +151,6 @@ export class DataFolder {
   }
 }
 
-/** Moves a folder. @returns false if there is none */
 async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

@@ -144,7 +144,6 @@ async function copyPage(page: string, files: readonly string[], folder: string):
   }
 }
 
-/** Returns the address of a folder relative to the page: `../`. */
 function addressOf(directory: string, from: string): string {
   const way = relative(from, directory)
     .split(sep)

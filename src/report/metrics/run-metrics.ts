@@ -46,7 +46,6 @@ export class RunMetrics {
     this.#start = start;
   }
 
-  /** Records what is known before the run begins. */
   begin(before: RunBefore): void {
     this.#ledger = new RunLedger(before);
   }
@@ -73,7 +72,6 @@ export class RunMetrics {
     }
   }
 
-  /** Records the end of the run. */
   end(end: MetricsEnd): void {
     this.#end = end;
   }

@@ -31,7 +31,7 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
     [some(totals.tokens), 'tokens'],
     [totals.bytes > 0 ? size(totals.bytes) : undefined, 'of files'],
     [workers && count(workers.workers), `worker${plural(workers?.workers)}`],
-    [workers && count(workers.slices.waiting), `slice${plural(workers?.slices.waiting)} waiting`],
+    [workers && count(workers.waiting), `slice${plural(workers?.waiting)} waiting`],
   ];
   return (
     <header class="top">

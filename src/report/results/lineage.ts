@@ -53,7 +53,6 @@ export function lineageIn(
       stops.add(at);
     return [...stops].reverse();
   };
-  /** Returns the path from the root to the slot. */
   const wayTo = (placed: PlacedSlot): readonly PlacedSlot[] => {
     const { job } = placed.slot;
     if (job?.inputs === undefined) return chain(placed);
@@ -75,7 +74,6 @@ export function lineageIn(
   });
 }
 
-/** Groups slots by their keys. */
 function grouped<Key>(
   slots: readonly PlacedSlot[],
   keysOf: (placed: PlacedSlot) => Iterable<Key>,

@@ -119,7 +119,6 @@ export class SummaryCounter {
     if (!found.branches.has(branch) && found.branches.size < mostBranches) found.branches.set(branch, place);
   }
 
-  /** Returns the steps in file order. */
   #stepsFound(): readonly PageStep[] {
     return [...this.#plan.slotGraph.steps].map(([name, { step }]) => {
       const { branches = [], results = 0 } = this.#steps.get(name) ?? {};
@@ -128,7 +127,6 @@ export class SummaryCounter {
     });
   }
 
-  /** Returns the summary of the results added so far. */
   async summary(state: SumsReader, { madeBy, at, live }: SummaryFacts): Promise<PageSummary> {
     const { pipeline, serviceId } = this.#plan;
     const { mask } = this.#advisor;
@@ -183,7 +181,6 @@ export class VariableCounter {
     this.#name = name;
   }
 
-  /** Adds the value of one result, as shown on the page. */
   add(value: string): void {
     const before = this.#listed.get(value);
     if (before !== undefined || this.#listed.size < listedValues) this.#listed.set(value, (before ?? 0) + 1);

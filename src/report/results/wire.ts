@@ -45,19 +45,11 @@ export interface PageSummary {
   readonly files?: PageFiles;
 }
 
-/** Status of the workers of a run on an engine. */
 export interface PageWorkers {
   /** Number of workers alive. */
   readonly workers: number;
-  readonly slices: { readonly waiting: number; readonly held: number; readonly done: number };
-  /** Number of slices taken over from workers that had not released them. */
-  readonly takeovers: number;
-  /** Image tasks of all runs of the service: the largest number in flight, and the number now. */
-  readonly tasks: { readonly granted: number; readonly used: number };
-  /** Requests a minute to the service, by route. */
-  readonly rates: readonly (readonly [route: string, perMinute: number])[];
-  /** Budgets of the run, and how much of each is spent. */
-  readonly spending: readonly { readonly kind: string; readonly most: number; readonly used: number }[];
+  /** Number of slices without a worker. */
+  readonly waiting: number;
 }
 
 export interface PageStep {

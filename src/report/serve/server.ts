@@ -19,9 +19,7 @@ import { IndexClosed, type PlacedResult } from './index/result-index.ts';
 import { RunWatch, type WatchOptions } from './watch.ts';
 
 export interface ServeOptions extends WatchOptions {
-  /** Absolute path of the run directory. */
   readonly directory: string;
-  /** Absolute path of the built page. */
   readonly page: string;
   readonly artifacts: Pick<ArtifactStore, 'get' | 'open'>;
   /** Port on 127.0.0.1; 0: any free port. Undefined: any free port on a random loopback address, if the system has more than one. */
@@ -32,7 +30,6 @@ export interface ServeOptions extends WatchOptions {
   readonly every: (ms: number, call: () => void) => () => void;
 }
 
-/** A running server. */
 export interface Serving {
   /** Address for the browser, with the first token. */
   readonly address: string;
@@ -245,7 +242,6 @@ async function answerApi(
   return sendText(response, 404, 'There is nothing at this address.');
 }
 
-/** Returns a result in the shape of the page. */
 function shown(placed: PlacedResult): unknown {
   const thumbnail = thumbnailName(placed);
   return { at: placed.at, ...placed.result, ...(thumbnail === undefined ? {} : { thumbnail }) };

@@ -27,7 +27,6 @@ export interface WatchOptions {
   readonly workersStatus?: () => Promise<PageWorkers | undefined>;
   /** Name and version of the program. */
   readonly madeBy: string;
-  /** Unix ms. */
   readonly now: () => number;
   /** Clock for measuring durations, ms; default: the system's. */
   readonly elapsed?: () => number;
@@ -42,16 +41,8 @@ const rests = 20;
 export class RunWatch {
   readonly #options: WatchOptions;
   readonly #elapsed: () => number;
-  #watched: WatchedPlan;
   #identity: string;
-  #index: ResultIndex;
-  #mark: ChangeMark;
-  /** Jobs that were not done at {@link #openMark}: status and code by key. */
-  #open: OpenJobs;
-  /** Mark of the state when the open jobs were last read. */
-  #openMark: ChangeMark;
-  /** Jobs in flight at the last update. If they have ended since, no list of the next update contains them. */
-  #underWay: ReadonlySet<string>;
+  #view: View;
   #openTook = 0;
   #openAt = 0;
   #live: boolean;
@@ -69,39 +60,35 @@ export class RunWatch {
   #filling: Promise<void>;
   #isClosed = false;
 
-  private constructor(options: WatchOptions, watched: WatchedPlan, identity: string, begin: Beginning) {
+  private constructor(options: WatchOptions, identity: string, view: View, counted: PageSummary) {
     this.#options = options;
     this.#elapsed = options.elapsed ?? (() => performance.now());
-    this.#watched = watched;
     this.#identity = identity;
-    this.#index = begin.index;
-    this.#mark = begin.mark;
-    this.#open = begin.open;
-    this.#openMark = begin.mark;
-    this.#underWay = underWay(begin.open);
-    this.#counted = begin.counted;
-    this.#live = begin.counted.live;
-    this.#filling = this.#fill(begin.index);
+    this.#view = view;
+    this.#counted = counted;
+    this.#live = counted.live;
+    this.#filling = this.#fill(view.index);
   }
 
   /** Opens a watch and starts to fill its index. @throws what the plan and the state throw */
   static async open(options: WatchOptions): Promise<RunWatch> {
     const identity = await options.identity();
-    const watched = await options.plan();
-    const watch = new RunWatch(options, watched, identity, await begin(options, watched));
+    const view = await viewOf(options);
+    const { madeBy, now, isRunning } = options;
+    const counted = await view.index.summary({ madeBy, at: now(), live: await isRunning() });
+    const watch = new RunWatch(options, identity, view, counted);
     await watch.#summarise();
     return watch;
   }
 
   get index(): ResultIndex {
-    return this.#index;
+    return this.#view.index;
   }
 
   get live(): boolean {
     return this.#live;
   }
 
-  /** The current summary as JSON. */
   get summary(): string {
     return this.#text;
   }
@@ -113,7 +100,7 @@ export class RunWatch {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#index.close();
+    this.#view.index.close();
     await Promise.allSettled([this.#filling, this.#work]);
   }
 
@@ -141,20 +128,20 @@ export class RunWatch {
 
   /** Text that changes when viewers need a new summary; its time alone is not enough. */
   #news(): string {
-    return `${this.#identity} ${this.#index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#workersStatus)}`;
+    return `${this.#identity} ${this.#view.index.version} ${this.#countedVersion} ${this.#live} ${JSON.stringify(this.#workersStatus)}`;
   }
 
   async #look(): Promise<void> {
     const live = await this.#options.isRunning();
     // Shared jobs may have added results of cells outside of the selection.
-    if (this.#live && !live && isNarrowed(this.#watched.selection)) this.#startsOverAt = this.#elapsed();
+    if (this.#live && !live && isNarrowed(this.#view.watched.selection)) this.#startsOverAt = this.#elapsed();
     this.#live = live;
     if (this.#startsOverAt !== undefined && this.#elapsed() >= this.#startsOverAt) await this.#startOver();
-    if (this.#index.isFilled) {
+    if (this.#view.index.isFilled) {
       const mark = await this.#options.reader.changeMark();
       const isOpenDue = this.#isOpenDue();
       // An update without the open jobs may have missed changes, so it is repeated even without new commits.
-      if (isOther(mark, this.#mark) || (isOpenDue && isOther(mark, this.#openMark)))
+      if (isOther(mark, this.#view.mark) || (isOpenDue && isOther(mark, this.#view.openMark)))
         await this.#follow(mark, isOpenDue);
     }
     this.#workersStatus = live ? await this.#options.workersStatus?.() : undefined;
@@ -178,51 +165,45 @@ export class RunWatch {
       this.#identity = now;
       return;
     }
-    const jobs = new Set(this.#underWay);
+    const jobs = new Set(this.#view.underWay);
     const cells = new Set<number>();
-    for await (const { key, cell } of reader.begunSince(withOpen ? this.#openMark : this.#mark)) {
+    for await (const { key, cell } of reader.begunSince(withOpen ? this.#view.openMark : this.#view.mark)) {
       jobs.add(key);
       cells.add(cell);
     }
     const unfinished = new Set<string>();
     for await (const { key } of reader.unfinished()) unfinished.add(key);
     for (const key of unfinished) jobs.add(key);
-    let open = this.#open;
+    let open = this.#view.open;
     if (withOpen) {
       const began = this.#elapsed();
       open = await openJobs(reader);
-      for (const [key, status] of open) if (this.#open.get(key) !== status) jobs.add(key);
-      for (const key of this.#open.keys()) if (!open.has(key)) jobs.add(key);
+      for (const [key, status] of open) if (this.#view.open.get(key) !== status) jobs.add(key);
+      for (const key of this.#view.open.keys()) if (!open.has(key)) jobs.add(key);
       this.#openAt = this.#elapsed();
       this.#openTook = this.#openAt - began;
     }
-    await this.#index.refresh(jobs, cells);
+    await this.#view.index.refresh(jobs, cells);
     // Set last, so that a failed update starts from the same mark again.
-    this.#mark = mark;
-    this.#underWay = unfinished;
+    this.#view.mark = mark;
+    this.#view.underWay = unfinished;
     if (!withOpen) return;
-    this.#open = open;
-    this.#openMark = mark;
+    this.#view.open = open;
+    this.#view.openMark = mark;
   }
 
   /** Reads everything again, for another plan or selection. */
   async #startOver(): Promise<void> {
-    const watched = await this.#options.plan();
-    const { index, mark, open } = await begin(this.#options, watched);
+    const view = await viewOf(this.#options);
     if (this.#isClosed) {
-      index.close();
+      view.index.close();
       throw new IndexClosed('Nobody watches any more.');
     }
-    const before = this.#index;
-    this.#watched = watched;
-    this.#index = index;
-    this.#mark = mark;
-    this.#open = open;
-    this.#openMark = mark;
-    this.#underWay = underWay(open);
+    const before = this.#view.index;
+    this.#view = view;
     this.#startsOverAt = undefined;
     this.#countedVersion = -1;
-    this.#filling = this.#fill(index);
+    this.#filling = this.#fill(view.index);
     before.close();
   }
 
@@ -234,14 +215,14 @@ export class RunWatch {
     } catch (error) {
       if (error instanceof IndexClosed) return;
       const now = this.#elapsed();
-      if (index === this.#index) this.#startsOverAt = now + rests * (now - began);
+      if (index === this.#view.index) this.#startsOverAt = now + rests * (now - began);
       this.#options.onProblem(error);
     }
   }
 
   async #summarise(): Promise<void> {
     const { reader, now, madeBy } = this.#options;
-    const index = this.#index;
+    const index = this.#view.index;
     const facts = { madeBy, at: now(), live: this.#live };
     const began = this.#elapsed();
     const { version } = index;
@@ -268,25 +249,28 @@ export class RunWatch {
   }
 }
 
-interface Beginning {
+/** What was read of a run for its last plan. */
+interface View {
+  readonly watched: WatchedPlan;
   readonly index: ResultIndex;
-  readonly mark: ChangeMark;
-  readonly open: OpenJobs;
-  readonly counted: PageSummary;
+  mark: ChangeMark;
+  /** Jobs that were not done at {@link openMark}: status and code by key. */
+  open: OpenJobs;
+  /** Mark of the state when the open jobs were last read. */
+  openMark: ChangeMark;
+  /** Jobs in flight at the last update. If they have ended since, no list of the next update contains them. */
+  underWay: ReadonlySet<string>;
 }
 
-/** Creates an empty index. The first update after filling finds the changes made in the meantime. */
-async function begin(options: WatchOptions, watched: WatchedPlan): Promise<Beginning> {
-  const { reader, isRunning, madeBy, now } = options;
+/** Creates a view with an empty index. The first update after filling finds the changes made in the meantime. */
+async function viewOf({ plan, reader, elapsed }: WatchOptions): Promise<View> {
+  const watched = await plan();
   const mark = await reader.changeMark();
   const open = await openJobs(reader);
-  const { elapsed } = options;
   const index = new ResultIndex({ ...watched, reader, ...(elapsed === undefined ? {} : { elapsed }) });
-  const counted = await index.summary({ madeBy, at: now(), live: await isRunning() });
-  return { index, mark, open, counted };
+  return { watched, index, mark, open, openMark: mark, underWay: underWay(open) };
 }
 
-/** Jobs that are not done: status and code by key. */
 type OpenJobs = ReadonlyMap<string, string>;
 
 async function openJobs(reader: StateChanges): Promise<OpenJobs> {
@@ -297,9 +281,7 @@ async function openJobs(reader: StateChanges): Promise<OpenJobs> {
 
 const inFlight = /^(?:submitting|running|modal|saving) /;
 
-/** Returns the keys of jobs in flight. */
 const underWay = (open: OpenJobs): ReadonlySet<string> =>
   new Set([...open].flatMap(([key, status]) => (inFlight.test(status) ? [key] : [])));
 
-/** Whether something was committed between two marks. */
 const isOther = (a: ChangeMark, b: ChangeMark): boolean => a.version !== b.version || a.job !== b.job;

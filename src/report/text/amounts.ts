@@ -3,8 +3,6 @@ import type { SameFilesFound } from '../../results/same-files.ts';
 import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
 
-/** Formatting of numbers and durations for users. */
-
 /** Formats a count, `12,345` in every locale, so that logs can be compared. */
 export const count = (value: number): string =>
   String(Math.round(value)).replaceAll(/\B(?=(?:\d{3}){1,7}$)/g, ',');

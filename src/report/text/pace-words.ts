@@ -38,7 +38,6 @@ function atOnceWords({ route, kind }: LanePace, atOnce: number): string {
   return `${counted(atOnce, noun[route])} at a time ${fit}`;
 }
 
-/** Rounds to two digits. */
 const aboutWords = (value: number): string => {
   const rounded = Number(value.toPrecision(2));
   return rounded < 10 ? String(rounded) : count(rounded);

@@ -96,17 +96,12 @@ It listens on this machine only, on an address of 127.0.0.0/8 that nobody can gu
 async function workersOf({ engine, run, state }: EngineRun): Promise<PageWorkers | undefined> {
   const { readWorkers } = await import('../../../engine/slices/workers.ts');
   const workersStatus = await readWorkers(engine.pool, run, (await readRunFacts(state))?.serviceId);
-  if (workersStatus === undefined) return undefined;
-  const { workers, slices, takeovers, tasks, rates, spending } = workersStatus;
-  const { waiting, held, done } = slices;
-  return {
-    workers: workers.filter(({ alive }) => alive).length,
-    slices: { waiting, held, done },
-    takeovers,
-    tasks: { granted: tasks.granted, used: tasks.used },
-    rates: rates.map(({ route, perMinute }) => [route, Math.round(perMinute)]),
-    spending,
-  };
+  return (
+    workersStatus && {
+      workers: workersStatus.workers.filter(({ alive }) => alive).length,
+      waiting: workersStatus.slices.waiting,
+    }
+  );
 }
 
 /** Returns a text that changes with the plan of the last run, but not with its outcome. */

@@ -18,7 +18,6 @@ export class GatheredFile {
     return new GatheredFile(await open(path, 'wx'));
   }
 
-  /** Appends bytes, or text as UTF-8. */
   async write(piece: string | Uint8Array): Promise<void> {
     let bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     while (bytes.length > 0) {

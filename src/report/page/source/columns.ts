@@ -42,7 +42,6 @@ export class Columns {
     return true;
   }
 
-  /** Returns the chunk of a loaded result. */
   chunkOf(at: number): Chunk {
     return this.#chunks[Math.floor(at / this.#perChunk)] as Chunk;
   }

@@ -235,7 +235,6 @@ const matcherOf = (columns: Columns, query: Query, { steps, variables }: PageSum
 const dataFile = (kind: 'results' | 'details', chunk: number): string =>
   `data/${kind}-${String(chunk).padStart(5, '0')}.js`;
 
-/** Number of detail chunks in the cache. */
 const kept = 6;
 
 /** A cache of the details of results. It loads a chunk when one of its results is opened. */
@@ -287,7 +286,6 @@ class Details {
   }
 }
 
-/** Returns matches among results in memory. */
 function diskFound(columns: Columns, ats: Uint32Array): Found {
   return {
     total: ats.length,

@@ -11,7 +11,6 @@ const unknown = -1;
 /** Number of characters of a text in the results; a shorter text is complete. */
 const wholeBelow = 240;
 
-/** A query prepared for one chunk. */
 interface Prepared {
   /** Columns of numbers, each with the wanted numbers marked. */
   readonly filters: readonly (readonly [column: readonly number[], wanted: Uint8Array])[];

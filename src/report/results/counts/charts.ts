@@ -73,7 +73,6 @@ function rowOf<Row>(rows: Map<string, Row>, name: string, make: () => Row): Row 
   return made;
 }
 
-/** Largest number of values kept. */
 const mostKept = 4096;
 
 /**
@@ -90,7 +89,6 @@ export class Sample {
     return this.#count;
   }
 
-  /** The largest number. */
   get most(): number {
     return this.#most;
   }

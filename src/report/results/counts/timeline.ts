@@ -1,6 +1,5 @@
 import type { PageCharts } from '../wire.ts';
 
-/** Largest number of points in a time chart. */
 const mostPoints = 600;
 
 /** Possible lengths of a point in seconds. Each is a multiple of the one before, so that points can be joined. */
@@ -22,12 +21,10 @@ export class Timeline {
   #last = Number.NEGATIVE_INFINITY;
   #isPriced = false;
 
-  /** Records that a job was submitted. */
   begin(at: number): void {
     this.#at(at).change += 1;
   }
 
-  /** Records that a submitted job ended. */
   leave(at: number): void {
     this.#at(at).change -= 1;
   }

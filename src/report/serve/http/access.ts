@@ -77,7 +77,6 @@ export class Access {
 
 const randomToken = (): string => randomBytes(32).toString('base64url');
 
-/** Compares in constant time. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 /** Digests have equal length, which `timingSafeEqual` requires. */

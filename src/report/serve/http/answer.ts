@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Headers of every response, including refusals. */
 const always: Readonly<Record<string, string>> = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',

@@ -8,7 +8,6 @@ import { type AnswerHeaders, sendText, writeHead } from './answer.ts';
 /** Media types that a browser may display; it downloads all others. */
 const shown = /^(?:image\/(?:png|jpeg|webp|gif|avif)|video\/(?:mp4|webm))$/;
 
-/** Finds the job key in the name of an artifact. */
 const named = /\/([^/]+)-\d+\.[A-Za-z0-9]+$/;
 
 /** Sends an artifact. The address only selects a file of a result; the store checks the name before it opens the file. */
@@ -66,7 +65,6 @@ function headersOf(mime: string, tag: string | undefined): AnswerHeaders {
   };
 }
 
-/** Range of bytes; `to` is included. */
 interface ByteRange {
   readonly from: number;
   readonly to: number;

@@ -9,7 +9,6 @@ import { drawSmall, mostBytes } from '../../gallery/thumbnail.ts';
 import { isHash, Thumbnails } from '../../gallery/thumbnails.ts';
 import type { PlacedResult } from '../index/result-index.ts';
 
-/** Bytes of thumbnails kept in memory. */
 const mostKept = 64 * 1024 * 1024;
 
 /** Largest number of thumbnails in progress; others are refused while the user scrolls by. */

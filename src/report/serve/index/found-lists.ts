@@ -1,4 +1,3 @@
-/** The ids of the results that match a query. */
 interface FoundList {
   readonly ids: Float64Array;
   readonly version: number;
@@ -9,7 +8,6 @@ interface FoundList {
 
 interface Finding {
   readonly list: Promise<FoundList>;
-  /** Number of requests that wait for it. */
   waiting: number;
 }
 
@@ -22,7 +20,6 @@ const lasts = 10;
 /** Thrown within a search when all its requests have been aborted. */
 export class Abandoned extends Error {}
 
-/** The ids of matching results, as returned to a request. */
 export interface FoundIds {
   readonly ids: Float64Array;
   /** Milliseconds for which this outdated list is still used; absent if the list is current. */

@@ -9,22 +9,18 @@ export class Places {
   #length = 0;
   #total = 0;
 
-  /** Number of results. */
   get total(): number {
     return this.#total;
   }
 
-  /** Number of cells. */
   get length(): number {
     return this.#length;
   }
 
-  /** Returns the number of the cell at a position, from 0. */
   cellAt(position: number): number {
     return this.#cells[position] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Adds a cell after all others. */
   append(cell: number, results: number): void {
     if (this.#length > 0 && cell <= this.cellAt(this.#length - 1))
       throw new Error(`Internal error: cell ${cell} comes too late.`);
@@ -38,7 +34,6 @@ export class Places {
     this.#total += results;
   }
 
-  /** Changes the number of results of a cell. */
   change(cell: number, by: number): void {
     if (by === 0) return;
     for (let at = this.positionOf(cell) + 1; at <= this.#length; at += at & -at)

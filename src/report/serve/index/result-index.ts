@@ -24,7 +24,6 @@ export interface IndexOptions {
   readonly elapsed?: () => number;
 }
 
-/** An indexed result with its index among all results. */
 export interface PlacedResult extends IndexedResult {
   readonly at: number;
 }
@@ -56,7 +55,6 @@ export class ResultIndex {
     return this.#version;
   }
 
-  /** Number of indexed results. */
   get size(): number {
     return this.#places.total;
   }
@@ -73,7 +71,6 @@ export class ResultIndex {
     return this.#isFilled;
   }
 
-  /** Number of results by status. */
   get statuses(): Readonly<Partial<Record<PageStatus, number>>> {
     return Object.fromEntries([...this.#statuses].filter(([, results]) => results > 0));
   }
@@ -221,13 +218,11 @@ export class ResultIndex {
     return { total: ids.length, results: this.#placed(this.#tables.many(wanted)), ...again };
   }
 
-  /** Returns the result with an id. */
   result(id: number): PlacedResult | undefined {
     this.#check();
     return this.#placed(this.#tables.many([id]))[0];
   }
 
-  /** Returns the results of a job. */
   ofJob(job: string): readonly PlacedResult[] {
     this.#check();
     return this.#placed(this.#tables.ofJob(job));

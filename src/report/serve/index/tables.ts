@@ -18,7 +18,6 @@ export const idOf = (cell: number, index: number): number => cell * perCell + in
 export const cellOf = (id: number): number => Math.floor(id / perCell);
 export const indexOf = (id: number): number => id % perCell;
 
-/** A result as stored in the index. */
 export interface IndexedResult {
   readonly id: number;
   /** The result without its index. */
@@ -27,7 +26,6 @@ export interface IndexedResult {
   readonly sha256?: string;
 }
 
-/** A cell, and whether the selection chose it. */
 export interface IndexedCell {
   readonly cell: Cell;
   readonly isChosen: boolean;
@@ -98,14 +96,12 @@ export class Tables {
     }
   }
 
-  /** Replaces the results of a cell. */
   put(cell: IndexedCell, results: readonly CellResult[]): void {
     for (const statement of this.#statements.clear)
       statement.run(idOf(cell.cell.number, 0), idOf(cell.cell.number + 1, 0));
     this.add(cell, results);
   }
 
-  /** Adds the results of a new cell. */
   add({ cell, isChosen }: IndexedCell, results: readonly CellResult[]): void {
     const { number, repeat, vars } = cell;
     const state = this.#statements;
@@ -155,22 +151,18 @@ export class Tables {
     return { cell: { number, repeat, vars }, isChosen: row.chosen === 1 };
   }
 
-  /** Returns the statuses of a cell's results, in order. */
   statusesOf(cell: number): readonly PageStatus[] {
     return this.#statements.statuses.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ status }) => status);
   }
 
-  /** Returns the keys of the jobs with a result in a cell. */
   jobsOf(cell: number): ReadonlySet<string> {
     return new Set(this.#statements.jobs.all(idOf(cell, 0), idOf(cell + 1, 0)).map(({ job }) => job));
   }
 
-  /** Returns the numbers of the cells with a result of a job. */
   cellsOf(job: string): ReadonlySet<number> {
     return new Set(this.#statements.ofJob.all(job).map(({ id }) => cellOf(id)));
   }
 
-  /** Returns the results of a job. */
   ofJob(job: string): readonly IndexedResult[] {
     return this.#statements.docsOfJob.all(job).map(indexed);
   }

@@ -99,7 +99,6 @@ function wholeReport(record: JobRecord): Pick<JobReport, 'whole'> {
   return error === undefined ? {} : { whole: { code: error.code, message: error.message } };
 }
 
-/** Facts about the jobs that a job was made from. */
 interface LineageReport extends Pick<JobReport, 'inputs' | 'prompt' | 'parentTaskId'> {
   readonly images: ImageReport;
   readonly outdated: boolean;
@@ -170,7 +169,6 @@ function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): Jo
 
 const lineOf = ({ segment, ...line }: ReplyPlace): ReplyLine => ({ file: segmentPath(segment), ...line });
 
-/** Facts about the calls of a text job. */
 type TextReport = Pick<JsonOutputs['show'], 'answer' | 'usage' | 'rounds' | 'unusable'>;
 
 /** Returns the part of a report that only text jobs have; empty for other jobs. */

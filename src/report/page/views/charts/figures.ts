@@ -1,7 +1,6 @@
 import type { PageCharts, PageSummary } from '../../../results/wire.ts';
 import { about, count, counted, duration, time } from '../../text/format.ts';
 
-/** A line in a chart over time. */
 export interface Series {
   readonly name: string;
   /** Number of its colour. */
@@ -13,7 +12,6 @@ export interface Series {
   readonly bound?: boolean;
 }
 
-/** A chart over time. */
 export interface TimeChart {
   readonly name: string;
   /** Unit of its figures. */
@@ -87,7 +85,6 @@ export interface Figures {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A bar chart with its table. */
 export interface BarChart {
   readonly name: string;
   readonly note: string;

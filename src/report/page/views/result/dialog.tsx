@@ -153,7 +153,6 @@ function Lineage({ result, detail: { lineage, inputs, children } }: OpenResult):
   );
 }
 
-/** The error of a result, with advice. */
 function Problem({ result, detail }: OpenResult): JSX.Element | null {
   const { errorCode, errorMessage } = result;
   const { advice, commands = [] } = detail;

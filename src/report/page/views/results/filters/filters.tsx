@@ -80,12 +80,10 @@ export function Filters({ summary }: { readonly summary: PageSummary }): JSX.Ele
 
 /** Groups with more values than this get a search box. */
 const few = 10;
-/** Number of values shown at once. */
 const shown = 100;
 
 const valueText = (value: string): string => (value === '' ? '(empty)' : lineOf(value));
 
-/** A group as a list of checkboxes. */
 function FilterGroup(group: Group): JSX.Element {
   const { name, values, chosen, toggle, distinct = values.length, known, shownAs = valueText } = group;
   const [sought, seek] = useState('');

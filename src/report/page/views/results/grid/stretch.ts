@@ -6,9 +6,7 @@ const highest = 8_000_000;
  * movements scroll the list by the same number of pixels, larger ones by the same share of the height.
  */
 export class Stretch {
-  /** Height of the list, in pixels. */
   total = 0;
-  /** Height of the window, in pixels. */
   view = 0;
   /** Scroll offset of the page. */
   #real = 0;
