@@ -12,14 +12,15 @@ const unknown = -1;
 const wholeBelow = 240;
 
 interface Prepared {
+  readonly chunk: Chunk;
   /** Columns of numbers, each with the wanted numbers marked. */
-  readonly filters: readonly (readonly [column: readonly number[], wanted: Uint8Array])[];
+  readonly filters: readonly { readonly column: readonly number[]; readonly wanted: Uint8Array }[];
   /** Columns with their texts, and the words found in each text as bits, so that a shared text is searched once. */
-  readonly searched: readonly (readonly [
-    column: readonly number[],
-    texts: readonly string[],
-    found: Int32Array,
-  ])[];
+  readonly searched: readonly {
+    readonly column: readonly number[];
+    readonly texts: readonly string[];
+    readonly found: Int32Array;
+  }[];
 }
 
 /** A query that results are matched with. */
@@ -30,6 +31,8 @@ export class Matcher {
   readonly #steps: readonly string[];
   readonly #variables: readonly string[];
   readonly #prepared = new Map<Chunk, Prepared>();
+  /** The one used last, because results come mostly in order. */
+  #last: Prepared | undefined;
 
   constructor(columns: Columns, query: Query, steps: readonly string[], variables: readonly string[]) {
     this.#columns = columns;
@@ -40,12 +43,14 @@ export class Matcher {
   }
 
   match(at: number): Match {
-    const chunk = this.#columns.chunkOf(at);
+    const prepared = this.#of(at);
+    const { chunk, filters } = prepared;
     const n = at - chunk.from;
-    for (const [column, wanted] of this.#of(chunk).filters) if (!wanted[column[n] as number]) return 'no';
+    for (const { column, wanted } of filters) if (!wanted[column[n] as number]) return 'no';
     const { jobs } = this.#query;
     if (jobs && !jobs.has(chunk.job[n] ?? '')) return 'no';
-    const missing = this.#missing(chunk, n);
+    if (this.words.length === 0) return 'yes';
+    const missing = this.#missing(prepared, n);
     if (missing === 0) return 'yes';
     const text = chunk.foldedTexts[n] ?? '';
     if ((missing & ~this.#bitsOf(text)) === 0) return 'yes';
@@ -54,16 +59,17 @@ export class Matcher {
 
   /** Whether a result matches, given its full text, folded. */
   matchText(at: number, folded: string): boolean {
-    const chunk = this.#columns.chunkOf(at);
-    return (this.#missing(chunk, at - chunk.from) & ~this.#bitsOf(folded)) === 0;
+    const prepared = this.#of(at);
+    return (this.#missing(prepared, at - prepared.chunk.from) & ~this.#bitsOf(folded)) === 0;
   }
 
   /** Returns as bits the words that are neither in the prompt nor in the error. */
-  #missing(chunk: Chunk, n: number): number {
+  #missing({ searched }: Prepared, n: number): number {
     let missing = 2 ** this.words.length - 1;
-    for (const [column, texts, found] of this.#of(chunk).searched) {
+    for (const { column, texts, found } of searched) {
+      if (missing === 0) return 0;
       const number = column[n] as number;
-      if (missing === 0 || number < 0) continue;
+      if (number < 0) continue;
       if (found[number] === unknown) found[number] = this.#bitsOf(texts[number] ?? '');
       missing &= ~(found[number] as number);
     }
@@ -76,9 +82,17 @@ export class Matcher {
     return bits;
   }
 
-  #of(chunk: Chunk): Prepared {
-    let prepared = this.#prepared.get(chunk);
-    if (prepared) return prepared;
+  #of(at: number): Prepared {
+    const last = this.#last?.chunk;
+    if (this.#last && last && at >= last.from && at < last.from + last.count) return this.#last;
+    const chunk = this.#columns.chunkOf(at);
+    const prepared = this.#prepared.get(chunk) ?? this.#prepare(chunk);
+    this.#prepared.set(chunk, prepared);
+    this.#last = prepared;
+    return prepared;
+  }
+
+  #prepare(chunk: Chunk): Prepared {
     const { steps, statuses, errorCode, vars = {} } = this.#query;
     const isCode = errorCode === undefined ? undefined : [errorCode];
     const filters = [
@@ -90,19 +104,20 @@ export class Matcher {
         return [value, values, value.length > 0 ? some : undefined] as const;
       }),
     ];
-    prepared = {
-      filters: filters.flatMap(([column, all, some]) => (some ? [[column, wanted(all, some)] as const] : [])),
-      searched: [
-        [chunk.prompt, chunk.foldedPrompts, notSearched(chunk.foldedPrompts)],
-        [chunk.error, chunk.foldedErrors, notSearched(chunk.foldedErrors)],
-      ],
+    const textsOf = (column: readonly number[], texts: readonly string[]): Prepared['searched'][number] => ({
+      column,
+      texts,
+      found: new Int32Array(this.words.length === 0 ? 0 : texts.length).fill(unknown),
+    });
+    return {
+      chunk,
+      filters: filters.flatMap(([column, all, some]) =>
+        some ? [{ column, wanted: wanted(all, some) }] : [],
+      ),
+      searched: [textsOf(chunk.prompt, chunk.foldedPrompts), textsOf(chunk.error, chunk.foldedErrors)],
     };
-    this.#prepared.set(chunk, prepared);
-    return prepared;
   }
 }
-
-const notSearched = (texts: readonly string[]): Int32Array => new Int32Array(texts.length).fill(unknown);
 
 function wanted(all: readonly string[], some: readonly string[]): Uint8Array {
   const set = new Set(some);
