@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Writable } from 'node:stream';
 import { exitCodes } from '../../app/errors/cli-error.ts';
 import { type InterruptName, type Interrupts, interruptNames, type Terminal } from '../../app/output/io.ts';
@@ -124,6 +125,8 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 function interrupts(late?: 'late'): Interrupts {
   const drain = new AbortController();
   const leave = new AbortController();
+  // Of a worker, each wait of each of its runs listens: many listeners are no leak.
+  setMaxListeners(0, drain.signal, leave.signal);
   let first: InterruptName | undefined;
   const take = (name: InterruptName): void => {
     if (first === undefined) {

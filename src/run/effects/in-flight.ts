@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** The requests of a run in flight, as two kinds: free ones, which may be aborted, and paid ones. */
 export class InFlight {
   /** Aborts requests that can be repeated: polls, downloads, reading the plan. */
@@ -14,6 +16,8 @@ export class InFlight {
   /** @param failed called with any exception thrown by the work, which is always a bug */
   constructor(failed: (bug: unknown) => void) {
     this.#failed = failed;
+    // Each request waits on one of them: many listeners are no leak.
+    setMaxListeners(0, this.#signals.free, this.#signals.paid);
   }
 
   get count(): number {

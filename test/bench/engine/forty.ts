@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { lead } from '../../../src/engine/coordinator.ts';
 import { parseEngineAddress } from '../../../src/engine/postgres/address.ts';
@@ -95,6 +96,8 @@ async function play(packaged: string, kind: Kind): Promise<Asked> {
     return queue;
   };
   const [drain, leave] = [new AbortController(), new AbortController()];
+  // In the product, each process has signals of its own.
+  setMaxListeners(0, drain.signal, leave.signal);
   const control = { drain: drain.signal, leave: leave.signal };
   const { plan } = await planOf(
     `name: forty\nmatrix: { n: { from: 1, to: 4000 } }\nsteps: { grid: { imagine: "picture {{ n }}" } }\n`,

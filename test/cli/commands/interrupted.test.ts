@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Lexer } from 'yaml';
+import { processIo } from '../../../src/cli/adapters/process-io.ts';
 import { program } from '../../../src/cli/program.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { copyDirectory } from '../../rig/run-place.ts';
@@ -68,3 +69,14 @@ it.each([
     expect(lex.mock.invocationCallOrder[0]).toBeLessThan(listen.mock.invocationCallOrder[0] ?? 0);
   },
 );
+
+it('lets any number of waits listen to the signals of a process without a warning', async () => {
+  const warn = vi.fn<(warning: Error) => void>();
+  process.on('warning', warn);
+  const { drain, leave } = processIo().interrupts('late');
+  for (let count = 0; count < 20; count += 1)
+    for (const signal of [drain, leave]) signal.addEventListener('abort', () => undefined);
+  await new Promise(setImmediate);
+  process.off('warning', warn);
+  expect(warn).not.toHaveBeenCalled();
+});

@@ -102,6 +102,19 @@ describe('the requests of a run', () => {
     expect(inFlight.isOver).toBe(true);
   });
 
+  it('may all listen to one signal without a warning', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): number => warnings.push(warning);
+    process.on('warning', onWarning);
+    const inFlight = new InFlight(noBug);
+    for (let count = 0; count < 20; count += 1)
+      for (const kind of ['free', 'paid'] as const) work(inFlight, kind);
+    await new Promise((resolve) => setImmediate(resolve));
+    await inFlight.stop();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it('report an exception as a bug, and continue', async () => {
     const bugs: unknown[] = [];
     const inFlight = new InFlight((bug) => bugs.push(bug));

@@ -108,7 +108,7 @@ export class S3Client {
     setMaxListeners(0, end.signal);
     const { signal, settings, dispatcher, clock } = options;
     if (signal.aborted) end.abort(signal.reason);
-    else signal.addEventListener('abort', () => end.abort(signal.reason), { once: true });
+    else signal.addEventListener('abort', () => end.abort(signal.reason), { once: true, signal: end.signal });
     const sender = await Sender.open({ settings, dispatcher, now: () => clock.now(), signal: end.signal });
     return new S3Client(options, sender, end);
   }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -179,6 +180,14 @@ it('ends a wait when the run is left', async () => {
   };
   expect(await codeOf(put(store, name, 'picture'))).toBe('download.aborted, retry');
   await store.close();
+});
+
+it('takes its listener back from the signal of the process when it is closed', async () => {
+  const { signal } = new AbortController();
+  const { client } = await openRig({}, { signal });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  client.close();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 it('sends a large file in parts', async () => {
