@@ -11,7 +11,7 @@ import { DeadSessions } from './slices/dead-sessions.ts';
 import { feed, pause, untilDone } from './slices/feeder.ts';
 import { endLacked } from './slices/lacks.ts';
 import { LateFacts } from './slices/late-facts.ts';
-import { holdRun, leadElsewhere, type RunHold } from './slices/lead-hold.ts';
+import { leadElsewhere, leaseRun, type RunLease } from './slices/lead-lease.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { beginInvocation, endRun, stopRun } from './slices/runs.ts';
 import { every, liveSessions } from './slices/session.ts';
@@ -32,8 +32,8 @@ export interface LedRun {
   readonly slots: number;
   /** Spending limits of all workers together. */
   readonly bounds?: Bounds;
-  /** The coordinator lease from `holdRun`; absent: taken at the start and released at the end. */
-  readonly hold?: RunHold;
+  /** The coordinator lease from `leaseRun`; absent: taken at the start and released at the end. */
+  readonly lease?: RunLease;
   /** How long to wait for a file that no worker has, ms. */
   readonly patienceMs: number;
   /** The image files of its cells; absent where they have none. */
@@ -94,8 +94,8 @@ export async function lead(
 ): Promise<LedEnd> {
   const { pool, clock } = engine;
   const { run, queue } = led;
-  const hold = led.hold ?? (await holdRun(engine, run, led.name));
-  const { epoch } = hold;
+  const lease = led.lease ?? (await leaseRun(engine, run, led.name));
+  const { epoch } = lease;
   const stop = new AbortController();
   let isEnded = false;
   try {
@@ -131,7 +131,7 @@ export async function lead(
       if (pool.troubles.lost !== undefined) throw pool.troubles.lost;
       if (led.detach === true && !control.drain.aborted) return {};
       // The process that leads the run now reports its end.
-      if (isEnded && !(await hold.renew())) throw leadElsewhere(pool, led.name);
+      if (isEnded && !(await lease.renew())) throw leadElsewhere(pool, led.name);
       const end = endOf(watch);
       return { end: end.kind === 'complete' ? await withClosedKinds(engine, run, watch, control) : end };
     } finally {
@@ -144,7 +144,7 @@ export async function lead(
       if (isEnded) await led.files?.clear();
     }
   } finally {
-    if (led.hold === undefined) await hold.close();
+    if (led.lease === undefined) await lease.close();
   }
 }
 

@@ -2,7 +2,7 @@ import type { JobRecord } from '../plan/job.ts';
 import type { LateFact, Turn } from '../state/store.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import { settledFact } from './slices/late-facts.ts';
-import { isAlive } from './slices/lead-hold.ts';
+import { isAlive } from './slices/lead-lease.ts';
 import { RecordCache } from './state/cache.ts';
 import { sendTurn, sentTurn } from './state/commit.ts';
 import { lateFactOf, readRecord, type Version, type WriterRow, writerColumns } from './state/rows.ts';
@@ -52,7 +52,8 @@ export async function readSharedJob(
   if (row === undefined) return undefined;
   const { sender: noted, ...record } = readRecord(row, pool.shown);
   const heard = lateFactOf(row, record);
-  const mayBeSent = record.status === 'submitting' ? !row.hold_over : noted !== undefined && !row.sender_over;
+  const mayBeSent =
+    record.status === 'submitting' ? !row.lease_over : noted !== undefined && !row.sender_over;
   return {
     record,
     version: { slice: row.slice, rev: row.rev },

@@ -5,11 +5,11 @@ import type { EnginePool } from './postgres/pool.ts';
 import { wantedFiles } from './slices/lacks.ts';
 
 /** Number of known files after which the least recently used ones are forgotten and read again on demand. */
-const mostKnown = 50_000;
+const maxKnown = 50_000;
 /** Longest path in bytes. A path is the key of a row, and may come from a model's reply. */
 const longestPath = 1024;
 /** Largest number of files served at a time. */
-const mostServed = 256;
+const maxServed = 256;
 
 /** A file that a run needs, as registered by its coordinator. */
 export interface RegisteredFile {
@@ -111,7 +111,7 @@ export class SharedImages implements ImageFiles {
     if (invocation === undefined || this.#asked.size === 0) return;
     const paths = [...this.#asked].sort();
     this.#asked.clear();
-    if (this.#known.size > mostKnown) {
+    if (this.#known.size > maxKnown) {
       this.#older = this.#known;
       this.#known = new Map();
     }
@@ -135,8 +135,8 @@ export class SharedImages implements ImageFiles {
   async serve(copy: (file: RegisteredFile) => Promise<boolean>): Promise<void> {
     const invocation = this.#invocation;
     if (invocation === undefined) return;
-    if (this.#notServed.size > mostKnown) this.#notServed.clear();
-    const wanted = await wantedFiles(this.#pool, this.#run, [...this.#notServed], mostServed);
+    if (this.#notServed.size > maxKnown) this.#notServed.clear();
+    const wanted = await wantedFiles(this.#pool, this.#run, [...this.#notServed], maxServed);
     for (const { path, sha256 } of wanted)
       if (sha256 === '') {
         this.#lacking.delete(path);

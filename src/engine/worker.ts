@@ -14,8 +14,8 @@ import type { SliceQueue } from './queue/queue.ts';
 import { engineSchema } from './schema.ts';
 import { RunCare } from './slices/dead-sessions.ts';
 import { untilDone } from './slices/feeder.ts';
-import type { HeardFile } from './slices/heard-file.ts';
 import { endLacked } from './slices/lacks.ts';
+import type { ReceivedFile } from './slices/received-file.ts';
 import { RunWatch } from './slices/run-watch.ts';
 import { stopRun, type TalliedWork, tellWork } from './slices/runs.ts';
 import { beginSession, every } from './slices/session.ts';
@@ -29,7 +29,7 @@ export interface Engine {
   readonly pool: EnginePool;
   readonly clock: Clock;
   /** Keeps results on disk while the engine is unavailable. Absent: they are kept in memory only. */
-  readonly heard?: HeardFile;
+  readonly heard?: ReceivedFile;
 }
 
 /** Interval of the search for results of dead processes, ms. */
@@ -181,7 +181,8 @@ async function oneSession(
       { clock, random: work.random },
     );
     limits = shared;
-    for (const told of [closings, known]) if (told !== undefined) told.onMore = () => shared.tellMore();
+    for (const reported of [closings, known])
+      if (reported !== undefined) reported.onMore = () => shared.tellMore();
     const budget = {
       worker,
       charge: (record: JobRecord) => shared.allowance.chargeOf(record),
@@ -213,10 +214,10 @@ async function oneSession(
             message: `${JSON.stringify(path)} is missing on this machine, or differs from the file of the run: cells that show it are left to other workers, until the coordinator has copied it into the place of the run.`,
           }),
         isOver: () => watch.isOver || (once && watch.status?.fed === true && watch.status.waiting === 0),
-        ...(shared.taskSlots === undefined ? {} : { lackedRoomMs: () => shared.taskSlots?.lackedMs }),
+        ...(shared.taskSlots === undefined ? {} : { lackedSlotMs: () => shared.taskSlots?.lackedMs }),
         ...(work.isHeldBack && { isHeldBack: work.isHeldBack }),
         onHeld: (slices) => shared.taskSlots?.noteSlices(slices),
-        beforeEnd: () => closings.told(),
+        beforeEnd: () => closings.reported(),
       },
     );
     const stopping: Promise<unknown>[] = [];
@@ -265,7 +266,7 @@ async function oneSession(
     return { report, isDead: source.isDead };
   } finally {
     await stopTelling?.();
-    await closings.told().catch(() => undefined);
+    await closings.reported().catch(() => undefined);
     if (limits?.taskSlots !== undefined) slots.leave(limits.taskSlots);
     await limits?.stop().catch(() => undefined);
     // A worker that cannot report its end is found to be gone.
@@ -282,7 +283,7 @@ const tellMs = 5000;
 /** Totals of a worker's results that no record contains. */
 class Tally {
   #done: TalliedWork = { redosFailed: 0, gridsCut: 0, timedOutAgain: 0 };
-  #told = this.#done;
+  #reported = this.#done;
 
   take(event: RunEvent): void {
     const name = talliedName(event);
@@ -292,9 +293,9 @@ class Tally {
   /** Reports the totals where they have grown. @param to receives the totals @throws any error of `to` */
   async tell(to: (done: TalliedWork) => Promise<void>): Promise<void> {
     const done = this.#done;
-    if (done === this.#told) return;
+    if (done === this.#reported) return;
     await to(done);
-    this.#told = done;
+    this.#reported = done;
   }
 }
 

@@ -7,7 +7,7 @@ import type { EnginePool } from '../postgres/pool.ts';
 import { writeFact } from '../state/facts.ts';
 
 /** Largest number of closed kinds shared between workers: each worker finds the others for itself. */
-const mostTold = 100;
+const maxShared = 100;
 
 /** Prefixes of fact names. The invocation follows, then the kind or the session of a worker. */
 const facts = { closed: 'kind.closed', left: 'kinds.left' } as const;
@@ -17,7 +17,7 @@ const namesOf = (fact: keyof typeof facts, invocation: string): string =>
 
 /** SQL: the kinds that workers of a run `r` have closed in its invocation, as an array of texts. */
 export const closedKindsOf = `ARRAY(SELECT f.value FROM promptpress.facts f
-  WHERE f.run = r.run AND ${namesOf('closed', 'r.invocation')} ORDER BY f.name LIMIT ${mostTold})`;
+  WHERE f.run = r.run AND ${namesOf('closed', 'r.invocation')} ORDER BY f.name LIMIT ${maxShared})`;
 
 /** SQL: deletes the closed kinds of all invocations of the run `$1`. */
 export const forgetClosedKinds = `DELETE FROM promptpress.facts
@@ -40,9 +40,9 @@ export class ClosedKinds implements SharedClosings {
   #session = 0;
   #left: () => LeftWork = () => nothing;
   /** The value written last. */
-  #told = '';
-  #telling: Promise<void> = Promise.resolve();
-  #toTell = 0;
+  #reported = '';
+  #reporting: Promise<void> = Promise.resolve();
+  #toReport = 0;
   /** Called when another worker has closed a kind. */
   onMore: () => void = () => undefined;
 
@@ -62,7 +62,7 @@ export class ClosedKinds implements SharedClosings {
   begin(session: number): void {
     this.#session = session;
     this.#left = () => nothing;
-    this.#told = '';
+    this.#reported = '';
   }
 
   /** Applies a read of the run. @param closed as selected by {@link closedKindsOf} */
@@ -74,19 +74,19 @@ export class ClosedKinds implements SharedClosings {
     }
     if (this.#closed.size > before) this.onMore();
     // A failed write is repeated with the next poll of the run.
-    if (this.#toTell === 0) void this.told().catch(() => undefined);
+    if (this.#toReport === 0) void this.reported().catch(() => undefined);
   }
 
   /** Resolves once this worker's closed kinds and left work are written: before a slice is reported as done. @throws EngineError */
-  async told(): Promise<void> {
-    this.#toTell += 1;
-    const telling = this.#telling.then(() => this.#tell());
-    this.#telling = telling
+  async reported(): Promise<void> {
+    this.#toReport += 1;
+    const reporting = this.#reporting.then(() => this.#tell());
+    this.#reporting = reporting
       .catch(() => undefined)
       .finally(() => {
-        this.#toTell -= 1;
+        this.#toReport -= 1;
       });
-    await telling;
+    await reporting;
   }
 
   async #tell(): Promise<void> {
@@ -95,14 +95,14 @@ export class ClosedKinds implements SharedClosings {
     const { pool, run, invocation } = this.#of;
     for (const { left: _, isOpen = false, ...kind } of closed) {
       const id = idOf(kind);
-      if (isOpen || this.#closed.has(id) || this.#closed.size >= mostTold) continue;
+      if (isOpen || this.#closed.has(id) || this.#closed.size >= maxShared) continue;
       await writeFact(pool, run, `${facts.closed} ${invocation} ${id}`, JSON.stringify(kind));
       this.#closed.set(id, kind);
     }
-    const told = JSON.stringify({ closed: closed.slice(0, mostTold), cells, openSteps });
-    if (told === this.#told) return;
-    await writeFact(pool, run, `${facts.left} ${invocation} ${this.#session}`, told);
-    this.#told = told;
+    const reported = JSON.stringify({ closed: closed.slice(0, maxShared), cells, openSteps });
+    if (reported === this.#reported) return;
+    await writeFact(pool, run, `${facts.left} ${invocation} ${this.#session}`, reported);
+    this.#reported = reported;
   }
 }
 

@@ -17,7 +17,7 @@ const kindName = (id: string): string => `service.kind ${id}`;
 const ofKinds = `starts_with(f.name, '${kindName('')}')`;
 
 /** Largest number of kinds that are shared. */
-const mostKinds = 200;
+const maxKinds = 200;
 
 /** SQL: what is known of the service of a run `r`, as an array of `fact name, space, value`. */
 export const knownOfService = `ARRAY((SELECT f.name || ' ' || f.value FROM promptpress.facts f
@@ -25,7 +25,7 @@ export const knownOfService = `ARRAY((SELECT f.name || ' ' || f.value FROM promp
       .map((name) => `'${name}'`)
       .join(', ')}))
   UNION ALL (SELECT f.name || ' ' || f.value FROM promptpress.facts f
-    WHERE f.run = r.run AND ${ofKinds} ORDER BY f.name LIMIT ${mostKinds}))`;
+    WHERE f.run = r.run AND ${ofKinds} ORDER BY f.name LIMIT ${maxKinds}))`;
 
 /**
  * Shares what all workers of a run know about its service, in this invocation or before: that its address answers and shows buttons, that
@@ -103,7 +103,7 @@ export class KnownService {
     if (hasAnswered) this.#own.add(factNames.answered);
     if (showsButtons) this.#own.add(factNames.buttons);
     for (const name of this.#own) {
-      const isTooMuch = this.#kinds >= mostKinds && name.startsWith(kindName(''));
+      const isTooMuch = this.#kinds >= maxKinds && name.startsWith(kindName(''));
       if (isTooMuch || this.#known.has(name)) continue;
       const { pool, run } = this.#run;
       const isTold = await writeFact(pool, run, name, this.#address.id).then(

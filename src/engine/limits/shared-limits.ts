@@ -8,7 +8,7 @@ import type { Heartbeat, Share } from './share.ts';
 import { TaskShare } from './task-share.ts';
 
 /** Longest interval between heartbeats, ms. The next one comes sooner where the worker needs more. */
-const mostMs = 1000;
+const maxMs = 1000;
 const soonMs = 100;
 /** Delay before a heartbeat without an answer is repeated, ms. */
 const againMs = 500;
@@ -55,7 +55,7 @@ export class EngineLimits implements SharedLimits {
     const { limits, bounds, makesTasks, leaseMs } = settings;
     const { clock } = ports;
     this.#names = names;
-    this.#everyMs = Math.min(mostMs, leaseMs / 3);
+    this.#everyMs = Math.min(maxMs, leaseMs / 3);
     this.#ports = ports;
     const wake = (): void => this.#wake();
     const of = (route: Route): RouteShare => new RouteShare(limits[route], clock, wake);

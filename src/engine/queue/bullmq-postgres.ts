@@ -10,13 +10,13 @@ import { type BullmqPlace, type BullmqRun, queueName, queueOptions, workerOption
 const schema = 'bullmq';
 
 /** Largest clock error of a worker, ms: BullMQ on PostgreSQL uses workers' clocks, and a larger one takes slices from live workers. */
-const mostAheadMs = 1000;
+const maxAheadMs = 1000;
 /** Interval of the clock check, ms. */
 const checkEveryMs = 10_000;
 
 /** Checks the clock of a worker. @throws EngineError `engine.clock` where its error is too large for BullMQ on PostgreSQL */
 export function checkClock(aheadMs: number, shown: string): void {
-  if (Math.abs(aheadMs) <= mostAheadMs) return;
+  if (Math.abs(aheadMs) <= maxAheadMs) return;
   const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
   throw new EngineError(
     'clock',

@@ -9,7 +9,7 @@ interface OrphanPorts {
 }
 
 /** Largest number of slices that a worker holds when it takes over another whose cells it does not need. */
-const mostHeld = 64;
+const maxHeld = 64;
 
 /** Counts the slices of a run that dead workers have left, as seen by one worker from time to time. */
 export class Orphans {
@@ -49,7 +49,7 @@ export class Orphans {
   async count(): Promise<void> {
     const { pool, run, session } = this.#ports;
     const { rows } = await pool.query<{ n: number }>(silentHolders, [run, session]);
-    this.#note(Math.min(rows[0]?.n ?? 0, mostHeld - this.#held()));
+    this.#note(Math.min(rows[0]?.n ?? 0, maxHeld - this.#held()));
   }
 
   #note(left: number): void {
@@ -66,4 +66,4 @@ export class Orphans {
 const silentHolders = `
   SELECT count(*)::int AS n FROM promptpress.slices s JOIN promptpress.sessions w ON w.session = s.holder
   WHERE s.run = $1 AND NOT s.done AND s.holder <> $2 AND w.seen < clock_timestamp() - w.lease_ms * interval '1 ms'
-    AND NOT EXISTS (SELECT FROM promptpress.holds_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch)`;
+    AND NOT EXISTS (SELECT FROM promptpress.leases_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch)`;

@@ -4,7 +4,7 @@ import type { SliceQueue } from '../queue/queue.ts';
 import { refeed } from '../queue/refeed.ts';
 import { leasesSilent } from './beat-fence.ts';
 import { LateFacts } from './late-facts.ts';
-import { isLed } from './lead-hold.ts';
+import { isLed } from './lead-lease.ts';
 import { every } from './session.ts';
 
 /**

@@ -7,10 +7,10 @@ import type { SliceQueue } from '../queue/queue.ts';
 import { packCells } from './cells.ts';
 
 /** Largest number of waiting slices, in addition to two for each task slot. */
-const mostBeside = 1000;
+const maxBeside = 1000;
 
 /** Number of slices added by one statement. */
-const mostAtOnce = 32;
+const maxAtOnce = 32;
 
 /** Delay while enough slices wait, and while the engine is unavailable, ms. */
 const pauseMs = 500;
@@ -46,7 +46,7 @@ export async function feed(
   signal: AbortSignal,
 ): Promise<void> {
   const { run, invocation, epoch, size, slots } = settings;
-  const most = 2 * slots + mostBeside;
+  const most = 2 * slots + maxBeside;
   const patiently = <T>(work: () => Promise<T>): Promise<T | undefined> => untilDone(work, clock, signal);
   const known = async (): Promise<Fed | undefined> =>
     (
@@ -91,7 +91,7 @@ export async function feed(
         return rows[0]?.waiting ?? 0;
       });
       if (waiting === undefined) return 0;
-      if (waiting < most) return Math.min(mostAtOnce, most - waiting);
+      if (waiting < most) return Math.min(maxAtOnce, most - waiting);
       await pause(clock, pauseMs, signal);
     }
   };

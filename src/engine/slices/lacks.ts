@@ -23,7 +23,7 @@ export interface LackedFile {
 }
 
 /** Largest number of reported files per slice; the rest is reported once these are there. */
-const mostFiles = 64;
+const maxFiles = 64;
 
 /** Notes that a worker lacks files of a slice. @throws EngineError */
 export async function noteLacks(
@@ -36,7 +36,7 @@ export async function noteLacks(
   await pool.query(
     `INSERT INTO promptpress.lacks (run, session, slice, path, sha256)
      SELECT $1, $2, $3, f.path, f.sha256 FROM json_to_recordset($4) AS f(path text, sha256 text) ON CONFLICT DO NOTHING`,
-    [run, session, slice, JSON.stringify(files.slice(0, mostFiles))],
+    [run, session, slice, JSON.stringify(files.slice(0, maxFiles))],
   );
 }
 
@@ -91,7 +91,7 @@ export interface WorkerLack extends LackedFile {
 }
 
 /** Largest number of rows that `status` lists. */
-const mostListed = 100;
+const maxListed = 100;
 
 /** SQL: the files that live workers of the run $1 lack for unfinished slices. */
 const lacking = `
@@ -102,7 +102,7 @@ const lacking = `
 export async function readLacks(pool: EnginePool, run: number): Promise<readonly WorkerLack[]> {
   const { rows } = await pool.query<WorkerLack>(
     `SELECT s.name AS worker, l.path, max(l.sha256) AS sha256, count(*)::int AS slices ${lacking}
-     GROUP BY s.name, l.path ORDER BY slices DESC, s.name, l.path LIMIT ${mostListed}`,
+     GROUP BY s.name, l.path ORDER BY slices DESC, s.name, l.path LIMIT ${maxListed}`,
     [run],
   );
   return rows;

@@ -8,12 +8,12 @@ export const settledFact = 'doubt.settled';
 
 /** SQL: records in doubt and text calls taken over that have a late fact about their submission, or that the user has settled. */
 const heard = `
-  SELECT j.slice, j.key || '/' || f.submitted || '/' || f.hold AS fact
+  SELECT j.slice, j.key || '/' || f.submitted || '/' || f.lease AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
   WHERE j.run = $1 AND CASE j.status
-    WHEN 'in-doubt' THEN (j.doc::json ->> 'submittedAt')::bigint = f.submitted AND j.doc::json ->> 'submittedBy' = f.hold
+    WHEN 'in-doubt' THEN (j.doc::json ->> 'submittedAt')::bigint = f.submitted AND j.doc::json ->> 'submittedBy' = f.lease
     WHEN 'pending' THEN EXISTS (
-      SELECT FROM json_array_elements_text(coalesce(j.doc::json -> 'unheard', '[]')) AS u(name) WHERE u.name = f.submitted || '/' || f.hold)
+      SELECT FROM json_array_elements_text(coalesce(j.doc::json -> 'unheard', '[]')) AS u(name) WHERE u.name = f.submitted || '/' || f.lease)
     ELSE false END
   UNION ALL SELECT 0, name || '/' || value FROM promptpress.facts WHERE run = $1 AND name = '${settledFact}'`;
 

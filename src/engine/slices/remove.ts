@@ -1,6 +1,6 @@
 import type { EnginePool } from '../postgres/pool.ts';
 import { removeBullmqRun } from '../queue/bullmq-postgres.ts';
-import { isLed } from './lead-hold.ts';
+import { isLed } from './lead-lease.ts';
 
 /** Number of rows that one statement deletes. */
 const atOnce = 2000;
@@ -17,7 +17,7 @@ const tables = [
   'lacks',
   'replies',
   'tables',
-  'holds_over',
+  'leases_over',
   'purse',
   'purse_worker',
   'slices',

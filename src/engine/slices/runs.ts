@@ -5,7 +5,7 @@ import { type Bounds, openAllowance } from '../limits/run-allowance.ts';
 import { documentOf } from '../postgres/engine-error.ts';
 import type { Connection, EnginePool } from '../postgres/pool.ts';
 import { settledFact } from './late-facts.ts';
-import { isAlive, leadElsewhere } from './lead-hold.ts';
+import { isAlive, leadElsewhere } from './lead-lease.ts';
 
 /** The status of a run, as all of its processes see it. */
 export interface RunStatus {
@@ -86,7 +86,7 @@ export async function openRuns(pool: EnginePool): Promise<readonly OpenRun[]> {
        SELECT count(*)::int AS waiting FROM promptpress.slices s
        WHERE s.run = r.run AND NOT s.done AND (s.holder IS NULL
          OR EXISTS (SELECT FROM promptpress.sessions w WHERE w.session = s.holder AND w.over)
-         OR EXISTS (SELECT FROM promptpress.holds_over h WHERE h.run = s.run AND h.slice = s.n AND h.epoch = s.epoch))
+         OR EXISTS (SELECT FROM promptpress.leases_over h WHERE h.run = s.run AND h.slice = s.n AND h.epoch = s.epoch))
      ) s
      WHERE r.state = 'open' AND s.waiting > 0 ORDER BY r.run`,
   );

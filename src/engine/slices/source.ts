@@ -10,7 +10,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { Orphans } from '../queue/orphans.ts';
 import type { SliceQueue, Turn } from '../queue/queue.ts';
-import { endHold, takeSlice } from '../state/slices.ts';
+import { endLease, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
@@ -26,7 +26,7 @@ const searchesAfterMs = 15_000;
 /** Interval of the check for missing files, and delay where slices wait for files, ms. */
 const lacksMs = 1000;
 /** Longest delay between slices whose files are missing here: a queue that cannot choose returns them again and again. */
-const mostLacksMs = 15_000;
+const maxLacksMs = 15_000;
 /** Number of cells whose records are loaded together. */
 const cellsAtOnce = 64;
 /** How long to retry the end of a slice, in leases: later the slice belongs to another worker. */
@@ -62,7 +62,7 @@ export interface SourceSettings {
   /** Whether nothing new is sent, so that no slices are taken. */
   readonly isHeldBack?: () => boolean;
   /** How long the worker has had no task slot, ms; undefined where that is unknown. Absent: its run needs none. */
-  readonly lackedRoomMs?: () => number | undefined;
+  readonly lackedSlotMs?: () => number | undefined;
   /** Called with the number of held slices, when cells of a further slice are ready and when one has ended. */
   readonly onHeld?: (slices: number) => void;
   /** Called before a slice is reported as ended. May reject while the engine is unavailable. */
@@ -191,7 +191,7 @@ export class SliceSource implements CellSource {
    */
   get #mayTake(): boolean {
     if (this.#settings.isHeldBack?.() === true) return false;
-    const lackedMs = (this.#settings.lackedRoomMs ?? (() => 0))();
+    const lackedMs = (this.#settings.lackedSlotMs ?? (() => 0))();
     if (lackedMs === undefined) return false;
     return lackedMs === 0 || lackedMs >= searchesAfterMs || this.#held.size === 0 || this.#orphans.areThere;
   }
@@ -228,7 +228,7 @@ export class SliceSource implements CellSource {
     }
     // Another worker has its files and may be busy: each time, the slice is given back for longer.
     if (this.#lacking.has(turn.slice)) {
-      this.#turnMs = Math.min(mostLacksMs, 2 * this.#turnMs);
+      this.#turnMs = Math.min(maxLacksMs, 2 * this.#turnMs);
       this.#idleMs = this.#turnMs;
       await queue.giveBack(turn, lacksMs).catch(() => undefined);
       return undefined;
@@ -366,7 +366,7 @@ export class SliceSource implements CellSource {
       async () => {
         await this.#settings.beforeEnd?.();
         const isDone = how === 'closed' && (await closeSlice(pool, run, slice, epoch, belowDoubt));
-        await endHold(pool, run, slice, epoch);
+        await endLease(pool, run, slice, epoch);
         if (how === 'lost') return;
         if (isDone || how === 'closed') await queue.done(turn).catch(() => undefined);
         else await queue.giveBack(turn, delayMs).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { isRunEnd, type RunEnd } from '../../run/events.ts';
 import { documentOf } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
-import { isAlive, isLed } from './lead-hold.ts';
+import { isAlive, isLed } from './lead-lease.ts';
 
 /** The stage of a run on an engine, as every process can see it. */
 export interface RunStage {

@@ -1,6 +1,6 @@
 import type { EnginePool } from '../postgres/pool.ts';
 import { readLacks, type WorkerLack } from './lacks.ts';
-import { isAlive, isLed, silentMs } from './lead-hold.ts';
+import { isAlive, isLed, silentMs } from './lead-lease.ts';
 
 /** Whether a process leads a run, or works on it. @throws EngineError */
 export async function isCarriedOut(pool: EnginePool, run: number): Promise<boolean> {

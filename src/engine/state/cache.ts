@@ -2,7 +2,7 @@ import type { Attempt, JobRecord } from '../../plan/job.ts';
 import type { StoredRecord, Version } from './rows.ts';
 
 /** Largest number of records kept that no slice needs any more: the next slice often needs the same parents. Each has some KB. */
-const mostIdle = 1024;
+const maxIdle = 1024;
 
 const none: readonly Attempt[] = [];
 
@@ -144,7 +144,7 @@ export class RecordCache {
 
   #rest(key: string): void {
     this.#idle.add(key);
-    if (this.#idle.size <= mostIdle) return;
+    if (this.#idle.size <= maxIdle) return;
     const [oldest] = this.#idle;
     if (oldest === undefined) return;
     this.#idle.delete(oldest);

@@ -14,7 +14,7 @@ const page = 256;
 const scanned = 16_384;
 
 /** Largest number of keys per query. */
-const mostKeys = 1024;
+const maxKeys = 1024;
 
 const jobs = 'promptpress.jobs j WHERE j.run = $1';
 
@@ -47,7 +47,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
     (await pool.query<Row>(text, [run, ...values])).rows;
   const many = async (keys: readonly string[]): Promise<Map<string, JobRecord>> => {
     const found = new Map<string, JobRecord>();
-    for (const group of groupsOf(keys, mostKeys))
+    for (const group of groupsOf(keys, maxKeys))
       for (const row of await ask<DocumentRow>(
         `SELECT ${recordColumns} FROM ${jobs} AND j.key = ANY($2)`,
         group,
@@ -121,7 +121,7 @@ export function engineReader(pool: EnginePool, run: number): StateReader {
     },
     numbersOf: async (keys) => {
       const found = new Map<string, number>();
-      for (const group of groupsOf(keys, mostKeys)) {
+      for (const group of groupsOf(keys, maxKeys)) {
         const text = `SELECT j.key, j.number::float8 AS number FROM ${jobs} AND j.key = ANY($2)`;
         for (const { key, number } of await ask<{ key: string; number: number }>(text, group))
           found.set(key, number);

@@ -45,30 +45,30 @@ export const recordColumns = 'j.key, j.doc, j.said';
  */
 export const writerColumns = (
   textMs: string,
-): string => `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS hold,
-  promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS hold_over,
+): string => `${recordColumns}, j.slice, j.rev::text AS rev, j.session || '/' || j.slice || '/' || (j.rev >> 32) AS lease,
+  promptpress.is_over(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32)) AS lease_over,
   j.charged_cost, j.charged_tokens::float8 AS charged_tokens,
   (j.sender IS NULL OR promptpress.is_over(j.run, j.sender)) AS sender_over, ${redoColumn},
-  j.open AND promptpress.hears_nothing(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32), ${textMs}) AS hold_deaf,
-  j.sender IS NOT NULL AND promptpress.hears_nothing(j.run, j.sender, ${textMs}) AS sender_deaf,
-  (SELECT json_agg(json_build_object('submitted', f.submitted, 'hold', f.hold, 'task', f.task, 'answer', f.answer)) FROM promptpress.facts_late f
+  j.open AND promptpress.receives_nothing(j.run, j.session || '/' || j.slice || '/' || (j.rev >> 32), ${textMs}) AS lease_deaf,
+  j.sender IS NOT NULL AND promptpress.receives_nothing(j.run, j.sender, ${textMs}) AS sender_deaf,
+  (SELECT json_agg(json_build_object('submitted', f.submitted, 'lease', f.lease, 'task', f.task, 'answer', f.answer)) FROM promptpress.facts_late f
     WHERE f.run = j.run AND f.key = j.key) AS late`;
 
 /** A row of {@link writerColumns}. */
 export interface WriterRow extends DocumentRow, Version {
-  readonly hold: string;
-  readonly hold_over: boolean;
+  readonly lease: string;
+  readonly lease_over: boolean;
   readonly charged_cost: number;
   readonly charged_tokens: number;
   readonly sender_over: boolean;
   readonly redo: number | null;
   /** True where writer and `sender` of an open record can receive nothing more, not even the answer to a text call. */
-  readonly hold_deaf: boolean;
+  readonly lease_deaf: boolean;
   readonly sender_deaf: boolean;
   readonly late:
     | readonly {
         readonly submitted: number;
-        readonly hold: string;
+        readonly lease: string;
         readonly task: string | null;
         readonly answer: string | null;
       }[]
@@ -97,8 +97,8 @@ export const readAttempt = (doc: string, key: string, shown: string): Attempt =>
   documentOf(doc, isAttempt, shown, `an attempt of job ${key}`, parseExact);
 
 /** Whether the writer of a record may still send its request, or receive the answer to its text call. */
-export const mayHear = (row: WriterRow, { request }: JobRecord): boolean =>
-  isTextRequest(request) ? !row.hold_deaf : !row.hold_over;
+export const mayReceive = (row: WriterRow, { request }: JobRecord): boolean =>
+  isTextRequest(request) ? !row.lease_deaf : !row.lease_over;
 
 /** The same for the sender that the record names. */
 const mayBeSentBy = (row: WriterRow, { request }: Pick<JobRecord, 'request'>): boolean =>
@@ -115,7 +115,7 @@ export function storedRecordOf(row: WriterRow, shown: string): StoredRecord {
   const { sender: known, ...record } = readRecord(row, shown);
   const isHeard = lateFactOf(row, record) !== undefined;
   const isTakenOver = record.status === 'in-doubt' || record.status === 'pending';
-  const sender = known ?? (isHeard && isTakenOver ? row.hold : undefined);
+  const sender = known ?? (isHeard && isTakenOver ? row.lease : undefined);
   const mayBeSent = sender !== undefined && (isHeard || mayBeSentBy(row, record));
   const { slice, rev } = row;
   return { record: mayBeSent ? { ...record, sender } : record, slice, rev, redo: openRedo(row.redo) };
@@ -131,16 +131,16 @@ export function lateFactOf(
   // While the last call may still be sent, an earlier answer does not continue the job in parallel.
   const calls = sender_over ? unheard : unheard.slice(-1);
   const found = late?.filter(
-    ({ submitted, hold }) =>
-      (isAsked && submitted === submittedAt && hold === submittedBy) ||
-      calls.includes(`${submitted}/${hold}`),
+    ({ submitted, lease }) =>
+      (isAsked && submitted === submittedAt && lease === submittedBy) ||
+      calls.includes(`${submitted}/${lease}`),
   );
   const fact = found?.find(({ answer }) => answer !== null) ?? found?.[0];
   if (fact === undefined) return undefined;
   return {
     key,
     submittedAt: fact.submitted,
-    submittedBy: fact.hold,
+    submittedBy: fact.lease,
     ...(fact.task === null ? {} : { taskId: fact.task }),
     ...(fact.answer === null ? {} : { answer: fact.answer }),
   };
@@ -150,7 +150,7 @@ export function lateFactOf(
 export const factRow = ({ key, submittedAt, submittedBy, taskId, answer }: LateFact) => ({
   key,
   submitted: submittedAt,
-  hold: submittedBy,
+  lease: submittedBy,
   task: taskId ?? null,
   answer: answer ?? null,
 });

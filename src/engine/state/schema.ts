@@ -82,7 +82,7 @@ const slices = `
   CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
   -- Few: who watches a run sums them each second.
   CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
-  CREATE TABLE holds_over (
+  CREATE TABLE leases_over (
     run   int NOT NULL,
     slice int NOT NULL,
     epoch bigint NOT NULL,
@@ -93,17 +93,17 @@ const slices = `
     SELECT EXISTS (
         SELECT FROM promptpress.sessions WHERE session = split_part(sender, '/', 1)::bigint AND over
       ) OR EXISTS (
-        SELECT FROM promptpress.holds_over
+        SELECT FROM promptpress.leases_over
         WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
       )
   $$;
 
-  CREATE FUNCTION hears_nothing(the_run int, sender text, text_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+  CREATE FUNCTION receives_nothing(the_run int, sender text, text_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM promptpress.sessions s WHERE s.session = split_part(sender, '/', 1)::bigint
           AND (s.ended OR (s.over AND s.seen + (1.5 * s.lease_ms + text_ms) * interval '1 ms' < clock_timestamp()))
       ) OR EXISTS (
-        SELECT FROM promptpress.holds_over
+        SELECT FROM promptpress.leases_over
         WHERE run = the_run AND slice = split_part(sender, '/', 2)::int AND epoch = split_part(sender, '/', 3)::bigint
       )
   $$;
@@ -171,11 +171,11 @@ const records = `
     run       int NOT NULL,
     key       text COLLATE "C" NOT NULL,
     submitted bigint NOT NULL,
-    hold      text COLLATE "C" NOT NULL,
+    lease     text COLLATE "C" NOT NULL,
     task      text,
     -- What was heard late of a text call.
     answer    text,
-    PRIMARY KEY (run, key, submitted, hold)
+    PRIMARY KEY (run, key, submitted, lease)
   );
 
   CREATE TABLE totals (

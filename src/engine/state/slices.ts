@@ -57,8 +57,8 @@ export async function endSession(pool: Connection, session: number): Promise<voi
 }
 
 /** Marks one lease of a slice as ended: its results are written, and nothing is in flight. @throws EngineError */
-export async function endHold(pool: EnginePool, run: number, slice: number, epoch: number): Promise<void> {
-  await pool.query('INSERT INTO promptpress.holds_over VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+export async function endLease(pool: EnginePool, run: number, slice: number, epoch: number): Promise<void> {
+  await pool.query('INSERT INTO promptpress.leases_over VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
     run,
     slice,
     epoch,
@@ -96,7 +96,7 @@ export async function takeSlice(
     // A lease that was ended in good order is already marked as ended.
     `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = $3,
        takeovers = takeovers + (holder IS NOT NULL AND NOT EXISTS (
-         SELECT FROM promptpress.holds_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch
+         SELECT FROM promptpress.leases_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch
        ))::int
      WHERE run = $1 AND n = $2 AND NOT done
        AND ($4::bigint IS NULL OR EXISTS (

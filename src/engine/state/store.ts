@@ -23,7 +23,7 @@ import { type ReplyLine, ReplyLines } from './reply-lines.ts';
 import {
   basisOf,
   lateFactOf,
-  mayHear,
+  mayReceive,
   readAttempt,
   readRecord,
   searchable,
@@ -70,10 +70,10 @@ export interface EngineStore extends RunStore {
 }
 
 /** Largest number of keys per query. */
-const mostKeys = 1024;
+const maxKeys = 1024;
 
 /** Largest size of the replies written with a turn, bytes; more are written before it, in pieces of this size. */
-const mostReplyBytes = 8 * 1024 * 1024;
+const maxReplyBytes = 8 * 1024 * 1024;
 
 /** Opens a run's state for writing. @throws EngineError */
 export async function openEngineStore(pool: EnginePool, options: EngineStoreOptions): Promise<EngineStore> {
@@ -112,7 +112,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
     const heard: LateFact[] = [];
     const found = new Set<string>();
     const after = settled;
-    for (const group of groupsOf(keys, mostKeys)) {
+    for (const group of groupsOf(keys, maxKeys)) {
       const rows = await ask<WriterRow>(
         `SELECT ${writerColumns('$3')} FROM promptpress.jobs j WHERE j.run = $1 AND j.key = ANY($2)`,
         group,
@@ -148,9 +148,9 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
   };
   /** Writes the first of many replies before the turn that refers to them. */
   const writeReplies = async (): Promise<void> => {
-    while (replies.bytes > mostReplyBytes) {
+    while (replies.bytes > maxReplyBytes) {
       let bytes = 0;
-      const count = replies.lines.findIndex(({ line }) => (bytes += line.length) > mostReplyBytes);
+      const count = replies.lines.findIndex(({ line }) => (bytes += line.length) > maxReplyBytes);
       const lines = replies.lines.slice(0, Math.max(count, 1));
       await ask(
         `INSERT INTO promptpress.replies SELECT $1, l.segment, l.start, l.line
@@ -282,7 +282,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         return [
           {
             record,
-            ...(mayHear(row, record) ? { sender: row.hold } : {}),
+            ...(mayReceive(row, record) ? { sender: row.lease } : {}),
             ...(lateFact === undefined ? {} : { lateFact }),
           },
         ];

@@ -17,11 +17,11 @@ const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\
 
 /** SQL: writes late facts; known ones stay unchanged. @param facts the expression of their JSON */
 export const noteFacts = (run: string, facts: string): string =>
-  `INSERT INTO promptpress.facts_late AS f (run, key, submitted, hold, task, answer)
-   SELECT ${run}, h.key, h.submitted, h.hold, h.task, h.answer
-   FROM json_to_recordset(${facts}) AS h(key text, submitted bigint, hold text, task text, answer text)
-   ORDER BY h.key, h.submitted, h.hold
-   ON CONFLICT (run, key, submitted, hold) DO UPDATE
+  `INSERT INTO promptpress.facts_late AS f (run, key, submitted, lease, task, answer)
+   SELECT ${run}, h.key, h.submitted, h.lease, h.task, h.answer
+   FROM json_to_recordset(${facts}) AS h(key text, submitted bigint, lease text, task text, answer text)
+   ORDER BY h.key, h.submitted, h.lease
+   ON CONFLICT (run, key, submitted, lease) DO UPDATE
    SET task = coalesce(f.task, excluded.task), answer = coalesce(f.answer, excluded.answer)`;
 
 const isOpen = "k.status IN ('pending', 'submitting', 'running', 'modal', 'saving')";
@@ -88,7 +88,7 @@ const commitFunction = `
           -- The answer to a text call that was taken over is known by now: it is not made again.
           AND NOT (k.status = 'submitting' AND k.unheard IS NOT NULL AND EXISTS (
             SELECT FROM promptpress.facts_late f WHERE f.run = the_run AND f.key = k.key AND f.answer IS NOT NULL
-              AND f.submitted || '/' || f.hold = ANY (string_to_array(k.unheard, ' '))))
+              AND f.submitted || '/' || f.lease = ANY (string_to_array(k.unheard, ' '))))
         RETURNING k.key, k.slice, k.status, k.code, ${each((name) => `k.${name}`)}, j.number,
           k.was_status, k.was_code, ${each((name) => `k.was_${name}`)}
       ), added AS (

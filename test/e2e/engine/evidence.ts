@@ -28,7 +28,7 @@ export async function evidenceOf(
     job: 'SELECT status, step, slice, rev, session, sender, doc FROM promptpress.jobs WHERE key = ANY($1)',
     attempt:
       'SELECT key, slice, rev, number, doc FROM promptpress.attempts WHERE key = ANY($1) ORDER BY key, number',
-    fact: 'SELECT key, submitted, hold, task FROM promptpress.facts_late WHERE key = ANY($1)',
+    fact: 'SELECT key, submitted, lease, task FROM promptpress.facts_late WHERE key = ANY($1)',
     slice:
       'SELECT n, epoch, holder, done, takeovers FROM promptpress.slices WHERE n IN (SELECT slice FROM promptpress.attempts WHERE key = ANY($1))',
   };

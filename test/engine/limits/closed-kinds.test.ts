@@ -25,7 +25,7 @@ describe.skipIf(!hasPostgres)('the work that workers leave of a kind', () => {
       const closings = new ClosedKinds({ pool, run, invocation: 0 });
       closings.begin(at + 1);
       closings.report(() => ({ closed: [kind], cells: 0, openSteps: [] }));
-      await closings.told();
+      await closings.reported();
     }
     return { status: await runStatus(pool, run), end: await endByClosedKinds({ pool, run, invocation: 0 }) };
   }

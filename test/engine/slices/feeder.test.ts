@@ -6,9 +6,9 @@ import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
 import { unpackCells } from '../../../src/engine/slices/cells.ts';
 import { feed, pause, untilDone } from '../../../src/engine/slices/feeder.ts';
-import { holdRun } from '../../../src/engine/slices/lead-hold.ts';
+import { leaseRun } from '../../../src/engine/slices/lead-lease.ts';
 import { beginInvocation, endRun, openRuns, runStatus, stopRun } from '../../../src/engine/slices/runs.ts';
-import { endHold, endSession, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
+import { endLease, endSession, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
   it('feeds nothing once another process leads the run', async () => {
     const run = await engine.run();
     const { invocation } = await beginInvocation(engine.pool, run, { spec: 'spec', epoch: 0, bounds: {} });
-    const lead = await holdRun({ pool: engine.pool, clock: wallClock }, run, 'a run');
+    const lead = await leaseRun({ pool: engine.pool, clock: wallClock }, run, 'a run');
     await feedCells(run, invocation, cells(10));
     expect(await runStatus(engine.pool, run)).toMatchObject({ fed: false, waiting: 0 });
     await lead.close();
@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     await takeSlice(pool, run, 1, session, invocation);
     await takeSlice(pool, run, 2, session, invocation);
     expect(await waiting()).toEqual([{ ...open, waiting: 1 }]);
-    await endHold(pool, run, 1, 1);
+    await endLease(pool, run, 1, 1);
     expect(await waiting()).toEqual([{ ...open, waiting: 2 }]);
     await endSession(pool, session);
     expect(await waiting()).toEqual([{ ...open, waiting: 3 }]);

@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)('the engine', () => {
     const seen: unknown[] = [];
     let run = 0;
     const held = await holding(async () => {
-      const { rows } = await engine.pool.query('SELECT FROM promptpress.holds_over WHERE run = $1', [run]);
+      const { rows } = await engine.pool.query('SELECT FROM promptpress.leases_over WHERE run = $1', [run]);
       seen.push([rows.length, await doneOf(run)]);
     });
     ({ run } = held);

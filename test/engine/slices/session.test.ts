@@ -4,7 +4,7 @@ import { engineError } from '../../../src/engine/postgres/engine-error.ts';
 import type { Connection, EnginePool } from '../../../src/engine/postgres/pool.ts';
 import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
-import { holdRun, silentMs } from '../../../src/engine/slices/lead-hold.ts';
+import { leaseRun, silentMs } from '../../../src/engine/slices/lead-lease.ts';
 import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
 import { beginSession, every, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
 import { openFacts } from '../../../src/engine/state/facts.ts';
@@ -315,22 +315,22 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
           [run],
         )
       ).rows[0]?.until;
-    const first = await holdRun({ pool, clock: time.clock() }, run, 'a');
+    const first = await leaseRun({ pool, clock: time.clock() }, run, 'a');
     const other = await engine.connect();
-    const elsewhere = holdRun({ pool: other, clock: wallClock }, run, 'a');
+    const elsewhere = leaseRun({ pool: other, clock: wallClock }, run, 'a');
     await expect(elsewhere).rejects.toMatchObject({ code: 'state.locked' });
     const before = await untils();
     await time.pass(2000);
     await expect.poll(untils).not.toBe(before);
     // Whoever waits for one that may be gone sees that it is there.
     const waits: number[] = [];
-    const waiting = holdRun({ pool: other, clock: wallClock }, run, 'a', { onWait: (ms) => waits.push(ms) });
+    const waiting = leaseRun({ pool: other, clock: wallClock }, run, 'a', { onWait: (ms) => waits.push(ms) });
     await expect.poll(() => waits.length).toBe(1);
     await first.renew();
     await expect(waiting).rejects.toMatchObject({ code: 'state.locked' });
     expect(waits[0]).toBeLessThanOrEqual(8000);
     await first.close();
-    const second = await holdRun({ pool: other, clock: wallClock }, run, 'a');
+    const second = await leaseRun({ pool: other, clock: wallClock }, run, 'a');
     expect(second.epoch).toBeGreaterThan(first.epoch);
     await second.close();
   });
@@ -339,11 +339,11 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const { pool } = engine;
     const run = await engine.run();
     const former = await engine.connect();
-    const died = await holdRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
+    const died = await leaseRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
     const end =
       "UPDATE promptpress.runs SET lead_until = clock_timestamp() + interval '600 ms' WHERE run = $1";
     await pool.query(end, [run]);
-    const next = await holdRun({ pool, clock: wallClock }, run, 'a', { onWait: () => undefined });
+    const next = await leaseRun({ pool, clock: wallClock }, run, 'a', { onWait: () => undefined });
     expect(await died.renew()).toBe(false);
     expect(former.troubles.lost).toMatchObject({ code: 'state.locked' });
     await died.close();
@@ -366,7 +366,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
   it('a coordinator whose engine has an older state than before ends', async () => {
     const run = await engine.run();
     const pool = await engine.connect();
-    const hold = await holdRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
+    const hold = await leaseRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
     expect(await hold.renew()).toBe(true);
     await engine.pool.query(
       "UPDATE promptpress.runs SET lead_until = lead_until - interval '1 microsecond' WHERE run = $1",
@@ -394,7 +394,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
           return found;
         }),
     };
-    const hold = await holdRun({ pool, clock: time.clock() }, run, 'a');
+    const hold = await leaseRun({ pool, clock: time.clock() }, run, 'a');
     await time.pass(120_000);
     await hold.close();
     renewed.push(120_000);
@@ -409,11 +409,11 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const { pool } = engine;
     const run = await engine.run();
     const former = await engine.connect();
-    const died = await holdRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
+    const died = await leaseRun({ pool: former, clock: new VirtualTime().clock() }, run, 'a');
     await pool.query('UPDATE promptpress.runs SET lead_until = NULL WHERE run = $1', [run]);
-    const next = await holdRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
+    const next = await leaseRun({ pool, clock: new VirtualTime().clock() }, run, 'a');
     await died.close();
-    await expect(holdRun({ pool, clock: wallClock }, run, 'a')).rejects.toMatchObject({
+    await expect(leaseRun({ pool, clock: wallClock }, run, 'a')).rejects.toMatchObject({
       code: 'state.locked',
     });
     await next.close();
@@ -424,7 +424,7 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     const run = await engine.run();
     await addSlices(pool, run, [{ n: 1, cells: '' }]);
     await begin(run, 1);
-    const hold = await holdRun({ pool, clock: wallClock }, run, 'a');
+    const hold = await leaseRun({ pool, clock: wallClock }, run, 'a');
     const time = new VirtualTime();
     const fed = [0, 0];
     const cares = fed.map((_none, at) => {

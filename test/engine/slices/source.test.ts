@@ -12,7 +12,7 @@ import { packCells } from '../../../src/engine/slices/cells.ts';
 import { readLacks } from '../../../src/engine/slices/lacks.ts';
 import { beginSession } from '../../../src/engine/slices/session.ts';
 import { SliceSource } from '../../../src/engine/slices/source.ts';
-import { addSlices, endHold, takeSlice } from '../../../src/engine/state/slices.ts';
+import { addSlices, endLease, takeSlice } from '../../../src/engine/state/slices.ts';
 import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
 import type { ImageFile } from '../../../src/plan/request/image-files.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
@@ -322,7 +322,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
         plan: { resolve: () => [] },
         isOver: () => false,
         // It is known the second time.
-        lackedRoomMs: () => (taken.push(take.mock.calls.length) > 1 ? 0 : undefined),
+        lackedSlotMs: () => (taken.push(take.mock.calls.length) > 1 ? 0 : undefined),
         onHeld: (slices) => held.push(slices),
       },
     );
@@ -355,7 +355,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
         leaseMs,
         plan: { resolve: () => [] },
         isOver: () => false,
-        lackedRoomMs: () => lacked.shift(),
+        lackedSlotMs: () => lacked.shift(),
       },
     );
     const left: number[] = [];
@@ -556,7 +556,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     ];
     await takeSlice(pool, run, 1, dead.session);
     await takeSlice(pool, run, 2, gone.session);
-    await endHold(pool, run, 2, 1);
+    await endLease(pool, run, 2, 1);
     const told: boolean[] = [];
     const orphans = new Orphans({ pool, run, session: worker.session }, () => 0);
     orphans.onChange((areThere) => told.push(areThere));

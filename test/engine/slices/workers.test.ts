@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beginInvocation, openRuns, runStatus, tellWork } from '../../../src/engine/slices/runs.ts';
 import { readWorkers, sliceCounts } from '../../../src/engine/slices/workers.ts';
-import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
+import { endLease, takeSlice } from '../../../src/engine/state/slices.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { type TestEngine, testEngine } from '../state/opened.ts';
 
@@ -37,7 +37,7 @@ describe.skipIf(!hasPostgres)('the workers of a run', () => {
     await pool.query('ANALYZE promptpress.slices');
     const { session } = await engine.worker(run);
     for (const n of [150_001, 150_002]) await takeSlice(pool, run, n, session);
-    await endHold(pool, run, 150_002, 1);
+    await endLease(pool, run, 150_002, 1);
     expect(await readWorkers(pool, run, undefined)).toMatchObject({
       slices: { waiting: 299, held: 1, done: 150_000, fed: false },
       takeovers: 5,

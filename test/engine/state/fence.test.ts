@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { submittedBeside } from '../../../src/engine/state/reader.ts';
-import { endHold, takeSlice } from '../../../src/engine/state/slices.ts';
+import { endLease, takeSlice } from '../../../src/engine/state/slices.ts';
 import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
 import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
 import { textRecord } from '../../rig/jobs.ts';
@@ -259,7 +259,7 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
           ...worker,
           take: async (slice) => (await takeSlice(engine.pool, run, slice, worker.session))?.epoch ?? 0,
           holder: (slice, epoch) => `${worker.session}/${slice}/${epoch}`,
-          end: (slice, epoch) => endHold(engine.pool, run, slice, epoch),
+          end: (slice, epoch) => endLease(engine.pool, run, slice, epoch),
         };
       }),
     );

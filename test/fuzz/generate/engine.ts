@@ -99,7 +99,7 @@ const crowds = [
   `INSERT INTO promptpress.slices (run, n, cells) SELECT 1, 100 + g, s.cells FROM promptpress.slices s, generate_series(1, 500) g WHERE s.n = 1`,
   `INSERT INTO promptpress.redos SELECT run, md5(g::text), g % 4, '' FROM promptpress.runs, generate_series(1, 3000) g`,
   `INSERT INTO promptpress.redos SELECT run, key, 0, 'x' FROM promptpress.jobs`,
-  `INSERT INTO promptpress.facts_late (run, key, submitted, hold, task) SELECT run, key, g, '1/1/1', g::text FROM promptpress.jobs, generate_series(1, 500) g`,
+  `INSERT INTO promptpress.facts_late (run, key, submitted, lease, task) SELECT run, key, g, '1/1/1', g::text FROM promptpress.jobs, generate_series(1, 500) g`,
   `INSERT INTO promptpress.attempts SELECT run, slice, rev, part + g, number, key, task, doc FROM promptpress.attempts, generate_series(1, 500) g`,
   `INSERT INTO promptpress.jobs SELECT run, slice, rev, number + g, session, tokens, assumed, cost, possible, charged_cost, charged_tokens, attempts, unanswered, open, trouble, root, status, md5(key || g), code, slot, step, sender, replace(doc, key, md5(key || g)), said FROM promptpress.jobs, generate_series(1, 500) g`,
   `INSERT INTO promptpress.totals (run, slice, jobs, attempts, status, code) SELECT run, g, -1, 1, 'x' || g, repeat('c', 1000) FROM promptpress.runs, generate_series(1, 1000) g`,

@@ -141,7 +141,7 @@ async function leadToEnd(
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
-        hold,
+        lease: hold,
         ...(flags.detach ? { detach: true } : {}),
       },
       interrupts,

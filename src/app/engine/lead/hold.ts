@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { holdRun, type RunHold } from '../../../engine/slices/lead-hold.ts';
+import { leaseRun, type RunLease } from '../../../engine/slices/lead-lease.ts';
 import { forgetEmptyRun } from '../../../engine/slices/remove.ts';
 import { liveForMs } from '../../../engine/slices/session.ts';
 import { openFacts } from '../../../engine/state/facts.ts';
@@ -38,7 +38,7 @@ export interface LedRun extends HeldRun {
   readonly run: number;
   readonly name: string;
   readonly shown: string;
-  readonly hold: RunHold;
+  readonly hold: RunLease;
   readonly place: SpecPlace;
   /** The last known figures of all workers, for the metrics. */
   readonly seen: { totals: StoreTotals; workersStatus: WorkersStatus | undefined };
@@ -77,7 +77,7 @@ export async function holdOnEngine(checked: CheckedRun): Promise<LedRun> {
   disposables.add(async () => {
     if (!isTaken) await forgetEmptyRun(pool, run).catch(() => undefined);
   });
-  const hold = await holdRun(engine, run, name, {
+  const hold = await leaseRun(engine, run, name, {
     signal: leave,
     onWait: (ms) => io.err(`${waitText(name, ms)}\n`),
   });

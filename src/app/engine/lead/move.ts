@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type S3Address, shownS3Address } from '../../../artifacts/store/s3/address.ts';
-import type { RunHold } from '../../../engine/slices/lead-hold.ts';
+import type { RunLease } from '../../../engine/slices/lead-lease.ts';
 import { closeRun } from '../../../engine/slices/runs.ts';
 import type { EngineFacts } from '../../../engine/state/facts.ts';
 import { artifactPlaceFact } from '../../../report/facts/layout.ts';
@@ -25,7 +25,7 @@ interface Moving {
   readonly engine: OpenEngine;
   readonly run: number;
   readonly shown: string;
-  readonly hold: RunHold;
+  readonly hold: RunLease;
   readonly facts: FactKeeper & EngineFacts;
   /** The run directory. */
   readonly directory: string;

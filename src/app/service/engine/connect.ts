@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { EngineAddress } from '../../../engine/postgres/address.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
-import type { HeardFile } from '../../../engine/slices/heard-file.ts';
+import type { ReceivedFile } from '../../../engine/slices/received-file.ts';
 import type { Clock } from '../../../run/clock.ts';
 import { StateError } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
@@ -20,7 +20,7 @@ export interface OpenEngine {
   readonly pool: EnginePool;
   readonly clock: Clock;
   /** For a worker: the file that keeps answers while the engine is unavailable. */
-  readonly heard?: HeardFile;
+  readonly heard?: ReceivedFile;
 }
 
 /** How a command uses an engine. */
@@ -157,11 +157,11 @@ async function openHeard(
   disposables: Disposables,
   { io }: Context,
 ): Promise<OpenEngine['heard']> {
-  const { HeardFile } = await import('../../../engine/slices/heard-file.ts');
+  const { ReceivedFile } = await import('../../../engine/slices/received-file.ts');
   const folder = join(dirname(trustFile(io.env)), 'heard');
   const warn = (text: string): void => io.err(failureText(`warning: ${text}`));
   try {
-    const heard = new HeardFile(folder, pool, warn, io.machine.clock);
+    const heard = new ReceivedFile(folder, pool, warn, io.machine.clock);
     disposables.add(() => heard.close());
     return heard;
   } catch (error) {

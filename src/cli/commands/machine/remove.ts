@@ -38,9 +38,9 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
       const { io } = context;
       const { engine, run, place, state } = await openEngineTarget('rm', target, context);
       disposables.add(() => state.close());
-      const [{ removeRun }, { holdRun }] = await Promise.all([
+      const [{ removeRun }, { leaseRun }] = await Promise.all([
         import('../../../engine/slices/remove.ts'),
-        import('../../../engine/slices/lead-hold.ts'),
+        import('../../../engine/slices/lead-lease.ts'),
       ]);
       const refuse = (): Error =>
         new StateError('state.locked', `The run ${place.name} is active and cannot be removed.`, {
@@ -57,7 +57,7 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         return exitCodes.ok;
       }
       // Takes the lease of a coordinator, so that no other one starts.
-      const hold = await holdRun(engine, run, place.name).catch((error: unknown) => {
+      const hold = await leaseRun(engine, run, place.name).catch((error: unknown) => {
         throw error instanceof StateError && error.code === 'state.locked' ? refuse() : error;
       });
       disposables.add(() => hold.close());

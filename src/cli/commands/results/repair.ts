@@ -147,8 +147,8 @@ async function holdEngine(
   disposables: Disposables,
   context: Context,
 ): Promise<HeldState> {
-  const [{ holdRun }, { closeRun, runStatus }, { readSharedJob, settleSharedJob }] = await Promise.all([
-    import('../../../engine/slices/lead-hold.ts'),
+  const [{ leaseRun }, { closeRun, runStatus }, { readSharedJob, settleSharedJob }] = await Promise.all([
+    import('../../../engine/slices/lead-lease.ts'),
     import('../../../engine/slices/runs.ts'),
     import('../../../engine/doubts.ts'),
   ]);
@@ -162,7 +162,7 @@ async function holdEngine(
   } = engine;
   const onWait = (ms: number): void =>
     context.io.err(`The process that led the run may be gone: waiting ${Math.ceil(ms / 1000)} s for it.\n`);
-  const hold = await holdRun({ pool, clock }, run, name, { signal: leave, onWait });
+  const hold = await leaseRun({ pool, clock }, run, name, { signal: leave, onWait });
   disposables.add(() => hold.close());
   const { state: stage, fed = false, waiting = 0 } = (await runStatus(pool, run)) ?? {};
   const isOver = stage === 'ended' || (stage === 'open' && fed && waiting === 0);

@@ -17,7 +17,7 @@ export const isLed = 'coalesce(r.lead_until > clock_timestamp(), false)';
 export const isAlive = `(NOT s.over AND s.seen > clock_timestamp() - interval '${silentMs} ms')`;
 
 /** A coordinator's lease of a run. It is renewed until it is closed; everything that a coordinator writes for the run names its epoch. */
-export interface RunHold {
+export interface RunLease {
   /** Greater than the epoch of every earlier coordinator. */
   readonly epoch: number;
   /** Renews the lease. @returns false where another process has taken it since @throws EngineError */
@@ -27,7 +27,7 @@ export interface RunHold {
 }
 
 /** Settings for taking the coordinator lease. */
-export interface HoldSettings {
+export interface LeaseSettings {
   /** Ends the wait for a coordinator that is silent. */
   readonly signal?: AbortSignal;
   /** Called once when the wait for a silent coordinator begins, with its longest duration in ms. Absent: no wait. */
@@ -40,12 +40,12 @@ export interface HoldSettings {
  * @param name of the run, for messages
  * @throws StateError `state.locked` where another process leads the run; EngineError
  */
-export async function holdRun(
+export async function leaseRun(
   { pool, clock }: { readonly pool: EnginePool; readonly clock: Clock },
   run: number,
   name: string,
-  { signal, onWait }: HoldSettings = {},
-): Promise<RunHold> {
+  { signal, onWait }: LeaseSettings = {},
+): Promise<RunLease> {
   for (let first: string | undefined; ; ) {
     const { rows } = await pool.query<{ epoch: number; until: string }>(
       `UPDATE promptpress.runs r SET lead_epoch = lead_epoch + 1, lead_until = ${deadline}
@@ -73,7 +73,7 @@ function held(
   run: number,
   name: string,
   { epoch, until }: { readonly epoch: number; readonly until: string },
-): RunHold {
+): RunLease {
   let known = until;
   const renew = async (): Promise<boolean> => {
     const { rows } = await pool.query<{ until: string; isOlder: boolean }>(

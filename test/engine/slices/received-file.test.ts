@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { engineError } from '../../../src/engine/postgres/engine-error.ts';
-import { HeardFile } from '../../../src/engine/slices/heard-file.ts';
+import { ReceivedFile } from '../../../src/engine/slices/received-file.ts';
 import { engineReader } from '../../../src/engine/state/reader.ts';
 import type { ReplyLine } from '../../../src/engine/state/reply-lines.ts';
 import { takeSlice } from '../../../src/engine/state/slices.ts';
@@ -27,7 +27,9 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
 
   /** Each process has connections of its own, and these listeners. */
   async function processes(): Promise<{
-    readonly open: (say?: (text: string) => void) => Promise<{ heard: HeardFile; pool: TestEngine['pool'] }>;
+    readonly open: (
+      say?: (text: string) => void,
+    ) => Promise<{ heard: ReceivedFile; pool: TestEngine['pool'] }>;
     folder: string;
   }> {
     const folder = mkdtempSync(join(tmpdir(), 'heard-'));
@@ -36,7 +38,7 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
       folder,
       open: async (say = () => undefined) => {
         const pool = await engine.connect({ clock: { ...wallClock, now: () => now } });
-        return { pool, heard: new HeardFile(folder, pool, say, { now: () => now }) };
+        return { pool, heard: new ReceivedFile(folder, pool, say, { now: () => now }) };
       },
     };
   }

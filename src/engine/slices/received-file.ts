@@ -12,7 +12,7 @@ import { noteLateFacts } from './late-facts.ts';
 import type { WorkerSession } from './session.ts';
 
 /** Largest size of the results that a process keeps, bytes: about its requests in flight. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** Age up to which a file without a table may still be in use by the process that created it, ms. */
 const youngMs = 60_000;
@@ -43,7 +43,7 @@ interface Noted {
  * Keeps one process's results of paid requests while its engine is unavailable: first in memory, after a moment on this machine's disk,
  * readable only by its user. If the process dies before it could write them to the engine, the next process of this user does.
  */
-export class HeardFile {
+export class ReceivedFile {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #file: string;
@@ -138,7 +138,7 @@ export class HeardFile {
         // An earlier fact may have stored the same line: it is stored once.
         for (const { segment, start, line } of lines)
           bytes += Buffer.byteLength(line) * put.run(run, segment, start, line);
-        if (this.#bytes + bytes > mostBytes) throw new Error('there is room for 64 MB');
+        if (this.#bytes + bytes > maxBytes) throw new Error('there is room for 64 MB');
         return bytes;
       });
     } catch (error) {
