@@ -1,10 +1,8 @@
-/**
- * The words in which services of the family differ (gateway 1.2). The sandbox keeps its own map of them, so that a client with a wrong name meets a service that does not know it.
- */
+/** The names in which gateways of the family differ (gateway 1.2), kept apart from the client's, so that wrong names are refused. */
 export interface SandboxNames {
   /** First path segment of the image workflow: `img` in `/img/submit/imagine`. */
   readonly path: string;
-  /** Path prefix that asks for relax mode; empty: there is none, as relax is what no prefix means. */
+  /** Path prefix that asks for relax mode; empty: only a path without prefix does. */
   readonly relaxPrefix: string;
   /** Path prefix that asks for fast mode: `img-fast` in `/img-fast/img/submit/imagine`. */
   readonly fastPrefix: string;
@@ -21,21 +19,21 @@ export interface SandboxNames {
   readonly botTypes: readonly [string, string];
   /** `error.type` of the error envelope (gateway 8.1). */
   readonly errorType: string;
-  /** Keys of the `tools` entries for search and maps grounding; either spelling of them is understood. */
+  /** Keys of the `tools` entries for search and maps grounding, in snake case or camel case. */
   readonly searchTool: string;
   readonly mapsTool: string;
-  /** The header besides `Authorization` that the native text endpoint takes a key in (gateway 1.4). */
+  /** The second header for the key at the native text endpoint (gateway 1.4). */
   readonly keyHeader: string;
-  /** The header besides `Authorization` that image paths take a key in; empty: none (gateway 1.4). */
+  /** The second header for the key on image paths; empty: none (gateway 1.4). */
   readonly imageKeyHeader: string;
   /**
-   * Whether requests are taken that clients of the midjourney-proxy family send beyond the contract (gateway 2.1, 1.4): an
-   * imagine without botType, the key in `imageKeyHeader` or `?key=`, paths of the family alone.
+   * Whether the sandbox accepts requests beyond the contract that clients of the midjourney-proxy family send (gateway 2.1, 1.4): an
+   * imagine without botType, the key in `imageKeyHeader` or `?key=`, the family's additional paths.
    */
   readonly familyClients: boolean;
 }
 
-/** The words of the preset `neutral`. */
+/** The names of the preset `neutral`. */
 export const neutralNames: SandboxNames = {
   path: 'img',
   relaxPrefix: '',
@@ -52,7 +50,7 @@ export const neutralNames: SandboxNames = {
   familyClients: false,
 };
 
-/** The words that gateways of the midjourney-proxy family use. */
+/** The names that gateways of the midjourney-proxy family use. */
 export const midjourneyProxyNames: SandboxNames = {
   path: 'mj',
   relaxPrefix: 'mj-relax',

@@ -1,8 +1,8 @@
-/** What gateways of the family do beyond the contract, one name for each, with the words of help. */
+/** The differences of gateways from the contract that are on or off, with their help texts. */
 export const quirkWords = {
-  /** The task of a modal that was answered (gateway 4.6). */
+  /** Gateway 4.6. */
   'modal-linger': 'a task that got its modal shows MODAL until the work is done',
-  /** A click that asks for remix is refused with code 4 (gateway 5.5). */
+  /** Refused with code 4 (gateway 5.5). */
   'no-remix': 'the account has no remix: clicks that ask for it are refused',
   'ignore-remix': 'remix is dropped on the way: no modal opens, and the earlier prompt is used',
   /** Gateway 3.3. */
@@ -16,7 +16,7 @@ export const quirkWords = {
   bookmarks: 'a single image has a ❤️, which answers with the task that it is pressed on',
   /** Gateway 5.4. */
   'manual-animate': 'a single image has Manual High and Low Motion, which ask for a prompt',
-  /** Else a working task already shows an imageUrl, of a blurred preview (gateway 4.7). */
+  /** Without it, a working task has the link of a blurred preview (gateway 4.7). */
   'no-previews': 'a task that works shows no image yet',
   /** Gateway 4.2. */
   'state-words': 'states are in other words: success, FAILED, CANCELED, QUEUED',
@@ -35,7 +35,7 @@ export const quirkWords = {
   deduplicate: 'an imagine that exists already is answered with code 21 and that task',
   /** Gateway 1.5. */
   'no-account-modes': 'accountFilter is ignored: its modes choose no speed',
-  /** Those paths answer 404 (gateway 4.1). */
+  /** Lists answer 404 (gateway 4.1). */
   'no-listing': 'tasks cannot be listed',
   /** Gateway 3.5. */
   'two-rows': 'lists show a task that its modal continued (--modal-task same) twice: as it is, and in MODAL',
@@ -62,7 +62,7 @@ export const quirkWords = {
   'snake-case': 'native texts have their members in snake case, and numbers for finish reasons',
 } as const;
 
-/** A way of a gateway that is either there or not. */
+/** A difference from the contract that is on or off. */
 export type Quirk = keyof typeof quirkWords;
 
 export const quirkNames = Object.keys(quirkWords) as readonly Quirk[];

@@ -8,27 +8,24 @@ import { Service } from './http/service.ts';
 import { neutralNames, type SandboxNames } from './names.ts';
 import { completeSettings, type SandboxSettings } from './settings.ts';
 import { Admission } from './tasks/admission.ts';
-import { type DeskParts, TaskDesk } from './tasks/desks/desk.ts';
-import { EntryDesk } from './tasks/desks/entry-desk.ts';
-import { ModalDesk } from './tasks/desks/modal-desk.ts';
 import { MemoryBook, type TaskBook } from './tasks/store/book.ts';
 import { DiskBook } from './tasks/store/disk-book.ts';
 import { TextDesk } from './text/desk.ts';
 
-/** How a sandbox is started. */
+/** The options of {@link startSandbox}. */
 export interface SandboxOptions {
-  /** Default 0: any free one. */
+  /** The port on 127.0.0.1; default 0: any free one. */
   readonly port?: number;
-  /** Default: the neutral words (gateway 1.2). */
+  /** The names of paths, fields and headers; default: the neutral ones (gateway 1.2). */
   readonly names?: SandboxNames;
-  /** A folder that keeps the tasks on disk, so that a sandbox started on it later continues them; default: memory only. */
+  /** A folder for the tasks, with which a later sandbox continues them; default: memory only. */
   readonly state?: string;
   /** The only key that is accepted. */
   readonly apiKey: string;
   readonly settings?: Partial<SandboxSettings>;
-  /** The clock that tasks age by, in unix ms; default: the wall clock. */
+  /** The clock of the tasks, in unix ms; default: the wall clock at the start, then a clock that nobody sets. */
   readonly now?: () => number;
-  /** Decides which requests meet faults of a probability; default `sandbox`. */
+  /** Seed of the faults with a probability; default `sandbox`. */
   readonly seed?: string;
 }
 
@@ -36,7 +33,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** The base address, for example `http://127.0.0.1:40123`. */
   readonly url: string;
-  /** What was counted since the start; also at GET /sandbox/counters. */
+  /** The counts since the start; also at GET /sandbox/counters. */
   counters(): SandboxCounters;
   /** The newest requests, oldest first; also at GET /sandbox/requests. */
   requests(): readonly LoggedRequest[];
@@ -45,14 +42,14 @@ export interface Sandbox {
 }
 
 /**
- * Starts the image workflow and the text endpoints (gateway 1.1) on 127.0.0.1 (and nowhere else), with the web host that its redirects
- * lead to on a second port.
- * @throws RangeError for a setting out of range, Error when the port is taken or the state folder cannot be held
+ * Starts a local service with the image workflow and the text endpoints (gateway 1.1) on 127.0.0.1, and the web host of its redirects on
+ * a second port.
+ * @throws RangeError for a setting out of range, Error if the port is taken or the state folder cannot be locked
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = completeSettings(options.settings);
   const names = options.names ?? neutralNames;
-  // What tasks take is no matter of a clock that somebody sets.
+  // A change of the system clock must not end or delay tasks.
   const start = Date.now() - performance.now();
   const now = options.now ?? (() => Math.floor(start + performance.now()));
   const seed = options.seed ?? 'sandbox';
@@ -67,9 +64,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (bytes === undefined) throw new Error(`the image ${sha256} is not kept any more`);
     return bytes;
   });
-  const desks: DeskParts = { book, settings, names, now, admission: new Admission(book, settings, now) };
   const closing = new AbortController();
-  // Each response that is on its way listens for the end: as many as there are, not a leak.
+  // Each response in flight has a listener: as many as there are responses, not a leak.
   setMaxListeners(0, closing.signal);
   const ports = { service: 0, site: 0 };
   const service = new Service({
@@ -79,9 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     seed,
     now,
     book,
-    desk: new TaskDesk(desks),
-    modals: new ModalDesk(desks),
-    entries: new EntryDesk(desks),
+    admission: new Admission(book, settings, now),
     texts: new TextDesk({ settings, names, studio }),
     studio,
     ledger,
@@ -121,7 +115,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** An open server on 127.0.0.1. */
+/** A listening server on 127.0.0.1. */
 interface Listening {
   readonly port: number;
   /** Cuts every connection and frees the port. */
@@ -129,8 +123,7 @@ interface Listening {
 }
 
 /**
- * Opens an HTTP server on 127.0.0.1 that a slow or hostile client cannot hold: headers and whole requests have
- * deadlines, connections a number.
+ * Opens an HTTP server on 127.0.0.1 with time-outs for headers and requests, and a bound on connections.
  * @throws the listening error, for example EADDRINUSE
  */
 async function listen(port: number, listener: RequestListener): Promise<Listening> {

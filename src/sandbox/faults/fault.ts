@@ -1,6 +1,6 @@
 import { unitOf } from '../seeded.ts';
 
-/** The submissions of gateway 2.1; the old forms of a click, and shorten (gateway 2.1). */
+/** The submissions of gateway 2.1, with the old forms of a click. */
 export const submissionRoutes = [
   'imagine',
   'action',
@@ -15,11 +15,10 @@ export const submissionRoutes = [
 ] as const;
 
 /** Whether a route is a submission. */
-export function isSubmit(name: string): name is (typeof submissionRoutes)[number] {
-  return submissionRoutes.some((submit) => submit === name);
-}
+export const isSubmit = (name: string): name is (typeof submissionRoutes)[number] =>
+  submissionRoutes.some((submit) => submit === name);
 
-/** Which requests a fault meets: `submit` is every submission of image work, `text` generate and chat, `any` every route of the service. */
+/** The routes that a fault can name: `submit` is every submission of images, `text` generate and chat, `any` every route. */
 export const faultRoutes = [
   ...submissionRoutes,
   'submit',
@@ -36,7 +35,7 @@ export const faultRoutes = [
 
 type FaultRoute = (typeof faultRoutes)[number];
 
-/** What goes wrong. `after` means after the request was carried out: the client cannot know that it was. */
+/** What goes wrong with a request. `after`: its work was done, but the response does not say so. */
 export type FaultEffect =
   /** An error status with its envelope (gateway 8.2); `retryAfter` in seconds. */
   | {
@@ -45,41 +44,41 @@ export type FaultEffect =
       readonly after: boolean;
       readonly retryAfter?: number;
     }
-  /** Waits before the request is looked at. */
+  /** Waits before the request is read. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** Sends the answer's body in pieces over this time. */
+  /** Sends the body of the response in pieces over this time. */
   | { readonly kind: 'drip'; readonly ms: number }
-  /** Cuts the connection instead of an answer. */
+  /** Cuts the connection instead of a response. */
   | { readonly kind: 'reset'; readonly after: boolean }
-  /** Answers with what is no HTTP, as a wrong port does: a line of a mail server, an alert of TLS, the settings of HTTP/2. */
+  /** Answers in another protocol, as a wrong port does: a line of a mail server, an alert of TLS, the settings of HTTP/2. */
   | { readonly kind: 'no-http'; readonly speaks: 'mail' | 'tls' | 'http2' }
-  /** Promises the whole body and cuts the connection in its middle; a stream is cut there too. */
+  /** Cuts the connection in the middle of the body, whose whole length was announced, or of a stream. */
   | { readonly kind: 'truncate' }
   /** A web page with status 200 (gateway 8.3). */
   | { readonly kind: 'html' }
   /** 301 to the web host (gateway 8.3). */
   | { readonly kind: 'redirect' }
-  /** Submit only: the answer is the 400 with code 5 that hides a time-out (gateway 3.3); after: the task is made. */
+  /** Submit only: answers with the 400 and code 5 that hide a time-out (gateway 3.3). */
   | { readonly kind: 'hidden-timeout'; readonly after: boolean }
   /** 500 with code `invalid_request`, which must not be retried (gateway 8.4). */
   | { readonly kind: 'invalid-request' }
   /** A refusal in the words of a gateway of the family. */
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
-  /** Fetch only: what is wrong with the links of a finished task. */
+  /** Fetch only: gives wrong links of a finished task. */
   | { readonly kind: 'link'; readonly link: LinkFault }
-  /** Fetch only: the status of a task that is not finished, in a word that nobody has described. */
+  /** Fetch only: gives an unfinished task a status that no documentation names. */
   | { readonly kind: 'status-word'; readonly word: string }
-  /** Every task that was made before is forgotten, as by a proxy that was started anew. */
+  /** Forgets every earlier task, as a restarted proxy does. */
   | { readonly kind: 'forget' }
-  /** Image only: a page for browsers with status 403 (`cf-mitigated`). */
+  /** Image only: answers with a challenge page for browsers and status 403 (`cf-mitigated`). */
   | { readonly kind: 'challenge' }
-  /** Image only: a JPEG without its lower half, whose length and end mark are right. */
+  /** Image only: sends a JPEG without its lower half, with the right length and end mark. */
   | { readonly kind: 'half-jpeg' }
-  /** Image only: JSON with this status in place of the file (gateway 4.7). */
+  /** Image only: answers with JSON and this status (gateway 4.7). */
   | { readonly kind: 'json'; readonly status: number }
   /**
-   * Action only: the parent's state is wrong or its task missing, and right the next time: in the gateway's words, or the
-   * proxy's two (gateway 3.5, 5.6). `button`: its customId is refused as outdated, with a bare 400.
+   * Action only: refuses the click because its parent is not ready, in the words of the gateway or of a proxy (gateway 3.5, 5.6).
+   * `button`: refuses the customId as outdated, with a bare 400.
    */
   | { readonly kind: 'not-ready'; readonly words: 'gateway' | 'status' | 'missing' | 'button' }
   /** Submit only: HTTP 200 with this code and no task, or 429 with 30 (gateway 3.2). */
@@ -91,14 +90,14 @@ export type FaultEffect =
   /** Submit only: the task is made and fails with this reason. */
   | { readonly kind: 'fail'; readonly reason: string };
 
-/** When a fault strikes, counted over the requests that it could meet. */
+/** When a fault strikes, counted over the requests of its route. */
 export type FaultTiming =
   | { readonly kind: 'probability'; readonly share: number }
   | { readonly kind: 'every'; readonly count: number }
   | { readonly kind: 'first'; readonly count: number }
   | { readonly kind: 'at'; readonly number: number };
 
-/** One fault on demand. `text` is how it was written, for messages and the request log. */
+/** A fault that somebody asked for. `text` is how it was written, for messages and the request log. */
 export interface Fault {
   readonly route: FaultRoute;
   readonly effect: FaultEffect;
@@ -106,7 +105,7 @@ export interface Fault {
   readonly text: string;
 }
 
-/** The routes that alone can have an effect; undefined where every one can. */
+/** Returns the only routes on which an effect is possible, or undefined for all routes. */
 export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | 'image' | undefined {
   switch (effect.kind) {
     case 'code':
@@ -130,17 +129,14 @@ export function routesOf(effect: FaultEffect): 'submit' | 'action' | 'fetch' | '
 }
 
 /**
- * `loopback`: of a gateway that was not told its own address; `path`: of one whose own address is empty (gateway 4.7). `stale-videos`:
- * the links of `videoUrls` have expired, and `videoUrl` has not.
+ * Wrong links. `loopback` and `path` come from gateways whose own address is not set or empty (gateway 4.7). `stale-videos`: the links
+ * of `videoUrls` have expired, `videoUrl` works.
  */
 export const linkFaults = ['expired', 'foreign', 'missing', 'loopback', 'path', 'stale-videos'] as const;
 
 type LinkFault = (typeof linkFaults)[number];
 
-/**
- * Decides which faults strike. Each fault counts the requests it could meet, and strikes by that count and the seed
- * alone: the same sequence of requests meets the same faults.
- */
+/** Decides which faults strike, by the number of requests so far and the seed: the same sequence of requests meets the same faults. */
 export class FaultDeck {
   readonly #faults: readonly Fault[];
   readonly #seed: string;
@@ -152,7 +148,7 @@ export class FaultDeck {
     this.#counts = faults.map(() => 0);
   }
 
-  /** The faults that this request meets, in the order they were given; none where its route has no name. */
+  /** Returns the faults that strike the next request of a route, in the order in which they were given; none for the route `''`. */
   draw(route: string): readonly Fault[] {
     if (route === '') return [];
     return this.#faults.filter((fault, index) => {
@@ -190,7 +186,7 @@ function strikes({ when }: Fault, number: number, draw: string): boolean {
   }
 }
 
-/** Reasons for which tasks of the family fail, by the names that marks and faults use (gateway 4.8). */
+/** The `failReason` texts of the family, by the names that marks and faults use (gateway 4.8). */
 export const failReasons: Readonly<Record<string, string>> = {
   'invalid-parameter': '[Invalid parameter] Invalid value provided for argument',
   'banned-prompt': '[Banned prompt detected] The prompt is not allowed',
@@ -222,11 +218,11 @@ export const failReasons: Readonly<Record<string, string>> = {
   'upload-failed': '上传图片到discord失败',
 };
 
-/** A refusal in words that mean more than its status. */
+/** A refusal whose words mean more than its status. */
 interface Refusal {
   readonly status: number;
   readonly body: object;
-  /** The request was carried out all the same. */
+  /** The work was done all the same. */
   readonly after?: true;
 }
 
@@ -242,6 +238,28 @@ const envelope = (status: number, message: string, type = 'new_api_error', code 
   status,
   body: { error: { message, type, code } },
 });
+
+/** The statuses that a fault can answer with, and the messages of their error envelopes (gateway 8.2). */
+export const statusTexts: ReadonlyMap<number, string> = new Map([
+  [400, 'the request was not accepted'],
+  [401, 'invalid token'],
+  [403, 'the request was blocked'],
+  [404, 'not found'],
+  [408, 'request timeout'],
+  [410, 'gone'],
+  [413, 'request entity too large'],
+  [425, 'too early'],
+  [429, 'rate limit reached, please try again later'],
+  [500, 'internal server error'],
+  [502, 'bad gateway'],
+  [503, 'the service is temporarily unavailable'],
+  [504, 'gateway timeout'],
+  [520, 'the origin returned an unknown error'],
+  [521, 'the origin is down'],
+  [522, 'connection timed out'],
+  [523, 'the origin is unreachable'],
+  [524, 'a timeout occurred'],
+]);
 
 /** Refusals of gateways and proxies of the family, by the names that faults use (gateway 3.2, 3.3, 8.4). */
 export const refusals: Readonly<Record<string, Refusal>> = {

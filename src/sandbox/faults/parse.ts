@@ -7,22 +7,21 @@ import {
   linkFaults,
   refusals,
   routesOf,
+  statusTexts,
   submissionRoutes,
 } from './fault.ts';
 
-/** The outcome of reading a fault: it, or a sentence that says what is wrong with the text. */
+/** A fault that was read, or a sentence that says what is wrong with its text. */
 export type ParsedFault =
   | { readonly ok: true; readonly value: Fault }
   | {
       readonly ok: false;
       readonly error: string;
-      /** What can stand there, a line each. */
+      /** Everything that can be written, in lines. */
       readonly hint?: string;
     };
 
-const statuses = new Set([
-  400, 401, 403, 404, 408, 410, 413, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524,
-]);
+const statusList = [...statusTexts.keys()].join(', ');
 
 const usage =
   'expected route:fault[=detail][:when], for example submit:429=2:10%, fetch:latency=300ms, image:truncate:every-5';
@@ -34,8 +33,8 @@ const effectWords =
   'json=<status>, challenge or half-jpeg';
 
 /**
- * Reads a fault as the command line gives it: `route:fault[=detail][:when]`, where when is `10%`, `0.1`, `every 5`,
- * `first 3` or `at 4` (or with a dash: `at-4`); without it the fault always strikes.
+ * Reads a fault of the command line: `route:fault[=detail][:when]`. `when` is `10%`, `0.1`, `every 5`, `first 3` or `at 4` (or with
+ * a dash: `at-4`); without it the fault always strikes.
  */
 export function parseFault(text: string): ParsedFault {
   const fail = (error: string): ParsedFault => ({ ok: false, error: `fault ${text}: ${error}` });
@@ -78,7 +77,7 @@ export function parseFault(text: string): ParsedFault {
   return { ok: true, value: { route, effect, when, text } };
 }
 
-/** Undefined where the text is no timing at all; a sentence where it is one that cannot be. */
+/** Reads when a fault strikes. Returns undefined if the text is not a timing, and a sentence if its numbers are impossible. */
 function readTiming(text: string): FaultTiming | string | undefined {
   const [, word, digits] = /^(every|first|at)[ -](\d{1,9})$/.exec(text) ?? [];
   if (word !== undefined) {
@@ -103,7 +102,7 @@ function readEffect(text: string): FaultEffect | string {
   const [, digits, after] = /^(\d{3})(-after)?$/.exec(word) ?? [];
   if (digits !== undefined) {
     const status = Number(digits);
-    if (!statuses.has(status)) return `expected one of the statuses ${[...statuses].join(', ')}`;
+    if (!statusTexts.has(status)) return `expected one of the statuses ${statusList}`;
     if (detail !== undefined && !/^\d{1,6}$/.test(detail))
       return `Retry-After: expected seconds, got ${detail}`;
     return {
@@ -137,8 +136,12 @@ function readEffect(text: string): FaultEffect | string {
       if (detail === 'status' || detail === 'missing' || detail === 'button')
         return { kind: 'not-ready', words: detail };
       return 'not-ready: expected status, missing or button, or nothing';
-    case 'link':
-      return linkFaultOf(detail);
+    case 'link': {
+      const link = linkFaults.find((known) => known === detail);
+      return link === undefined
+        ? `link: expected ${linkFaults.slice(0, -1).join(', ')} or ${linkFaults.at(-1)}`
+        : { kind: 'link', link };
+    }
     case 'no-http':
       if (detail === undefined || detail === 'tls' || detail === 'http2')
         return { kind: 'no-http', speaks: detail ?? 'mail' };
@@ -149,41 +152,30 @@ function readEffect(text: string): FaultEffect | string {
         : { kind: 'status-word', word: detail };
     case 'json': {
       const status = Number(detail ?? 200);
-      if (status !== 200 && !statuses.has(status))
-        return `json: expected 200 or one of ${[...statuses].join(', ')}`;
+      if (status !== 200 && !statusTexts.has(status)) return `json: expected 200 or one of ${statusList}`;
       return { kind: 'json', status };
     }
     default:
-      break;
-  }
-  if (detail !== undefined) return `expected ${effectWords}`;
-  switch (word) {
-    case 'hidden-timeout':
-      return { kind: 'hidden-timeout', after: true };
-    case 'hidden-timeout-before':
-      return { kind: 'hidden-timeout', after: false };
-    case 'reset-before':
-      return { kind: 'reset', after: false };
-    case 'reset-after':
-      return { kind: 'reset', after: true };
-    case 'truncate':
-    case 'html':
-    case 'redirect':
-    case 'invalid-request':
-    case 'cancel':
-    case 'stuck':
-    case 'forget':
-    case 'challenge':
-    case 'half-jpeg':
-      return { kind: word };
-    default:
-      return `expected ${effectWords}`;
+      return (detail === undefined && plainEffects.get(word)) || `expected ${effectWords}`;
   }
 }
 
-function linkFaultOf(detail: string | undefined): FaultEffect | string {
-  const link = linkFaults.find((known) => known === detail);
-  return link === undefined
-    ? `link: expected ${linkFaults.slice(0, -1).join(', ')} or ${linkFaults.at(-1)}`
-    : { kind: 'link', link };
-}
+const plainEffects = new Map<string, FaultEffect>([
+  ['hidden-timeout', { kind: 'hidden-timeout', after: true }],
+  ['hidden-timeout-before', { kind: 'hidden-timeout', after: false }],
+  ['reset-before', { kind: 'reset', after: false }],
+  ['reset-after', { kind: 'reset', after: true }],
+  ...(
+    [
+      'truncate',
+      'html',
+      'redirect',
+      'invalid-request',
+      'cancel',
+      'stuck',
+      'forget',
+      'challenge',
+      'half-jpeg',
+    ] as const
+  ).map((kind): [string, FaultEffect] => [kind, { kind }]),
+]);

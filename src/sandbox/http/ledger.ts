@@ -1,46 +1,46 @@
 import { modalSum, totalOf, type Usage } from '../text/models.ts';
 
-/** One request, as the log keeps it. No header and no body is kept. */
+/** A request in the log, without its headers and body. */
 export interface LoggedRequest {
-  /** Counts from 1. */
+  /** Position of the request, from 1. */
   readonly number: number;
   /** Unix ms, by the sandbox's clock. */
   readonly at: number;
   readonly requestId: string;
   readonly method: string;
-  /** Without its query, at most 200 characters. */
+  /** The path without its query, at most 200 characters. */
   readonly path: string;
-  /** Route name, or `unknown`. */
+  /** Name of the route, or `unknown`. */
   readonly route: string;
-  /** The HTTP status; 0 where the connection was cut instead. */
+  /** The HTTP status; 0 if the connection was cut. */
   readonly status: number;
-  /** The task that it made or asked for. */
+  /** The task that the request made or named. */
   readonly taskId?: string;
-  /** The model that answered in text, or was asked to. */
+  /** The model of a text request. */
   readonly model?: string;
-  /** The faults that struck it, as they were written. */
+  /** The faults that struck the request, as they were written. */
   readonly faults?: readonly string[];
 }
 
-/** What the sandbox has counted since it started. */
+/** Counts of the sandbox since its start. */
 export interface SandboxCounters {
-  /** By route and status; status `0` is a connection cut by a fault. */
+  /** Requests by route and status; status `0` is a connection that a fault cut. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Tasks made, in all and by action. */
+  /** New tasks, in all and by action. */
   readonly tasks: { readonly made: number; readonly byAction: Readonly<Record<string, number>> };
-  /** Requests that made more than one task: what a client must answer for. Tasks beyond the first, and the requests. */
+  /** Requests that made more than one task, a mistake of the client: the tasks beyond the first, and the requests. */
   readonly repeated: { readonly tasks: number; readonly requests: readonly RepeatedRequest[] };
-  /** Modals that were answered, and second answers to the same one, which were refused. */
+  /** Answered modals, and second answers to the same modal, which were refused. */
   readonly modals: { readonly answered: number; readonly repeated: number };
-  /** Text replies, in all and by model: the sums that a run must reach. */
+  /** Text replies, in all and by model. The counts of a run must be equal. */
   readonly text: TextCount & {
     readonly byModel: Readonly<Record<string, TextCount>>;
-    /** Replies that were made and never sent, or not to their end: `tokens` is the part that was not sent. */
+    /** Replies that were not sent, or not to their end; `tokens` counts the part that was not sent. */
     readonly untold: TextCount;
   };
 }
 
-/** Text replies and the tokens that the client was informed of. */
+/** Text replies and the tokens whose counts the client received. */
 export interface TextCount {
   readonly answers: number;
   readonly tokens: TokenCount;
@@ -51,7 +51,7 @@ export type TokenCount = Readonly<
   Record<'prompt' | 'cached' | 'candidates' | 'thoughts' | 'tool' | 'total', number>
 >;
 
-/** Equal submissions that each made a task. */
+/** A submission that was repeated and made a task each time. */
 export interface RepeatedRequest {
   /** The description of the first such task, for example `/imagine a fox`. */
   readonly description: string;
@@ -79,7 +79,7 @@ const grown = (count: TextCount | undefined, tokens: TokenCount): TextCount => (
   tokens: combine(count?.tokens ?? noTokens, tokens, 1),
 });
 
-/** Submissions that are recognised as different; beyond this number the oldest are forgotten. */
+/** Number of remembered submissions, beyond which the oldest are forgotten. */
 const submissionLimit = 100_000;
 
 /** Counts every request and keeps the newest ones. */

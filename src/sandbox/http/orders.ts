@@ -16,10 +16,10 @@ import type {
   VideoOrder,
 } from '../tasks/submission.ts';
 
-/** A JSON object as it came. */
+/** An unchecked JSON object. */
 export type OrderMembers = Readonly<Record<string, unknown>>;
 
-/** A body that is malformed (gateway 8.2); `refused`: one that the service understands and refuses with code 4. */
+/** The error of a malformed body (gateway 8.2). `refused`: the body is well-formed, but the service refuses it with code 4. */
 export class OrderError extends Error {
   readonly refused: boolean;
 
@@ -49,7 +49,7 @@ export function readMembers(bytes: Buffer): OrderMembers {
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 
-/** A text; empty where it is absent. */
+/** Reads a text; absent: empty. */
 function textOf(members: OrderMembers, name: string): string {
   const value = members[name] ?? '';
   return typeof value === 'string' ? value : wrong(`${name}: expected a string, got ${kindOf(value)}`);
@@ -60,7 +60,7 @@ function requiredText(members: OrderMembers, name: string): string {
   return text.trim() === '' ? wrong(`${name} is required`) : text;
 }
 
-/** One of several words or numbers; where it is absent, the usual one. */
+/** Reads one of several words or numbers; absent: `usual`. */
 function oneOf<const T extends string | number>(
   members: OrderMembers,
   name: string,
@@ -88,7 +88,6 @@ function dataUris(members: OrderMembers): readonly string[] {
   return list;
 }
 
-/** The botType; where it is absent, the ordinary one. */
 function botTypeOf(members: OrderMembers, names: SandboxNames): string {
   const value = textOf(members, 'botType') || names.botTypes[0];
   if (!names.botTypes.includes(value))
@@ -96,7 +95,7 @@ function botTypeOf(members: OrderMembers, names: SandboxNames): string {
   return value;
 }
 
-/** `state`, `notifyHook` and `accountFilter`: limits of gateway 2.2. */
+/** Checks `state`, `notifyHook` and `accountFilter` against the limits of gateway 2.2. */
 function commonFields(members: OrderMembers): CommonOrder {
   const state = members['state'] ?? '';
   if (typeof state !== 'string' || state.length > 255)
@@ -112,7 +111,7 @@ function commonFields(members: OrderMembers): CommonOrder {
   return { state };
 }
 
-/** The speed that accountFilter.modes asks for; its order is the preference (gateway 1.5). */
+/** Returns the preferred speed of accountFilter.modes, which is the first (gateway 1.5). */
 export function filteredSpeed(members: OrderMembers): TaskSpeed | undefined {
   const filter = members['accountFilter'];
   const modes = typeof filter === 'object' && filter !== null ? (filter as OrderMembers)['modes'] : undefined;
@@ -121,9 +120,9 @@ export function filteredSpeed(members: OrderMembers): TaskSpeed | undefined {
   return known.find((speed) => speed.toUpperCase() === first);
 }
 
-// What follows checks the bodies of submissions (gateway 2.3 to 2.6). Each throws an OrderError.
+// The following functions check the bodies of submissions (gateway 2.3 to 2.6). Each throws an OrderError.
 
-/** An imagine, and its image prompts as they came. */
+/** Checks an imagine. Its image prompts stay unread. */
 export function imagineOrder(
   members: OrderMembers,
   names: SandboxNames,
@@ -141,7 +140,7 @@ export const actionOrder = (members: OrderMembers): ActionOrder => ({
   ...commonFields(members),
 });
 
-/** A modal: what it needs besides depends on the task. */
+/** Checks the answer to a modal, as far as that does not depend on the task. */
 export const modalOrder = (members: OrderMembers): ModalOrder => ({
   taskId: requiredText(members, 'taskId'),
   prompt: textOf(members, 'prompt'),
@@ -149,13 +148,13 @@ export const modalOrder = (members: OrderMembers): ModalOrder => ({
   ...commonFields(members),
 });
 
-/** The presses that the old form of a click has words for; the second word of a `simple-change` begins as they do. */
+/** The actions of the old form of a click. The second word of a `simple-change` begins with the same letter. */
 const actions = ['UPSCALE', 'VARIATION', 'REROLL'] as const;
 
 const pressOf = (action: (typeof actions)[number], index: number): ChangeOrder['press'] =>
   action === 'REROLL' ? { kind: 'reroll' } : { kind: action === 'UPSCALE' ? 'upscale' : 'variation', index };
 
-/** A change (gateway 2.4): `{taskId, action, index}`, where a reroll has no index. */
+/** Checks a change (gateway 2.4): `{taskId, action, index}`; a reroll has no index. */
 export function changeOrder(members: OrderMembers): ChangeOrder {
   const taskId = requiredText(members, 'taskId');
   requiredText(members, 'action');
@@ -166,7 +165,7 @@ export function changeOrder(members: OrderMembers): ChangeOrder {
   return { taskId, press: pressOf(action, index - 1), ...commonFields(members) };
 }
 
-/** A simple change (gateway 2.4): `{content: "<taskId> U2"}`, also V1 to V4 and R. */
+/** Checks a simple change (gateway 2.4): `{content: "<taskId> U2"}`, also V1 to V4 and R. */
 export function simpleChangeOrder(members: OrderMembers): ChangeOrder {
   const content = requiredText(members, 'content');
   const [, taskId, letter, digit] = /^\s*(\S+)\s+(?:([uv])([1-4])|r)\s*$/i.exec(content) ?? [];
@@ -175,11 +174,11 @@ export function simpleChangeOrder(members: OrderMembers): ChangeOrder {
   return { taskId, press: pressOf(action, Number(digit ?? 1) - 1), ...commonFields(members) };
 }
 
-/** What the readers of bodies with images need. */
+/** The parts that checks of bodies with images work with. */
 export interface EntryParts {
   readonly names: SandboxNames;
   readonly shelf: ImageShelf;
-  /** Reads an image that is named so; `links` allows addresses. */
+  /** Reads an image. `where`: its field, for errors; `links`: whether it may be an address. */
   readonly image: (text: string, where: string, links: boolean) => Promise<ReadImage>;
 }
 
@@ -200,7 +199,7 @@ async function imageOf(
 
 const mostImages = 5;
 
-/** Reads a list of data URIs, one after another. @throws OrderError */
+/** Reads the images of data URIs, one after another. @throws OrderError */
 export async function readImages(list: readonly string[], parts: EntryParts): Promise<readonly SentImage[]> {
   const images: SentImage[] = [];
   for (const [index, text] of list.slice(0, mostImages).entries())
@@ -210,7 +209,7 @@ export async function readImages(list: readonly string[], parts: EntryParts): Pr
 
 const dimensions = { PORTRAIT: 2 / 3, SQUARE: 1, LANDSCAPE: 3 / 2 } as const;
 
-/** A blend: 2 to 5 images. */
+/** Checks a blend of 2 to 5 images. */
 export async function blendOrder(members: OrderMembers, parts: EntryParts): Promise<BlendOrder> {
   const common = commonOf(members, parts);
   const list = dataUris(members);
@@ -220,7 +219,7 @@ export async function blendOrder(members: OrderMembers, parts: EntryParts): Prom
   return { ...common, images: await readImages(list, parts), aspect: dimensions[shape] };
 }
 
-/** A describe: an image, or a link to one. */
+/** Checks a describe of an image or of a link. */
 export async function describeOrder(members: OrderMembers, parts: EntryParts): Promise<DescribeOrder> {
   const common = commonOf(members, parts);
   const base64 = textOf(members, 'base64');
@@ -237,7 +236,7 @@ export const shortenOrder = (members: OrderMembers, parts: EntryParts): ShortenO
   prompt: requiredText(members, 'prompt'),
 });
 
-/** An edit: an image, what is to be painted, and where. */
+/** Checks an edit: an image, a prompt and a mask. */
 export async function editOrder(members: OrderMembers, parts: EntryParts): Promise<EditOrder> {
   const common = commonOf(members, parts);
   const prompt = requiredText(members, 'prompt');
@@ -261,7 +260,7 @@ const videoTypes = [
   'vid_1.1_i2v_start_end_720',
 ] as const;
 
-/** A video: from an image, or an extension of a video. */
+/** Checks a video: one made from an image, or the extension of a video. */
 export async function videoOrder(members: OrderMembers, parts: EntryParts): Promise<VideoOrder> {
   const common = commonOf(members, parts);
   const prompt = textOf(members, 'prompt');

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'lossless-json';
-import type { WireErrorEnvelope } from '../../service/wire.ts';
 import type { FaultEffect } from '../faults/fault.ts';
 import { digestOf } from '../seeded.ts';
 import type { Usage } from '../text/models.ts';
@@ -19,15 +18,15 @@ export interface SandboxResponse {
     | 'image/webp';
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of a stream: what is sent one after another, in place of the body. */
+  /** The pieces of a stream, which replace the body. */
   readonly pieces?: readonly ResponsePiece[];
   /** The task that the request made, for the log. */
   readonly taskId?: string;
-  /** The text that was answered, for the counters. */
+  /** The model and the token usage of a text, for the counters. */
   readonly text?: { readonly model: string; readonly usage: Usage };
 }
 
-/** JSON; a bigint is written as a bare number. */
+/** Returns a JSON response. A bigint is written as a bare number. */
 export function jsonReply(
   status: number,
   value: unknown,
@@ -36,29 +35,19 @@ export function jsonReply(
   return { status, type: 'application/json; charset=utf-8', body: stringify(value) ?? 'null', headers };
 }
 
-/** The error envelope of gateway 8.1, with the request id in its message. */
-export function errorReply(
-  status: number,
-  message: string,
-  about: { readonly requestId: string; readonly errorType: string; readonly code?: string },
-  headers: SandboxResponse['headers'] = {},
-): SandboxResponse {
-  const envelope: WireErrorEnvelope = {
-    error: {
-      code: about.code ?? '',
-      message: `${message} (request id: ${about.requestId})`,
-      type: about.errorType,
-    },
-  };
-  return jsonReply(status, envelope, headers);
-}
+/** A response without a body, of this status. */
+export const emptyReply = (status: number): SandboxResponse => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: '',
+});
 
-/** A rejection in the shape of the gateway's own image routes; the space before a missing result is theirs (gateway 3.3). */
+/** Returns a refusal as the gateway's own image routes write it, with their blank at the end of the description (gateway 3.3). */
 export function flatReply(status: number, description: string, code: number): SandboxResponse {
   return jsonReply(status, { description: `${description} `, type: 'upstream_error', code });
 }
 
-/** The web page that a wrong address leads to (gateway 8.3). */
+/** Returns the web page that a wrong address leads to (gateway 8.3). */
 export function pageReply(status = 200): SandboxResponse {
   return {
     status,
@@ -69,7 +58,7 @@ export function pageReply(status = 200): SandboxResponse {
   };
 }
 
-/** 301 to the same path on the web host (gateway 8.3). */
+/** Returns the 301 to the same path on the web host (gateway 8.3). */
 export function redirectReply(location: string): SandboxResponse {
   return {
     status: 301,
@@ -79,21 +68,18 @@ export function redirectReply(location: string): SandboxResponse {
   };
 }
 
-/** What is sent of a stream at once. */
+/** A part of a stream that is sent at once. */
 export interface ResponsePiece {
   readonly body: string;
-  /** Milliseconds before it. */
+  /** Milliseconds to wait before it is sent. */
   readonly wait: number;
-  /** The usage that the client knows once it has this piece. */
+  /** The token usage that the client knows after this piece. */
   readonly usage?: Usage;
 }
 
 const pieces = 10;
 
-/**
- * Sends a reply, whole or in the way that a fault asks for. Never throws for a client that went away. Returns the token
- * usage that the client received: undefined where it received none.
- */
+/** Sends a response, whole or as a fault asks. Returns the token usage that the client received, or undefined if it received none. */
 export async function deliver(
   response: ServerResponse,
   reply: SandboxResponse,
@@ -129,7 +115,7 @@ export async function deliver(
   return usage;
 }
 
-/** Sends a stream piece by piece; a cut comes in the middle of its bytes. */
+/** Sends a stream piece by piece. A truncated stream ends in the middle of its bytes. */
 async function deliverPieces(
   response: ServerResponse,
   all: readonly ResponsePiece[],
@@ -157,7 +143,7 @@ async function deliverPieces(
   return usage;
 }
 
-/** Request ids as the family writes them: the time to the second, then random-looking characters (gateway 8.1). */
+/** Makes request ids as the family writes them: the time, then random-looking characters (gateway 8.1). */
 export class RequestIds {
   readonly #seed: string;
   #count = 0;

@@ -2,10 +2,18 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
-import { FaultDeck, type FaultEffect, isSubmit } from '../faults/fault.ts';
+import { FaultDeck, type FaultEffect, isSubmit, statusTexts } from '../faults/fault.ts';
 import type { SandboxNames } from '../names.ts';
 import { modelList, type Usage } from '../text/models.ts';
-import { deliver, flatReply, jsonReply, pageReply, redirectReply, type SandboxResponse } from './reply.ts';
+import {
+  deliver,
+  emptyReply,
+  flatReply,
+  jsonReply,
+  pageReply,
+  redirectReply,
+  type SandboxResponse,
+} from './reply.ts';
 import { type Endpoint, endpointOf, isMissing, isSandboxOwn, needsKey } from './routes/route.ts';
 import { respondToText } from './routes/say.ts';
 import {
@@ -19,31 +27,27 @@ import {
 import { respondToSubmit } from './routes/submit.ts';
 import { errorResponse, hostOf, isForUs, type ServiceParts, type Visit } from './visit.ts';
 
-/** Shortest key that is looked for in addresses: shorter ones are words that stand there anyway, as `sandbox` does. */
+/** Length of the shortest key that is masked in addresses: a shorter one may be an ordinary word of a path, such as `sandbox`. */
 const leastKey = 8;
 
-/** A connection that is cut instead of a response. */
+/** The outcome of a request whose connection is cut. */
 const cut = 'cut';
 
-/** What ports say that speak no HTTP/1.1. */
+/** First bytes of ports that speak another protocol. */
 const otherProtocols = {
   mail: '220 mail.example.com ESMTP\r\n',
   tls: Buffer.from('15030300020246', 'hex'),
   http2: Buffer.from('000000040000000000', 'hex'),
 } as const;
 
-/** By what name faults meet a request: one for `/` asks what the port speaks, and other unknown paths meet none. */
-const drawnAs = (route: Endpoint | undefined, path: string): string =>
-  route?.name ?? (path === '/' ? 'root' : '');
-
-/** Answers requests: route, faults, key, the endpoint, faults again. */
+/** Answers requests: route, faults, key, endpoint, faults again. */
 export class Service {
   readonly #parts: ServiceParts;
   readonly #faults: FaultDeck;
   readonly #throttle: Throttle;
-  /** A proxy without buttons has what its clients click by instead. */
+  /** The names, with `submit/change` for a proxy without buttons. */
   readonly #routeNames: SandboxNames;
-  /** The key as it can stand in an address; one that is as short as a word is not looked for. */
+  /** The key as it can be written in an address. */
   readonly #keyForms: readonly string[];
 
   constructor(parts: ServiceParts) {
@@ -55,9 +59,9 @@ export class Service {
     this.#keyForms = apiKey.length < leastKey ? [] : [apiKey, encodeURIComponent(apiKey)];
   }
 
-  /** Carries out one request to its end. Does not throw: a bug of ours is a 500. */
+  /** Handles one request to its end. Never throws: a bug is answered with a 500. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A client that goes away during its response is no failure of ours, and an unhandled error event is fatal.
+    // The client may disconnect during its response, and an unhandled error event would end the process.
     response.on('error', () => response.destroy());
     const { now, ids, ledger, closing } = this.#parts;
     const at = now();
@@ -65,8 +69,9 @@ export class Service {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const method = request.method ?? '';
     const route = endpointOf(method, path, this.#routeNames);
-    const faults =
-      route !== undefined && isSandboxOwn(route.name) ? [] : this.#faults.draw(drawnAs(route, path));
+    // A request for `/` asks what the port speaks; other unknown paths meet no faults.
+    const drawnAs = route?.name ?? (path === '/' ? 'root' : '');
+    const faults = route !== undefined && isSandboxOwn(route.name) ? [] : this.#faults.draw(drawnAs);
     const effects = faults.map((fault) => fault.effect);
     const visit: Visit = { request, path, query: new URLSearchParams(query), requestId, effects };
 
@@ -79,10 +84,10 @@ export class Service {
         return;
       }
       if (failure instanceof ImageLibraryError)
-        reply = this.#error(501, `${failure.message} ${failure.hint}`, requestId);
+        reply = errorResponse(this.#parts, requestId, 501, `${failure.message} ${failure.hint}`);
       else {
         const detail = failure instanceof Error ? failure.message : String(failure);
-        reply = this.#error(500, `Internal error: the sandbox failed: ${detail}`, requestId);
+        reply = errorResponse(this.#parts, requestId, 500, `Internal error: the sandbox failed: ${detail}`);
       }
     }
     if (route === undefined || !isSandboxOwn(route.name)) {
@@ -119,10 +124,11 @@ export class Service {
 
   async #respond(route: Endpoint | undefined, visit: Visit): Promise<SandboxResponse | typeof cut> {
     if (!isForUs(visit.request))
-      return this.#error(
+      return errorResponse(
+        this.#parts,
+        visit.requestId,
         421,
         'this host name is not that of the sandbox: use 127.0.0.1 or localhost',
-        visit.requestId,
       );
     const { effects, requestId } = visit;
     if (effects.some(({ kind }) => kind === 'no-http')) return cut;
@@ -138,21 +144,21 @@ export class Service {
       if (effect.kind === 'refuse' && !effect.refusal.after)
         return jsonReply(effect.refusal.status, effect.refusal.body);
       if (effect.kind === 'invalid-request') {
-        return this.#error(500, 'invalid request', requestId, {}, 'invalid_request');
+        return errorResponse(this.#parts, requestId, 500, 'invalid request', {}, 'invalid_request');
       }
       if (effect.kind === 'html') return pageReply();
       if (effect.kind === 'redirect') return this.#redirect(visit);
     }
     const { quirks } = this.#parts.settings;
-    // As Spring says it, which such proxies are written in.
+    // In the form of Spring, which such proxies are written in.
     if (isMissing(route, quirks)) {
       const timestamp = new Date(this.#parts.now()).toISOString();
       return jsonReply(404, { timestamp, status: 404, error: 'Not Found', path: visit.path.slice(0, 200) });
     }
     if (needsKey(route.name) && !hasKey(visit, route, this.#parts)) {
       return quirks.has('mute-refusals')
-        ? { status: 403, type: 'application/json; charset=utf-8', body: '' }
-        : this.#error(401, 'invalid token', requestId);
+        ? emptyReply(403)
+        : errorResponse(this.#parts, requestId, 401, 'invalid token');
     }
     if (effects.some(({ kind }) => kind === 'forget')) this.#parts.book.forget();
     const reply = await this.#endpoint(route, visit);
@@ -178,7 +184,7 @@ export class Service {
     return reply;
   }
 
-  /** A part of an address as the log may keep it: a client can have put the key anywhere. */
+  /** Masks the key in a part of an address, for the log. */
   #withoutKey(text: string): string {
     return this.#keyForms.reduce((kept, form) => kept.replaceAll(form, '[key]'), text);
   }
@@ -219,36 +225,34 @@ export class Service {
   #submit(route: Endpoint, visit: Visit): Promise<SandboxResponse> | SandboxResponse {
     const seconds = this.#throttle.take(this.#parts.now());
     if (seconds === 0) return respondToSubmit(this.#parts, route, visit);
-    return this.#error(429, statusTexts[429] ?? '', visit.requestId, { 'retry-after': String(seconds) });
+    return errorResponse(this.#parts, visit.requestId, 429, statusTexts.get(429) ?? '', {
+      'retry-after': String(seconds),
+    });
   }
 
   #redirect({ request, path }: Visit): SandboxResponse {
     const site = `http://${hostOf(request)}:${this.#parts.ports().site}`;
-    // What a client sends stands in a header here: only plain path characters go back.
+    // The path comes from the client and goes into a header: only plain characters are sent back.
     return redirectReply(`${site}${/^\/[\w\-./:~%]{0,500}$/.test(path) ? path : '/'}`);
   }
 
   #faultStatus(effect: FaultEffect & { readonly kind: 'status' }, requestId: string): SandboxResponse {
     const headers: Record<string, string> =
       effect.retryAfter === undefined ? {} : { 'retry-after': String(effect.retryAfter) };
-    return this.#error(effect.status, statusTexts[effect.status] ?? 'error', requestId, headers);
-  }
-
-  #error(
-    status: number,
-    message: string,
-    requestId: string,
-    headers: SandboxResponse['headers'] = {},
-    code = '',
-  ): SandboxResponse {
-    return errorResponse(this.#parts, requestId, status, message, headers, code);
+    return errorResponse(
+      this.#parts,
+      requestId,
+      effect.status,
+      statusTexts.get(effect.status) ?? 'error',
+      headers,
+    );
   }
 }
 
-/** The gateway's own time-out, which looks permanent but is not (gateway 3.3). */
+/** Returns the gateway's own time-out, which looks like a permanent refusal (gateway 3.3). */
 const hiddenTimeout = (): SandboxResponse => flatReply(400, 'do_request_failed', 5);
 
-/** A token bucket of `perMinute` submissions a minute, and as many at once as fit in ten seconds. */
+/** A token bucket of `perMinute` submissions a minute; at once, a sixth of that. */
 class Throttle {
   readonly #perMinute: number;
   readonly #size: number;
@@ -262,7 +266,7 @@ class Throttle {
     this.#at = now;
   }
 
-  /** 0 where the request may pass, else the seconds until one may (at least 1). */
+  /** Takes a token and returns 0, or returns the seconds until there is one (at least 1). */
   take(now: number): number {
     if (this.#perMinute <= 0) return 0;
     const gained = (Math.max(0, now - this.#at) / 60_000) * this.#perMinute;
@@ -276,31 +280,9 @@ class Throttle {
   }
 }
 
-/** Messages of the error envelopes that faults answer with (gateway 8.2). */
-const statusTexts: Readonly<Record<number, string>> = {
-  400: 'the request was not accepted',
-  401: 'invalid token',
-  403: 'the request was blocked',
-  404: 'not found',
-  408: 'request timeout',
-  410: 'gone',
-  413: 'request entity too large',
-  429: 'rate limit reached, please try again later',
-  500: 'internal server error',
-  502: 'bad gateway',
-  503: 'the service is temporarily unavailable',
-  504: 'gateway timeout',
-  520: 'the origin returned an unknown error',
-  521: 'the origin is down',
-  522: 'connection timed out',
-  523: 'the origin is unreachable',
-  524: 'a timeout occurred',
-};
-
 /**
- * Whether a request carries the key where the settings want it (gateway 1.4). `bearer` is as Bearer everywhere; on the native text
- * endpoint in the vendor's header too. Clients of the midjourney-proxy family also send it in the header of images, and to the
- * native endpoint as `?key=`.
+ * Whether a request carries the key where the setting `auth` wants it (gateway 1.4). Bearer works everywhere, the vendor's header too on
+ * the native text endpoint. Clients of the midjourney-proxy family may use the header of images, and `?key=` on the native endpoint.
  */
 function hasKey(
   { request: { headers }, query }: Pick<Visit, 'request' | 'query'>,
@@ -319,13 +301,13 @@ function hasKey(
   if (isNative && isSame(named(names.keyHeader), apiKey)) return true;
   if (!names.familyClients) return false;
   if (isNative && isSame(query.get('key'), apiKey)) return true;
-  // A proxy that stands before another one passes this word on in place of a key.
+  // A proxy in front of another one sends this word in place of a key.
   const isOpen = authorization === undefined || /^(bearer )?(midjourney-proxy)?$/i.test(authorization.trim());
   const secret = named(names.imageKeyHeader);
   return isOpen && typeof secret === 'string' && isSame(secret.replace(/^bearer /i, ''), apiKey);
 }
 
-/** Whether two texts are equal. The time does not show how much of the text is right. */
+/** Compares two texts in a time that does not show how much of the text is right. */
 function isSame(text: string | readonly string[] | null | undefined, wanted: string): boolean {
   if (typeof text !== 'string') return false;
   const given = Buffer.from(text);

@@ -1,28 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import type { WireErrorEnvelope } from '../../service/wire.ts';
 import type { Studio } from '../draw/studio.ts';
 import type { FaultEffect } from '../faults/fault.ts';
-import type { SandboxNames } from '../names.ts';
-import type { SandboxSettings } from '../settings.ts';
-import type { TaskDesk } from '../tasks/desks/desk.ts';
-import type { EntryDesk } from '../tasks/desks/entry-desk.ts';
-import type { ModalDesk } from '../tasks/desks/modal-desk.ts';
-import type { TaskBook } from '../tasks/store/book.ts';
+import type { DeskParts } from '../tasks/desks/desk.ts';
 import type { TextDesk } from '../text/desk.ts';
 import type { Ledger } from './ledger.ts';
 import { OrderError, type OrderMembers, readMembers } from './orders.ts';
-import { errorReply, flatReply, jsonReply, type RequestIds, type SandboxResponse } from './reply.ts';
+import { flatReply, jsonReply, type RequestIds, type SandboxResponse } from './reply.ts';
 
-/** What the service is made of. */
-export interface ServiceParts {
-  readonly settings: SandboxSettings;
-  readonly names: SandboxNames;
+/** The parts that the endpoints of the service work with. */
+export interface ServiceParts extends DeskParts {
   readonly apiKey: string;
   readonly seed: string;
-  readonly now: () => number;
-  readonly book: TaskBook;
-  readonly desk: TaskDesk;
-  readonly modals: ModalDesk;
-  readonly entries: EntryDesk;
   readonly texts: TextDesk;
   readonly studio: Studio;
   readonly ledger: Ledger;
@@ -33,7 +22,7 @@ export interface ServiceParts {
   readonly ports: () => { readonly service: number; readonly site: number };
 }
 
-/** One request on its way through. */
+/** A request and the faults that strike it. */
 export interface Visit {
   readonly request: IncomingMessage;
   readonly path: string;
@@ -42,7 +31,7 @@ export interface Visit {
   readonly effects: readonly FaultEffect[];
 }
 
-/** The error envelope of gateway 8.1. */
+/** Returns the error envelope of gateway 8.1, with the request id in its message. */
 export function errorResponse(
   { names }: Pick<ServiceParts, 'names'>,
   requestId: string,
@@ -51,10 +40,11 @@ export function errorResponse(
   headers: SandboxResponse['headers'] = {},
   code = '',
 ): SandboxResponse {
-  return errorReply(status, message, { requestId, errorType: names.errorType, code }, headers);
+  const error = { code, message: `${message} (request id: ${requestId})`, type: names.errorType };
+  return jsonReply(status, { error } satisfies WireErrorEnvelope, headers);
 }
 
-/** The rejection of an image route's body, in the shape that the settings ask for (gateway 3.3). */
+/** Returns the refusal of a body on an image route, in the shape of the setting `errorShape` (gateway 3.3). */
 export function imageErrorResponse(parts: ServiceParts, requestId: string, message: string): SandboxResponse {
   switch (parts.settings.errorShape) {
     case 'envelope':
@@ -66,7 +56,7 @@ export function imageErrorResponse(parts: ServiceParts, requestId: string, messa
   }
 }
 
-/** A request's body as an object, or the response to one that is none. */
+/** Reads a request's body as a JSON object, or returns the response that refuses it. */
 export async function membersOf(
   parts: ServiceParts,
   { request, requestId }: Visit,
@@ -92,8 +82,8 @@ export async function membersOf(
 }
 
 /**
- * Whether a request names this machine as its host. A page of a stranger's whose name is made to lead here (DNS rebinding) names
- * another one; a client that names none is no browser.
+ * Whether a request names this machine as its host, or none, as only clients other than browsers do. A web page that leads its own
+ * name here (DNS rebinding) names another host.
  */
 export function isForUs({ headers: { host } }: IncomingMessage): boolean {
   if (host === undefined) return true;
@@ -101,19 +91,19 @@ export function isForUs({ headers: { host } }: IncomingMessage): boolean {
   return /^(?:localhost|\[[\da-f:.]{2,45}\]|\d{1,3}(?:\.\d{1,3}){3})$/i.test(name);
 }
 
-/** The name by which the client knows this machine; links must carry the same one. */
+/** Returns the host name that the client used, for the links in its responses. */
 export function hostOf({ headers }: IncomingMessage): string {
   return /^localhost(:\d+)?$/i.test(headers.host ?? '') ? 'localhost' : '127.0.0.1';
 }
 
-/** A request's body, or why there is none. */
+/** The body of a request, or why it could not be read. */
 type Body =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'too-large' }
   /** The client went away. */
   | { readonly kind: 'lost' };
 
-/** Reads a body of at most `limit` bytes; what comes beyond it is thrown away unread. */
+/** Reads a body of at most `limit` bytes; the rest is discarded. */
 function readRequestBody(request: IncomingMessage, limit: number): Promise<Body> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

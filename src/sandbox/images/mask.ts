@@ -5,17 +5,17 @@ import { mostPixels } from '../draw/plate.ts';
 import { bytesOfDataUri } from './read.ts';
 import type { ImageShelf } from './shelf.ts';
 
-/** A mask, kept (white where it is painted again), or why it is none. */
+/** A stored mask, white where the image is painted again, or why it is refused. */
 type ReadMask =
   | { readonly ok: true; readonly value: Region }
   | { readonly ok: false; readonly error: string };
 
-/** The part of a mask that is painted again: a modal's white and opaque, an edit's transparent (gateway 2.7). */
+/** The part of a mask that is painted again: white and opaque for a modal, transparent for an edit (gateway 2.7). */
 type MaskManner = 'white' | 'transparent';
 
 const no = (error: string): ReadMask => ({ ok: false, error: `maskBase64: ${error}` });
 
-/** Reads a mask for an image of this size. */
+/** Reads and stores the mask of a request for an image of this size. */
 export async function readMask(
   dataUri: string,
   manner: MaskManner,
@@ -28,8 +28,8 @@ export async function readMask(
   try {
     image = await decoded(bytes);
   } catch {
-    // For any message of the decoder: to the service it is no mask.
-    return no('these bytes are no PNG');
+    // The service does not pass on messages of the decoder.
+    return no('these bytes are not a PNG');
   }
   if (image.format !== 'png') return no(`expected a PNG, got ${image.format}`);
   const { width, height } = image;
@@ -41,7 +41,7 @@ export async function readMask(
   return await keptMask(image, manner, shelf);
 }
 
-/** The mask that an image is by its own transparent parts; undefined where it has none. */
+/** Makes a mask of an image's transparent parts, or returns undefined for an opaque image. */
 export async function ownMask(bytes: Buffer, shelf: ImageShelf): Promise<Region | undefined> {
   const mask = await keptMask(await decoded(bytes), 'transparent', shelf);
   return mask.ok ? mask.value : undefined;
@@ -90,8 +90,8 @@ async function keptMask(
   if (bounds === undefined) {
     return no(
       manner === 'white'
-        ? 'nothing of it is white: white is painted again, black and transparent stay'
-        : 'nothing of it is transparent: what is transparent is painted again',
+        ? 'nothing is white: white is painted again, black and transparent stay'
+        : 'nothing is transparent: transparent parts are painted again',
     );
   }
   const png = await sharp(white, { raw: { width, height, channels: 1 } })
@@ -101,21 +101,21 @@ async function keptMask(
   return { ok: true, value: others.length === 0 ? region : { ...region, others } };
 }
 
-/** Cells along the longer side of the grid in which parts are found; parts nearer than a cell belong together. */
+/** Cells along the longer side of the grid that separates parts; parts that share a cell are one part. */
 const mostCells = 256;
 
-/** A part below this share of the largest one is a speck. */
+/** Smallest share of the largest part that a part needs; a smaller one is a speck. */
 const leastShare = 0.1;
 
-/** More parts than these are painted without a subject of their own. */
+/** Largest number of parts that get a subject of their own. */
 const mostParts = 6;
 
-/** A part that fills less of its bounds than this, such as a hook, has little room in their middle. */
+/** Share of its bounds that a part must fill: a part such as a hook has little room in the middle of its bounds. */
 const leastFilled = 0.45;
 
 /**
- * Where subjects find room in a mask, the largest part first: what each part of its white that hangs together is within; of
- * a part that leaves most of that free, or its middle, the largest square in it. `white` is one byte a pixel, more than 0 where it is white.
+ * Finds room for subjects in a mask, the largest part first: the bounds of each connected white part, or the largest square in a part
+ * that leaves its bounds mostly, or their middle, free. `white` has one byte a pixel, more than 0 for white.
  */
 export function maskParts(white: Uint8Array, width: number, height: number): readonly Bounds[] {
   const grid = gridOf(white, width, height);
@@ -143,7 +143,7 @@ export function maskParts(white: Uint8Array, width: number, height: number): rea
     .map((part) => boundsOf(part, grid, width, height));
 }
 
-/** In pixels, both ends included. */
+/** A connected part of a mask. Its bounds are in pixels, both ends included. */
 interface Part {
   readonly label: number;
   left: number;
@@ -161,11 +161,11 @@ function boundsOf(part: Part, grid: Grid, width: number, height: number): Bounds
   return { x: part.left / width, y: part.top / height, width: across / width, height: down / height };
 }
 
-/** A mask in few cells: a cell with any white in it is white. */
+/** A mask at a low resolution: a cell with any white pixel is white. */
 interface Grid {
   readonly columns: number;
   readonly rows: number;
-  /** Of each cell, the number of its part; 0 where it is black. */
+  /** The number of the part of each cell; 0 for a black cell. */
   readonly labels: Int32Array;
   cellAt(x: number, y: number): number;
 }
@@ -188,7 +188,7 @@ function gridOf(white: Uint8Array, width: number, height: number): Grid {
 
 const unknown = -1;
 
-/** Gives the label to every cell that can be reached, corners included. */
+/** Labels every cell that is connected to `start`, corners included. */
 function flood(labels: Int32Array, columns: number, start: number, label: number): void {
   labels[start] = label;
   const open = [start];
@@ -205,9 +205,9 @@ function flood(labels: Int32Array, columns: number, start: number, label: number
   }
 }
 
-/** The largest square of cells that are all of one part. */
+/** Finds the largest square of cells of one part. */
 function largestSquare(label: number, { columns, rows, labels }: Grid): Bounds {
-  // Of each cell, the side of the largest square of which it is the lower right corner.
+  // For each cell, the side of the largest square whose lower right corner is that cell.
   let above = new Int32Array(columns + 1);
   let [side, right, bottom] = [0, 0, 0];
   for (let row = 0; row < rows; row += 1) {

@@ -1,30 +1,30 @@
 import { sharp } from '../../artifacts/formats/image-library.ts';
-import { colourOf, type Rgb } from '../draw/canvas/colour.ts';
+import { colourOf, meanOf, type Rgb } from '../draw/canvas/colour.ts';
 import type { Photo, Tint } from '../draw/canvas/drawing.ts';
 import { readSignature } from '../draw/picture.ts';
 import { mostPixels } from '../draw/plate.ts';
 import { type Sight, seeImage } from '../text/sight.ts';
 import type { ImageShelf } from './shelf.ts';
 
-/** An image of a request, read, decoded and kept. */
+/** An image of a request that was decoded and stored. */
 export interface SentImage {
   readonly photo: Photo;
   readonly bytes: Buffer;
-  /** The words it was drawn from, where the sandbox has drawn it; else what is seen of it. */
+  /** The words that the sandbox drew the image from, or a description of any other image. */
   readonly words: string;
-  /** Whether the sandbox has drawn it. */
+  /** Whether the sandbox drew the image. */
   readonly own: boolean;
 }
 
-/** An image that can be used, or the words of the code 4 that refuses it. */
+/** A usable image, or the description of the code 4 that refuses it. */
 export type ReadImage =
   | { readonly ok: true; readonly value: SentImage }
   | { readonly ok: false; readonly error: string };
 
-/** Gives the picture that a link stands for; undefined where there is none. The sandbox never leaves this machine for it. */
+/** Returns the picture behind a link without a request to another machine, or undefined for a link of the sandbox without a picture. */
 export type LinkReader = (link: string) => Promise<Buffer | undefined>;
 
-/** Reads an image that a request names as `where`: a data URI, or, with `links`, an http(s) address. */
+/** Reads an image of a request: a data URI or, with `links`, an http(s) address. `where`: its field, for the error. */
 export async function readImage(
   text: string,
   where: string,
@@ -44,7 +44,7 @@ export async function readImage(
     );
   }
   const sight = await seeImage(bytes);
-  if (sight === undefined) return no('these bytes are no image that can be decoded');
+  if (sight === undefined) return no('these bytes cannot be decoded as an image');
   if (sight.width < 2 || sight.height < 2) return no(`${sight.width} × ${sight.height} pixels are too few`);
   const aspect = sight.width / sight.height;
   if (aspect > widest || aspect < 1 / widest)
@@ -70,7 +70,7 @@ function wordsOf({ light, colours }: Sight): string {
   return `a ${light} picture in ${named}`;
 }
 
-/** The bytes of a base64 data URI; undefined where it is none. */
+/** Returns the bytes of a base64 data URI, or undefined for any other text. */
 export function bytesOfDataUri(text: string, mime = /^image\/[\w.+-]+$/): Buffer | undefined {
   const comma = text.indexOf(',');
   const [, type] = /^data:([^;,]*);base64$/i.exec(text.slice(0, Math.min(comma, 100))) ?? [];
@@ -82,9 +82,9 @@ export function bytesOfDataUri(text: string, mime = /^image\/[\w.+-]+$/): Buffer
 
 const side = 24;
 
-/** The prevailing colours of images, evenly mixed. */
+/** Mixes the prevailing colours of images. */
 export async function tintOf(images: readonly Buffer[]): Promise<Tint> {
-  const sum = { sky: [0, 0, 0], land: [0, 0, 0], accent: [0, 0, 0] };
+  const tints: Record<keyof Tint, Rgb[]> = { sky: [], land: [], accent: [] };
   for (const image of images) {
     const pixels = await sharp(image)
       .rotate()
@@ -94,35 +94,20 @@ export async function tintOf(images: readonly Buffer[]): Promise<Tint> {
       .removeAlpha()
       .raw()
       .toBuffer();
-    const rows = (from: number, to: number): Rgb => meanOf(pixels.subarray(from * side * 3, to * side * 3));
-    add(sum.sky, rows(0, side / 3));
-    add(sum.land, rows((2 * side) / 3, side));
-    add(sum.accent, liveliest(pixels));
+    const colours = Array.from(
+      { length: side * side },
+      (_, at): Rgb => [pixels[3 * at] ?? 0, pixels[3 * at + 1] ?? 0, pixels[3 * at + 2] ?? 0],
+    );
+    tints.sky.push(meanOf(colours.slice(0, (side * side) / 3)));
+    tints.land.push(meanOf(colours.slice((2 * side * side) / 3)));
+    tints.accent.push(liveliest(colours));
   }
-  const mean = ([red = 0, green = 0, blue = 0]: readonly number[]): string =>
-    colourOf([red / images.length, green / images.length, blue / images.length]);
-  return { sky: mean(sum.sky), land: mean(sum.land), accent: mean(sum.accent) };
+  const mean = (all: readonly Rgb[]): string => colourOf(meanOf(all));
+  return { sky: mean(tints.sky), land: mean(tints.land), accent: mean(tints.accent) };
 }
 
-function add(sum: number[], colour: Rgb): void {
-  for (const channel of [0, 1, 2] as const) sum[channel] = (sum[channel] ?? 0) + colour[channel];
-}
-
-function meanOf(pixels: Buffer): Rgb {
-  const sum = [0, 0, 0];
-  for (const [at, value] of pixels.entries()) sum[at % 3] = (sum[at % 3] ?? 0) + value;
-  const count = Math.max(1, pixels.length / 3);
-  return [(sum[0] ?? 0) / count, (sum[1] ?? 0) / count, (sum[2] ?? 0) / count];
-}
-
-/** The pixel whose colour is farthest from grey. */
-function liveliest(pixels: Buffer): Rgb {
-  let best: Rgb = [0, 0, 0];
-  let most = -1;
-  for (let at = 0; at + 2 < pixels.length; at += 3) {
-    const colour: Rgb = [pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0];
-    const spread = Math.max(...colour) - Math.min(...colour);
-    if (spread > most) [best, most] = [colour, spread];
-  }
-  return best;
+/** The colour that is farthest from grey. */
+function liveliest(colours: readonly Rgb[]): Rgb {
+  const spread = (colour: Rgb): number => Math.max(...colour) - Math.min(...colour);
+  return colours.reduce((best, colour) => (spread(colour) > spread(best) ? colour : best));
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** Keeps the images and masks that were sent, by their content. */
+/** A store of the images and masks of requests, by their content. */
 export interface ImageShelf {
-  /** Keeps the bytes as safely as the tasks; their SHA-256. */
+  /** Stores bytes as durably as the tasks, and returns their SHA-256. */
   keep(bytes: Buffer): string;
   get(sha256: string): Buffer | undefined;
 }
 
 export const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A shelf in memory, bounded: beyond `limit` bytes the oldest images are forgotten. */
+/** A store in memory of at most `limit` bytes, beyond which the oldest images are dropped. */
 export class MemoryShelf implements ImageShelf {
   readonly #images = new Map<string, Buffer>();
   readonly #limit: number;

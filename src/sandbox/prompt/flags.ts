@@ -1,11 +1,11 @@
-/** The flags of a prompt that change what the sandbox does; all others are read over. */
+/** The flags of a prompt that the sandbox follows; it ignores all others. */
 export interface PromptFlags {
-  /** `6.1`, or `niji 6`; absent where the prompt names none. */
+  /** The model version: `6.1`, or `niji 6`. */
   readonly version?: string;
   readonly seed?: string;
-  /** Width and height, as given. */
+  /** Width and height of `--ar`; default 1 and 1. */
   readonly aspect: readonly [number, number];
-  /** 0 to 1000; 100 where not given. */
+  /** 0 to 1000; default 100. */
   readonly stylize: number;
   /** 0 to 100: how much the four frames of a grid differ. */
   readonly chaos: number;
@@ -13,18 +13,18 @@ export interface PromptFlags {
   readonly weird: number;
 }
 
-/** A prompt taken apart. `problem` is the failReason of a prompt that the service accepts and then refuses. */
+/** The words and the flags of a prompt. `error` is the failReason of its task if a flag is invalid. */
 export interface ParsedPrompt {
   readonly text: string;
   readonly flags: PromptFlags;
   readonly error?: string;
 }
 
-/** The versions the sandbox knows buttons for (gateway 5.3). */
+/** The versions whose buttons the sandbox knows (gateway 5.3). */
 const versions = new Set(['1', '2', '3', '4', '5', '5.1', '5.2', '6', '6.1', '7', '8']);
 const nijiVersions = new Set(['4', '5', '6', '7']);
 
-/** The widest shape that is still drawn, either way. */
+/** Largest ratio of the longer side to the shorter one. */
 const widest = 4;
 
 const aliases: Readonly<Record<string, string>> = {
@@ -35,12 +35,11 @@ const aliases: Readonly<Record<string, string>> = {
   ar: 'aspect',
 };
 
-/** `5.0` and `6.0` are the versions 5 and 6. */
 const plainVersion = (text: string): string => text.replace(/\.0$/, '');
 
 /**
- * Splits a prompt into its text and its flags. Lenient as the real parser is: the last of equal flags counts, a long
- * dash is two short ones, unknown flags are read over; only values that cannot be meant are a problem.
+ * Splits a prompt into its text and its flags, as leniently as the real parser: the last of equal flags counts, a long dash counts as
+ * two short ones, and unknown flags are ignored.
  */
 export function parsePrompt(prompt: string, niji = false): ParsedPrompt {
   const [text = '', ...parts] = prompt

@@ -11,22 +11,22 @@ export type NewTask = Omit<StoredTask, 'id' | 'submitAt' | 'startAt' | 'endAt'> 
   readonly operation: OperationClass;
 };
 
-/** How a task is taken in. */
+/** Options of {@link Admission.admit}. */
 interface Entrance {
-  /** Of the response; default 1, and 22 where others wait before it. */
+  /** Submit code of the response; default 1. It is 22 if others wait before the task. */
   readonly code?: number;
-  /** A known task that becomes another one in the same stroke. */
+  /** Returns a known task that changes in the same transaction. */
   readonly changed?: (added: StoredTask) => StoredTask;
-  /** A waiting task: the work continues in it, and there is no other one. */
+  /** A waiting task that does the work, so that no task is added. */
   readonly instead?: StoredTask;
 }
 
-/** Longest prompt that is read. */
+/** Longest accepted prompt, in UTF-16 units. */
 const promptLimit = 16_384;
 
 const success: TaskOutcome = { kind: 'success' };
 
-/** Finds places for tasks, decides how they will end, and makes them durable before they are answered (gateway 9.2). */
+/** Admits tasks: finds their places, decides how they will end, and stores them before the response (gateway 9.2). */
 export class Admission {
   readonly #book: TaskBook;
   readonly #settings: SandboxSettings;
@@ -39,14 +39,11 @@ export class Admission {
     this.#settings = settings;
     this.#now = now;
     this.#slots = new WorkerSlots(settings.concurrency, settings.queue);
-    this.#ids = new TaskIds(book.lastId(), {
-      long: settings.quirks.has('bare-ids'),
-      shared: settings.quirks.has('shared-ids'),
-    });
+    this.#ids = new TaskIds(book.lastId(), settings.quirks);
     for (const task of book.unfinished(now())) this.#slots.book(task.startAt, task.endAt);
   }
 
-  /** The rejection of a prompt, for which no task is made. */
+  /** Returns the refusal of a prompt, or undefined if it is accepted. */
   rejectedPrompt(prompt: string): SubmitResponse | undefined {
     if (prompt.length > promptLimit) return rejected(4, `prompt: at most ${promptLimit} characters`);
     const { bannedMark } = this.#settings;
@@ -54,7 +51,7 @@ export class Admission {
     return rejected(24, rejectionTexts[24] ?? '', { promptEn: prompt, bannedWord: bannedMark });
   }
 
-  /** How the work of a prompt ends. */
+  /** Decides how the task of a prompt will end. */
   outcomeOf(prompt: string, request: string, niji = false): TaskOutcome {
     const { moderatedMark, brokenMark, stuckMark, cancelledMark, failMark } = this.#settings;
     const marked = (mark: string): boolean => mark !== '' && prompt.includes(mark);
@@ -77,16 +74,11 @@ export class Admission {
     return marked(stuckMark) ? { kind: 'stuck' } : success;
   }
 
-  /** Finds a place for the task, makes it durable, and only then takes the place and answers. */
+  /** Stores a task with its place and its times, and returns the response. */
   admit({ operation, ...task }: NewTask, { code = 1, changed, instead }: Entrance = {}): SubmitResponse {
     const now = this.#now();
-    const place = task.occupies
-      ? this.#slots.reserve(now)
-      : { kind: 'place' as const, startAt: now, ahead: 0 };
-    if (place.kind === 'full') {
-      const { queueFullCode } = this.#settings;
-      return rejected(queueFullCode, rejectionTexts[23] ?? '');
-    }
+    const place = task.occupies ? this.#slots.find(now) : { startAt: now, ahead: 0 };
+    if (place === undefined) return rejected(this.#settings.queueFullCode, rejectionTexts[23] ?? '');
 
     const endAt = place.startAt + this.#duration(operation, task);
     const stored: StoredTask = {
@@ -112,7 +104,7 @@ export class Admission {
     return this.accepted(stored.id, code, 'Submit success', {}, made);
   }
 
-  /** A response that names a task. */
+  /** Returns a response that names a task. */
   accepted(
     taskId: string,
     code: number,
@@ -133,75 +125,64 @@ export class Admission {
 }
 
 /**
- * Makes task ids: unix ms and three digits, 16 in all, as decimal strings (gateway 3.4), unique and rising even
- * when the clock goes back. With `shared`, every fifth of a burst is that of the one before (gateway 3.4). `long` ids have a 17th digit and do not fit a JavaScript number (gateway 3.4).
+ * Makes task ids of 16 digits: unix ms and three more (gateway 3.4), rising even if the clock goes back. With `bare-ids` they have 17
+ * digits, which a JavaScript number cannot hold; with `shared-ids` every fifth of a burst repeats the one before.
  */
 class TaskIds {
   #last: bigint;
-  readonly #long: boolean;
-
-  readonly #shared: boolean;
+  readonly #quirks: SandboxSettings['quirks'];
   #made = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    last: string | undefined,
-    { long, shared }: { readonly long: boolean; readonly shared: boolean },
-  ) {
-    this.#last = last === undefined ? 0n : BigInt(last);
-    this.#long = long;
-    this.#shared = shared;
+  constructor(last: string | undefined, quirks: SandboxSettings['quirks']) {
+    this.#last = BigInt(last ?? 0);
+    this.#quirks = quirks;
   }
 
   next(now: number): string {
     const isBurst = now - this.#lastAt < 1000;
     this.#lastAt = now;
     this.#made += 1;
-    if (this.#shared && isBurst && this.#made % 5 === 0) return this.#last.toString();
+    if (this.#quirks.has('shared-ids') && isBurst && this.#made % 5 === 0) return this.#last.toString();
     let id = BigInt(Math.floor(now)) * 1000n + 137n;
-    if (this.#long) id = id * 10n + 7n;
+    if (this.#quirks.has('bare-ids')) id = id * 10n + 7n;
     if (id <= this.#last) id = this.#last + 1n;
     this.#last = id;
     return id.toString();
   }
 }
 
-/** What the queue says to a submission: when it may start and how many wait before it, or that it is full. */
-type Reservation =
-  | { readonly kind: 'place'; readonly startAt: number; readonly ahead: number }
-  | { readonly kind: 'full' };
-
-interface Booking {
+/** When a submission may start, and how many others wait before it. */
+interface Place {
   readonly startAt: number;
-  readonly endAt: number;
+  readonly ahead: number;
 }
 
 /**
- * The working places and the queue before them (gateway 9.2). Because every task's end is fixed when it is
- * submitted, the start of the next one is known at once, and the whole queue can be rebuilt from the stored tasks.
+ * The working places and their queue (gateway 9.2). Every task's end is fixed when it is submitted, so the start of the next task is
+ * known at once, and the queue can be rebuilt from the stored tasks.
  */
 class WorkerSlots {
   readonly #places: number;
   readonly #queue: number;
-  #bookings: Booking[] = [];
+  #bookings: Pick<StoredTask, 'startAt' | 'endAt'>[] = [];
 
   constructor(places: number, queue: number) {
     this.#places = places;
     this.#queue = queue;
   }
 
-  /** Asks for a place; nothing is taken before {@link book}. */
-  reserve(now: number): Reservation {
+  /** Finds a place without taking it, or returns undefined if the queue is full. */
+  find(now: number): Place | undefined {
     this.#bookings = this.#bookings.filter((booking) => booking.endAt > now);
     const ahead = this.#bookings.filter((booking) => booking.startAt > now).length;
     const busy = this.#bookings.length;
-    if (busy < this.#places) return { kind: 'place', startAt: now, ahead: 0 };
-    if (ahead >= this.#queue) return { kind: 'full' };
+    if (busy < this.#places) return { startAt: now, ahead: 0 };
+    if (ahead >= this.#queue) return undefined;
     const ends = this.#bookings.map((booking) => booking.endAt).sort((a, b) => a - b);
-    return { kind: 'place', startAt: ends[busy - this.#places] ?? now, ahead };
+    return { startAt: ends[busy - this.#places] ?? now, ahead };
   }
 
-  /** Takes the place. */
   book(startAt: number, endAt: number): void {
     this.#bookings.push({ startAt, endAt });
   }

@@ -4,17 +4,17 @@ import { uuidOf } from '../seeded.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { PressAction, StoredTask } from './task.ts';
 
-/** A button of a finished task and what it does. */
+/** A button of a finished task and its effect. */
 export interface SandboxButton {
   readonly wire: WireButton;
-  /** A bookmark is no work: it keeps nothing and makes no task. */
+  /** A bookmark makes no task. */
   readonly press: PressAction | { readonly kind: 'bookmark' };
 }
 
-/** Which buttons a gateway shows, and for how long they work. */
+/** The settings that decide which buttons a gateway shows, and how long they work. */
 export type ButtonSettings = Pick<SandboxSettings, 'buttonLife' | 'quirks'>;
 
-/** The families of buttons after an upscale (gateway 5.3). */
+/** The model generations that differ in their buttons after an upscale (gateway 5.3). */
 type Generation = 'early' | 'fifth' | 'sixth' | 'eighth';
 
 function generationOf(version: string): Generation {
@@ -24,7 +24,7 @@ function generationOf(version: string): Generation {
   return number >= 5 ? 'fifth' : 'early';
 }
 
-/** The middle part of the customIds of the two upscales, by version. */
+/** The middle parts of the customIds of the two upscales. */
 function upscaleWords(version: string): readonly [string, string] {
   const number = version.replace('niji ', '');
   if (number.startsWith('5')) return ['v5_2x', 'v5_4x'];
@@ -33,9 +33,8 @@ function upscaleWords(version: string): readonly [string, string] {
 }
 
 /**
- * The buttons of a finished task, in the service's order (gateway 5). Their customIds carry a
- * job id that no other task has; with `buttonLife` it changes as the task ages, so that a customId read long ago no longer
- * works.
+ * Returns the buttons of a finished task, in the service's order (gateway 5). Their customIds hold a job id that no other task has; with
+ * `buttonLife` it changes as the task ages, so that old customIds stop working.
  */
 export function taskButtons(
   task: StoredTask,
@@ -55,7 +54,16 @@ export function taskButtons(
     button(label, emoji, `${id}::${job}::SOLO`, press);
 
   if (task.buttonSet === 'none') return [];
-  if (task.buttonSet === 'described') return describedButtons(prefix);
+  if (task.buttonSet === 'described') {
+    // Their customIds hold no job id (gateway 5.4).
+    return [
+      ...['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, index) =>
+        button('', emoji, `Job::PicReader::${index + 1}`, { kind: 'imagine-prompt', index }),
+      ),
+      button('', '🔄', 'Picread::Retry', { kind: 'describe-again' }),
+      button('Imagine all', '🎉', 'Job::PicReader::all', { kind: 'imagine-all' }),
+    ];
+  }
   if (task.buttonSet === 'shortened') {
     return (task.prompts ?? []).map((_, index) =>
       button('', `${index + 1}\u{FE0F}\u{20E3}`, `Job::PromptAnalyzer::${index + 1}`, {
@@ -95,8 +103,8 @@ export function taskButtons(
 
   const generation = generationOf(task.version);
   if (generation === 'early') {
-    // The two upscales of the later versions are missing here by trueai's gates; upsample_max is reported from the days
-    // in which 4 was the newest, without a word of which version was drawn with (gateway 5.3). So all four have it.
+    // By trueai's conditions, the two upscales of later versions are missing here; upsample_max is reported from the time of version 4,
+    // without the version that was used (gateway 5.3). So all four have it.
     const enlarged = task.buttonSet === 'enlarged';
     const max = solo('Upscale to max', 'upscale_1', 'JOB::upsample_max::1', {
       kind: 'enlarge',
@@ -155,19 +163,4 @@ export function taskButtons(
   const bookmark = quirks.has('bookmarks') ? [button('', '❤️', `BOOKMARK::${job}`, { kind: 'bookmark' })] : [];
   if (generation === 'eighth') return [...varies, ...animates, reroll, ...bookmark];
   return [...upscales, ...varies, ...zooms, ...pans, ...animates, reroll, ...bookmark];
-}
-
-/** What a describe offers: its customIds name no job (gateway 5.4). */
-function describedButtons(prefix: string): readonly SandboxButton[] {
-  const button = (emoji: string, label: string, id: string, press: PressAction): SandboxButton => ({
-    wire: { customId: `${prefix}::${id}`, emoji, label, type: 2, style: 2 },
-    press,
-  });
-  return [
-    ...['1️⃣', '2️⃣', '3️⃣', '4️⃣'].map((emoji, index) =>
-      button(emoji, '', `Job::PicReader::${index + 1}`, { kind: 'imagine-prompt', index }),
-    ),
-    button('🔄', '', 'Picread::Retry', { kind: 'describe-again' }),
-    button('🎉', 'Imagine all', 'Job::PicReader::all', { kind: 'imagine-all' }),
-  ];
 }

@@ -5,7 +5,7 @@ import { taskButtons } from './buttons.ts';
 import { finalPromptOf, shortenedPromptOf } from './desks/describing.ts';
 import { type Moment, refreshedMoment, type StoredTask } from './task.ts';
 
-/** The task record of a fetch (gateway 4.2): a core that the client reads, and what the family adds. */
+/** The task record of a fetch (gateway 4.2): the members that the client reads, and those that the family adds. */
 export interface TaskRecord extends WireTask {
   readonly customId: string;
   readonly botType: string;
@@ -14,10 +14,10 @@ export interface TaskRecord extends WireTask {
   readonly videoUrls: readonly WireLink[] | null;
 }
 
-/** How links are written, by task, progress in percent, and for one of several files its number, from 1. */
+/** Writes the link of a task's file. `percent`: progress; `output`: number of the file, from 1, if the task has several. */
 export type LinkOf = (id: string, percent: number, output?: number) => string;
 
-/** The record of a task as a fetch at `now` shows it. */
+/** Returns the record that a fetch shows at `now`, in unix ms. */
 export function recordOf(
   task: StoredTask,
   now: number,
@@ -65,13 +65,12 @@ export function recordOf(
   return settings.quirks.has('no-buttons') ? record : { ...record, buttons };
 }
 
-/** The prompts that a describe or shorten task found; for any other task, its own prompt. */
 function foundBy({ action, prompt, prompts }: StoredTask): string {
   if (prompts === undefined) return prompt;
   return action === 'SHORTEN' ? shortenedPromptOf(prompt, prompts) : finalPromptOf(prompts);
 }
 
-/** What is shown of a task's files, in the fields that a gateway has for them (gateway 4.7). */
+/** The links of a task, in the fields of the setting `linkLists` (gateway 4.7). */
 function linksOf(
   { id, films, action, drawing }: StoredTask,
   linkOf: LinkOf,
@@ -104,7 +103,7 @@ function linksOf(
   };
 }
 
-/** States as other gateways write them (gateway 4.3). */
+/** The states in the words of other gateways (gateway 4.3). */
 const stateWords: Readonly<Partial<Record<string, string>>> = {
   NOT_START: 'QUEUED',
   SUCCESS: 'success',

@@ -3,35 +3,35 @@ import type { ImagePrompts, Region } from '../draw/lineage.ts';
 import type { SentImage } from '../images/read.ts';
 import type { PressAction, StoredTask } from './task.ts';
 
-/** The response to a submission: its HTTP status, its body, and what it did. */
+/** The response to a submission, and the tasks that it made. */
 export interface SubmitResponse {
   readonly status: 200 | 404;
   readonly body: WireSubmitResponse;
-  /** The task that it named. */
+  /** The task that the response names. */
   readonly taskId?: string;
-  /** The tasks that it made, for the counters. */
+  /** The new tasks, for the counters. */
   readonly made?: readonly StoredTask[];
-  /** The response wants the link of this task's image in its properties. */
+  /** The task whose image link goes into the properties of the response. */
   readonly shows?: StoredTask;
-  /** What became of a modal's answer: `repeated` is a second one for the same task. */
+  /** Whether a modal was answered, or answered a second time and refused. */
   readonly modal?: 'answered' | 'repeated';
 }
 
-/** A submission that was understood and refused: HTTP 200 with its code, and no task (gateway 3.2). */
+/** Returns the refusal of a valid submission: HTTP 200 with a code, and no task (gateway 3.2). */
 export function rejected(code: number, description: string, properties: object = {}): SubmitResponse {
   return { status: 200, body: { code, description, result: null, properties: { ...properties } } };
 }
 
-/** The response where the task does not exist that a submission names (gateway 3.3, 5.6). */
+/** The response to a submission that names an unknown task (gateway 3.3, 5.6). */
 export const missingTask: SubmitResponse = {
   status: 404,
   body: { code: 3, description: 'The related task does not exist or has expired', result: null },
 };
 
-/** The response where the task that a submission names is in a state that it cannot be used in (gateway 5.6). */
+/** The response to a submission that names a task in the wrong state (gateway 5.6). */
 export const notReady: SubmitResponse = rejected(4, '关联任务状态错误');
 
-/** Words for the codes of gateway 3.2 that make no task. */
+/** Descriptions of the codes of gateway 3.2 that make no task. */
 export const rejectionTexts: Readonly<Record<number, string>> = {
   3: 'No usable account instance',
   4: 'Parameter error',
@@ -41,16 +41,19 @@ export const rejectionTexts: Readonly<Record<number, string>> = {
   30: '当前分组负载已饱和，请稍后再试，或升级账户以提升服务质量。',
 };
 
-/** What every submission has whose body has been checked and whose images have been read. */
+/** Members of every submission whose body was checked and whose images were read. */
 export interface CommonOrder {
   /** The caller's own tag. */
   readonly state: string;
 }
 
-export interface ImagineOrder extends CommonOrder {
-  readonly prompt: string;
+/** Members of every submission that begins a chain of tasks. */
+interface EntryOrder extends CommonOrder {
   readonly botType: string;
-  /** What its image prompts bring. */
+}
+
+export interface ImagineOrder extends EntryOrder {
+  readonly prompt: string;
   readonly images?: ImagePrompts;
 }
 
@@ -60,7 +63,7 @@ export interface ActionOrder extends CommonOrder {
   readonly enableRemix: boolean;
 }
 
-/** The old form of a click: what to do with a grid, in place of a button of it (gateway 2.4). */
+/** The old form of a click: the work to do with a grid, instead of one of its buttons (gateway 2.4). */
 export interface ChangeOrder extends CommonOrder {
   readonly taskId: string;
   readonly press: Extract<PressAction, { readonly kind: 'upscale' | 'variation' | 'reroll' }>;
@@ -69,29 +72,25 @@ export interface ChangeOrder extends CommonOrder {
 export interface ModalOrder extends CommonOrder {
   readonly taskId: string;
   readonly prompt: string;
-  /** As it was sent; what it must be depends on the task. */
+  /** Unchecked: the task decides whether a mask is needed. */
   readonly maskBase64: string;
 }
 
-export interface BlendOrder extends CommonOrder {
-  readonly botType: string;
+export interface BlendOrder extends EntryOrder {
   readonly images: readonly SentImage[];
   /** Width over height. */
   readonly aspect: number;
 }
 
-export interface DescribeOrder extends CommonOrder {
-  readonly botType: string;
+export interface DescribeOrder extends EntryOrder {
   readonly image: SentImage;
 }
 
-export interface ShortenOrder extends CommonOrder {
-  readonly botType: string;
+export interface ShortenOrder extends EntryOrder {
   readonly prompt: string;
 }
 
-export interface VideoOrder extends CommonOrder {
-  readonly botType: string;
+export interface VideoOrder extends EntryOrder {
   readonly prompt: string;
   readonly motion: 'low' | 'high';
   readonly batchSize: 1 | 2 | 4;
@@ -107,8 +106,7 @@ export interface VideoOrder extends CommonOrder {
     | { readonly kind: 'extend'; readonly taskId: string; readonly index: number };
 }
 
-export interface EditOrder extends CommonOrder {
-  readonly botType: string;
+export interface EditOrder extends EntryOrder {
   readonly prompt: string;
   readonly image: SentImage;
   readonly mask: Region;

@@ -23,17 +23,17 @@ export type TaskAction =
   | 'EDITS'
   | 'SHORTEN';
 
-/** How a task will end; fixed when its work is submitted, so that nothing but time moves it on. */
+/** How a task will end. It is decided at the submission; after that, only time changes the task. */
 export type TaskOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly reason: string }
   | { readonly kind: 'cancel' }
-  /** Works for ever (gateway 4.8). */
+  /** Never ends (gateway 4.8). */
   | { readonly kind: 'stuck' }
   /** Waits for its modal (gateway 4.6). */
   | { readonly kind: 'modal' };
 
-/** Which buttons a finished task offers (gateway 5). */
+/** The set of buttons of a finished task (gateway 5). */
 export type ButtonSet =
   | 'grid'
   | 'single'
@@ -41,34 +41,34 @@ export type ButtonSet =
   /** A grid of edits, whose single images have no buttons. */
   | 'edited'
   | 'described'
-  /** Shorter prompts, and no image. */
+  /** The buttons of a shorten. */
   | 'shortened'
-  /** Several videos, and one of them. */
+  /** The buttons of several videos, and of a single one. */
   | 'films'
   | 'film'
   | 'none';
 
 interface OpenedModal {
-  /** What was pressed on the parent. */
+  /** The button of the parent that opened the modal. */
   readonly press: PressAction;
-  /** When it was answered, unix ms. */
+  /** When the modal was answered, unix ms. */
   readonly confirmedAt?: number;
-  /** The task that the response named: another one, or this. */
+  /** The task that the response to the answer named: a new one, or this. */
   readonly result?: string;
-  /** MODAL is shown until the work is done (gateway 4.6). */
+  /** Whether the task shows MODAL until the work is done (gateway 4.6). */
   readonly lingers?: boolean;
 }
 
 /**
- * All that the sandbox remembers of a task. The response to a fetch is a function of this record and the time alone, so
- * that a restarted sandbox continues exactly where the killed one would be.
+ * A task as the sandbox stores it. The response to a fetch depends only on this record and the time, so that a restarted sandbox
+ * continues where the killed one would be.
  */
 export interface StoredTask {
   readonly id: string;
   readonly action: TaskAction;
   readonly speed: TaskSpeed;
   readonly botType: string;
-  /** As submitted; a click has its parent's, or what its modal said. */
+  /** The submitted prompt; for a click, the prompt of its parent or of its modal. */
   readonly prompt: string;
   readonly description: string;
   /** The caller's own tag, echoed (gateway 2.2). */
@@ -78,25 +78,25 @@ export interface StoredTask {
   readonly version: string;
   /** Unix ms. */
   readonly submitAt: number;
-  /** When a working place is free for it. */
+  /** When the task gets a working place, unix ms. */
   readonly startAt: number;
   readonly endAt: number;
-  /** Whether it takes one of the working places. */
+  /** Whether the task takes a working place. */
   readonly occupies: boolean;
   readonly outcome: TaskOutcome;
   readonly buttonSet: ButtonSet;
-  /** What imageUrl shows. */
+  /** The picture of imageUrl. */
   readonly drawing: Drawing;
-  /** What videoUrls show. */
+  /** The videos of videoUrls. */
   readonly films?: readonly Film[];
-  /** What a describe or a shorten has found. */
+  /** The results of a describe or a shorten. */
   readonly prompts?: readonly string[];
   readonly modal?: OpenedModal;
-  /** Distinguishes submissions in the counters; equal for equal requests. */
+  /** Hash of the request, by which the counters find repeated submissions. */
   readonly request: string;
 }
 
-/** What pressing a button asks for. Indices count from 0. */
+/** The work that a button asks for. Indices count from 0. */
 export type PressAction =
   | { readonly kind: 'upscale'; readonly index: number }
   | { readonly kind: 'variation'; readonly index: number }
@@ -107,25 +107,25 @@ export type PressAction =
   | { readonly kind: 'zoom'; readonly factor: number }
   | { readonly kind: 'custom-zoom' }
   | { readonly kind: 'pan'; readonly direction: PanDirection }
-  /** A manual one asks for its prompt first. */
+  /** `manual`: the button opens a modal for the prompt. */
   | { readonly kind: 'animate'; readonly motion: 'low' | 'high'; readonly manual?: true }
-  /** One of several videos. */
+  /** Chooses one of several videos. */
   | { readonly kind: 'choose-film'; readonly index: number }
   | { readonly kind: 'extend'; readonly motion: 'low' | 'high' }
-  /** Imagines one of the prompts that a describe has found. */
+  /** Imagines one of the prompts of a describe. */
   | { readonly kind: 'imagine-prompt'; readonly index: number }
   | { readonly kind: 'imagine-all' }
   | { readonly kind: 'describe-again' };
 
-/** What a modal was answered with. */
+/** The answer to a modal. */
 export interface ModalConfirm {
-  /** As it will be shown; never empty. */
+  /** The prompt of the task; never empty. */
   readonly prompt: string;
-  /** Kept, white where it is painted again. */
+  /** The stored mask, white where the image is painted again. */
   readonly mask?: Region;
 }
 
-/** What can be seen of a task at one moment (gateway 4.3, 4.4). */
+/** The visible state of a task at one moment (gateway 4.3, 4.4). */
 export interface Moment {
   readonly status:
     | ''
@@ -136,20 +136,20 @@ export interface Moment {
     | 'SUCCESS'
     | 'FAILURE'
     | 'CANCEL';
-  /** Whole percent; absent where the service shows none. */
+  /** Whole percent; absent if the service shows no progress. */
   readonly percent?: number;
   readonly started: boolean;
   readonly finished: boolean;
 }
 
-/** The steps that one imagine shows on its way (gateway 4.4). */
+/** The percentages that a working task shows one after another (gateway 4.4). */
 const steps = [0, 15, 31, 46, 62, 78, 93] as const;
 
 /** Shares of a task's working time after which it is SUBMITTED, and then IN_PROGRESS. */
 const handedOver = 0.04;
 const isActive = 0.1;
 
-/** Where a task is at `now` (unix ms). Depends on its two arguments alone. */
+/** Returns the state of a task at `now`, in unix ms. */
 export function momentOf(task: StoredTask, now: number): Moment {
   if (showsModal(task, now)) return { status: 'MODAL', started: false, finished: false };
   if (now >= task.endAt) {
@@ -173,17 +173,14 @@ export function momentOf(task: StoredTask, now: number): Moment {
   return { status: 'IN_PROGRESS', percent, started: true, finished: false };
 }
 
-/** Whether a task waits for its modal, or still shows that while the work is under way (gateway 4.6). */
+/** Whether a task waits for its modal, or still shows MODAL while it works (gateway 4.6). */
 function showsModal({ outcome, modal, endAt }: StoredTask, now: number): boolean {
   if (outcome.kind === 'modal') return true;
   if (modal?.confirmedAt === undefined) return false;
   return now < modal.confirmedAt || (modal.lingers === true && now < endAt);
 }
 
-/**
- * What a gateway that reads its tasks only every `refresh` ms shows at `now`: the state at its last reading, and
- * an empty status before the first (gateway 3.5).
- */
+/** Returns the state that a gateway shows which copies its tasks every `refresh` ms: empty before the first copy (gateway 3.5). */
 export function refreshedMoment(task: StoredTask, now: number, refresh: number): Moment {
   if (refresh <= 0) return momentOf(task, now);
   const readings = Math.floor((now - task.submitAt) / refresh);

@@ -18,7 +18,14 @@ export function colourOf([red, green, blue]: Rgb): Colour {
   return `#${hexOf(red)}${hexOf(green)}${hexOf(blue)}`;
 }
 
-/** `share` of the second colour in the first. */
+/** The mean of colours, channel by channel. */
+export function meanOf(colours: readonly Rgb[]): Rgb {
+  const mean = (channel: 0 | 1 | 2): number =>
+    colours.reduce((sum, colour) => sum + colour[channel], 0) / Math.max(1, colours.length);
+  return [mean(0), mean(1), mean(2)];
+}
+
+/** Mixes two colours: `share` of the second one, 0 to 1. */
 export function mix(first: Colour, second: Colour, share: number): Colour {
   const a = rgbOf(first);
   const b = rgbOf(second);
@@ -28,7 +35,7 @@ export function mix(first: Colour, second: Colour, share: number): Colour {
 export const lighter = (colour: Colour, share: number): Colour => mix(colour, '#ffffff', share);
 export const darker = (colour: Colour, share: number): Colour => mix(colour, '#0b0a14', share);
 
-/** How light it looks, 0 to 1. */
+/** The perceived lightness of a colour, 0 to 1. */
 export function lightness([red, green, blue]: Rgb): number {
   return (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
 }
@@ -60,12 +67,12 @@ const words: Readonly<Record<string, Colour>> = {
   black: '#24222a',
 };
 
-/** Their names, as one alternative of a pattern. */
+/** The names of colours, as alternatives of a pattern. */
 export const colourNames = Object.keys(words).join('|');
 
 const pattern = new RegExp(`\\b(${colourNames})\\b`, 'gi');
 
-/** The colours that a prompt names, in its order. */
+/** Returns the colours that a prompt names, in its order. */
 export function coloursNamed(prompt: string): readonly Colour[] {
   return [...prompt.slice(0, 4000).matchAll(pattern)].map(([word]) => words[word.toLowerCase()] ?? '');
 }

@@ -1,9 +1,9 @@
-import { type Colour, colourOf, rgbOf } from './colour.ts';
+import { type Colour, colourOf, meanOf, rgbOf } from './colour.ts';
 
-/** A point; a third member other than 0 makes it a corner instead of a bend. */
+/** A point. A third member other than 0 makes it a corner instead of a bend. */
 export type Point = readonly [number, number, number?];
 
-/** The points of an area or a line, also as a text: `22,-50! 36,-96 82,-164!`, where `!` makes a corner. */
+/** The points of an area or a line, as a list or as a text such as `22,-50! 36,-96 82,-164!`, where `!` makes a corner. */
 export type Outline = string | readonly Point[];
 
 export const pointsOf = (outline: Outline): readonly Point[] =>
@@ -14,18 +14,18 @@ export const pointsOf = (outline: Outline): readonly Point[] =>
       })
     : outline;
 
-/** One colour, or several, evenly spread along a line in the scene's coordinates. */
+/** One colour, or a gradient of several along a line in the scene's coordinates. */
 export type Fill =
   | Colour
   | { readonly colours: readonly Colour[]; readonly start: Point; readonly end: Point };
 
-/** What a shape is of: styles treat the sky, the land and the subject differently. */
+/** The part of a scene that a shape belongs to. Styles paint the sky, the land and the subject differently. */
 type Role = 'sky' | 'light' | 'land' | 'subject' | 'detail' | 'air';
 
 interface Area {
   readonly kind: 'area';
   readonly role: Role;
-  /** Closed; bends between points unless they are corners. */
+  /** The points of the closed outline. */
   readonly points: readonly Point[];
   readonly fill: Fill;
   /** 0 to 1. */
@@ -43,7 +43,7 @@ interface Line {
 
 export type Shape = Area | Line;
 
-/** What a style paints: shapes from back to front, in units of a thousandth of the first frame's height. */
+/** The shapes of a picture, from back to front, in thousandths of the first frame's height. */
 export interface Scene {
   readonly shapes: readonly Shape[];
   /** The prevailing colours, for papers, grounds and edges. */
@@ -52,20 +52,25 @@ export interface Scene {
 
 /** The mean colour of a fill. */
 export function meanColour(fill: Fill): Colour {
-  if (typeof fill === 'string') return fill;
-  const sum = [0, 0, 0];
-  for (const colour of fill.colours)
-    rgbOf(colour).forEach((part, index) => (sum[index] = (sum[index] ?? 0) + part));
-  const count = fill.colours.length;
-  return colourOf([(sum[0] ?? 0) / count, (sum[1] ?? 0) / count, (sum[2] ?? 0) / count]);
+  return typeof fill === 'string' ? fill : colourOf(meanOf(fill.colours.map(rgbOf)));
 }
 
-/** Colours from top to bottom between two heights. */
-export function vertical(colours: readonly Colour[], top: number, bottom: number): Fill {
-  return { colours, start: [0, top], end: [0, bottom] };
-}
+/** Returns a gradient between two points. */
+export const between = (colours: readonly Colour[], start: Point, end: Point): Fill => ({
+  colours,
+  start,
+  end,
+});
 
-/** Where a pen draws: x' = x·scale (mirrored by `flip`), turned, then moved. */
+/** Returns a gradient from top to bottom between two heights. */
+export const vertical = (colours: readonly Colour[], top: number, bottom: number): Fill =>
+  between(colours, [0, top], [0, bottom]);
+
+/** Returns a gradient from left to right. */
+export const across = (colours: readonly Colour[], left: number, right: number): Fill =>
+  between(colours, [left, 0], [right, 0]);
+
+/** The coordinates of a pen: scaled, mirrored by `flip`, turned, then moved. */
 interface Place {
   readonly x: number;
   readonly y: number;
@@ -75,10 +80,7 @@ interface Place {
   readonly flip: boolean;
 }
 
-/**
- * Collects shapes. A motif draws itself in its own small coordinates; {@link at} gives it a pen that puts them where
- * they belong.
- */
+/** Collects shapes. A motif is drawn in its own coordinates; {@link at} returns a pen that puts it into its place. */
 export class Pen {
   readonly #shapes: Shape[];
   readonly #place: Place;
@@ -94,12 +96,12 @@ export class Pen {
     return this.#shapes;
   }
 
-  /** A pen for shapes of another role. */
+  /** Returns a pen for shapes of another role. */
   as(role: Role): Pen {
     return new Pen(this.#shapes, role, this.#place);
   }
 
-  /** A pen whose origin, scale and direction lie within this one's. */
+  /** Returns a pen with an origin, a scale and a direction of its own, relative to this one. */
   at(x: number, y: number, scale = 1, turn = 0, flip = false): Pen {
     const [originX, originY] = this.#put([x, y]);
     const sign = this.#place.flip ? -1 : 1;
@@ -123,7 +125,12 @@ export class Pen {
     });
   }
 
-  /** The points and their mirror image on the other side of x = 0, as one outline. */
+  /** Draws a rectangle with sharp corners. */
+  box(left: number, top: number, right: number, bottom: number, fill: Fill, opacity = 1): void {
+    this.area(`${left},${top}! ${right},${top}! ${right},${bottom}! ${left},${bottom}!`, fill, opacity);
+  }
+
+  /** Draws an area of the points and their mirror image at x = 0. */
   symmetric(outline: Outline, fill: Fill, opacity = 1): void {
     const points = pointsOf(outline);
     const mirrored = points
@@ -134,7 +141,7 @@ export class Pen {
   }
 
   ellipse(x: number, y: number, width: number, height: number, fill: Fill, opacity = 1, turn = 0): void {
-    // Eight bends make a round form, six one that is round enough for its size.
+    // Eight bends look round; for a small ellipse six are enough.
     const count = Math.max(width, height) * this.#place.scale > 14 ? 8 : 6;
     const points: Point[] = [];
     for (let i = 0; i < count; i += 1) {
@@ -168,9 +175,4 @@ export class Pen {
       corner ?? 0,
     ];
   }
-}
-
-/** Colours from one side to the other. */
-export function across(colours: readonly Colour[], left: number, right: number): Fill {
-  return { colours, start: [left, 0], end: [right, 0] };
 }

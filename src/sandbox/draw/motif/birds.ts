@@ -1,10 +1,10 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import { type Pen, type Point, vertical } from '../canvas/pen.ts';
+import { between, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Coat } from './coat.ts';
 import { type EyeStyle, sided } from './heads.ts';
 
-/** An owl's head from the front, about 220 × 200, its middle at the origin. */
+/** Draws an owl's head from the front, about 220 × 200, its middle at the origin. */
 function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.symmetric(
     '0,-74 34,-80 70,-92 104,-134! 112,-70 118,-8 104,50 64,88 0,98',
@@ -16,25 +16,16 @@ function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
     for (let ray = 0; ray < 18; ray += 1) {
       const angle = (ray / 18) * 2 * Math.PI;
       const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
-      pen.line(
-        `${side * 47 + dx * 30},${4 + dy * 30} ${side * 47 + dx * 50},${4 + dy * 53}`,
-        2.4,
-        coat.main,
-        0.45,
-      );
+      const ends = `${side * 47 + dx * 30},${4 + dy * 30} ${side * 47 + dx * 50},${4 + dy * 53}`;
+      pen.line(ends, 2.4, coat.main, 0.45);
     }
     if (look.asleep) {
       pen.line(sided(side, '22,4 46,16 70,4'), 6, coat.dark);
     } else {
       pen.ellipse(side * 46, 4, 31, 31, coat.dark);
       const glance = look.glance * 5;
-      pen.ellipse(
-        side * 46,
-        4,
-        27,
-        27,
-        vertical([darker(coat.eye, 0.3), coat.eye, lighter(coat.eye, 0.3)], -23, 31),
-      );
+      const iris = vertical([darker(coat.eye, 0.3), coat.eye, lighter(coat.eye, 0.3)], -23, 31);
+      pen.ellipse(side * 46, 4, 27, 27, iris);
       pen.ellipse(side * 46 + glance, 4, 14, 15, '#100c10');
       pen.ellipse(side * 46 + 7 + glance, -4, 5, 5, '#ffffff', 0.95);
     }
@@ -44,7 +35,7 @@ function drawOwlHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.symmetric('0,8 13,18 11,38 0,56!', vertical([lighter(coat.nose, 0.2), darker(coat.nose, 0.3)], 8, 56));
 }
 
-/** The head of a bird that is no owl, from the front, about 190 × 210, its middle at the origin. */
+/** Draws the head of any other bird from the front, about 190 × 210, its middle at the origin. */
 function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.symmetric(
     '0,-104 48,-94 86,-54 96,0 92,54 74,92 0,104',
@@ -68,7 +59,7 @@ function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.line('-24,16 0,30 24,16', 4, darker(coat.nose, 0.5), 0.7);
 }
 
-/** An owl or another bird perched and facing us, about 260 × 430; its feet at the origin. */
+/** Draws a perched bird from the front, about 260 × 430, its feet at the origin. */
 export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   pen.symmetric('0,-40 30,-20 36,70 22,112! 0,104', vertical([coat.main, darker(coat.main, 0.5)], -40, 110));
   pen.symmetric(
@@ -79,14 +70,8 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeSt
     '0,-260 56,-240 72,-160 62,-70 30,-10 0,0',
     vertical([coat.pale, darker(coat.pale, 0.14)], -260, 0),
   );
-  drawFeathers(
-    pen,
-    coat,
-    random,
-    -222,
-    -30,
-    (y) => 56 * Math.sqrt(Math.max(0.05, 1 - ((y + 140) / 135) ** 2)),
-  );
+  const half = (y: number): number => 56 * Math.sqrt(Math.max(0.05, 1 - ((y + 140) / 135) ** 2));
+  drawFeathers(pen, coat, random, -222, -30, half);
   for (const side of [-1, 1]) {
     pen.area(
       sided(side, '78,-262 118,-220 134,-130 122,-40 92,34! 80,-30 70,-120 66,-210'),
@@ -102,7 +87,7 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeSt
   drawHead(pen.at(0, -312, 1.06, random.range(-0.16, 0.16)), coat, look);
 }
 
-/** The head of an owl or another bird over its shoulders, the head's middle at the origin. */
+/** Draws the head and the shoulders of a bird, the middle of the head at the origin. */
 export function drawOwlBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   pen.symmetric(
     '0,40 110,70 176,170 206,320 210,620! 0,620!',
@@ -118,7 +103,7 @@ function drawHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   else drawBirdHead(pen, coat, look);
 }
 
-/** Rows of small feathers between two heights; `half` is how far they reach to each side. */
+/** Draws rows of small feathers between two heights. `half`: half the width of a row. */
 function drawFeathers(
   pen: Pen,
   coat: Coat,
@@ -131,18 +116,16 @@ function drawFeathers(
     const width = half(y);
     for (let x = -width + (row % 2) * 15; x <= width; x += 30) {
       const at = x + random.range(-3, 3);
-      pen.area(
-        `${at - 12},${y}! ${at},${y + 22} ${at + 12},${y}! ${at},${y + 9}`,
-        darker(coat.main, 0.32),
-        0.7,
-      );
+      const feather = `${at - 12},${y}! ${at},${y + 22} ${at + 12},${y}! ${at},${y + 9}`;
+      pen.area(feather, darker(coat.main, 0.32), 0.7);
     }
   }
 }
 
-/** An owl or another bird gliding towards us, wings spread over about 620; its middle at the origin. */
+/** Draws a flying bird from the front, about 620 wide, its middle at the origin. */
 export function drawFlyingOwl(pen: Pen, coat: Coat, random: Random, head: boolean): void {
   const rise = random.range(0.75, 1.15);
+  const shades = [darker(coat.main, 0.05), lighter(coat.main, 0.1), darker(coat.main, 0.3)];
   for (const side of [-1, 1]) {
     const tips: Point[] = [];
     for (let feather = 0; feather < 7; feather += 1) {
@@ -160,28 +143,14 @@ export function drawFlyingOwl(pen: Pen, coat: Coat, random: Random, head: boolea
         ...tips,
         [side * 40, 48],
       ],
-      {
-        colours: [darker(coat.main, 0.05), lighter(coat.main, 0.1), darker(coat.main, 0.3)],
-        start: [0, -60],
-        end: [side * 300, 0],
-      },
+      between(shades, [0, -60], [side * 300, 0]),
     );
-    pen.area(
-      sided(
-        side,
-        `30,-30 110,${-72 * rise} 206,${-112 * rise} 268,${-98 * rise}! 190,${-46 * rise} 110,0 40,26`,
-      ),
-      coat.pale,
-      0.75,
-    );
+    const inner = `30,-30 110,${-72 * rise} 206,${-112 * rise} 268,${-98 * rise}! 190,${-46 * rise} 110,0 40,26`;
+    pen.area(sided(side, inner), coat.pale, 0.75);
     for (let bar = 0; bar < 4; bar += 1) {
       const x = side * (110 + bar * 48);
-      pen.line(
-        `${x},${-66 * rise - bar * 8} ${x + side * 12},${-20 * rise} ${x + side * 4},${26 - bar * 12}`,
-        4,
-        coat.dark,
-        0.45,
-      );
+      const bend = `${x},${-66 * rise - bar * 8} ${x + side * 12},${-20 * rise} ${x + side * 4},${26 - bar * 12}`;
+      pen.line(bend, 4, coat.dark, 0.45);
     }
   }
   pen.symmetric('0,40 22,70 46,132! 22,128 0,140', vertical([coat.main, coat.dark], 40, 140));

@@ -1,10 +1,10 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
+import { across, between, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Coat } from './coat.ts';
 import { drawHead, type EyeStyle, sided } from './heads.ts';
 
-/** Head, neck and shoulders; the head's middle at the origin, the shoulders run out below. */
+/** Draws head, neck and shoulders, the middle of the head at the origin. */
 export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const wide = coat.build === 'deer' ? 0.72 : 1;
   pen.symmetric(
@@ -24,17 +24,13 @@ export function drawBust(pen: Pen, coat: Coat, random: Random, look: EyeStyle): 
     const side = index % 2 === 0 ? 1 : -1;
     const x = side * random.range(70, 190) * wide;
     const y = random.range(170, 460);
-    pen.line(
-      `${x},${y} ${x + side * 8},${y + 22} ${x + side * 10},${y + 44}`,
-      3,
-      random.chance(0.5) ? lighter(coat.main, 0.2) : darker(coat.main, 0.35),
-      0.5,
-    );
+    const colour = random.chance(0.5) ? lighter(coat.main, 0.2) : darker(coat.main, 0.35);
+    pen.line(`${x},${y} ${x + side * 8},${y + 22} ${x + side * 10},${y + 44}`, 3, colour, 0.5);
   }
   drawHead(pen, coat, look);
 }
 
-/** An animal sitting and facing us, about 300 × 480; its feet at the origin. */
+/** Draws a seated animal from the front, about 300 × 480, its feet at the origin. */
 export function drawSeated(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   const tall = coat.build === 'deer' ? 1.15 : 1;
   drawSeatedTail(pen, coat, random);
@@ -65,11 +61,9 @@ function drawSeatedTail(pen: Pen, coat: Coat, random: Random): void {
   const side = random.chance(0.5) ? 1 : -1;
   const tail = pen.at(0, 0, 1, 0, side < 0);
   if (coat.tail === 'bushy') {
-    tail.area('60,-6 120,4 184,-18 232,-76 236,-142 214,-196! 192,-150 160,-104 110,-74 70,-60', {
-      colours: [darker(coat.main, 0.25), coat.main, lighter(coat.main, 0.08)],
-      start: [60, 0],
-      end: [236, -150],
-    });
+    const shades = [darker(coat.main, 0.25), coat.main, lighter(coat.main, 0.08)];
+    const brush = '60,-6 120,4 184,-18 232,-76 236,-142 214,-196! 192,-150 160,-104 110,-74 70,-60';
+    tail.area(brush, between(shades, [60, 0], [236, -150]));
     tail.area('234,-128 238,-160 214,-200! 190,-152 200,-140! 208,-146 216,-132! 224,-138', coat.pale);
   } else if (coat.tail === 'long') {
     tail.line('70,-14 150,-6 206,-40 214,-96 184,-128', 24, darker(coat.main, 0.14));
@@ -87,7 +81,7 @@ function drawSeatedTail(pen: Pen, coat: Coat, random: Random): void {
   }
 }
 
-/** An animal walking to the right, about 460 × 200; the ground under it is y 0. */
+/** Draws an animal that walks to the right, about 460 × 200, on the ground at y 0. */
 export function drawWalking(pen: Pen, coat: Coat): void {
   const high = coat.build === 'deer' ? 1.5 : coat.build === 'bear' ? 0.9 : 1;
   const legs = pen;
@@ -117,12 +111,8 @@ export function drawWalking(pen: Pen, coat: Coat): void {
     `36,${-96 * high} 80,${-100 * high} 76,${-60 * high} 62,${-36 * high} 58,-4 64,0! 40,0! 42,${-40 * high}`,
     vertical([coat.main, darker(coat.main, 0.2), coat.dark], -100, 0),
   );
-  drawProfileHead(
-    up.at(coat.build === 'deer' ? 138 : 126, coat.build === 'deer' ? -206 : -160),
-    coat,
-    up,
-    high,
-  );
+  const [x, y] = coat.build === 'deer' ? [138, -206] : [126, -160];
+  drawProfileHead(up.at(x, y), coat, up, high);
 }
 
 function drawProfileHead(pen: Pen, coat: Coat, body: Pen, high: number): void {
@@ -165,7 +155,7 @@ function drawWalkingTail(pen: Pen, coat: Coat): void {
   }
 }
 
-/** An animal rolled up asleep, about 340 × 190; the ground under it is y 0. */
+/** Draws a curled-up animal asleep, about 340 × 190, on the ground at y 0. */
 export function drawCurled(pen: Pen, coat: Coat, random: Random): void {
   pen.area(
     '-168,-30 -158,-96 -104,-150 -20,-172 74,-160 142,-116 168,-52 148,2 60,16 -60,14 -140,8',
@@ -182,11 +172,9 @@ export function drawCurled(pen: Pen, coat: Coat, random: Random): void {
     return;
   }
   if (coat.tail === 'bushy') {
-    pen.area('166,-60 172,-14 130,20 50,30 -40,26 -120,6! -96,-14 -50,-34 20,-36 90,-44 130,-74', {
-      colours: [coat.main, lighter(coat.main, 0.06), darker(coat.main, 0.16)],
-      start: [150, -60],
-      end: [-60, 26],
-    });
+    const shades = [coat.main, lighter(coat.main, 0.06), darker(coat.main, 0.16)];
+    const brush = '166,-60 172,-14 130,20 50,30 -40,26 -120,6! -96,-14 -50,-34 20,-36 90,-44 130,-74';
+    pen.area(brush, between(shades, [150, -60], [-60, 26]));
     pen.area('-56,22 -90,16 -124,6! -96,-16 -60,-32 -46,-20! -56,-10 -42,2! -54,8', coat.pale);
   } else {
     pen.line('150,-30 110,8 20,18 -60,8', 24, darker(coat.main, 0.16));

@@ -3,7 +3,7 @@ import type { Palette } from '../canvas/palette.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Animal } from '../canvas/theme.ts';
 
-/** An animal's colours and marks. */
+/** The colours and marks of an animal. */
 export interface Coat {
   readonly build: 'canine' | 'feline' | 'bear' | 'hare' | 'deer' | 'owl' | 'bird';
   readonly main: Colour;
@@ -23,12 +23,16 @@ export interface Coat {
 
 type Marks = Partial<Pick<Coat, 'stripes' | 'tufts' | 'roundEars' | 'mane' | 'antler'>>;
 
-/** The colours are those of the body, of what is pale and what is dark on it, of ears, nose and eyes. */
+/** Makes a coat. `colours`: body, pale parts, dark parts, ears, nose and eyes. */
 function coat(build: Coat['build'], tail: Coat['tail'], colours: string, marks: Marks = {}): Coat {
   const [main = '', pale = '', dark = '', ear = '', nose = '', eye = ''] = colours.split(' ');
   const plain = { stripes: false, tufts: false, roundEars: false };
   return { build, tail, main, pale, dark, ear, nose, eye, ...plain, ...marks };
 }
+
+const striped = { stripes: true };
+const tufted = { stripes: true, tufts: true };
+const round = { roundEars: true };
 
 const coats: Readonly<Record<Animal, readonly Coat[]>> = {
   fox: [
@@ -41,31 +45,19 @@ const coats: Readonly<Record<Animal, readonly Coat[]>> = {
     coat('canine', 'bushy', '#8a7a68 #f0e6d6 #2e2723 #5b463a #211b1a #8fc1d4'),
   ],
   cat: [
-    coat('feline', 'long', '#6f6a70 #efe9e4 #2a272d #c9938f #c4716c #9cc653', { stripes: true }),
-    coat('feline', 'long', '#d98a45 #fff1dd #8a4620 #e3a18c #cf7b6c #73b06a', { stripes: true }),
+    coat('feline', 'long', '#6f6a70 #efe9e4 #2a272d #c9938f #c4716c #9cc653', striped),
+    coat('feline', 'long', '#d98a45 #fff1dd #8a4620 #e3a18c #cf7b6c #73b06a', striped),
     coat('feline', 'long', '#2e2b36 #57525f #131118 #5c434d #6b4a52 #e8c33c'),
   ],
   lynx: [
-    coat('feline', 'short', '#b88f63 #f6ead8 #2f2620 #7a5a44 #b56b5c #d6a93a', {
-      stripes: true,
-      tufts: true,
-    }),
-    coat('feline', 'short', '#a39483 #f3eee6 #2b2724 #6b5a50 #a8645a #c9b24a', {
-      stripes: true,
-      tufts: true,
-    }),
+    coat('feline', 'short', '#b88f63 #f6ead8 #2f2620 #7a5a44 #b56b5c #d6a93a', tufted),
+    coat('feline', 'short', '#a39483 #f3eee6 #2b2724 #6b5a50 #a8645a #c9b24a', tufted),
   ],
   tiger: [
-    coat('feline', 'long', '#e08a2e #fff3e0 #1e1716 #f2d8bd #c4675e #d9b93a', {
-      stripes: true,
-      roundEars: true,
-    }),
+    coat('feline', 'long', '#e08a2e #fff3e0 #1e1716 #f2d8bd #c4675e #d9b93a', { ...striped, ...round }),
   ],
   lion: [
-    coat('feline', 'long', '#d9a55a #f8e8cb #3b271a #a8703f #8a5347 #c98f2b', {
-      roundEars: true,
-      mane: '#8a4b22',
-    }),
+    coat('feline', 'long', '#d9a55a #f8e8cb #3b271a #a8703f #8a5347 #c98f2b', { ...round, mane: '#8a4b22' }),
   ],
   bear: [coat('bear', 'short', '#7a5238 #d2ad86 #2a1c16 #4f3425 #1f1716 #5a3a22')],
   hare: [coat('hare', 'short', '#b3906b #f4e8d8 #33271f #dba798 #a86a61 #9a5f26')],
@@ -78,7 +70,7 @@ const coats: Readonly<Record<Animal, readonly Coat[]>> = {
   bird: [coat('bird', 'short', '#2f3a4a #dfe5e8 #12161d #2f3a4a #d98f3a #f0c23a')],
 };
 
-/** An animal's coat in the light of a scene, in the subject's own colour where it has one: everything takes a little of its colour. */
+/** Returns an animal's coat in the light of a scene, dyed if the prompt gives the animal a colour. */
 export function coatOf(animal: Animal, palette: Palette, random: Random): Coat {
   const plain = random.pick(coats[animal]);
   const coat = palette.subject === undefined ? plain : dyed(plain, palette.subject);
@@ -94,9 +86,9 @@ export function coatOf(animal: Animal, palette: Palette, random: Random): Coat {
   };
 }
 
-/** A coat of another colour with the marks of its own: each part is as much lighter or darker than before. */
+/** Dyes a coat. Its parts stay as much lighter or darker than the body as they were. */
 function dyed(coat: Coat, colour: Colour): Coat {
-  // So that marks and folds can be seen on black too.
+  // Marks and folds must be visible on black too.
   const main = mix(lighter(colour, 0.06), coat.main, 0.08);
   return {
     ...coat,

@@ -1,5 +1,5 @@
 import { darker, lighter } from '../canvas/colour.ts';
-import { type Outline, type Pen, type Point, pointsOf, vertical } from '../canvas/pen.ts';
+import { between, type Outline, type Pen, type Point, pointsOf, vertical } from '../canvas/pen.ts';
 import type { Coat } from './coat.ts';
 
 /** The expression of a head. */
@@ -9,11 +9,11 @@ export interface EyeStyle {
   readonly glance: number;
 }
 
-/** The points, mirrored where `side` is -1. */
+/** Returns the points, mirrored if `side` is -1. */
 export const sided = (side: number, outline: Outline): Point[] =>
   pointsOf(outline).map(([x, y, corner]) => [x * side, y, corner ?? 0]);
 
-/** An almond eye at (±x, y); closed ones are a curve. */
+/** Draws an almond eye at (±x, y), or a curve for a closed one. */
 function drawEye(
   pen: Pen,
   side: number,
@@ -25,31 +25,21 @@ function drawEye(
   slit: boolean,
 ): void {
   if (look.asleep) {
-    pen.line(
-      sided(side, `${x - size},${y} ${x},${y + size * 0.45} ${x + size},${y - size * 0.2}`),
-      size * 0.28,
-      coat.dark,
-    );
+    const lid = `${x - size},${y} ${x},${y + size * 0.45} ${x + size},${y - size * 0.2}`;
+    pen.line(sided(side, lid), size * 0.28, coat.dark);
     return;
   }
-  pen.area(
-    sided(
-      side,
-      `${x - size * 1.25},${y + size * 0.55}! ${x - size * 0.2},${y - size * 0.72} ${x + size * 1.25},${y - size * 0.6}! ${x + size * 0.3},${y + size * 0.72}`,
-    ),
-    coat.dark,
-  );
+  const almond = `${x - size * 1.25},${y + size * 0.55}! ${x - size * 0.2},${y - size * 0.72} ${x + size * 1.25},${y - size * 0.6}! ${x + size * 0.3},${y + size * 0.72}`;
+  pen.area(sided(side, almond), coat.dark);
   const at = x * side + look.glance * size * 0.25;
-  pen.ellipse(at, y - size * 0.02, size * 0.66, size * 0.6, {
-    colours: [darker(coat.eye, 0.35), coat.eye, lighter(coat.eye, 0.25)],
-    start: [at, y - size * 0.6],
-    end: [at, y + size * 0.6],
-  });
+  const iris = [darker(coat.eye, 0.35), coat.eye, lighter(coat.eye, 0.25)];
+  const shade = between(iris, [at, y - size * 0.6], [at, y + size * 0.6]);
+  pen.ellipse(at, y - size * 0.02, size * 0.66, size * 0.6, shade);
   pen.ellipse(at, y, size * (slit ? 0.17 : 0.32), size * (slit ? 0.52 : 0.36), '#120d12');
   pen.ellipse(at + size * 0.2, y - size * 0.24, size * 0.14, size * 0.14, '#ffffff', 0.95);
 }
 
-/** A fox's or wolf's head seen from the front, about 250 × 290, its middle at the origin. */
+/** Draws a fox's or wolf's head from the front, about 250 × 290, its middle at the origin. */
 function drawCanineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   for (const side of [-1, 1]) {
     pen.area(
@@ -78,12 +68,8 @@ function drawCanineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
     pen.area(sided(side, '24,-2! 44,-12 66,-8! 46,-4'), coat.pale, 0.5);
     drawEye(pen, side, 45, 16, 17, coat, look, true);
     for (const whisker of [0, 1, 2]) {
-      pen.line(
-        sided(side, `24,${92 + whisker * 5} 56,${88 + whisker * 10} 94,${88 + whisker * 18}`),
-        1.5,
-        lighter(coat.pale, 0.3),
-        0.7,
-      );
+      const bend = `24,${92 + whisker * 5} 56,${88 + whisker * 10} 94,${88 + whisker * 18}`;
+      pen.line(sided(side, bend), 1.5, lighter(coat.pale, 0.3), 0.7);
     }
   }
   pen.symmetric('0,88 15,90 18,99 8,110 0,114', coat.nose);
@@ -92,7 +78,7 @@ function drawCanineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.line('-22,116 -8,123 0,120 8,123 22,116', 2.6, coat.dark, 0.7);
 }
 
-/** A cat's, lynx's, tiger's or lion's head, about 240 × 260. */
+/** Draws a cat's, lynx's, tiger's or lion's head, about 240 × 260. */
 function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   if (coat.mane !== undefined) {
     const points: Point[] = [];
@@ -140,12 +126,8 @@ function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
     pen.ellipse(side * 23, 64, 29, 23, coat.pale);
     for (const whisker of [0, 1, 2]) {
       pen.ellipse(side * (20 + whisker * 8), 62 + whisker * 4, 1.8, 1.8, coat.dark, 0.7);
-      pen.line(
-        sided(side, `34,${62 + whisker * 5} 84,${50 + whisker * 15} 136,${50 + whisker * 24}`),
-        1.8,
-        '#fffdf5',
-        0.85,
-      );
+      const bend = `34,${62 + whisker * 5} 84,${50 + whisker * 15} 136,${50 + whisker * 24}`;
+      pen.line(sided(side, bend), 1.8, '#fffdf5', 0.85);
     }
   }
   pen.symmetric('0,78 20,84 14,100 0,104', coat.pale);
@@ -154,7 +136,7 @@ function drawFelineHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.line('-18,74 -9,78 0,68 9,78 18,74', 2.6, coat.dark, 0.8);
 }
 
-/** A bear's, hare's or deer's head, 200 to 260 wide. */
+/** Draws a bear's, hare's or deer's head, 200 to 260 wide. */
 function drawBeastHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   const slim = coat.build === 'deer' ? 0.74 : coat.build === 'hare' ? 0.84 : 1;
   for (const side of [-1, 1]) {
@@ -190,7 +172,7 @@ function drawBeastHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.line('-20,90 -9,94 0,86 9,94 20,90', 3, coat.dark, 0.8);
 }
 
-/** The head that belongs to a coat, its middle at the origin. */
+/** Draws the head of an animal, its middle at the origin. */
 export function drawHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   if (coat.build === 'canine') drawCanineHead(pen, coat, look);
   else if (coat.build === 'feline') drawFelineHead(pen, coat, look);

@@ -7,7 +7,7 @@ import type { Luminary } from './sky.ts';
 /** The height of the ground at x. */
 export type Ground = (x: number) => number;
 
-/** A hill line around `y`, with bumps of about `length` up to `height` either way. */
+/** Returns a hill line around `y`, with bumps of about `length`, up to `height` up and down. */
 export function groundOf(world: World, name: string, y: number, height: number, length: number): Ground {
   const broad = world.noise(`${name} broad`, length);
   const fine = world.noise(`${name} fine`, length / 3.1);
@@ -30,22 +30,17 @@ export function drawGround(pen: Pen, world: World, ground: Ground, colour: Colou
   pen.area(points, vertical([colour, below], top, top + 420));
 }
 
-/** A row of hills, each nearer one darker, down to the horizon's foot. */
+/** Draws three rows of hills, the nearer the darker. */
 export function drawHills(pen: Pen, world: World, palette: Palette, horizon: number): void {
   for (let layer = 0; layer < 3; layer += 1) {
     const colour = palette.land[layer] ?? palette.land[0];
-    const ground = groundOf(
-      world,
-      `hill ${layer}`,
-      horizon - 40 + layer * 62,
-      70 - layer * 8,
-      340 - layer * 40,
-    );
+    const y = horizon - 40 + layer * 62;
+    const ground = groundOf(world, `hill ${layer}`, y, 70 - layer * 8, 340 - layer * 40);
     drawGround(pen, world, ground, lighter(colour, 0.07), mix(colour, palette.land[3], 0.25));
   }
 }
 
-/** A chain of peaks with a bright and a dark side and snow on top. */
+/** Draws two chains of peaks with a bright and a dark side and snow on top. */
 export function drawPeaks(pen: Pen, world: World, palette: Palette, horizon: number): void {
   for (let layer = 0; layer < 2; layer += 1) {
     const colour = mix(palette.land[layer] ?? palette.land[0], palette.sky[2], layer === 0 ? 0.35 : 0.08);
@@ -76,7 +71,7 @@ export function drawPeaks(pen: Pen, world: World, palette: Palette, horizon: num
   drawGround(pen, world, ground, palette.land[1], palette.land[2]);
 }
 
-/** Long dunes with a lit and a shaded side. */
+/** Draws long dunes with a lit and a shaded side. */
 export function drawDunes(pen: Pen, world: World, palette: Palette, horizon: number): void {
   for (let layer = 0; layer < 4; layer += 1) {
     const colour = palette.land[Math.min(layer, 2)] ?? palette.land[0];
@@ -97,7 +92,7 @@ export function drawDunes(pen: Pen, world: World, palette: Palette, horizon: num
   }
 }
 
-/** Water from the horizon down, with the light's path on it. */
+/** Draws water from the horizon down, with the reflected light of the sun or moon. */
 export function drawWater(
   pen: Pen,
   world: World,
@@ -107,14 +102,13 @@ export function drawWater(
 ): void {
   const { left, right, bottom } = world.box;
   const near = mix(palette.land[2], palette.sky[0], 0.55);
-  pen.area(
-    `${left},${horizon}! ${right},${horizon}! ${right},${Math.max(bottom, horizon + 10)}! ${left},${Math.max(bottom, horizon + 10)}!`,
-    vertical(
-      [mix(palette.sky[2], palette.sky[1], 0.3), mix(palette.sky[1], near, 0.55), darker(near, 0.25)],
-      horizon,
-      horizon + 420,
-    ),
-  );
+  const colours = [
+    mix(palette.sky[2], palette.sky[1], 0.3),
+    mix(palette.sky[1], near, 0.55),
+    darker(near, 0.25),
+  ];
+  const low = Math.max(bottom, horizon + 10);
+  pen.box(left, horizon, right, low, vertical(colours, horizon, horizon + 420));
   for (let row = 0; row < 26; row += 1) {
     const depth = row / 26;
     const y = horizon + 6 + depth ** 1.5 * 420;
@@ -125,23 +119,17 @@ export function drawWater(
       const onPath = Math.abs(at - luminary.x) < luminary.radius * (1 + depth * 1.6);
       if (!onPath && !random.chance(0.55)) continue;
       const length = (14 + depth * 70) * random.range(0.5, 1.3);
-      const colour = onPath
-        ? palette.light
-        : random.chance(0.5)
-          ? lighter(palette.sky[1], 0.25)
-          : darker(near, 0.2);
-      pen
-        .as(onPath ? 'light' : 'land')
-        .area(
-          `${at - length},${y}! ${at},${y - 1.5 - depth * 4} ${at + length},${y}! ${at},${y + 1.5 + depth * 5}`,
-          colour,
-          onPath ? 0.75 : 0.4,
-        );
+      const wave = `${at - length},${y}! ${at},${y - 1.5 - depth * 4} ${at + length},${y}! ${at},${y + 1.5 + depth * 5}`;
+      if (onPath) pen.as('light').area(wave, palette.light, 0.75);
+      else
+        pen
+          .as('land')
+          .area(wave, random.chance(0.5) ? lighter(palette.sky[1], 0.25) : darker(near, 0.2), 0.4);
     }
   }
 }
 
-/** Three rows of houses; at night their windows are lit. */
+/** Draws three rows of houses, with lit windows at night. */
 export function drawCity(pen: Pen, world: World, palette: Palette, horizon: number): void {
   for (let row = 0; row < 3; row += 1) {
     const base = mix(palette.land[row] ?? palette.land[0], palette.sky[2], 0.28 - row * 0.14);
@@ -151,25 +139,20 @@ export function drawCity(pen: Pen, world: World, palette: Palette, horizon: numb
       const height = random.range(120, 330) * (1 - row * 0.18) + (random.chance(0.12) ? 150 : 0);
       const top = horizon + 60 + row * 60 - height;
       const colour = random.chance(0.5) ? base : darker(base, 0.12);
-      pen.area(
-        `${x - width},${horizon + 500}! ${x - width},${top}! ${x + width},${top}! ${x + width},${horizon + 500}!`,
-        vertical(
-          [lighter(colour, 0.06), mix(colour, palette.sky[2], row === 0 ? 0.3 : 0.1)],
-          top,
-          horizon + 200,
-        ),
-      );
+      const walls = [lighter(colour, 0.06), mix(colour, palette.sky[2], row === 0 ? 0.3 : 0.1)];
+      const [left, right, foot] = [x - width, x + width, horizon + 500];
+      const house = `${left},${foot}! ${left},${top}! ${right},${top}! ${right},${foot}!`;
+      pen.area(house, vertical(walls, top, horizon + 200));
       const roof = random.int(0, 3);
       if (roof === 0) {
-        pen.area(
-          `${x - width},${top + 1}! ${x},${top - width * 0.9}! ${x + width},${top + 1}!`,
-          darker(colour, 0.15),
-        );
+        const gable = `${x - width},${top + 1}! ${x},${top - width * 0.9}! ${x + width},${top + 1}!`;
+        pen.area(gable, darker(colour, 0.15));
       } else if (roof === 1) {
         pen.line(`${x},${top} ${x},${top - 56}`, 3, darker(colour, 0.2));
       } else if (roof === 2) {
+        const [a, b] = [x - width * 0.5, x + width * 0.3];
         pen.area(
-          `${x - width * 0.5},${top + 1}! ${x - width * 0.5},${top - 26}! ${x + width * 0.3},${top - 26}! ${x + width * 0.3},${top + 1}!`,
+          `${a},${top + 1}! ${a},${top - 26}! ${b},${top - 26}! ${b},${top + 1}!`,
           darker(colour, 0.1),
         );
       }
@@ -179,13 +162,7 @@ export function drawCity(pen: Pen, world: World, palette: Palette, horizon: numb
         for (let window = -1; window <= 1; window += 1) {
           if (!random.chance(palette.night ? 0.5 : 0.4)) continue;
           const wx = x + window * width * 0.56;
-          pen
-            .as('light')
-            .area(
-              `${wx - 6},${floor}! ${wx + 6},${floor}! ${wx + 6},${floor + 13}! ${wx - 6},${floor + 13}!`,
-              lit,
-              palette.night ? 0.9 : 0.5,
-            );
+          pen.as('light').box(wx - 6, floor, wx + 6, floor + 13, lit, palette.night ? 0.9 : 0.5);
         }
       }
     }

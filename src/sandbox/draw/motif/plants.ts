@@ -1,8 +1,8 @@
 import { type Colour, darker, lighter } from '../canvas/colour.ts';
-import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
+import { across, between, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 
-/** A fir of about 100 × 240 whose foot is at the origin. */
+/** Draws a fir of about 100 × 240 with its foot at the origin. */
 export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean): void {
   pen.area('-5,4! 5,4! 4,-60! -4,-60!', darker(colour, 0.4));
   const tiers = random.int(4, 6);
@@ -23,15 +23,12 @@ export function drawFir(pen: Pen, random: Random, colour: Colour, snow: boolean)
       [reach * 0.1, top + 18],
     ]);
   }
-  pen.area([...right, ...left.reverse()], {
-    colours: [lighter(colour, 0.08), darker(colour, 0.22)],
-    start: [-40, -120],
-    end: [44, -110],
-  });
+  const shade = between([lighter(colour, 0.08), darker(colour, 0.22)], [-40, -120], [44, -110]);
+  pen.area([...right, ...left.reverse()], shade);
   if (snow) for (const points of snowy) pen.area(points, '#f7fafc', 0.85);
 }
 
-/** A leafy tree of about 180 × 230 whose foot is at the origin. */
+/** Draws a leafy tree of about 180 × 230 with its foot at the origin. */
 export function drawTree(pen: Pen, random: Random, colour: Colour, bark: Colour): void {
   const lean = random.range(-14, 14);
   pen.area(`-12,4! -6,-50 ${lean - 5},-120 ${lean + 5},-120 8,-50 16,4!`, bark);
@@ -56,7 +53,7 @@ export function drawTree(pen: Pen, random: Random, colour: Colour, bark: Colour)
   }
 }
 
-/** A birch trunk from `top` (negative) down to the origin. */
+/** Draws a birch trunk from `top` (negative) down to the origin. */
 export function drawBirch(
   pen: Pen,
   random: Random,
@@ -90,7 +87,7 @@ export function drawBirch(
   }
 }
 
-/** A tuft of grass at the origin. */
+/** Draws a tuft of grass at the origin. */
 export function drawGrass(pen: Pen, random: Random, colour: Colour, height: number): void {
   const blades = random.int(3, 6);
   for (let blade = 0; blade < blades; blade += 1) {
@@ -104,7 +101,7 @@ export function drawGrass(pen: Pen, random: Random, colour: Colour, height: numb
   }
 }
 
-/** A flower of about 30 across on its stem; the origin is at its foot. */
+/** Draws a flower about 30 wide on a stem with its foot at the origin. */
 export function drawFlower(pen: Pen, random: Random, petal: Colour, stem: Colour, height: number): void {
   const bend = random.range(-12, 12);
   pen.line(`0,2 ${bend * 0.3},${-height * 0.5} ${bend},${-height}`, 3, stem);
@@ -125,7 +122,7 @@ export function drawFlower(pen: Pen, random: Random, petal: Colour, stem: Colour
   pen.ellipse(bend, -height, size * 0.38, size * 0.32, '#f6d15a');
 }
 
-/** A branch under a perched bird, from beyond the left to beyond the right. */
+/** Draws the branch of a perched bird, `reach` to each side. */
 export function drawBranch(pen: Pen, random: Random, colour: string, leaves: string, reach: number): void {
   const sag = random.range(-24, 24);
   pen.area(

@@ -4,7 +4,7 @@ import { type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Theme } from '../canvas/theme.ts';
 import type { World } from '../canvas/world.ts';
 
-/** Where the sun or moon stands. */
+/** The place of the sun or moon. */
 export interface Luminary {
   readonly x: number;
   readonly y: number;
@@ -14,20 +14,15 @@ export interface Luminary {
 /** The height of the sky's first colour over the middle of the first frame. */
 const skyTop = 520;
 
-/** The sky down to the horizon and a little below, with its sun or moon, its stars and its clouds. */
+/** Draws the sky behind the whole scene, with its sun or moon, its stars and its clouds. */
 export function drawSky(pen: Pen, world: World, palette: Palette, theme: Theme, horizon: number): Luminary {
   const { left, right, top, bottom } = world.box;
   const sky = pen.as('sky');
-  sky.area(
-    `${left},${top}! ${right},${top}! ${right},${bottom}! ${left},${bottom}!`,
-    vertical(palette.sky, -skyTop, horizon),
-  );
+  sky.box(left, top, right, bottom, vertical(palette.sky, -skyTop, horizon));
   // The part that only a wider window shows: the sky becomes deeper.
   if (top < -skyTop) {
-    sky.area(
-      `${left},${top}! ${right},${top}! ${right},${2 - skyTop}! ${left},${2 - skyTop}!`,
-      vertical([darker(palette.sky[0], 0.45), palette.sky[0]], -3 * skyTop, -skyTop),
-    );
+    const deep = vertical([darker(palette.sky[0], 0.45), palette.sky[0]], -3 * skyTop, -skyTop);
+    sky.box(left, top, right, 2 - skyTop, deep);
     if (!palette.night && theme.mood === 'dusk') drawStars(sky.as('light'), world, -skyTop);
   }
   if (palette.night) drawStars(sky.as('light'), world, horizon);
@@ -68,14 +63,8 @@ function drawStars(pen: Pen, world: World, horizon: number): void {
     for (const { x, random } of world.places(`star ${row}`, 80)) {
       if (!random.chance(0.62)) continue;
       const size = random.chance(0.12) ? 4.4 : random.range(1.1, 2.6);
-      pen.ellipse(
-        x + random.range(-38, 38),
-        row * 80 + random.range(0, 78),
-        size,
-        size,
-        '#fffbea',
-        random.range(0.45, 1),
-      );
+      const [at, y] = [x + random.range(-38, 38), row * 80 + random.range(0, 78)];
+      pen.ellipse(at, y, size, size, '#fffbea', random.range(0.45, 1));
     }
   }
 }
@@ -105,7 +94,7 @@ function drawClouds(pen: Pen, world: World, palette: Palette, horizon: number): 
   }
 }
 
-/** Flakes over everything, the nearer the larger. */
+/** Draws snowflakes over the whole scene. */
 export function drawSnowfall(pen: Pen, world: World): void {
   scatter(world, 'flake', 74, (x, y, random) => {
     const size = random.chance(0.1) ? random.range(7, 11) : random.range(2, 5);
@@ -113,20 +102,16 @@ export function drawSnowfall(pen: Pen, world: World): void {
   });
 }
 
-/** Slanting rain. */
+/** Draws slanting rain over the whole scene. */
 export function drawRain(pen: Pen, world: World): void {
   scatter(world, 'drop', 62, (x, y, random) => {
     const length = random.range(26, 70);
-    pen.line(
-      `${x},${y} ${x - length * 0.24},${y + length}`,
-      random.range(1.2, 2.6),
-      '#dfe9f2',
-      random.range(0.25, 0.6),
-    );
+    const drop = `${x},${y} ${x - length * 0.24},${y + length}`;
+    pen.line(drop, random.range(1.2, 2.6), '#dfe9f2', random.range(0.25, 0.6));
   });
 }
 
-/** A veil of mist that lies around y. */
+/** Draws a veil of mist around the height y. */
 export function drawMist(pen: Pen, world: World, palette: Palette, y: number, name: string): void {
   const upper = world.noise(`${name} upper`, 300);
   const lower = world.noise(`${name} lower`, 240);

@@ -1,11 +1,11 @@
 import { darker, lighter, mix } from '../canvas/colour.ts';
 import type { Palette } from '../canvas/palette.ts';
-import { across, type Pen, type Point, vertical } from '../canvas/pen.ts';
+import { across, between, type Pen, vertical } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Thing } from '../canvas/theme.ts';
 import { drawFir, drawFlower, drawTree } from './plants.ts';
 
-/** A thing of about 300 × 400 that stands on the origin, in the subject's own colour where it has one. */
+/** Draws a thing of about 300 × 400 on the origin, in the subject's own colour if the prompt gives one. */
 export function drawThing(pen: Pen, thing: Thing, scene: Palette, random: Random, snow: boolean): void {
   const palette = scene.subject === undefined ? scene : { ...scene, accent: scene.subject };
   switch (thing) {
@@ -52,42 +52,29 @@ function drawBalloon(pen: Pen, palette: Palette, random: Random): void {
   pen.area('-28,-18! 28,-18! 23,26 -23,26', vertical(['#a9743f', '#5d3c22'], -18, 26));
 }
 
-/** Where the edge between two of the seven gores runs, seen from the front. */
+/** The x of the edge between two of the balloon's seven gores. */
 const edgeOf = (index: number): number => Math.cos(Math.PI * (1 - index / 7)) * 150;
-
-const boxPoints = (left: number, top: number, right: number, bottom: number): Point[] => [
-  [left, top, 1],
-  [right, top, 1],
-  [right, bottom, 1],
-  [left, bottom, 1],
-];
 
 function drawCabin(pen: Pen, palette: Palette, random: Random, snow: boolean): void {
   drawFir(pen.at(-190, 10, 1.5), random, darker(palette.land[2], 0.1), snow);
   drawFir(pen.at(176, 16, 1.15), random, darker(palette.land[2], 0.2), snow);
   const wall = mix(palette.subject ?? '#8a5a3c', palette.sky[1], palette.night ? 0.35 : 0.08);
-  pen.area(boxPoints(-130, -150, 130, 20), across([wall, darker(wall, 0.3)], -130, 130));
+  pen.box(-130, -150, 130, 20, across([wall, darker(wall, 0.3)], -130, 130));
   for (let y = -130; y < 16; y += 22) pen.line(`-130,${y} 130,${y}`, 2.5, darker(wall, 0.4), 0.6);
   pen.area(
     '-176,-138! -30,-262! 40,-262! 176,-138!',
     snow ? '#f6f8fb' : vertical([mix(palette.accent, '#3a2a2a', 0.4), '#2d2228'], -262, -138),
   );
-  pen.area(boxPoints(70, -300, 102, -216), '#5d4a48');
-  pen.as('light').area(boxPoints(-92, -98, -34, -38), '#ffd88a');
+  pen.box(70, -300, 102, -216, '#5d4a48');
+  pen.as('light').box(-92, -98, -34, -38, '#ffd88a');
   pen.line('-63,-98 -63,-38', 4, '#4a3326');
   pen.line('-92,-68 -34,-68', 4, '#4a3326');
-  pen.area(boxPoints(30, -92, 88, 20), '#4b2f24');
-  for (let puff = 0; puff < 4; puff += 1)
-    pen
-      .as('air')
-      .ellipse(
-        90 + puff * 18,
-        -322 - puff * 46,
-        18 + puff * 9,
-        14 + puff * 7,
-        lighter(palette.sky[2], 0.3),
-        0.45 - puff * 0.08,
-      );
+  pen.box(30, -92, 88, 20, '#4b2f24');
+  const [air, smoke] = [pen.as('air'), lighter(palette.sky[2], 0.3)];
+  for (let puff = 0; puff < 4; puff += 1) {
+    const [x, y] = [90 + puff * 18, -322 - puff * 46];
+    air.ellipse(x, y, 18 + puff * 9, 14 + puff * 7, smoke, 0.45 - puff * 0.08);
+  }
 }
 
 function drawCastle(pen: Pen, palette: Palette, random: Random): void {
@@ -104,52 +91,35 @@ function drawCastle(pen: Pen, palette: Palette, random: Random): void {
     [-180, 26, -160],
     [176, 28, -170],
   ] as const) {
-    pen.area(
-      boxPoints(x - width, top, x + width, -20),
-      across([lighter(stone, 0.12), darker(stone, 0.36)], x - width, x + width),
-    );
+    const shade = across([lighter(stone, 0.12), darker(stone, 0.36)], x - width, x + width);
+    pen.box(x - width, top, x + width, -20, shade);
     pen.area(
       `${x - width - 8},${top + 2}! ${x},${top - width * 2.1}! ${x + width + 8},${top + 2}!`,
       across([lighter(palette.accent, 0.1), darker(palette.accent, 0.5)], x - width, x + width),
     );
-    for (let y = top + 34; y < -50; y += 60)
-      if (random.chance(0.8))
-        pen
-          .as('light')
-          .area(
-            `${x - 7},${y + 24}! ${x - 7},${y + 6} ${x},${y} ${x + 7},${y + 6} ${x + 7},${y + 24}!`,
-            palette.night ? '#ffd98a' : darker(stone, 0.6),
-          );
+    for (let y = top + 34; y < -50; y += 60) {
+      if (!random.chance(0.8)) continue;
+      const window = `${x - 7},${y + 24}! ${x - 7},${y + 6} ${x},${y} ${x + 7},${y + 6} ${x + 7},${y + 24}!`;
+      pen.as('light').area(window, palette.night ? '#ffd98a' : darker(stone, 0.6));
+    }
     pen.line(`${x},${top - width * 2.1} ${x},${top - width * 2.1 - 26}`, 3, '#3a3038');
   }
-  pen.area(boxPoints(-210, -120, 206, -8), vertical([stone, darker(stone, 0.3)], -120, 0));
-  for (let x = -206; x < 200; x += 30) pen.area(boxPoints(x, -134, x + 16, -119), stone);
+  pen.box(-210, -120, 206, -8, vertical([stone, darker(stone, 0.3)], -120, 0));
+  for (let x = -206; x < 200; x += 30) pen.box(x, -134, x + 16, -119, stone);
   pen.area('-26,-8! -26,-50 0,-74 26,-50 26,-8!', '#2b2028');
 }
 
-/** A sailing boat; its water line is y 0. */
+/** Draws a sailing boat whose water line is y 0. */
 function drawBoat(pen: Pen, palette: Palette, random: Random): void {
   const sail = mix('#fff6e6', palette.accent, random.chance(0.5) ? 0 : 0.8);
   pen.line('0,-30 0,-330', 6, '#4a3428');
-  pen.area('8,-320! 120,-150 132,-62! 8,-58!', {
-    colours: [lighter(sail, 0.2), darker(sail, 0.16)],
-    start: [0, -320],
-    end: [130, -60],
-  });
-  pen.area('-8,-280! -84,-140 -96,-66! -8,-62!', {
-    colours: [sail, darker(sail, 0.26)],
-    start: [0, -280],
-    end: [-90, -66],
-  });
-  pen.area(
-    '-150,-44! 150,-50! 112,10 -100,12',
-    vertical(
-      [mix(palette.accent, '#5a2f26', palette.subject === undefined ? 0.5 : 0.12), '#2a1c1e'],
-      -50,
-      12,
-    ),
-  );
-  pen.area(boxPoints(-150, -50, 150, -40), '#f3e2c4');
+  const front = between([lighter(sail, 0.2), darker(sail, 0.16)], [0, -320], [130, -60]);
+  pen.area('8,-320! 120,-150 132,-62! 8,-58!', front);
+  const back = between([sail, darker(sail, 0.26)], [0, -280], [-90, -66]);
+  pen.area('-8,-280! -84,-140 -96,-66! -8,-62!', back);
+  const hull = mix(palette.accent, '#5a2f26', palette.subject === undefined ? 0.5 : 0.12);
+  pen.area('-150,-44! 150,-50! 112,10 -100,12', vertical([hull, '#2a1c1e'], -50, 12));
+  pen.box(-150, -50, 150, -40, '#f3e2c4');
   for (const [width, y] of [
     [150, 22],
     [110, 36],
@@ -158,7 +128,6 @@ function drawBoat(pen: Pen, palette: Palette, random: Random): void {
     pen.area(`${-width},${y}! 0,${y - 4} ${width},${y}! 0,${y + 5}`, lighter(palette.sky[2], 0.1), 0.5);
 }
 
-/** A lighthouse on its rock. */
 function drawLighthouse(pen: Pen, palette: Palette): void {
   pen.as('light').area('0,-420! 620,-560! 620,-330!', palette.light, 0.3);
   pen.as('light').area('0,-420! -620,-500! -620,-340!', palette.light, 0.2);
@@ -175,13 +144,13 @@ function drawLighthouse(pen: Pen, palette: Palette): void {
       across([lighter(colour, 0.1), darker(colour, 0.4)], -50, 60),
     );
   }
-  pen.area(boxPoints(-46, -388, 46, -376), '#33303a');
-  pen.area(boxPoints(-26, -446, 26, -388), lighter(palette.light, 0.3));
+  pen.box(-46, -388, 46, -376, '#33303a');
+  pen.box(-26, -446, 26, -388, lighter(palette.light, 0.3));
   pen.line('0,-446 0,-388', 4, '#33303a');
   pen.area('-36,-444! 0,-490! 36,-444!', darker(palette.accent, 0.3));
 }
 
-/** Half the tower's width at a height. */
+/** Half the width of the lighthouse at a height. */
 const halfAt = (y: number): number => 34 + ((y + 380) / 360) * 26;
 
 function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
@@ -196,13 +165,8 @@ function drawBouquet(pen: Pen, palette: Palette, random: Random): void {
   for (let stem = 0; stem < 17; stem += 1) {
     const lean = -0.95 + (stem / 16) * 1.9 + random.range(-0.06, 0.06);
     const height = random.range(170, 330) * (1 - Math.abs(lean) * 0.25);
-    drawFlower(
-      pen.at(lean * 26, -170, 1.75, lean * 0.75),
-      random,
-      random.pick(petals),
-      '#4f7a4a',
-      height / 1.75,
-    );
+    const place = pen.at(lean * 26, -170, 1.75, lean * 0.75);
+    drawFlower(place, random, random.pick(petals), '#4f7a4a', height / 1.75);
     pen.ellipse(lean * 110, -230 - random.range(0, 90), 34, 12, '#5c8a55', 1, lean + 1.2);
   }
   pen.symmetric(

@@ -1,6 +1,6 @@
 import { type Colour, darker, lighter, mix } from '../canvas/colour.ts';
 import type { Palette } from '../canvas/palette.ts';
-import { type Pen, type Point, vertical } from '../canvas/pen.ts';
+import { between, type Pen, type Point, vertical } from '../canvas/pen.ts';
 import type { Setting, Theme } from '../canvas/theme.ts';
 import type { World } from '../canvas/world.ts';
 import {
@@ -19,17 +19,17 @@ import { drawMist, drawSky } from '../motif/sky.ts';
 interface Backdrop {
   /** The ground in the foreground. */
   readonly ground: Ground;
-  /** What it is like nearest to us. */
+  /** The colour of its nearest part. */
   readonly near: Colour;
 }
 
-/** What the backdrop must leave free for the subject. */
+/** The range of x that the backdrop leaves free for the subject. */
 interface Clearing {
   readonly from: number;
   readonly to: number;
 }
 
-/** Draws sky and land up to the ground on which the subject stands. */
+/** Draws the sky and the land, up to the ground on which the subject stands. */
 export function drawBackdrop(
   pen: Pen,
   world: World,
@@ -126,15 +126,9 @@ function drawBirches(pen: Pen, world: World, palette: Palette, horizon: number, 
     for (const { x, random } of world.places(`birch leaves ${row}`, 54)) {
       for (let leaves = 0; leaves < 3; leaves += 1) {
         const y = random.range(world.frame.view.zoom > 1 ? -900 : -520, horizon - 210 + row * 20);
-        pen.ellipse(
-          x + random.range(-50, 50),
-          y,
-          11 + row * 3,
-          7 + row * 2,
-          random.chance(0.5) ? leaf : lighter(leaf, 0.25),
-          0.75,
-          random.range(0, 3),
-        );
+        const at = x + random.range(-50, 50);
+        const colour = random.chance(0.5) ? leaf : lighter(leaf, 0.25);
+        pen.ellipse(at, y, 11 + row * 3, 7 + row * 2, colour, 0.75, random.range(0, 3));
       }
     }
   }
@@ -151,7 +145,7 @@ function drawTrees(pen: Pen, world: World, palette: Palette, horizon: number, sn
   }
 }
 
-/** Grass, flowers or snowy tufts before the subject's feet. `from` is the row to begin with, where the ground itself is near. */
+/** Draws grass, flowers or snowy tufts before the subject. `from`: the first row, larger for a near ground. */
 export function drawForeground(
   pen: Pen,
   world: World,
@@ -168,8 +162,8 @@ export function drawForeground(
   const { bottom } = world.box;
   let depth = 14;
   for (let row = from; row < from + 4 || depth < bottom - 180; row += 1) {
-    // The first rows grow as they come nearer. Those that only a wider view shows grow in all directions alike, with the distance
-    // between them: grass and flowers keep their form, and fill any view with a bounded number of rows.
+    // The first rows grow as they come nearer. Later rows, which only a wider view shows, are scaled together with their distance, so
+    // that a bounded number of rows fills any view.
     const near = Math.min(row, firstRows);
     const scale = growth ** Math.max(0, row - firstRows);
     const step = (60 + near * 12) * scale;
@@ -191,10 +185,10 @@ export function drawForeground(
 
 const firstRows = 4;
 
-/** By how much each row behind them is larger than the one before. */
+/** Factor by which each later row is larger than the one before. */
 const growth = 1.14;
 
-/** A composition of plain forms, for prompts whose words the sandbox cannot draw. */
+/** Draws plain forms, for prompts whose words the sandbox cannot draw. */
 export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: number): void {
   const { left, right, top, bottom } = world.box;
   const random = world.random('abstract');
@@ -206,23 +200,13 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
     palette.land[3],
     palette.sky[1],
   ];
-  pen
-    .as('sky')
-    .area(
-      `${left},${top}! ${right},${top}! ${right},${bottom}! ${left},${bottom}!`,
-      vertical([mix(palette.sky[2], '#fff8ec', 0.4), mix(palette.sky[2], palette.sky[1], 0.35)], -500, 500),
-    );
+  const ground = [mix(palette.sky[2], '#fff8ec', 0.4), mix(palette.sky[2], palette.sky[1], 0.35)];
+  pen.as('sky').box(left, top, right, bottom, vertical(ground, -500, 500));
   if (pose === 0) {
     for (let ring = 9; ring >= 1; ring -= 1) {
       const [x, y] = [random.range(-30, 30) + (ring - 5) * 16, random.range(-26, 26)];
-      pen.ellipse(
-        x,
-        y,
-        ring * 46,
-        ring * 46 * random.range(0.9, 1),
-        colours[ring % colours.length] ?? palette.accent,
-        0.92,
-      );
+      const colour = colours[ring % colours.length] ?? palette.accent;
+      pen.ellipse(x, y, ring * 46, ring * 46 * random.range(0.9, 1), colour, 0.92);
     }
     pen.as('subject').ellipse(random.range(90, 200), random.range(-190, -90), 62, 62, palette.accent);
   } else if (pose === 1) {
@@ -233,11 +217,8 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
       for (let x = Math.floor(left / 40) * 40; x <= right + 40; x += 40) points.push([x, y + wave(x) * 80]);
       points.push([right + 40, bottom + 400, 1], [left - 40, bottom + 400, 1]);
       const colour = mix(palette.sky[1], palette.land[3], band / 11);
-      pen.area(
-        points,
-        vertical([band % 4 === 2 ? palette.accent : lighter(colour, 0.12), colour], y - 60, y + 120),
-        0.94,
-      );
+      const upper = band % 4 === 2 ? palette.accent : lighter(colour, 0.12);
+      pen.area(points, vertical([upper, colour], y - 60, y + 120), 0.94);
     }
     pen.as('light').ellipse(random.range(-230, 230), -290, 88, 88, palette.light);
   } else if (pose === 2) {
@@ -247,10 +228,7 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
         const colour = own.pick(colours);
         const form = own.int(0, 4);
         const [a, b] = [x - 64, x + 64];
-        pen.area(
-          `${a},${y}! ${b},${y}! ${b},${y + 128}! ${a},${y + 128}!`,
-          mix(own.pick(colours), palette.sky[2], 0.55),
-        );
+        pen.box(a, y, b, y + 128, mix(own.pick(colours), palette.sky[2], 0.55));
         if (form === 0) pen.ellipse(x, y + 64, 56, 56, colour);
         else if (form === 1) pen.area(`${a},${y + 128}! ${a},${y}! ${b},${y + 128}!`, colour);
         else if (form === 2)
@@ -269,18 +247,8 @@ export function drawAbstract(pen: Pen, world: World, palette: Palette, pose: num
       const size = random.range(30, 112) * (1 - arc / 52);
       const [x, y] = [Math.cos(angle) * far, Math.sin(angle) * far];
       const colour = colours[arc % colours.length] ?? palette.accent;
-      pen.ellipse(
-        x,
-        y,
-        size,
-        size,
-        {
-          colours: [lighter(colour, 0.25), darker(colour, 0.2)],
-          start: [x - size, y - size],
-          end: [x + size, y + size],
-        },
-        0.88,
-      );
+      const shade = [lighter(colour, 0.25), darker(colour, 0.2)];
+      pen.ellipse(x, y, size, size, between(shade, [x - size, y - size], [x + size, y + size]), 0.88);
     }
     for (let spoke = 0; spoke < 9; spoke += 1) {
       const angle = random.range(0, 2 * Math.PI);

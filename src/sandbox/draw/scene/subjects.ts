@@ -11,12 +11,12 @@ import type { Ground } from '../motif/land.ts';
 import { drawBranch } from '../motif/plants.ts';
 import { drawThing } from '../motif/things.ts';
 
-/** How the four compositions of an animal frame it. */
+/** The four compositions of an animal. */
 export const animalPoses = ['portrait', 'seated', 'wandering', 'resting'] as const;
 
 type AnimalPose = (typeof animalPoses)[number];
 
-/** Puts an animal into its scene. */
+/** Draws an animal in its scene. */
 export function drawAnimal(
   pen: Pen,
   world: World,
@@ -33,13 +33,8 @@ export function drawAnimal(
   const shadow = pen.as('land');
   switch (pose) {
     case 'portrait': {
-      const place = pen.at(
-        side * random.range(10, 90),
-        random.range(-20, 50),
-        random.range(1.5, 1.75),
-        0,
-        side < 0,
-      );
+      const [x, y] = [side * random.range(10, 90), random.range(-20, 50)];
+      const place = pen.at(x, y, random.range(1.5, 1.75), 0, side < 0);
       if (flies) drawOwlBust(place, coat, random, look);
       else drawBust(place, coat, random, look);
       return;
@@ -48,13 +43,11 @@ export function drawAnimal(
       const x = side * random.range(40, 150);
       const scale = random.range(1.24, 1.4);
       if (flies) {
-        drawBranch(
-          pen.as('land').at(x, 230),
-          random,
+        const [bark, leaves] = [
           mix('#5b4335', palette.land[3], 0.4),
           mix(palette.accent, palette.land[1], 0.4),
-          900,
-        );
+        ];
+        drawBranch(shadow.at(x, 230), random, bark, leaves, 900);
         drawPerchedOwl(pen.at(x, 236, scale), coat, random, look);
         return;
       }
@@ -66,12 +59,8 @@ export function drawAnimal(
     case 'wandering': {
       const x = side * random.range(30, 130);
       if (flies) {
-        drawFlyingOwl(
-          pen.at(x, random.range(-120, -20), random.range(0.8, 1.05), random.range(-0.16, 0.16)),
-          coat,
-          random,
-          coat.build === 'owl',
-        );
+        const place = pen.at(x, random.range(-120, -20), random.range(0.8, 1.05), random.range(-0.16, 0.16));
+        drawFlyingOwl(place, coat, random, coat.build === 'owl');
         return;
       }
       const y = ground(x) + 46;
@@ -84,11 +73,9 @@ export function drawAnimal(
       if (flies) {
         const y = ground(x) + 30;
         const bark = mix('#6b4f3c', palette.land[3], 0.35);
-        const stump = pen.as('land').at(x, y);
-        stump.area(
-          '-120,90! -86,0 -80,-130! 84,-122! 92,0 136,90!',
-          across([darker(bark, 0.3), bark, darker(bark, 0.45)], -90, 100),
-        );
+        const stump = shadow.at(x, y);
+        const round = across([darker(bark, 0.3), bark, darker(bark, 0.45)], -90, 100);
+        stump.area('-120,90! -86,0 -80,-130! 84,-122! 92,0 136,90!', round);
         stump.ellipse(2, -126, 82, 20, mix(bark, '#e8cfa8', 0.5));
         stump.ellipse(2, -126, 48, 11, mix(bark, '#e8cfa8', 0.3));
         drawPerchedOwl(pen.at(x, y - 132, random.range(1, 1.12)), coat, random, { asleep: true, glance: 0 });
@@ -102,17 +89,17 @@ export function drawAnimal(
   }
 }
 
-/** What is put into a region of a scene, in place of the scene's own subject. */
+/** A subject that replaces the scene's own in some regions. */
 export interface Placed {
   readonly text: string;
   readonly seed: string;
-  /** As of a frame. */
+  /** The composition, as of a frame. */
   readonly pose: number;
-  /** Where, in the scene's units: each box is filled with one. */
+  /** The regions, in the scene's units; each gets one subject. */
   readonly boxes: readonly Box[];
 }
 
-/** Whether words are about the land or the light, so that these are what is new. */
+/** Whether the words of a prompt describe the land or the light. */
 export const saysOfLand = (theme: Theme): boolean =>
   theme.mood !== undefined ||
   theme.setting !== undefined ||
@@ -132,7 +119,7 @@ export function drawPlaced(pen: Pen, world: World, theme: Theme, palette: Palett
     const [width, height] = [right - left, bottom - top];
     const place = subject.at((left + right) / 2, (top + bottom) / 2, Math.min(width, height) / unit);
     if (theme.animal !== undefined) {
-      // The two that fill a small place best.
+      // These two poses fill a small place best.
       const pose = (placed.pose + index) % 2 === 0 ? 'portrait' : 'seated';
       drawAnimal(place.at(0, -20, 1.05), world, own, theme.animal, pose, () => 270);
     } else if (theme.thing !== undefined) {
@@ -143,7 +130,7 @@ export function drawPlaced(pen: Pen, world: World, theme: Theme, palette: Palett
   }
 }
 
-/** What a prompt adds to a subject that is there already, such as the scarf of a fox: cloth of the colour it names. */
+/** Draws an addition to the present subject, such as the scarf of a fox: cloth of the colour that the prompt names. */
 export function drawAdded(pen: Pen, palette: Palette, placed: Placed): void {
   const own = colouredBy(placed, palette);
   drawLight(pen, placed.boxes, own);
@@ -154,35 +141,25 @@ export function drawAdded(pen: Pen, palette: Palette, placed: Placed): void {
 const randomOf = ({ seed }: Placed, name: string, index: number): Random =>
   new Random(`${seed}/${name}${index === 0 ? '' : ` ${index}`}`);
 
-/** Whether a prompt gives its subject a colour and adds nothing to it: then the subject itself is what is new. */
+/** Whether a prompt gives its subject a colour and no addition, so that the subject itself is painted again. */
 export const isRecoloured = ({ text }: Placed): boolean =>
   themeOf(text).colour !== undefined && !/\b(with|wear(s|ing)?)\b/i.test(text);
 
-/** In the colour that the words name, the second where the first is the subject's: a blue fox with a red scarf. */
+/** The palette with the colour that the words name; the second colour if the first is the subject's: a blue fox with a red scarf. */
 function colouredBy({ text }: Placed, palette: Palette): Palette {
   const colours = coloursNamed(text);
   const colour = colours[themeOf(text).colour === undefined ? 0 : 1] ?? colours[0];
   return colour === undefined ? palette : { ...palette, accent: colour };
 }
 
-/** Something new lies in this light everywhere in the boxes, however small the subjects in them are. */
+/** Tints the boxes, so that a changed region is visible even around a small subject. */
 function drawLight(pen: Pen, boxes: readonly Box[], { accent }: Palette): void {
-  const [left, right] = [
-    Math.min(...boxes.map((box) => box.left)),
-    Math.max(...boxes.map((box) => box.right)),
-  ];
-  const [top, bottom] = [
-    Math.min(...boxes.map((box) => box.top)),
-    Math.max(...boxes.map((box) => box.bottom)),
-  ];
+  const left = Math.min(...boxes.map((box) => box.left));
+  const right = Math.max(...boxes.map((box) => box.right));
+  const top = Math.min(...boxes.map((box) => box.top));
+  const bottom = Math.max(...boxes.map((box) => box.bottom));
   const [width, height] = [right - left, bottom - top];
-  pen
-    .as('air')
-    .area(
-      `${left - width},${top - height}! ${right + width},${top - height}! ${right + width},${bottom + height}! ${left - width},${bottom + height}!`,
-      accent,
-      0.08,
-    );
+  pen.as('air').box(left - width, top - height, right + width, bottom + height, accent, 0.08);
 }
 
 function drawCloth(pen: Pen, { accent }: Palette, box: Box, random: Random): void {
@@ -191,10 +168,7 @@ function drawCloth(pen: Pen, { accent }: Palette, box: Box, random: Random): voi
   drawDrapery(pen.at((left + right) / 2, (top + bottom) / 2, size), accent, random);
 }
 
-/**
- * Folded cloth of about 900 × 900 around the origin: what stands for a thing that has a colour and no form the sandbox
- * knows, such as a scarf.
- */
+/** Draws folded cloth of about 900 × 900 around the origin, for things that the sandbox knows no form of, such as a scarf. */
 function drawDrapery(pen: Pen, colour: Colour, random: Random): void {
   const folds = 7;
   const sway = random.range(60, 130);
@@ -212,14 +186,8 @@ function drawDrapery(pen: Pen, colour: Colour, random: Random): void {
       );
     const points = [...side(fold), ...side(fold + 1).reverse()];
     const middle = -450 + (900 * (fold + 0.5)) / folds;
-    pen.area(
-      points,
-      across(
-        [lighter(colour, 0.16 - shade / 3), darker(colour, shade), darker(colour, shade + 0.18)],
-        middle - 80,
-        middle + 80,
-      ),
-    );
+    const shades = [lighter(colour, 0.16 - shade / 3), darker(colour, shade), darker(colour, shade + 0.18)];
+    pen.area(points, across(shades, middle - 80, middle + 80));
     pen.line(side(fold).slice(0, -1), 5, darker(colour, 0.45), 0.5);
   }
   for (const y of [-380, 360]) {

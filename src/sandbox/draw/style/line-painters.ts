@@ -18,7 +18,7 @@ const inkPaper = '#f4eddf';
 const ink = '#191820';
 const seal = '#b8352b';
 
-/** Brush and ink on paper: washes in a few strengths, contours that swell, a seal; more colour with more --stylize. */
+/** Paints with brush and ink: washes, swelling contours, a seal; more colour with a higher --stylize. */
 export function paintInk({ scene, box, name, random, frame }: Sitting): string {
   const writer = new SvgWriter(name);
   const colourful = Math.min(0.5, 0.1 + frame.stylize / 900);
@@ -44,7 +44,7 @@ export function paintInk({ scene, box, name, random, frame }: Sitting): string {
   return writer.toString();
 }
 
-/** The strength of ink that stands for a colour; what is far away or in the sky is thinner. */
+/** Returns the strength of ink for a colour, weaker in the sky and far away. */
 function wash(colour: Colour, role: Shape['role'], colourful: number): Colour {
   const light = lightness(rgbOf(colour));
   const steps = 6;
@@ -60,7 +60,7 @@ function washFill(fill: Fill, role: Shape['role'], colourful: number): Fill {
   return { ...fill, colours: fill.colours.map((colour) => wash(colour, role, colourful)) };
 }
 
-/** Drops that fell off the brush, and the red seal of the one who held it. */
+/** Draws drops of ink and the red seal of the painter. */
 function splash(writer: SvgWriter, box: Sitting['box'], random: Sitting['random']): void {
   const height = box.bottom - box.top;
   const unit = height / 1000;
@@ -79,18 +79,15 @@ function splash(writer: SvgWriter, box: Sitting['box'], random: Sitting['random'
     [0.26, 0.84, 0.5, 0.58],
     [0.5, 0.58, 0.78, 0.82],
   ] as const) {
-    writer.stroke(
-      `M${num(x + side * fromX)} ${num(y + side * fromY)}L${num(x + side * toX)} ${num(y + side * toY)}`,
-      side * 0.08,
-      inkPaper,
-    );
+    const line = `M${num(x + side * fromX)} ${num(y + side * fromY)}L${num(x + side * toX)} ${num(y + side * toY)}`;
+    writer.stroke(line, side * 0.08, inkPaper);
   }
 }
 
 const pencilPaper = '#f6f3ec';
 const lead = '#2c2b31';
 
-/** Pencil: searching outlines and hatching that crosses where it is dark; some colour with more --stylize. */
+/** Paints with a pencil: repeated outlines, and hatching that crosses in dark places; some colour with a higher --stylize. */
 export function paintPencil({ scene, box, name, random, tones, frame }: Sitting): string {
   const writer = new SvgWriter(name);
   layPaper(writer, box, pencilPaper, random.fork('paper'));
@@ -121,21 +118,17 @@ export function paintPencil({ scene, box, name, random, tones, frame }: Sitting)
     }
     const near = shape.role === 'subject';
     for (let line = 0; line < (near ? 2 : 1); line += 1) {
-      writer.stroke(
-        pathOf(unsteady(shape.points, Math.min(3.4, size / 70), hand), true),
-        near ? 2.6 : 1.6,
-        lead,
-        near ? 0.62 : 0.42,
-      );
+      const outline = pathOf(unsteady(shape.points, Math.min(3.4, size / 70), hand), true);
+      writer.stroke(outline, near ? 2.6 : 1.6, lead, near ? 0.62 : 0.42);
     }
   }
   return writer.toString();
 }
 
-/** A colour part, rounded so that near colours count as one. */
+/** Rounds a channel, so that similar colours count as one. */
 const coarse = (part: number): number => Math.round(part / 48) * 48;
 
-/** Hatches in one direction where the scene is darker than `from`. */
+/** Hatches the parts of a scene that are darker than `from`, in one direction. */
 function hatch(
   writer: SvgWriter,
   box: Sitting['box'],
@@ -147,7 +140,7 @@ function hatch(
   colourful: number,
 ): void {
   const step = 15 * unit;
-  // Hatches of one strength and nearly one colour are one path: far fewer elements for the same picture.
+  // Hatches of one strength and nearly one colour are one path, which makes far fewer elements.
   const strokes = new Map<string, { readonly level: number; readonly tint: Colour; data: string }>();
   for (let y = box.top; y < box.bottom; y += step) {
     for (let x = box.left; x < box.right; x += step * 1.6) {
@@ -179,7 +172,7 @@ const cutInk = '#1b1719';
 
 const cutLines = 104;
 
-/** A hand-coloured woodcut: flat tints, and cut lines that are thick where the scene is dark. */
+/** Paints a hand-coloured woodcut: flat tints, and lines that are thick in dark places. */
 export function paintWoodcut({ scene, box, name, random, tones, frame }: Sitting): string {
   const writer = new SvgWriter(name);
   layPaper(writer, box, woodcutPaper, random.fork('paper'));
@@ -201,18 +194,15 @@ export function paintWoodcut({ scene, box, name, random, tones, frame }: Sitting
   }
   for (const shape of scene.shapes) {
     if (shape.role !== 'subject' || shape.kind === 'line' || shape.opacity < 0.8) continue;
-    const size = longerSide(shape);
-    if (size < 24)
-      writer.fill(
-        pathOf(shape.points, true),
-        lightness(rgbOf(meanColour(shape.fill))) > 0.5 ? woodcutPaper : cutInk,
-      );
-    else writer.stroke(pathOf(shape.points, true), Math.min(5.5, 1.6 + size / 90), cutInk);
+    const [size, data] = [longerSide(shape), pathOf(shape.points, true)];
+    const isLight = lightness(rgbOf(meanColour(shape.fill))) > 0.5;
+    if (size < 24) writer.fill(data, isLight ? woodcutPaper : cutInk);
+    else writer.stroke(data, Math.min(5.5, 1.6 + size / 90), cutInk);
   }
   return writer.toString();
 }
 
-/** Dark colours lie under the lines: printed lighter, both stay readable. */
+/** Lightens dark colours, so that the lines over them stay visible. */
 function lifted(colour: Colour): Colour {
   const light = lightness(rgbOf(colour));
   return light < 0.5 ? mix(colour, woodcutPaper, (0.5 - light) * 1.1) : colour;
@@ -249,17 +239,9 @@ function writeLine(
   if (data !== '') writer.fill(data, cutInk);
 }
 
-const tubes: readonly Colour[] = [
-  '#ff3d7f',
-  '#ff9b3d',
-  '#ffe14d',
-  '#3dffb0',
-  '#35d9ff',
-  '#7a6bff',
-  '#ff4df0',
-];
+const tubes = ['#ff3d7f', '#ff9b3d', '#ffe14d', '#3dffb0', '#35d9ff', '#7a6bff', '#ff4df0'];
 
-/** Neon: glowing outlines over forms that are almost dark. */
+/** Paints neon: glowing outlines over almost dark forms. */
 export function paintNeon({ scene, box, name, random }: Sitting): string {
   const writer = new SvgWriter(name);
   const night = random.pick(['#0b0620', '#050b22', '#12061c']);
@@ -267,35 +249,25 @@ export function paintNeon({ scene, box, name, random }: Sitting): string {
   for (const shape of scene.shapes) {
     const size = longerSide(shape);
     if (shape.kind === 'line') {
-      writer.stroke(
-        pathOf(shape.points, false),
-        Math.max(1.2, shape.width * 0.7),
-        tubeOf(shape.colour),
-        shape.opacity * 0.8,
-      );
+      const width = Math.max(1.2, shape.width * 0.7);
+      writer.stroke(pathOf(shape.points, false), width, tubeOf(shape.colour), shape.opacity * 0.8);
       continue;
     }
     const colour = meanColour(shape.fill);
     const data = pathOf(shape.points, true);
     if (shape.role === 'sky') {
-      writer.fill(
-        data,
-        vertical([night, mix(night, tubeOf(scene.mood.accent), 0.2)], -500, 160),
-        shape.opacity,
-      );
+      const glow = mix(night, tubeOf(scene.mood.accent), 0.2);
+      writer.fill(data, vertical([night, glow], -500, 160), shape.opacity);
       continue;
     }
     if (shape.role === 'light' || size < 14) {
       writer.fill(data, lighter(tubeOf(colour), 0.45), shape.opacity * 0.9);
       continue;
     }
-    writer.fill(
-      data,
-      mix(night, tubeOf(colour), 0.1 + 0.16 * lightness(rgbOf(colour))),
-      Math.min(1, shape.opacity + 0.1),
-    );
-    if (shape.opacity < 0.6) continue;
     const tube = tubeOf(colour);
+    const dim = mix(night, tube, 0.1 + 0.16 * lightness(rgbOf(colour)));
+    writer.fill(data, dim, Math.min(1, shape.opacity + 0.1));
+    if (shape.opacity < 0.6) continue;
     const strength = shape.role === 'subject' ? 1 : 0.55;
     const width =
       shape.role === 'subject' ? Math.min(4.4, 1.6 + size / 120) : Math.min(2.6, 1.1 + size / 300);
@@ -311,7 +283,7 @@ export function paintNeon({ scene, box, name, random }: Sitting): string {
   return writer.toString();
 }
 
-/** The tube whose colour is nearest in hue; greys glow by their lightness. */
+/** Returns the tube with the nearest hue; for a grey, one by its lightness. */
 function tubeOf(colour: Colour): Colour {
   const [red, green, blue] = rgbOf(colour);
   const [high, low] = [Math.max(red, green, blue), Math.min(red, green, blue)];
@@ -323,5 +295,5 @@ function tubeOf(colour: Colour): Colour {
       : high === green
         ? (blue - red) / spread + 2
         : (red - green) / spread + 4;
-  return tubes[[0, 1, 2, 3, 4, 5, 6][Math.min(6, Math.round(hue * 1.17))] ?? 0] ?? '#ff3d7f';
+  return tubes[Math.min(6, Math.round(hue * 1.17))] ?? '#ff3d7f';
 }

@@ -1,32 +1,32 @@
 import { sharp } from '../../../artifacts/formats/image-library.ts';
-import type { Rgb } from '../canvas/colour.ts';
+import { lightness, type Rgb } from '../canvas/colour.ts';
 import type { Frame } from '../canvas/drawing.ts';
 import type { Scene } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Box } from '../canvas/world.ts';
 import { fineness, panelAttributes } from './svg.ts';
 
-/** What a painter works from. Everything is in the scene's units, so that a picture is the same at every size. */
+/** The input of a painter, in the scene's units, so that a picture is the same at every size. */
 export interface Sitting {
   readonly scene: Scene;
   readonly frame: Frame;
-  /** What is seen. */
+  /** The visible part of the scene. */
   readonly box: Box;
-  /** The scene's colours place by place; drawn only for painters that ask for it. */
+  /** The colours of the scene by place, only for painters with `toneRows`. */
   readonly tones: Tones;
-  /** Makes the ids of this panel differ from those of other panels. */
+  /** Prefix of the ids of this panel. */
   readonly name: string;
   readonly random: Random;
 }
 
-/** A way to paint a scene: SVG elements for the box. */
+/** Paints a scene as SVG elements. */
 export interface Painter {
-  /** Rows of tones it needs; 0 for none. */
+  /** Rows of tones that the painter needs; 0 for none. */
   readonly toneRows: number;
   paint(sitting: Sitting): string;
 }
 
-/** A small raster of a scene: what colour lies where. */
+/** The colours of a scene as a small raster. */
 class Tones {
   readonly box: Box;
   readonly columns: number;
@@ -42,12 +42,11 @@ class Tones {
     this.#pixels = pixels;
     this.#light = new Float32Array(columns * rows);
     for (let index = 0, at = 0; index < this.#light.length; index += 1, at += 3) {
-      const [red, green, blue] = [pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0];
-      this.#light[index] = (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
+      this.#light[index] = lightness([pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0]);
     }
   }
 
-  /** The colour of a cell; beyond the edge, that of the edge. */
+  /** Returns the colour of a cell; beyond the edge, the colour of the edge. */
   cell(column: number, row: number): Rgb {
     const x = Math.max(0, Math.min(this.columns - 1, column));
     const y = Math.max(0, Math.min(this.rows - 1, row));
@@ -55,19 +54,19 @@ class Tones {
     return [this.#pixels[at] ?? 0, this.#pixels[at + 1] ?? 0, this.#pixels[at + 2] ?? 0];
   }
 
-  /** The colour at a point of the scene. */
+  /** Returns the colour at a point of the scene. */
   at(x: number, y: number): Rgb {
     return this.cell(this.#column(x), this.#row(y));
   }
 
-  /** How dark it is at a point, 0 to 1. */
+  /** Returns the darkness at a point, 0 to 1. */
   dark(x: number, y: number): number {
     const column = Math.max(0, Math.min(this.columns - 1, this.#column(x)));
     const row = Math.max(0, Math.min(this.rows - 1, this.#row(y)));
     return 1 - (this.#light[row * this.columns + column] ?? 0);
   }
 
-  /** Which way it gets lighter, and how strongly (0 to about 1): Sobel's operator, halved. */
+  /** Returns the slope of the lightness at a point (0 to about 1 each way), by half of Sobel's operator. */
   slope(x: number, y: number): readonly [number, number] {
     const column = Math.max(1, Math.min(this.columns - 2, this.#column(x)));
     const row = Math.max(1, Math.min(this.rows - 2, this.#row(y)));
@@ -89,7 +88,7 @@ class Tones {
   }
 }
 
-/** Rasters the elements of an SVG that show `box`; without rows, an empty raster. */
+/** Draws the elements of an SVG into a raster of `box`; with 0 rows, an empty raster. */
 export async function tonesOf(elements: string, box: Box, rows: number): Promise<Tones> {
   if (rows === 0) return new Tones(box, 1, 1, new Uint8Array(3));
   const columns = Math.max(1, Math.round((rows * (box.right - box.left)) / (box.bottom - box.top)));
@@ -100,7 +99,6 @@ export async function tonesOf(elements: string, box: Box, rows: number): Promise
   return new Tones(box, columns, rows, pixels);
 }
 
-/** The `viewBox` attribute that shows a box. */
-export function viewBoxOf({ left, top, right, bottom }: Box): string {
-  return [left, top, right - left, bottom - top].map((value) => value * fineness).join(' ');
-}
+/** Returns the `viewBox` attribute that shows a box. */
+export const viewBoxOf = ({ left, top, right, bottom }: Box): string =>
+  [left, top, right - left, bottom - top].map((value) => value * fineness).join(' ');

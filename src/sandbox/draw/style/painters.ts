@@ -1,4 +1,4 @@
-import { colourOf, darker, lighter, lightness, mix, type Rgb } from '../canvas/colour.ts';
+import { colourOf, darker, lighter, lightness, meanOf, mix, type Rgb } from '../canvas/colour.ts';
 import { type Fill, meanColour, type Point, type Shape } from '../canvas/pen.ts';
 import type { Style } from '../canvas/theme.ts';
 import { paintInk, paintNeon, paintPencil, paintWoodcut } from './line-painters.ts';
@@ -16,7 +16,7 @@ import {
 } from './svg.ts';
 
 const painters: Readonly<Record<Style, Painter>> = {
-  /** Clean shapes with soft gradients: what a prompt without a medium gets. */
+  /** Clean shapes with soft gradients, for prompts that name no style. */
   illustration: { toneRows: 0, paint: ({ scene, name }) => plainSvg(scene, name) },
   ink: { toneRows: 0, paint: paintInk },
   oil: { toneRows: 208, paint: paintOil },
@@ -28,27 +28,20 @@ const painters: Readonly<Record<Style, Painter>> = {
   papercut: { toneRows: 0, paint: paintPapercut },
 };
 
-/** The painter of a style. */
-export function painterOf(style: Style | undefined): Painter {
-  return painters[style ?? 'illustration'];
-}
+/** Returns the painter of a style. */
+export const painterOf = (style: Style | undefined): Painter => painters[style ?? 'illustration'];
 
-/** One pass over the canvas, from the widest brush to the finest; lengths in thousandths of the picture's height. */
-interface Pass {
-  readonly spacing: number;
-  readonly width: number;
-  readonly length: number;
-  /** Strokes only where the scene changes at least so much. */
-  readonly detail: number;
-}
-
-const passes: readonly Pass[] = [
+/**
+ * The passes over a canvas, from the widest brush to the finest. Lengths are in thousandths of the picture's height; a stroke is made
+ * only where the slope of the lightness is at least `detail`.
+ */
+const passes = [
   { spacing: 40, width: 46, length: 150, detail: 0 },
   { spacing: 27, width: 26, length: 80, detail: 0.02 },
   { spacing: 12.5, width: 10.5, length: 31, detail: 0.2 },
 ];
 
-/** Oil on canvas: strokes of three brushes that follow the forms, thick enough to catch light. */
+/** Paints in oil: strokes of three brushes that follow the forms. */
 function paintOil({ scene, box, name, random, tones, frame }: Sitting): string {
   const writer = new SvgWriter(name);
   writer.body += plainSvg(scene, `${name}u`);
@@ -70,12 +63,12 @@ function paintOil({ scene, box, name, random, tones, frame }: Sitting): string {
         const [slopeX, slopeY] = tones.slope(px, py);
         const strength = Math.hypot(slopeX, slopeY);
         if (strength < detail) continue;
-        // Along the forms where there are any, else along slow currents.
+        // Strokes follow the forms, or slow currents where the scene is even.
         const current =
           Math.sin(px / (310 * unit) + phase) * swirl * 0.7 +
           Math.cos(py / (240 * unit) - phase) * swirl * 0.6;
         const angle = (strength > 0.05 ? Math.atan2(slopeX, -slopeY) : current) + tremor * 0.25;
-        // Small forms need small strokes, or they drown.
+        // Large strokes would hide small forms.
         const fine = 1 / (1 + strength * 5);
         const reach = length * unit * (0.75 + 0.35 * tremor) * fine;
         const colour = varied(tones.at(px, py), tremor * 15);
@@ -87,7 +80,7 @@ function paintOil({ scene, box, name, random, tones, frame }: Sitting): string {
   return writer.toString();
 }
 
-/** The last touches with the point of the brush: eyes, nose and what else is small in the subject. */
+/** Paints the small shapes of the subject, such as eyes and nose, over the strokes. */
 function setAccents(writer: SvgWriter, scene: Sitting['scene'], random: Sitting['random']): void {
   for (const shape of scene.shapes) {
     const size = longerSide(shape);
@@ -130,7 +123,7 @@ function varied([red, green, blue]: Rgb, by: number): Rgb {
 
 const whitePaper = '#fbf8f1';
 
-/** Watercolour: thin layers with wandering edges, pigment gathered at the rims, blooms, a margin of bare paper. */
+/** Paints in watercolour: thin layers with uneven edges, dark rims, blooms, and a margin of bare paper. */
 function paintWatercolour({ scene, box, name, random }: Sitting): string {
   const writer = new SvgWriter(name);
   layPaper(writer, box, whitePaper, random.fork('paper'));
@@ -152,7 +145,7 @@ function paintWatercolour({ scene, box, name, random }: Sitting): string {
       writer.fill(pathOf(shape.points, true), fill, shape.opacity * 0.9);
       continue;
     }
-    // The lowest layer covers what lies behind, the others let each other through.
+    // The lowest layer covers the shapes behind it, the others are transparent.
     writer.fill(pathOf(shape.points, true), fill, shape.opacity * (shape.role === 'subject' ? 0.9 : 0.72));
     for (const share of [0.5, 1]) {
       writer.fill(pathOf(unsteady(shape.points, reach * share, hand), true), fill, shape.opacity * 0.3);
@@ -195,7 +188,7 @@ function diluted(fill: Fill, share: number): Fill {
   return { ...fill, colours: fill.colours.map((colour) => lighter(colour, share)) };
 }
 
-/** Cut paper: every form one colour with a lit edge, lying on its own shadow. */
+/** Paints cut paper: every shape has one colour, a lit edge and a shadow. */
 function paintPapercut({ scene, name }: Sitting): string {
   const writer = new SvgWriter(name);
   for (const shape of scene.shapes) {
@@ -225,12 +218,12 @@ function paintPapercut({ scene, name }: Sitting): string {
 const moved = (points: readonly Point[], dx: number, dy: number): Point[] =>
   points.map(([x, y, corner]) => [x + dx, y + dy, corner ?? 0]);
 
-/** Paper lets nothing through, but what is meant as a veil stays one. */
+/** The opacity of a paper shape: opaque, unless the shape is a veil. */
 const solid = (shape: Shape): number => (shape.opacity > 0.6 ? 1 : shape.opacity);
 
 const colourCount = 28;
 
-/** Pixel art: 80 rows of squares in a few colours. */
+/** Paints pixel art: 80 rows of squares in a few colours. */
 function paintPixel({ box, name, tones }: Sitting): string {
   const writer = new SvgWriter(name);
   const pixels: Rgb[] = [];
@@ -255,7 +248,7 @@ function paintPixel({ box, name, tones }: Sitting): string {
   return writer.toString();
 }
 
-/** Median cut: the box with the widest spread is halved until there are enough. */
+/** Reduces pixels to `count` colours by median cut: the box with the widest spread is halved again and again. */
 function paletteOf(pixels: readonly Rgb[], count: number): readonly Rgb[] {
   const boxes: Rgb[][] = [[...pixels]];
   while (boxes.length < count) {
@@ -275,12 +268,7 @@ function paletteOf(pixels: readonly Rgb[], count: number): readonly Rgb[] {
     boxes[widest] = box.slice(0, box.length >> 1);
     boxes.push(box.slice(box.length >> 1));
   }
-  return boxes.map((box) => {
-    const sum = [0, 0, 0];
-    for (const pixel of box)
-      for (const channel of [0, 1, 2] as const) sum[channel] = (sum[channel] ?? 0) + pixel[channel];
-    return [(sum[0] ?? 0) / box.length, (sum[1] ?? 0) / box.length, (sum[2] ?? 0) / box.length];
-  });
+  return boxes.map(meanOf);
 }
 
 function nearest(palette: readonly Rgb[], pixel: Rgb): string {

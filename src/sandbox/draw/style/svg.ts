@@ -3,26 +3,38 @@ import type { Fill, Point, Scene, Shape } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Box } from '../canvas/world.ts';
 
-/** SVG units in one unit of the scene: coordinates are whole numbers, which are quick to write and to read. */
+/** SVG units in one unit of the scene, so that coordinates are whole numbers, which are quick to write and to read. */
 export const fineness = 10;
 
-/** A length or coordinate in SVG units. */
+/** Writes a length or coordinate in SVG units. */
 export const num = (value: number): string => String(Math.round(value * fineness));
 
-/** Path data of a circle. */
+/** Returns path data of a circle. */
 export const dotOf = (x: number, y: number, radius: number): string =>
   `M${num(x - radius)} ${num(y)}a${num(radius)} ${num(radius)} 0 1 0 ${num(2 * radius)} 0a${num(radius)} ${num(radius)} 0 1 0 ${num(-2 * radius)} 0Z`;
 
-/** Path data through the points: bends where a point is no corner. */
-export function pathOf(points: readonly Point[], closed: boolean): string {
+/** The edges of an outline, each with the points before and behind it; both ends of an open line are repeated. */
+function edgesOf(
+  points: readonly Point[],
+  closed: boolean,
+): readonly (readonly [Point, Point, Point, Point])[] {
   const count = points.length;
   const at = (index: number): Point =>
     (closed ? points[(index + count) % count] : points[Math.max(0, Math.min(count - 1, index))]) ?? [0, 0];
-  const first = at(0);
+  const edges = closed ? count : Math.max(0, count - 1);
+  return Array.from({ length: edges }, (_, index) => [
+    at(index - 1),
+    at(index),
+    at(index + 1),
+    at(index + 2),
+  ]);
+}
+
+/** Returns path data through the points, with a bend at each point that is not a corner. */
+export function pathOf(points: readonly Point[], closed: boolean): string {
+  const [first = [0, 0] as const] = points;
   let data = `M${num(first[0])} ${num(first[1])}`;
-  const last = closed ? count : count - 1;
-  for (let index = 0; index < last; index += 1) {
-    const [before, from, to, after] = [at(index - 1), at(index), at(index + 1), at(index + 2)];
+  for (const [before, from, to, after] of edgesOf(points, closed)) {
     if (from[2] && to[2]) {
       data += `L${num(to[0])} ${num(to[1])}`;
       continue;
@@ -35,7 +47,7 @@ export function pathOf(points: readonly Point[], closed: boolean): string {
   return closed ? `${data}Z` : data;
 }
 
-/** Collects an SVG's elements and the gradients that they use. `name` keeps the ids of several panels apart. */
+/** Collects the elements of an SVG and their gradients. `name` distinguishes the ids of several panels. */
 export class SvgWriter {
   readonly #name: string;
   #gradients = '';
@@ -46,7 +58,7 @@ export class SvgWriter {
     this.#name = name;
   }
 
-  /** The value of a `fill` attribute. */
+  /** Returns the value of a `fill` attribute. */
   paint(fill: Fill): string {
     if (typeof fill === 'string') return fill;
     this.#count += 1;
@@ -73,7 +85,7 @@ export class SvgWriter {
   }
 
   fill(data: string, fill: Fill, opacity = 1): void {
-    // Not `opacity`, which paints the shape on a layer of its own: that takes several times as long.
+    // `opacity` would paint the shape on a layer of its own, which takes several times as long.
     const see = opacity < 1 ? ` fill-opacity="${Math.round(opacity * 100) / 100}"` : '';
     this.body += `<path d="${data}" fill="${this.paint(fill)}"${see}/>`;
   }
@@ -83,31 +95,29 @@ export class SvgWriter {
   }
 }
 
-/** What the elements of a panel leave unsaid; stands on the element around them. */
+/** Attributes of a panel that its elements inherit. */
 export const panelAttributes = 'fill="none" stroke-linecap="round" stroke-linejoin="round"';
 
-/** A scene as it is, without any style. */
+/** Returns the elements of a scene without a style. */
 export function plainSvg(scene: Scene, name: string): string {
   const writer = new SvgWriter(name);
   for (const shape of scene.shapes) writer.shape(shape);
   return writer.toString();
 }
 
-function extentOf(points: readonly Point[]): readonly [number, number] {
+/** The length of a shape's longer side. */
+export function longerSide(shape: Shape): number {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (const [x, y] of points) {
+  for (const [x, y] of shape.points) {
     left = Math.min(left, x);
     right = Math.max(right, x);
     top = Math.min(top, y);
     bottom = Math.max(bottom, y);
   }
-  return [right - left, bottom - top];
+  return Math.max(right - left, bottom - top);
 }
 
-/** How big a shape is along its longer side. */
-export const longerSide = (shape: Shape): number => Math.max(...extentOf(shape.points));
-
-/** The points, each moved by up to `reach`, as an unsteady hand would set them. */
+/** Moves each point at random by up to `reach`. */
 export function unsteady(points: readonly Point[], reach: number, random: Random): Point[] {
   return points.map(([x, y, corner]) => [
     x + random.range(-reach, reach),
@@ -116,15 +126,10 @@ export function unsteady(points: readonly Point[], reach: number, random: Random
   ]);
 }
 
-/** The bends of an outline followed in small steps of the Catmull-Rom curve. */
+/** Returns points on the Catmull-Rom curve of an outline, `steps` for each edge. */
 export function followed(points: readonly Point[], closed: boolean, steps: number): Point[] {
-  const count = points.length;
-  const at = (index: number): Point =>
-    (closed ? points[(index + count) % count] : points[Math.max(0, Math.min(count - 1, index))]) ?? [0, 0];
   const path: Point[] = [];
-  const last = closed ? count : count - 1;
-  for (let index = 0; index < last; index += 1) {
-    const [before, from, to, after] = [at(index - 1), at(index), at(index + 1), at(index + 2)];
+  for (const [before, from, to, after] of edgesOf(points, closed)) {
     path.push(from);
     if (from[2] && to[2]) continue;
     const bend = (axis: 0 | 1, t: number): number => {
@@ -140,13 +145,11 @@ export function followed(points: readonly Point[], closed: boolean, steps: numbe
     };
     for (let step = 1; step < steps; step += 1) path.push([bend(0, step / steps), bend(1, step / steps)]);
   }
-  if (!closed) path.push(at(count - 1));
+  if (!closed) path.push(points.at(-1) ?? [0, 0]);
   return path;
 }
 
-/**
- * A brush stroke along a path: an outline that swells to `width` and thins again, `swells` times. Path data.
- */
+/** Returns path data of a brush stroke along a path, which swells to `width` and thins again, `swells` times. */
 export function brushed(path: readonly Point[], width: number, swells: number, phase: number): string {
   const count = path.length;
   if (count < 2) return '';
@@ -167,7 +170,7 @@ export function brushed(path: readonly Point[], width: number, swells: number, p
   return `${there}${back}Z`;
 }
 
-/** Covers the box with paper: its colour and some fibres. */
+/** Fills the box with paper: its colour and some fibres. */
 export function layPaper(writer: SvgWriter, box: Box, colour: Colour, random: Random): void {
   fillBox(writer, box, colour);
   const height = box.bottom - box.top;
@@ -176,26 +179,18 @@ export function layPaper(writer: SvgWriter, box: Box, colour: Colour, random: Ra
     const y = random.range(box.top, box.bottom);
     const [dx, dy] = [random.range(-1, 1) * 0.03 * height, random.range(-1, 1) * 0.014 * height];
     const data = `M${num(x)} ${num(y)}q${num(dx)} ${num(dy)} ${num(dx * 2)} ${num(dy * 0.4)}`;
-    writer.stroke(
-      data,
-      0.0014 * height,
-      random.chance(0.5) ? darker(colour, 0.2) : lighter(colour, 0.5),
-      0.35,
-    );
+    const shade = random.chance(0.5) ? darker(colour, 0.2) : lighter(colour, 0.5);
+    writer.stroke(data, 0.0014 * height, shade, 0.35);
   }
 }
 
-/** Covers the box with one colour. */
+/** Fills the box with one colour. */
 export function fillBox(writer: SvgWriter, box: Box, colour: Colour, opacity = 1): void {
-  const { left, right, top, bottom } = box;
-  writer.fill(
-    `M${num(left)} ${num(top)}L${num(right)} ${num(top)}L${num(right)} ${num(bottom)}L${num(left)} ${num(bottom)}Z`,
-    colour,
-    opacity,
-  );
+  const [left, right, top, bottom] = [num(box.left), num(box.right), num(box.top), num(box.bottom)];
+  writer.fill(`M${left} ${top}L${right} ${top}L${right} ${bottom}L${left} ${bottom}Z`, colour, opacity);
 }
 
-/** A ragged border of bare paper around the picture. */
+/** Draws a ragged border of bare paper around the picture. */
 export function leaveMargin(writer: SvgWriter, box: Box, colour: Colour, random: Random): void {
   const height = box.bottom - box.top;
   const { left, right, top, bottom } = box;

@@ -3,59 +3,49 @@ import type { SandboxNames } from '../../names.ts';
 import type { Quirk } from '../../quirks.ts';
 import type { TaskSpeed } from '../../settings.ts';
 
-/** The endpoints the sandbox knows, by the names that counters and faults use. */
+/** The names of the endpoints, as counters and faults use them. `counters`, `requests` and `tasks` show what the sandbox did. */
 export type RouteName =
-  | 'imagine'
-  | 'action'
-  | 'fetch'
-  | 'image'
-  | 'generate'
-  | 'chat'
-  | 'models'
-  | 'modal'
-  | 'blend'
-  | 'describe'
-  | 'video'
-  | 'edits'
-  | 'shorten'
-  /** Of the family, beyond the contract (gateway 2.1). */
-  | 'change'
-  | 'simple-change'
-  | 'image-seed'
-  | 'list-by-condition'
-  | 'list'
-  | 'cancel'
-  /** The sandbox's own: what it has counted. */
-  | 'counters'
-  | 'requests'
-  | 'tasks';
+  | (typeof submissionRoutes)[number]
+  | (
+      | 'fetch'
+      | 'image-seed'
+      | 'list-by-condition'
+      | 'list'
+      | 'cancel'
+      | 'image'
+      | 'generate'
+      | 'chat'
+      | 'models'
+    )
+  | ('counters' | 'requests' | 'tasks');
 
-/** A request's path, understood. */
+/** An endpoint and the values that its path holds. */
 export interface Endpoint {
   readonly name: RouteName;
-  /** From the path prefix (gateway 1.5). */
+  /** The speed of the path prefix (gateway 1.5). */
   readonly speed: TaskSpeed;
-  /** The path has a prefix for the speed. */
+  /** Whether the path has a prefix for the speed. */
   readonly prefixed?: true;
-  /** Of a fetch, a cancel or an image. */
+  /** The task of a fetch, a cancel or an image; otherwise empty. */
   readonly taskId: string;
-  /** Of an image: which of the task's files, from 1; absent: what its imageUrl shows. */
+  /** The number of a task's file, from 1; absent for the file of its imageUrl. */
   readonly output?: number;
-  /** Of the native text endpoint: the model, and whether its response is streamed (gateway 6.1). */
+  /** The model of the native text endpoint, and whether its response is streamed (gateway 6.1). */
   readonly model?: string;
   readonly stream?: boolean;
 }
 
+/** Routes beyond the contract, for clients of the family (gateway 2.1). */
 const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
 
-/** The route of a method and a path (without its query); undefined is a path error (gateway 8.3). */
+/** Finds the endpoint of a method and a path without its query, or undefined for a wrong path (gateway 8.3). */
 export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
   const fixed = fixedRoute(method, path);
   if (fixed !== undefined) return { name: fixed, speed: 'relax', taskId: '' };
   const native = method === 'POST' ? nativeRoute(path, names) : undefined;
   if (native !== undefined) return native;
 
-  // A name may be a path of several segments, and begin as another one does.
+  // A name may have several path segments, and may begin like another name.
   const speeds = (['relax', 'fast', 'turbo'] as const).flatMap((speed) => {
     const prefix = names[`${speed}Prefix`];
     return prefix === '' ? [] : [[speed, prefix] as const];
@@ -83,7 +73,7 @@ function nativeRoute(path: string, names: SandboxNames): Endpoint | undefined {
   return undefined;
 }
 
-/** A route of the image workflow, `path` being what comes after its name; `aliases` are names of the family for the same. */
+/** Finds an endpoint of the image workflow. `path` follows the workflow's name; `aliases`: whether the family's other names count. */
 function imageRoute(method: string, path: string, speed: TaskSpeed, aliases: boolean): Endpoint | undefined {
   const [area, word, last, ...more] = path.split('/');
   if (more.length > 0) return undefined;
@@ -126,7 +116,7 @@ function fixedRoute(method: string, path: string): RouteName | undefined {
   }
 }
 
-/** What a proxy without buttons does not have either. */
+/** Routes that a proxy without buttons lacks. */
 const buttonRoutes: ReadonlySet<RouteName> = new Set([
   'action',
   'modal',
@@ -140,12 +130,12 @@ const buttonRoutes: ReadonlySet<RouteName> = new Set([
 export const isMissing = ({ name, prefixed }: Endpoint, quirks: ReadonlySet<Quirk>): boolean =>
   (prefixed === true && quirks.has('no-prefixes')) || (buttonRoutes.has(name) && quirks.has('no-buttons'));
 
-/** Whether a route needs the key: the service's endpoints do, image links and the sandbox's own do not. */
+/** Whether a route needs the key: all do but image links and the sandbox's own routes. */
 export function needsKey(name: RouteName): boolean {
   return name !== 'image' && !isSandboxOwn(name);
 }
 
-/** Whether a route is the sandbox's own: never counted, never met by a fault. */
+/** Whether a route is the sandbox's own, which no counter counts and no fault strikes. */
 export function isSandboxOwn(name: RouteName): boolean {
   return name === 'counters' || name === 'requests' || name === 'tasks';
 }

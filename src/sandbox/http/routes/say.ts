@@ -6,7 +6,7 @@ import { jsonReply, type ResponsePiece, type SandboxResponse } from '../reply.ts
 import { errorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 
-/** The text endpoints, native and chat, whole or streamed. */
+/** Answers the native and the chat endpoint, whole or streamed. */
 export async function respondToText(
   parts: ServiceParts,
   route: Endpoint,
@@ -35,7 +35,6 @@ export async function respondToText(
   return { ...streamReply({ events, usage, spoilt }, manner, perToken), text };
 }
 
-/** A path segment without its escapes; as it is where they are none. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -44,18 +43,18 @@ function decoded(segment: string): string {
   }
 }
 
-/** How the events of a stream are written. */
+/** The form of a stream's events. */
 type StreamManner =
   /** Server-sent events that end with the connection (gateway 6.7). */
   | 'events'
   /** Server-sent events that end with `[DONE]`. */
   | 'chat-events'
-  /** One JSON array, as the native endpoint streams without `alt=sse`. */
+  /** One JSON array: the native endpoint without `alt=sse`. */
   | 'array';
 
 /**
- * A stream's events as the pieces of a reply. `perToken` in milliseconds. A stream without a fault counts as received to
- * its end, even where chat was not asked for the usage.
+ * Returns a streamed response, whose pieces are the events. `perToken` is in milliseconds. The whole usage counts as received at the
+ * end, even if chat was not asked for it.
  */
 function streamReply(
   {

@@ -8,7 +8,7 @@ import { unitOf } from '../../seeded.ts';
 import { recordOf, type TaskRecord } from '../../tasks/record.ts';
 import { missingTask, notReady } from '../../tasks/submission.ts';
 import { momentOf, type StoredTask } from '../../tasks/task.ts';
-import { flatReply, jsonReply, type SandboxResponse } from '../reply.ts';
+import { emptyReply, flatReply, jsonReply, type SandboxResponse } from '../reply.ts';
 import { hostOf, imageErrorResponse, membersOf, type ServiceParts, type Visit } from '../visit.ts';
 import type { Endpoint } from './route.ts';
 
@@ -22,13 +22,13 @@ export function respondToFetch(parts: ServiceParts, { taskId }: Endpoint, visit:
     case 'error':
       return flatReply(400, 'task_no_found', 4);
     case 'empty':
-      return { status: 200, type: 'application/json; charset=utf-8', body: '' };
+      return emptyReply(200);
     case 'no-content':
-      return { status: 204, type: 'application/json; charset=utf-8', body: '' };
+      return emptyReply(204);
   }
 }
 
-/** GET …/task/{id}/image-seed (gateway 4.1): what its prompt says, or a number that the service chose. */
+/** GET …/task/{id}/image-seed (gateway 4.1): the seed of its prompt, or a number that the service chose. */
 export function respondToImageSeed({ book, now }: ServiceParts, { taskId }: Endpoint): SandboxResponse {
   const task = book.get(taskId);
   if (task === undefined) return jsonReply(missingTask.status, missingTask.body);
@@ -38,7 +38,7 @@ export function respondToImageSeed({ book, now }: ServiceParts, { taskId }: Endp
   return jsonReply(200, { code: 1, description: 'Submit success', result, properties: {} });
 }
 
-/** POST …/task/list-by-condition {ids} (gateway 4.1): tasks in no order, unknown ids absent. */
+/** POST …/task/list-by-condition {ids} (gateway 4.1): the known tasks of these ids, in no order. */
 export async function respondToListByCondition(
   parts: ServiceParts,
   _route: Endpoint,
@@ -59,10 +59,7 @@ export async function respondToListByCondition(
   );
 }
 
-/**
- * The rows of one task. A gateway that writes down each response to a submission has two of one whose modal was answered
- * with the same id, and continues only one of them.
- */
+/** The rows of one task. With `two-rows`, a task whose modal was answered with the same id has a second row that still shows MODAL. */
 function rowsOf(parts: ServiceParts, task: StoredTask, visit: Visit): readonly TaskRecord[] {
   const row = taskRecord(parts, task, visit);
   if (!parts.settings.quirks.has('two-rows') || task.modal?.result !== task.id) return [row];
@@ -80,7 +77,7 @@ export function respondToList(parts: ServiceParts, _route: Endpoint, visit: Visi
   );
 }
 
-/** POST …/task/{id}/cancel: 200 and nothing, whether there was something to cancel or not (gateway 4.1). */
+/** POST …/task/{id}/cancel: cancels an unfinished task; always 200 without a body (gateway 4.1). */
 export function respondToCancel({ book, now }: ServiceParts, { taskId }: Endpoint): SandboxResponse {
   const task = book.get(taskId);
   const at = now();
@@ -88,13 +85,13 @@ export function respondToCancel({ book, now }: ServiceParts, { taskId }: Endpoin
   if (task !== undefined && !finished) {
     book.change({ ...task, outcome: { kind: 'cancel' }, startAt: Math.min(task.startAt, at), endAt: at });
   }
-  return { status: 200, type: 'application/json; charset=utf-8', body: '' };
+  return emptyReply(200);
 }
 
 const noListing = ({ path }: Visit): SandboxResponse =>
   jsonReply(404, { error: `no such path: ${path.slice(0, 200)}` });
 
-/** A task's record, and what faults of a fetch do to it. */
+/** The record of a task, changed by the faults of a fetch. */
 export function taskRecord(parts: ServiceParts, task: StoredTask, { request, effects }: Visit): TaskRecord {
   const { settings, names, now, ports } = parts;
   const at = now();
@@ -114,20 +111,15 @@ export function taskRecord(parts: ServiceParts, task: StoredTask, { request, eff
     return `${origin}/${names.path}/image/${file}${query.size === 0 ? '' : `?${query.toString()}`}`;
   };
   const record = recordOf(task, at, settings, names, linkOf);
-  return changed(
-    link === 'missing'
-      ? {
-          ...record,
-          imageUrl: null,
-          videoUrl: '',
-          videoUrls: null,
-          ...('imageUrls' in record ? { imageUrls: null } : {}),
-        }
-      : link === 'stale-videos'
-        ? { ...record, videoUrls: record.videoUrls?.map((video) => stale(video, at)) ?? null }
-        : record,
-    effects,
-  );
+  const word = effects.find((effect) => effect.kind === 'status-word');
+  const finished = ['SUCCESS', 'FAILURE', 'CANCEL', 'MODAL'].includes(record.status ?? '');
+  return {
+    ...record,
+    ...(link === 'missing' && { imageUrl: null, videoUrl: '', videoUrls: null }),
+    ...(link === 'missing' && 'imageUrls' in record && { imageUrls: null }),
+    ...(link === 'stale-videos' && { videoUrls: record.videoUrls?.map((video) => stale(video, at)) ?? null }),
+    ...(word !== undefined && !finished && { status: word.word }),
+  };
 }
 
 function stale(link: WireLink, at: number): WireLink {
@@ -135,13 +127,7 @@ function stale(link: WireLink, at: number): WireLink {
   return typeof link === 'string' ? expired(link) : { ...link, url: expired(link.url ?? '') };
 }
 
-function changed(record: TaskRecord, effects: readonly FaultEffect[]): TaskRecord {
-  const word = effects.find((effect) => effect.kind === 'status-word');
-  const finished = ['SUCCESS', 'FAILURE', 'CANCEL', 'MODAL'].includes(record.status ?? '');
-  return word === undefined || finished ? record : { ...record, status: word.word };
-}
-
-/** GET …/image/{id} and …/image/{id}/{n}: a picture, a preview of one, or the nth moving picture. */
+/** GET …/image/{id} and …/image/{id}/{n}: a picture, its preview, or the nth video. */
 export async function respondToImage(
   parts: ServiceParts,
   route: Endpoint,
@@ -190,7 +176,7 @@ export async function respondToImage(
   return jsonReply(404, { error: 'image_not_found' });
 }
 
-/** A finished picture, or what a fault leaves of it. */
+/** A finished picture, or half of a JPEG if a fault asks for that. */
 async function finished(
   { studio }: ServiceParts,
   drawing: Drawing,

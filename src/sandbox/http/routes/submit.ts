@@ -3,7 +3,9 @@ import type { FaultEffect } from '../../faults/fault.ts';
 import { type LinkReader, readImage, tintOf } from '../../images/read.ts';
 import { sha256Of } from '../../images/shelf.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
-import type { TaskSpeed } from '../../settings.ts';
+import { change, click, imagine, type Work } from '../../tasks/desks/desk.ts';
+import { blend, describe, edit, shorten, video } from '../../tasks/desks/entry-desk.ts';
+import { answerModal } from '../../tasks/desks/modal-desk.ts';
 import { notReady, rejected, rejectionTexts, type SubmitResponse } from '../../tasks/submission.ts';
 import { momentOf, type TaskOutcome } from '../../tasks/task.ts';
 import {
@@ -28,7 +30,7 @@ import { imageErrorResponse, membersOf, type ServiceParts, type Visit } from '..
 import { type Endpoint, endpointOf } from './route.ts';
 import { taskRecord } from './show.ts';
 
-/** POST …/submit/…: reads the body, hands it to its desk, and counts what came of it. */
+/** POST …/submit/…: reads the body, makes the task, and counts it. */
 export async function respondToSubmit(
   parts: ServiceParts,
   route: Endpoint,
@@ -43,7 +45,8 @@ export async function respondToSubmit(
   const speed = route.speed === 'relax' ? (asked ?? route.speed) : route.speed;
   let submission: Awaited<ReturnType<typeof submitted>>;
   try {
-    submission = await submitted(parts, route, members.value, speed, visit);
+    const work = { speed, outcome: outcomeOf(visit.effects) };
+    submission = await submitted(parts, route, members.value, work, visit);
   } catch (failure) {
     if (!(failure instanceof OrderError)) throw failure;
     if (!failure.refused) return imageErrorResponse(parts, visit.requestId, failure.message);
@@ -69,51 +72,50 @@ async function submitted(
   parts: ServiceParts,
   route: Endpoint,
   members: OrderMembers,
-  speed: TaskSpeed,
+  work: Work,
   { effects }: Visit,
 ): Promise<SubmitResponse | { readonly reply: SandboxResponse }> {
-  const { desk, modals, entries, names, book } = parts;
-  const outcome = outcomeOf(effects);
+  const { names, book } = parts;
   const links = linkReader(parts);
   const entryParts: EntryParts = {
     names,
     shelf: book.images,
     image: (text, where, linked) => readImage(text, where, book.images, linked ? links : undefined),
   };
-  /** Hands an order to its desk, unless a fault answers in its place. */
-  const hand = async <T>(order: T, take: (order: T) => SubmitResponse | Promise<SubmitResponse>) =>
-    struckBy(effects) ?? (await take(order));
+  /** Does the work of a valid order, unless a fault answers in its place. */
+  const hand = async <T>(
+    order: T,
+    take: (parts: ServiceParts, order: T, work: Work) => SubmitResponse | Promise<SubmitResponse>,
+  ) => struckBy(effects) ?? (await take(parts, order, work));
   switch (route.name) {
     case 'imagine':
-      return hand(imagineOrder(members, names), async ({ base64Array, ...order }) => {
-        if (base64Array.length === 0) return desk.imagine(order, speed, outcome);
+      return hand(imagineOrder(members, names), async (_parts, { base64Array, ...order }) => {
+        if (base64Array.length === 0) return imagine(parts, order, work);
         const images = await readImages(base64Array, entryParts);
         const tint = await tintOf(images.map(({ bytes }) => bytes));
         const digests = images.map(({ bytes }) => sha256Of(bytes));
-        return desk.imagine({ ...order, images: { digests, tint } }, speed, outcome);
+        return imagine(parts, { ...order, images: { digests, tint } }, work);
       });
     case 'action':
-      return hand(actionOrder(members), (order) => desk.action(order, speed, outcome));
+      return hand(actionOrder(members), click);
     case 'change':
-      return hand(changeOrder(members), (order) => desk.change(order, speed, outcome));
+      return hand(changeOrder(members), change);
     case 'simple-change':
-      return hand(simpleChangeOrder(members), (order) => desk.change(order, speed, outcome));
+      return hand(simpleChangeOrder(members), change);
     case 'modal':
-      return hand(modalOrder(members), (order) => modals.submit(order, speed, outcome));
+      return hand(modalOrder(members), answerModal);
     case 'blend':
-      return hand(await blendOrder(members, entryParts), (order) => entries.blend(order, speed, outcome));
+      return hand(await blendOrder(members, entryParts), blend);
     case 'describe':
-      return hand(await describeOrder(members, entryParts), (order) =>
-        entries.describe(order, speed, outcome),
-      );
+      return hand(await describeOrder(members, entryParts), describe);
     case 'shorten':
-      return hand(shortenOrder(members, entryParts), (order) => entries.shorten(order, speed, outcome));
+      return hand(shortenOrder(members, entryParts), shorten);
     case 'video':
-      return hand(await videoOrder(members, entryParts), (order) => entries.video(order, speed, outcome));
+      return hand(await videoOrder(members, entryParts), video);
     case 'edits':
-      return hand(await editOrder(members, entryParts), (order) => entries.edit(order, speed, outcome));
+      return hand(await editOrder(members, entryParts), edit);
     default:
-      throw new Error(`Internal error: ${route.name} is no submission`);
+      throw new Error(`Internal error: ${route.name} is not a submission`);
   }
 }
 
@@ -126,14 +128,14 @@ function outcomeOf(effects: readonly FaultEffect[]): TaskOutcome | undefined {
   return undefined;
 }
 
-/** The response of a fault to a checked submission, in place of the ordinary response (gateway 3.3, 3.5). */
+/** The response of a fault to a valid submission, instead of the ordinary response (gateway 3.3, 3.5). */
 function struckBy(
   effects: readonly FaultEffect[],
 ): SubmitResponse | { readonly reply: SandboxResponse } | undefined {
   for (const effect of effects) {
     if (effect.kind === 'code') {
       const words = rejectionTexts[effect.code] ?? 'Submit failed';
-      // The channel is saturated: the one code that comes with a status of its own.
+      // A saturated channel: the only code with a status of its own.
       return effect.code === 30 ? { reply: flatReply(429, words, 30) } : rejected(effect.code, words);
     }
     if (effect.kind === 'not-ready') {
@@ -152,11 +154,11 @@ function struckBy(
   return undefined;
 }
 
-/** The names of buttons that a stock gateway makes out in a customId. */
+/** The actions that a stock gateway recognises in a customId. */
 const stockActions =
   /^(JOB::(upsample|variation|low_variation|high_variation|pan_|reroll)|Outpaint::|CustomZoom::|Inpaint::)/;
 
-/** The customId of a click that a stock gateway does not support, where the sandbox plays one. */
+/** Returns the customId of a click that a stock gateway does not support, if the quirk `stock-buttons` is on. */
 function unknownAction(
   { settings, names }: Pick<ServiceParts, 'settings' | 'names'>,
   { name }: Endpoint,
@@ -171,7 +173,7 @@ function unknownAction(
     : customId;
 }
 
-/** The body of a response to a submission after a gateway has rewritten its code; only windows that always open keep theirs. */
+/** Rewrites the code of a response as the quirk `rewrite-codes` does: the codes of modals that always open stay. */
 function rewritten(
   { settings }: Pick<ServiceParts, 'settings'>,
   { customId }: OrderMembers,
@@ -183,8 +185,8 @@ function rewritten(
 }
 
 /**
- * Returns the image for a link in a request. A link of this sandbox is its picture. The sandbox sends no request itself:
- * any other address is drawn from its own words, so that the same link is always the same picture.
+ * Reads the images behind the links of requests: the pictures of this sandbox; for any other address, a picture drawn from the words of
+ * the address, because the sandbox sends no requests.
  */
 function linkReader({ book, studio, names, now, ports }: ServiceParts): LinkReader {
   return async (link) => {

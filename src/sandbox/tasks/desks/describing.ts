@@ -20,7 +20,7 @@ const views = [
   'in the style of a children’s book',
 ];
 
-/** Four prompts for a picture of which these words are known (gateway 4.5); the first is the words themselves. */
+/** Makes the four prompts of a describe (gateway 4.5). `words`: the picture in words, the first prompt unless `again` is given. */
 export function describedPrompts(words: string, aspect: number, again = ''): readonly string[] {
   const random = new Random(`describe ${words} ${again}`);
   const ratio = ratioOf(aspect);
@@ -36,17 +36,14 @@ export function describedPrompts(words: string, aspect: number, again = ''): rea
   return [...prompts].map((prompt) => `${prompt}${shape}`);
 }
 
-/** `properties.finalPrompt` as a describe shows it. */
+/** Returns `properties.finalPrompt` of a describe. */
 export const finalPromptOf = (prompts: readonly string[]): string =>
   prompts.map((prompt, index) => `${index + 1}\u{FE0F}\u{20E3} ${prompt}`).join('\n\n');
 
-/** Words that a prompt can do without. */
+/** Words without a meaning of their own. */
 const small = /^(?:an?|the|of|in|on|at|with|and|or|to|is|very|from|by|for)$/i;
 
-/**
- * What a shorten makes of a prompt (gateway 4.5): its words that matter, and up to five prompts, each shorter than the one
- * before. Flags stay.
- */
+/** Shortens a prompt (gateway 4.5): its important words, and up to five prompts, each shorter than the one before, with its flags. */
 export function shortened(prompt: string): {
   readonly words: readonly string[];
   readonly prompts: readonly string[];
@@ -62,11 +59,10 @@ export function shortened(prompt: string): {
   return { words, prompts: prompts.map((short) => (flags === '' ? short : `${short} ${flags}`)) };
 }
 
-/** `properties.finalPrompt` as a shorten shows it. */
+/** Returns `properties.finalPrompt` of a shorten. */
 export const shortenedPromptOf = (prompt: string, prompts: readonly string[]): string =>
   `## Important tokens\n${shortened(prompt).words.join(', ')}\n\n## Shortened prompts\n${finalPromptOf(prompts)}`;
 
-/** The nearest of the ratios that pictures usually have. */
 function ratioOf(aspect: number): string {
   const usual = ['1:1', '5:4', '4:3', '3:2', '16:9', '2:1', '21:9', '4:5', '3:4', '2:3', '9:16', '1:2'];
   const distance = (ratio: string): number => {

@@ -18,7 +18,7 @@ import {
 import { momentOf, type StoredTask, type TaskOutcome } from '../task.ts';
 import { type Pressed, pressOn, proposedPrompt } from './press.ts';
 
-/** What the desks of the sandbox work with. */
+/** The parts that submissions work with. */
 export interface DeskParts {
   readonly book: TaskBook;
   readonly admission: Admission;
@@ -27,138 +27,132 @@ export interface DeskParts {
   readonly now: () => number;
 }
 
-/**
- * Takes imagines and clicks and makes tasks of them (gateway 4.3, 3.2). Every decision about a task falls
- * here, once; a task in the book only ages.
- */
-export class TaskDesk {
-  readonly #parts: DeskParts;
+/** The speed of a submission, and the outcome that a fault gives its task instead of its own. */
+export interface Work {
+  readonly speed: TaskSpeed;
+  readonly outcome: TaskOutcome | undefined;
+}
 
-  constructor(parts: DeskParts) {
-    this.#parts = parts;
+/** POST …/submit/imagine. */
+export function imagine(parts: DeskParts, order: ImagineOrder, { speed, outcome }: Work): SubmitResponse {
+  const { admission, names, settings, book, now } = parts;
+  const { prompt, botType, state, images } = order;
+  const rejection = admission.rejectedPrompt(prompt);
+  if (rejection !== undefined) return rejection;
+  const niji = botType === names.botTypes[1];
+  const parsed = parsePrompt(prompt, niji);
+  const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
+  const known = settings.quirks.has('deduplicate') ? book.madeBy(request) : undefined;
+  if (known !== undefined) {
+    const { status } = momentOf(known, now());
+    const submission = admission.accepted(known.id, 21, 'The task exists already', { status }, []);
+    return { ...submission, shows: known };
   }
+  return admission.admit({
+    action: 'IMAGINE',
+    operation: 'imagine',
+    speed,
+    botType,
+    prompt,
+    description: `/imagine ${prompt}`,
+    state,
+    version: parsed.flags.version ?? settings.defaultVersion,
+    occupies: true,
+    outcome: outcome ?? admission.outcomeOf(prompt, request, niji),
+    buttonSet: 'grid',
+    drawing: imagineDrawing(parsed, images),
+    request,
+  });
+}
 
-  /** POST …/submit/imagine. `outcome` is a fault's: it overrules what the prompt would bring. */
-  imagine(order: ImagineOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
-    const { admission, names, settings, book, now } = this.#parts;
-    const { prompt, botType, state, images } = order;
-    const rejection = admission.rejectedPrompt(prompt);
-    if (rejection !== undefined) return rejection;
-    const niji = botType === names.botTypes[1];
-    const parsed = parsePrompt(prompt, niji);
-    const request = digestOf(JSON.stringify(['imagine', botType, prompt, images?.digests ?? []]));
-    const known = settings.quirks.has('deduplicate') ? book.madeBy(request) : undefined;
-    if (known !== undefined) {
-      const { status } = momentOf(known, now());
-      const submission = admission.accepted(known.id, 21, 'The task exists already', { status }, []);
-      return { ...submission, shows: known };
-    }
-    return admission.admit({
-      action: 'IMAGINE',
-      operation: 'imagine',
-      speed,
-      botType,
+/** POST …/submit/action. */
+export function click(parts: DeskParts, order: ActionOrder, work: Work): SubmitResponse {
+  const { book, names, settings, admission, now } = parts;
+  const parent = book.get(order.taskId);
+  if (parent === undefined) return missingTask;
+  const at = now();
+  const { status } = momentOf(parent, at);
+  if (status !== 'SUCCESS') return notReady;
+
+  const offered = taskButtons(parent, names.customId, at, settings);
+  const button = offered.find(({ wire }) => wire.customId === order.customId);
+  if (button === undefined) {
+    return rejected(
+      4,
+      order.customId.startsWith(`${names.customId}::`)
+        ? 'The customId is not among the current buttons of this task'
+        : 'Unknown action type',
+    );
+  }
+  const { press } = button;
+  if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
+  const enableRemix = order.enableRemix && !settings.quirks.has('ignore-remix');
+  const pressed = pressOn(parent, press);
+  if (pressed.modal === 'remix' && enableRemix && settings.quirks.has('no-remix'))
+    return rejected(4, '当前账号不支持 remix，请开启 remix 功能');
+  if (press.kind === 'imagine-all') return imagineAll(parts, parent, button, order, work.speed);
+  const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
+  const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));
+  const prompt = modal ? proposedPrompt(parent, press) : (pressed.prompt ?? parent.prompt);
+  return admission.admit(
+    {
+      ...childOf(parent, pressed),
       prompt,
-      description: `/imagine ${prompt}`,
-      state,
-      version: parsed.flags.version ?? settings.defaultVersion,
+      description: descriptionOf(parent, button),
+      speed: work.speed,
+      state: order.state,
+      occupies: !modal && pressed.operation !== 'upscale',
+      outcome: modal ? { kind: 'modal' } : (work.outcome ?? { kind: 'success' }),
+      request,
+      ...(modal ? { modal: { press } } : {}),
+    },
+    { code: modal ? settings.modalCode : 1 },
+  );
+}
+
+/** POST …/submit/change and …/submit/simple-change: a click on a grid without a customId. */
+export function change(parts: DeskParts, { taskId, press, state }: ChangeOrder, work: Work): SubmitResponse {
+  const { book, names, settings, now } = parts;
+  const at = now();
+  const parent = book.get(taskId);
+  const isFinished = parent !== undefined && momentOf(parent, at).status === 'SUCCESS';
+  // A task that is missing or unfinished is refused like a click on it.
+  if (isFinished && parent.buttonSet !== 'grid') return rejected(4, '关联任务不允许执行变化');
+  const wanted = JSON.stringify(press);
+  const button = (isFinished ? taskButtons(parent, names.customId, at, settings) : []).find(
+    (offered) => JSON.stringify(offered.press) === wanted,
+  );
+  const customId = button?.wire.customId ?? '';
+  return click(parts, { taskId, customId, enableRemix: false, state }, work);
+}
+
+/** Imagines all four prompts of a describe; the response lists the ids (gateway 3.4). */
+function imagineAll(
+  { admission }: DeskParts,
+  parent: StoredTask,
+  button: SandboxButton,
+  order: ActionOrder,
+  speed: TaskSpeed,
+): SubmitResponse {
+  const made: StoredTask[] = [];
+  for (const [index] of (parent.prompts ?? []).entries()) {
+    const pressed = pressOn(parent, { kind: 'imagine-prompt', index });
+    const prompt = pressed.prompt ?? '';
+    const request = digestOf(JSON.stringify(['action', parent.id, button.press, index]));
+    const submission = admission.admit({
+      ...childOf(parent, pressed),
+      prompt,
+      description: descriptionOf(parent, button),
+      speed,
+      state: order.state,
       occupies: true,
-      outcome: outcome ?? admission.outcomeOf(prompt, request, niji),
-      buttonSet: 'grid',
-      drawing: imagineDrawing(parsed, images),
+      outcome: admission.outcomeOf(prompt, request),
       request,
     });
+    if (submission.made === undefined) return made.length === 0 ? submission : listed(made);
+    made.push(...submission.made);
   }
-
-  /** POST …/submit/action. */
-  action(order: ActionOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
-    const { book, names, settings, admission, now } = this.#parts;
-    const parent = book.get(order.taskId);
-    if (parent === undefined) return missingTask;
-    const at = now();
-    const { status } = momentOf(parent, at);
-    if (status !== 'SUCCESS') return notReady;
-
-    const offered = taskButtons(parent, names.customId, at, settings);
-    const button = offered.find(({ wire }) => wire.customId === order.customId);
-    if (button === undefined) {
-      return rejected(
-        4,
-        order.customId.startsWith(`${names.customId}::`)
-          ? 'The customId is not among the current buttons of this task'
-          : 'Unknown action type',
-      );
-    }
-    const { press } = button;
-    if (press.kind === 'bookmark') return admission.accepted(parent.id, 1, 'Submit success', {}, []);
-    const enableRemix = order.enableRemix && !settings.quirks.has('ignore-remix');
-    const pressed = pressOn(parent, press);
-    if (pressed.modal === 'remix' && enableRemix && settings.quirks.has('no-remix'))
-      return rejected(4, '当前账号不支持 remix，请开启 remix 功能');
-    if (press.kind === 'imagine-all') return this.#imagineAll(parent, button, order, speed);
-    const modal = pressed.modal === 'always' || (pressed.modal === 'remix' && enableRemix);
-    const request = digestOf(JSON.stringify(['action', parent.id, press, modal]));
-    const prompt = modal ? proposedPrompt(parent, press) : (pressed.prompt ?? parent.prompt);
-    return admission.admit(
-      {
-        ...childOf(parent, pressed),
-        prompt,
-        description: descriptionOf(parent, button),
-        speed,
-        state: order.state,
-        occupies: !modal && pressed.operation !== 'upscale',
-        outcome: modal ? { kind: 'modal' } : (outcome ?? { kind: 'success' }),
-        request,
-        ...(modal ? { modal: { press } } : {}),
-      },
-      { code: modal ? settings.modalCode : 1 },
-    );
-  }
-
-  /** POST …/submit/change and …/submit/simple-change: a click that names no button of its grid. */
-  change({ taskId, press, state }: ChangeOrder, speed: TaskSpeed, outcome?: TaskOutcome): SubmitResponse {
-    const { book, names, settings, now } = this.#parts;
-    const at = now();
-    const parent = book.get(taskId);
-    const isFinished = parent !== undefined && momentOf(parent, at).status === 'SUCCESS';
-    // A task that is missing or not done is refused as a click on it is.
-    if (isFinished && parent.buttonSet !== 'grid') return rejected(4, '关联任务不允许执行变化');
-    const wanted = JSON.stringify(press);
-    const button = (isFinished ? taskButtons(parent, names.customId, at, settings) : []).find(
-      (offered) => JSON.stringify(offered.press) === wanted,
-    );
-    const customId = button?.wire.customId ?? '';
-    return this.action({ taskId, customId, enableRemix: false, state }, speed, outcome);
-  }
-
-  /** All four prompts of a describe at once; the response lists the ids (gateway 3.4). */
-  #imagineAll(
-    parent: StoredTask,
-    button: SandboxButton,
-    order: ActionOrder,
-    speed: TaskSpeed,
-  ): SubmitResponse {
-    const { admission } = this.#parts;
-    const made: StoredTask[] = [];
-    for (const [index] of (parent.prompts ?? []).entries()) {
-      const pressed = pressOn(parent, { kind: 'imagine-prompt', index });
-      const prompt = pressed.prompt ?? '';
-      const request = digestOf(JSON.stringify(['action', parent.id, button.press, index]));
-      const submission = admission.admit({
-        ...childOf(parent, pressed),
-        prompt,
-        description: descriptionOf(parent, button),
-        speed,
-        state: order.state,
-        occupies: true,
-        outcome: admission.outcomeOf(prompt, request),
-        request,
-      });
-      if (submission.made === undefined) return made.length === 0 ? submission : listed(made);
-      made.push(...submission.made);
-    }
-    return listed(made);
-  }
+  return listed(made);
 }
 
 const listed = (made: readonly StoredTask[]): SubmitResponse => ({
@@ -175,7 +169,7 @@ const listed = (made: readonly StoredTask[]): SubmitResponse => ({
 const descriptionOf = (parent: StoredTask, { wire }: SandboxButton): string =>
   `/up ${parent.id} ${wire.label === '' ? wire.emoji : wire.label}`;
 
-/** What a task takes over from the one it was pressed on, and from the press. */
+/** The members of a task that come from its parent and from the press of the button. */
 export function childOf(
   parent: StoredTask,
   { action, operation, buttonSet, drawing, films, prompts }: Pressed,

@@ -21,7 +21,7 @@ import type { OperationClass } from '../../settings.ts';
 import type { ButtonSet, ModalConfirm, PressAction, StoredTask, TaskAction } from '../task.ts';
 import { describedPrompts } from './describing.ts';
 
-/** What a press makes of the task it is pressed on. */
+/** The work of a button on its task. */
 export interface Pressed {
   readonly action: TaskAction;
   readonly operation: OperationClass;
@@ -29,9 +29,9 @@ export interface Pressed {
   readonly drawing: Drawing;
   readonly films?: readonly Film[];
   readonly prompts?: readonly string[];
-  /** Where it is another than the parent's. */
+  /** The prompt, if it differs from the parent's. */
   readonly prompt?: string;
-  /** `always` for the buttons of gateway 5.5, `remix` for those that open one only with enableRemix (gateway 5.5). */
+  /** Whether the button opens a modal: always, only with enableRemix, or never (gateway 5.5). */
   readonly modal: 'always' | 'remix' | 'never';
 }
 
@@ -47,7 +47,7 @@ const pressed = (
 
 const filmed = (films: readonly Film[]): Made => ({ drawing: posterOf(films), films });
 
-/** The operation behind a button, `answer` being what its modal was answered with. */
+/** Returns the work of a button. `confirm`: the answer to its modal. */
 export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalConfirm): Pressed {
   const words = confirm === undefined ? undefined : parsePrompt(confirm.prompt).text;
   const drawing = words === undefined ? parent.drawing : rewordedDrawing(parent.drawing, words);
@@ -78,7 +78,7 @@ export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalC
     case 'zoom':
       return pressed('ZOOM', 'outpaint', 'grid', 'never', { drawing: zoomDrawing(drawing, press.factor) });
     case 'pan': {
-      // What stays in view stays as it is; other words make other surroundings.
+      // The visible part stays the same; other words make other surroundings.
       const panned = panDrawing(parent.drawing, press.direction, words);
       return pressed('PAN', 'outpaint', 'grid', 'remix', { drawing: panned, ...prompt });
     }
@@ -124,16 +124,16 @@ export function pressOn(parent: StoredTask, press: PressAction, confirm?: ModalC
 
 const gridOf = ({ buttonSet }: StoredTask): ButtonSet => (buttonSet === 'edited' ? 'edited' : 'grid');
 
-/** The prompt that a modal proposes, and works with where it is answered with none. */
+/** Returns the prompt that a modal proposes, which also replaces an empty answer. */
 export function proposedPrompt(parent: StoredTask, press: PressAction): string {
   if (press.kind === 'imagine-prompt') return parent.prompts?.[press.index] ?? '';
-  // A blend has no prompt that these could follow, and flags alone say nothing.
+  // A blend has no prompt, and these flags alone would mean nothing.
   return press.kind === 'animate' && press.manual === true && parent.prompt !== ''
     ? `${parent.prompt} --motion ${press.motion} --video 1`
     : parent.prompt;
 }
 
-/** The factor of a Custom Zoom's prompt; undefined where it names none that can be (gateway 2.5). */
+/** Returns the factor of a Custom Zoom's prompt, or undefined without a valid one (gateway 2.5). */
 export function zoomFactor(prompt: string): number | undefined {
   const [, number] = [...prompt.matchAll(/(?:^|\s)(?:--|—|–)zoom\s+(\d+(?:\.\d+)?)(?=\s|$)/gi)].at(-1) ?? [];
   const factor = Number(number);
@@ -147,7 +147,6 @@ function customZoomed(drawing: Drawing, prompt: string): Drawing {
   return customZoomDrawing(drawing, zoomFactor(prompt) ?? 1, text, aspect);
 }
 
-/** The parent's own work once more. */
 function rerolled(parent: StoredTask, confirm: ModalConfirm | undefined): Pressed {
   const { drawing, films } = parent;
   const [film] = films ?? [];

@@ -1,18 +1,18 @@
 import { type ImageShelf, MemoryShelf } from '../../images/shelf.ts';
 import type { StoredTask } from '../task.ts';
 
-/** Where the tasks are kept, and the images that they are made from. What returns is as safe as this book can make it. */
+/** A store of tasks and of the images of their requests. A change is as durable as the store can make it when its method returns. */
 export interface TaskBook {
-  /** Adds a task, in place of one with its id; with `changed`, a known one becomes this, in the same stroke. */
+  /** Adds a task, or replaces the task with its id; replaces the task `changed` in the same transaction. */
   add(task: StoredTask, changed?: StoredTask): void;
   /** Forgets every task. */
   forget(): void;
-  /** A task becomes this. */
+  /** Replaces the task with this id. */
   change(task: StoredTask): void;
   get(id: string): StoredTask | undefined;
-  /** Tasks that still take or await a working place at `now`, in order of submission. */
+  /** Tasks that have a working place, or wait for one, at `now`, in order of submission. */
   unfinished(now: number): readonly StoredTask[];
-  /** How often an equal request was accepted before. */
+  /** Number of accepted submissions of an equal request. */
   accepted(request: string): number;
   /** The first task that an equal request made. */
   madeBy(request: string): StoredTask | undefined;
@@ -27,7 +27,7 @@ export interface TaskBook {
 
 const imageLimit = 256 * 1024 * 1024;
 
-/** A book in memory, bounded: beyond `limit` the oldest finished tasks are forgotten, then the oldest of all. */
+/** A store in memory of at most `limit` tasks, beyond which the oldest finished task is forgotten, or else the oldest. */
 export class MemoryBook implements TaskBook {
   readonly #tasks = new Map<string, StoredTask>();
   readonly #accepted = new Map<string, number>();

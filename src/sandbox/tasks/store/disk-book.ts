@@ -27,9 +27,8 @@ const schema = `
 `;
 
 /**
- * A book in `sandbox.sqlite` of the state folder. `add` returns after the task is on the disk, so that a task id
- * which has been answered is never forgotten. One sandbox at a time: it holds a transaction on `sandbox.lock` for as long as
- * it lives, which the system ends with the process.
+ * A store of tasks in `sandbox.sqlite` of the state folder. `add` returns when the task is on the disk, so that a task id that a client
+ * knows is never forgotten. A transaction on `sandbox.lock`, which ends with the process, excludes other sandboxes.
  */
 export class DiskBook implements TaskBook {
   readonly #folder: string;
@@ -41,10 +40,7 @@ export class DiskBook implements TaskBook {
   readonly #update: Statement;
   readonly images: ImageShelf;
 
-  /**
-   * @throws StateError `state.locked` where another sandbox holds the folder, `state.corrupt`, and what the file system or the opener
-   *   of SQLite says
-   */
+  /** @throws StateError: `state.locked` if another sandbox uses the folder, `state.corrupt`, or an error of the file system or of SQLite */
   constructor(folder: string) {
     this.#folder = folder;
     try {
@@ -63,7 +59,7 @@ export class DiskBook implements TaskBook {
     try {
       const own = schemaMadeBy((database) => database.exec(schema));
       refuseOtherSchema(this.#database, own, { partly: true });
-      // On macOS, fsync alone leaves what is written in the cache of the drive.
+      // On macOS, fsync alone leaves data in the cache of the drive.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
       this.#database.exec(schema);
     } catch (cause) {
@@ -163,7 +159,7 @@ export class DiskBook implements TaskBook {
 const busy = 5;
 const damageCodes: readonly (number | undefined)[] = [11, 26];
 
-/** The error of SQLite or of JSON in words for the person who started the sandbox; any other failure is returned unchanged. */
+/** Turns an error of SQLite or JSON into a StateError for the user. Returns any other error unchanged. */
 function bookFailure(folder: string, cause: unknown): unknown {
   const code = sqliteCode(cause);
   if (code === busy) {

@@ -90,7 +90,7 @@ describe('blend', () => {
     expect(body.description).toContain(words);
     const broken = (await client.submit('blend', { base64Array: [image, 'data:image/png;base64,AAAA'] }))
       .body;
-    expect(broken.description).toMatch(/^base64Array\[1\]: these bytes are no image/);
+    expect(broken.description).toMatch(/^base64Array\[1\]: these bytes cannot be decoded as an image/);
   });
 });
 
@@ -308,7 +308,7 @@ describe('edits', () => {
     expect(body).toMatchObject({ code: 4, description: expect.stringContaining('maskBase64 is required') });
     const opaque = dataUri(await plain('#fff'));
     const whole = await client.submit('edits', { image: opaque, maskBase64: opaque, prompt: 'a cat' });
-    expect(whole.body.description).toContain('nothing of it is transparent');
+    expect(whole.body.description).toContain('nothing is transparent');
   });
 });
 

@@ -92,7 +92,7 @@ describe('a modal is refused', () => {
     ['without a mask', async () => ({}), /^maskBase64 is required/],
     ['with a mask that is no data URI', async () => ({ maskBase64: 'AAAA' }), /PNG as a data URI/],
     ['with a JPEG', async () => ({ maskBase64: 'data:image/jpeg;base64,AAAA' }), /PNG as a data URI/],
-    ['with bytes that are none', async () => ({ maskBase64: 'data:image/png;base64,AAAA' }), /are no PNG/],
+    ['with bytes that are none', async () => ({ maskBase64: 'data:image/png;base64,AAAA' }), /are not a PNG/],
     [
       'with a mask of another size',
       async () => ({ maskBase64: dataUri(await plain('#fff', 32, 40)) }),
@@ -101,7 +101,7 @@ describe('a modal is refused', () => {
     [
       'with a mask that paints nothing',
       async () => ({ maskBase64: dataUri(await plain('#000')) }),
-      /nothing of it is white/,
+      /nothing is white/,
     ],
     ['with a banned prompt', async () => ({ prompt: '[banned]' }), /sensitive/],
   ])('%s', async (_name, more, words) => {
