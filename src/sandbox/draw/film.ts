@@ -4,67 +4,60 @@ import { Random } from './canvas/random.ts';
 import { rasterOf } from './picture.ts';
 import type { ImageOf } from './plate.ts';
 
-/** What a moving picture is made of; the same film is the same file. */
+/** The description of a video. Equal films give equal files. */
 export interface Film {
-  /** What it begins with. */
+  /** The first picture. */
   readonly frame: Frame;
-  /** What it ends with. */
+  /** The last picture, if the film ends with another one. */
   readonly end?: Frame;
-  /** One per clip: the first, and each by which it was extended. */
+  /** The camera movements: of the first clip, and of each extension. */
   readonly shots: readonly Shot[];
-  /** Ends where it began and plays for ever. */
+  /** Whether the film ends where it began and plays for ever. */
   readonly loop: boolean;
-  /** Rows of pixels, where the sandbox draws images of 1024. */
+  /** Rows of pixels, if images have a side of 1024 pixels. */
   readonly lines: 480 | 720;
 }
 
-/** How the camera moves for one clip. */
+/** The camera movement of one clip. */
 export interface Shot {
   readonly motion: 'low' | 'high';
   readonly seed: string;
 }
 
-/** Frames of one clip, and how long each is seen in ms: two seconds. */
+/** Number of frames of a clip, and the duration of each in ms: two seconds in all. */
 const framesPerShot = 24;
 const frameTime = 83;
 
-/** Below it, areas that change little are not written again and fall into blocks. */
+/** Quality of the WebP encoder. With a lower one, areas that change little show blocks. */
 const filmQuality = 93;
 
-/** How much more than a drawn frame the camera can see, each way. */
+/** Size of the world that the camera can see, in frames each way. */
 const room = 1.5;
 
-/** How far into an image the camera goes at most, for beyond its edge there is nothing. */
+/** Largest zoom into an image, which has no surroundings. */
 const closest = 1.5;
 
-/** Where the camera is: what it shows, as a share of the frame's height, and where the middle of that lies. */
+/** The place of the camera: its height (`zoom`) and its centre, as shares of the frame's height. */
 interface Shown {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
 }
 
-/**
- * The moving picture as animated WebP, which browsers play as they show an image: the one moving format that can be
- * written without an encoder from elsewhere. `pixels` as for a picture.
- */
+/** Draws a film as animated WebP, which browsers play and `sharp` can write. `pixels`: as for a picture. */
 export async function drawFilm(film: Film, pixels: number, imageOf: ImageOf): Promise<Buffer> {
   const { frame } = film;
   const { width, height } = filmSize(film, pixels);
   // A drawn world continues beyond its frame; an image ends there.
   const wide = frame.plate === undefined ? room : 1;
   const [acrossStill, downStill] = [Math.round(width * wide * 1.25), Math.round(height * wide * 1.25)];
-  const still = await stillOf(
-    { ...frame, view: { ...frame.view, zoom: frame.view.zoom * wide } },
-    acrossStill,
-    downStill,
-    imageOf,
-  );
+  const view = { ...frame.view, zoom: frame.view.zoom * wide };
+  const still = await stillOf({ ...frame, view }, acrossStill, downStill, imageOf);
   const end = film.end === undefined ? undefined : await stillOf(film.end, width, height, imageOf);
   const path = cameraPath(film);
   const pages: Buffer[] = [];
   for (const [index, shown] of path.entries()) {
-    // Share of the still that is seen, and where it begins.
+    // The visible share of the still, and its place.
     const share = Math.min(1, shown.zoom / wide);
     const [w, h] = [Math.max(1, Math.round(acrossStill * share)), Math.max(1, Math.round(downStill * share))];
     const left = clamp(Math.round(acrossStill * (0.5 + shown.x / wide) - w / 2), 0, acrossStill - w);
@@ -86,13 +79,13 @@ export async function drawFilm(film: Film, pixels: number, imageOf: ImageOf): Pr
     .toBuffer();
 }
 
-/** Even numbers, as moving pictures have. */
+/** Returns the size of a film in even numbers, which video players need. */
 export function filmSize(
   { frame, lines }: Film,
   pixels: number,
 ): { readonly width: number; readonly height: number } {
   const height = (lines * pixels) / 1024;
-  // As many pixels as a square one has.
+  // As many pixels as a square film.
   return { width: even(height * Math.sqrt(frame.aspect)), height: even(height / Math.sqrt(frame.aspect)) };
 }
 
@@ -101,7 +94,7 @@ async function stillOf(frame: Frame, width: number, height: number, imageOf: Ima
   return raster.removeAlpha().raw().toBuffer();
 }
 
-/** One place per frame; each clip begins where the one before has ended. */
+/** Returns the place of the camera in each frame. Each clip begins where the one before has ended. */
 function cameraPath({ frame, shots, loop }: Film): readonly Shown[] {
   const drawn = frame.plate === undefined;
   let from: Shown = { x: 0, y: 0, zoom: 1 };
@@ -117,7 +110,7 @@ function cameraPath({ frame, shots, loop }: Film): readonly Shown[] {
     const to: Shown = { x: slack * reach * Math.cos(angle), y: slack * reach * 0.7 * Math.sin(angle), zoom };
     for (let index = 0; index < framesPerShot; index += 1) {
       const time = index / (loop ? framesPerShot : framesPerShot - 1);
-      // A loop comes back to where it began.
+      // A loop returns to its beginning.
       const share = loop ? (1 - Math.cos(time * 2 * Math.PI)) / 2 : smooth(time);
       path.push({
         x: from.x + (to.x - from.x) * share,
@@ -130,7 +123,7 @@ function cameraPath({ frame, shots, loop }: Film): readonly Shown[] {
   return path;
 }
 
-/** Specks of light that drift through the picture, faster with more motion; in a loop they come back too. */
+/** Draws specks of light that drift through the picture, faster with more motion. In a loop they return to their places. */
 function motesAt(film: Film, index: number, width: number, height: number): Buffer {
   const shot = film.shots[Math.min(film.shots.length - 1, Math.floor(index / framesPerShot))];
   const first = film.shots[0];

@@ -7,14 +7,14 @@ const four = [0, 1, 2, 3] as const;
 
 const gridOf = (frameOf: (index: number) => Frame): Drawing => ({ size: 'grid', frames: four.map(frameOf) });
 
-/** What image prompts bring to an imagine. */
+/** The image prompts of an imagine. */
 export interface ImagePrompts {
-  /** Content hashes, in order. */
+  /** The hashes of the images, in order. */
   readonly digests: readonly string[];
   readonly tint: Tint;
 }
 
-/** The grid of an imagine: four compositions of one prompt. `again` distinguishes rerolls from the first roll. */
+/** Returns the grid of an imagine: four compositions of one prompt. `again` distinguishes rerolls. */
 export function imagineDrawing(prompt: ParsedPrompt, images?: ImagePrompts, again = ''): Drawing {
   const { flags, text } = prompt;
   const root = digestOf(
@@ -35,49 +35,49 @@ export function imagineDrawing(prompt: ParsedPrompt, images?: ImagePrompts, agai
   }));
 }
 
-/** A frame that shows images instead of a drawn world. `text` says in words what is on it. */
+/** Returns a frame that shows images instead of a drawn world. `text`: the images in words. */
 export function plateFrame(plate: Plate, text: string, seed: string, pose = 0): Frame {
   const view = { x: 0, y: 0, zoom: 1 };
   const plain = { nudges: [], rings: [], stylize: 100, chaos: 0, view };
   return { text, seed, pose, aspect: plate.aspect, plate, ...plain };
 }
 
-/** The grid of a blend: four ways to mix the images. */
+/** Returns the grid of a blend: four mixtures of the images. */
 export function blendDrawing(plate: Plate, text: string): Drawing {
   const root = digestOf(JSON.stringify(['blend', plate]));
   return gridOf((index) => plateFrame(plate, text, digestOf(`${root} ${index}`), index));
 }
 
-/** U1 to U4: the chosen frame and nothing else. */
+/** U1 to U4: returns the chosen frame. */
 export function upscaleDrawing(parent: Drawing, index: number): Drawing {
   return { size: 'whole', frames: [frameAt(parent, index)] };
 }
 
-/** Upscale (Subtle) and (2x): the same frame with twice its sides; (4x) with four times; Upscale (Creative) changes details. */
+/** Upscale (Subtle) and (2x) double the sides of a frame, (4x) quadruples them; Upscale (Creative) also changes details. */
 export function enlargeDrawing(parent: Drawing, creative: boolean, times: 2 | 4 = 2): Drawing {
   const frame = frameAt(parent, 0);
   const nudges = creative ? [...frame.nudges, 'creative'] : frame.nudges;
   return { size: times === 2 ? 'large' : 'largest', frames: [{ ...frame, nudges }] };
 }
 
-/** Vary (Subtle): four times the same scene with small changes. */
+/** Vary (Subtle): returns the same scene four times, with small changes. */
 export function subtleDrawing(parent: Drawing): Drawing {
   const frame = frameAt(parent, 0);
   return gridOf((index) => ({ ...frame, nudges: [...frame.nudges, `subtle ${index}`] }));
 }
 
-/** Vary (Strong) and V1 to V4: the same theme and pose, everything else composed again. */
+/** Vary (Strong) and V1 to V4: composes the same theme again, a variation in the same pose. */
 export function strongDrawing(parent: Drawing, index: number, manner: 'variation' | 'strong'): Drawing {
   const frame = frameAt(parent, index);
   return gridOf((number) => {
     const salt = `${frame.nudges.join()} ${manner} ${number}`;
-    // A variation keeps its frame's pose; a strong one keeps it once and leaves it in the other three.
+    // A variation keeps the pose in all four frames, Vary (Strong) only in the first.
     const pose = manner === 'variation' ? frame.pose : (frame.pose + number) % four.length;
     return reseeded({ ...frame, nudges: [], pose }, salt);
   });
 }
 
-/** A reroll of what does not come from a prompt alone: mixed images are mixed again, regions painted again. */
+/** Rerolls a drawing with images or regions: mixes the images again, and paints the regions again. */
 export function rerollDrawing(parent: Drawing): Drawing {
   const frames = parent.frames.length === four.length ? parent.frames : four.map(() => frameAt(parent, 0));
   return {
@@ -86,19 +86,19 @@ export function rerollDrawing(parent: Drawing): Drawing {
   };
 }
 
-/** The drawing with other words: what a remix makes of it. */
+/** Returns a drawing with the words of a remix. */
 export function rewordedDrawing(parent: Drawing, text: string): Drawing {
   return { ...parent, frames: parent.frames.map((frame) => ({ ...frame, text })) };
 }
 
-/** Zoom Out: the same scene, smaller, with four different surroundings. */
+/** Zoom Out: returns the same scene, smaller, with four different surroundings. */
 export function zoomDrawing(parent: Drawing, factor: number): Drawing {
   return moved(parent, `zoom ${factor}`, (frame) => ({
     view: { ...frame.view, zoom: frame.view.zoom * factor },
   }));
 }
 
-/** Custom Zoom: as {@link zoomDrawing}, and perhaps into another shape, which holds all that was seen. */
+/** Custom Zoom: zooms like {@link zoomDrawing}, also into another shape that holds the whole frame. */
 export function customZoomDrawing(parent: Drawing, factor: number, text: string, aspect?: number): Drawing {
   return moved(parent, `zoom ${factor} ${text}`, (frame) => {
     const wanted = aspect ?? frame.aspect;
@@ -107,10 +107,10 @@ export function customZoomDrawing(parent: Drawing, factor: number, text: string,
   });
 }
 
-/** Which way a pan goes. */
+/** The direction of a pan. */
 export type PanDirection = 'left' | 'right' | 'up' | 'down';
 
-/** Pan: the window moves by half of its size, over four different surroundings. */
+/** Pan: moves the window by half of its size, into four different surroundings. */
 export function panDrawing(parent: Drawing, direction: PanDirection, text = ''): Drawing {
   return moved(parent, `pan ${direction}${text === '' ? '' : ` ${text}`}`, ({ view, aspect }) => {
     const step = view.zoom / 2;
@@ -127,10 +127,10 @@ export function panDrawing(parent: Drawing, direction: PanDirection, text = ''):
   });
 }
 
-/** A mask that was sent, and where in it there is room. */
+/** A stored mask, and the room for subjects in its white parts. */
 export type Region = Pick<Patch, 'bounds' | 'others'> & { readonly sha256: string };
 
-/** Vary (Region) and edits: four ways to paint the white of a mask again. */
+/** Vary (Region) and edits: paints the white of a mask again in four ways. */
 export function repaintDrawing(parent: Drawing, text: string, mask: Region): Drawing {
   const frame = frameAt(parent, 0);
   return gridOf((index) => {
@@ -166,19 +166,17 @@ function moved(
   }));
 }
 
-/** The frame, and the regions in it, composed again. What an image shows stays. */
+/** Composes a frame and its regions again. Images stay. */
 function reseeded(frame: Frame, salt: string): Frame {
   const fresh = (seed: string): string => digestOf(`${seed} ${salt}`);
   return {
     ...frame,
     seed: fresh(frame.seed),
-    ...(frame.patches === undefined
-      ? {}
-      : { patches: frame.patches.map((patch) => ({ ...patch, seed: fresh(patch.seed) })) }),
+    ...(frame.patches && { patches: frame.patches.map((patch) => ({ ...patch, seed: fresh(patch.seed) })) }),
   };
 }
 
-/** @throws Internal error where the drawing has no such frame */
+/** Returns a frame of a drawing. @throws an internal error if there is no such frame */
 export function frameAt(parent: Drawing, index: number): Frame {
   const frame = parent.frames[index];
   if (frame === undefined) throw new Error(`Internal error: a drawing without frame ${index}`);
@@ -187,13 +185,13 @@ export function frameAt(parent: Drawing, index: number): Frame {
 
 interface Shooting {
   readonly motion: 'low' | 'high';
-  /** How many different ones. */
+  /** Number of different films. */
   readonly count: number;
-  /** The prompt: another one makes other films. */
+  /** The prompt, a part of the seed. */
   readonly words: string;
 }
 
-/** Films that begin with a frame. */
+/** Returns films that begin with a frame. */
 export function filmsOf(
   frame: Frame,
   shooting: Shooting & Pick<Film, 'loop' | 'lines'> & { readonly end?: Frame | undefined },
@@ -209,9 +207,9 @@ export function filmsOf(
   }));
 }
 
-/** Films that continue where this one ends; a loop has no end, and an extended loop is no loop any more. */
+/** Returns films that continue after the end of this one. An extended loop is not a loop any more. */
 export function extendedFilms(film: Film | undefined, { motion, count, words }: Shooting): readonly Film[] {
-  if (film === undefined) throw new Error('Internal error: there is no film to go on with');
+  if (film === undefined) throw new Error('Internal error: there is no film to extend');
   const { end: _end, ...rest } = film;
   const root = digestOf(JSON.stringify([film, motion, words]));
   return Array.from({ length: count }, (_, index) => ({
@@ -221,7 +219,8 @@ export function extendedFilms(film: Film | undefined, { motion, count, words }: 
   }));
 }
 
-/** A still of each film, as imageUrl shows them. */
-export function posterOf(films: readonly Film[]): Drawing {
-  return { size: films.length === 1 ? 'whole' : 'grid', frames: films.map(({ frame }) => frame) };
-}
+/** Returns the first picture of each film, for imageUrl. */
+export const posterOf = (films: readonly Film[]): Drawing => ({
+  size: films.length === 1 ? 'whole' : 'grid',
+  frames: films.map(({ frame }) => frame),
+});

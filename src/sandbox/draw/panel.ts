@@ -10,7 +10,7 @@ import { tonesOf, viewBoxOf } from './style/painter.ts';
 import { painterOf } from './style/painters.ts';
 import { panelAttributes, plainSvg } from './style/svg.ts';
 
-/** Where a frame lies in the picture, in pixels. */
+/** The place of a frame in the picture, in pixels. */
 export interface Panel {
   readonly x: number;
   readonly y: number;
@@ -18,11 +18,11 @@ export interface Panel {
   readonly height: number;
 }
 
-/** Whether a frame is drawn from its words alone, so that it is nothing but SVG. */
+/** Whether a frame is drawn only from its words, as SVG. */
 export const isDrawn = (frame: Frame): boolean =>
   frame.plate === undefined && (frame.patches ?? []).length === 0;
 
-/** One frame as a nested SVG. What is painted does not depend on the pixels: an upscale is its quadrant, larger. */
+/** Draws a frame as a nested SVG that does not depend on the number of pixels: an upscale shows the same as its part of the grid. */
 export async function svgPanel(frame: Frame, name: string, panel: Panel, placed?: Placed): Promise<string> {
   const { x, y, width, height } = panel;
   const box = boxOf(frame.aspect, frame.view);
@@ -37,13 +37,13 @@ export async function svgPanel(frame: Frame, name: string, panel: Panel, placed?
   );
 }
 
-/** Panels on one sheet with this number of pixels. */
+/** Puts panels on one SVG sheet of this size. */
 export const sheetOf = (panels: readonly string[], width: number, height: number): Buffer =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${panels.join('')}</svg>`,
   );
 
-/** One frame as raw RGB: its plate or its scene, and over it the regions that were painted again. */
+/** Paints a frame as raw RGB: its images or its scene, then the regions that were painted again. */
 export async function paintFrame(
   frame: Frame,
   width: number,
@@ -55,12 +55,8 @@ export async function paintFrame(
       ? await paintScene(frame, width, height)
       : await paintPlate(frame, frame.plate, width, height, imageOf);
   for (const patch of frame.patches ?? []) {
-    const opacity = await maskOpacity(patch, imageOf(patch.mask), {
-      width,
-      height,
-      view: frame.view,
-      aspect: frame.aspect,
-    });
+    const { view, aspect } = frame;
+    const opacity = await maskOpacity(patch, imageOf(patch.mask), { width, height, view, aspect });
     const fresh = await paintPatch(frame, patch, { picture, opacity, width, height });
     for (let at = 0; at < opacity.length; at += 1) {
       const share = (opacity[at] ?? 0) / 255;
@@ -83,7 +79,7 @@ async function paintScene(frame: Frame, width: number, height: number, placed?: 
     .toBuffer();
 }
 
-/** What is new in a patch: its thing in the land that was there, or a land of its own where its words are about that. */
+/** Paints the new content of a region: its subject in the present land, or a new land if its words describe one. */
 async function paintPatch(
   frame: Frame,
   patch: Patch,
@@ -131,16 +127,13 @@ function placedIn({ text, seed, pose, bounds, others = [], view, aspect }: Patch
   return { text, seed, pose, boxes };
 }
 
-/** Width of the soft edge within a mask, as a share of the panel's smaller side. */
+/** Width of the soft edge inside a mask, as a share of the panel's smaller side. */
 const edge = 0.012;
 
-/** How much of the new is seen at the very edge of a mask. */
+/** Opacity of a region at the edge of its mask. */
 const least = 0.2;
 
-/**
- * How much of a patch is seen at each pixel of a panel, 0 to 255: nothing outside of the mask, and within it softly from
- * its edge. The panel shows `view` of the world; the mask lies where it was laid.
- */
+/** Returns the opacity of a region at each pixel of a panel, 0 to 255: 0 outside of the mask, rising softly from its edge. */
 async function maskOpacity(
   patch: Patch,
   mask: Buffer,
@@ -182,13 +175,13 @@ async function maskOpacity(
   return opacity;
 }
 
-/** Columns and rows in which colours spread: what fills a hole is soft anyway. */
+/** Columns and rows of the grid in which colours spread into a hole. A fine grid is not needed, because the filling is soft. */
 const cells = 48;
 const rounds = 400;
 
 /**
- * A picture whose masked part is filled with the colours around it, as raw RGB; undefined where the mask leaves nothing to
- * take them from. `opacity` is more than 0 where it is masked.
+ * Fills the masked part of a picture with the colours around it, as raw RGB. Returns undefined if the mask leaves too little of the
+ * picture. `opacity` is more than 0 in the masked part.
  */
 async function filledIn(
   picture: Buffer,

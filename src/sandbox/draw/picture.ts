@@ -9,12 +9,12 @@ interface Pixels {
   readonly height: number;
 }
 
-/** Largest side of an image that keeps the size in which it came. */
+/** Largest side of an image that keeps its own size, in pixels. */
 const largestOwn = 4096;
 
 /**
- * The size of a drawing. `pixels` is the side of a square grid or image; other shapes have the same area, an enlarged image
- * has two or four times the sides. An image that was sent, and of which parts are painted again, keeps its own size.
+ * Returns the size of a drawing. `pixels` is the side of a square one; other shapes have the same area, and an enlarged image has two or
+ * four times the sides. A sent image that is painted again in parts keeps its own size.
  */
 export function sizeOf(drawing: Drawing, pixels: number): Pixels {
   const frame = drawing.frames[0];
@@ -25,10 +25,10 @@ export function sizeOf(drawing: Drawing, pixels: number): Pixels {
   }
   const aspect = frame?.aspect ?? 1;
   const times = enlargedTimes[drawing.size];
-  // The sides of the image itself are made even first, so that an enlarged one has exactly as many times as much.
+  // The sides are rounded before they are multiplied, so that an enlarged image has an exact multiple of them.
   const width = even(pixels * Math.sqrt(aspect)) * times;
   const height = even(pixels / Math.sqrt(aspect)) * times;
-  // Two beside each other.
+  // Two frames stand side by side.
   return drawing.size === 'grid' && drawing.frames.length === 2
     ? { width, height: even(height / 2) }
     : { width, height };
@@ -36,7 +36,7 @@ export function sizeOf(drawing: Drawing, pixels: number): Pixels {
 
 const enlargedTimes: Readonly<Record<Drawing['size'], number>> = { grid: 1, whole: 1, large: 2, largest: 4 };
 
-/** Even numbers, so that a grid falls into four equal panels. */
+/** Rounds to an even length, so that a grid has four equal panels. */
 const even = (length: number): number => Math.max(2, Math.round(length / 2) * 2);
 
 function ownSize({ plate, view, aspect }: Frame): Pixels | undefined {
@@ -46,7 +46,7 @@ function ownSize({ plate, view, aspect }: Frame): Pixels | undefined {
   return Math.max(photo.width, photo.height) <= largestOwn ? photo : undefined;
 }
 
-/** The PNG of a drawing; the same drawing is the same bytes. */
+/** Draws a PNG. Equal drawings give equal bytes. */
 export async function drawPicture(drawing: Drawing, pixels: number, imageOf: ImageOf): Promise<Buffer> {
   const { width, height } = sizeOf(drawing, pixels);
   return (await rasterOf(drawing, width, height, imageOf))
@@ -55,26 +55,22 @@ export async function drawPicture(drawing: Drawing, pixels: number, imageOf: Ima
     .toBuffer();
 }
 
-/** A drawing as an image with this number of pixels. */
+/** Draws an image of this size. */
 export async function rasterOf(
   drawing: Drawing,
   width: number,
   height: number,
   imageOf: ImageOf,
 ): Promise<Sharp> {
-  const panels = drawing.frames.map((_, index) => panelAt(drawing, index, width, height));
   if (drawing.frames.every(isDrawn)) {
     const drawn: string[] = [];
-    for (const [index, frame] of drawing.frames.entries()) {
-      const panel = panels[index];
-      if (panel !== undefined) drawn.push(await svgPanel(frame, `p${index}_`, panel));
-    }
+    for (const [index, frame] of drawing.frames.entries())
+      drawn.push(await svgPanel(frame, `p${index}_`, panelAt(drawing, index, width, height)));
     return sharp(sheetOf(drawn, width, height), { unlimited: true }).flatten();
   }
   const sheet = Buffer.alloc(width * height * 3);
   for (const [index, frame] of drawing.frames.entries()) {
-    const panel = panels[index];
-    if (panel === undefined) continue;
+    const panel = panelAt(drawing, index, width, height);
     const raster = await paintFrame(frame, panel.width, panel.height, imageOf);
     for (let row = 0; row < panel.height; row += 1) {
       const from = row * panel.width * 3;
@@ -91,15 +87,15 @@ function panelAt({ size, frames }: Drawing, index: number, width: number, height
   return { ...panel, x: (index % 2) * panel.width, y: Math.floor(index / 2) * panel.height };
 }
 
-/** What a picture of the sandbox says of itself, so that a later description can name it. */
+/** The mark of the sandbox's own pictures, for later descriptions. */
 interface Signature {
-  /** The words it was drawn from. */
+  /** The words that the picture was drawn from. */
   readonly text: string;
 }
 
 const opening = 'promptpress sandbox ';
 
-/** As an EXIF text; ASCII, whatever the words are written in. */
+/** Writes the mark as ASCII, for the EXIF block. */
 function signatureOf({ frames }: Drawing): string {
   const text = (frames[0]?.text ?? '').slice(0, 4000);
   const json = JSON.stringify({ text } satisfies Signature).replaceAll(
@@ -109,7 +105,7 @@ function signatureOf({ frames }: Drawing): string {
   return `${opening}${json}`;
 }
 
-/** Reads it back from an image's EXIF block; undefined where the image is not the sandbox's. */
+/** Reads the mark in an image's EXIF block, or returns undefined for any other image. */
 export function readSignature(exif: Buffer | undefined): Signature | undefined {
   const block = exif?.toString('latin1') ?? '';
   const at = block.indexOf(`${opening}{`);
@@ -120,7 +116,7 @@ export function readSignature(exif: Buffer | undefined): Signature | undefined {
     const text = (value as Partial<Signature> | null)?.text;
     return typeof text === 'string' ? { text: text.slice(0, 4000) } : undefined;
   } catch {
-    // Somebody has edited it: it says nothing any more.
+    // Somebody has edited the mark.
     return undefined;
   }
 }

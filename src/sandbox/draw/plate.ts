@@ -3,10 +3,10 @@ import type { Frame, Plate } from './canvas/drawing.ts';
 import { Random } from './canvas/random.ts';
 import { boxOf, unit } from './canvas/world.ts';
 
-/** The bytes of an image that was sent to the service. @throws where it is not kept any more */
+/** Returns the bytes of an image of a request. @throws if the image is not stored any more */
 export type ImageOf = (sha256: string) => Buffer;
 
-/** The plate of a frame as a panel shows it, as raw RGB. What lies beyond the images is their mirrored, blurred surroundings. */
+/** Paints the images of a frame as raw RGB. Around them their mirrored, blurred copies are seen. */
 export async function paintPlate(
   frame: Frame,
   plate: Plate,
@@ -41,7 +41,7 @@ export async function paintPlate(
     .removeAlpha()
     .raw()
     .toBuffer();
-  // The image itself stays sharp; it goes over into its surroundings within a narrow seam.
+  // The image stays sharp, but for a narrow seam where it blends into its surroundings.
   const seam = Math.max(1, Math.min(across, down) * 0.08);
   for (let y = Math.max(0, top); y < Math.min(height, top + down); y += 1) {
     for (let x = Math.max(0, left); x < Math.min(width, left + across); x += 1) {
@@ -58,7 +58,7 @@ export async function paintPlate(
   return blurred;
 }
 
-/** One image as it is, several mixed: each is more to be seen where its own slow wave is high. */
+/** Returns one image unchanged, or several images mixed: each has a slow wave of its own, and is stronger where its wave is high. */
 async function mixed(
   frame: Frame,
   plate: Plate,
@@ -89,7 +89,7 @@ async function mixed(
     length: random.range(0.7, 1.5),
     phase: random.range(0, 2 * Math.PI),
   }));
-  // The first of the four is an even mixture, the last nearly a collage.
+  // The first of the four frames is an even mixture, the last nearly a collage.
   const contrast = [0.4, 1.6, 2.6, 4][frame.pose] ?? 1.6;
   const out = Buffer.alloc(first.length);
   const weights = new Float64Array(layers.length);
@@ -118,13 +118,13 @@ async function mixed(
   return out;
 }
 
-/** Side of the squares, in pixels, within which the mixture is the same: too small to be seen, and much less to reckon. */
+/** Side of the squares of equal mixture, in pixels: too small to be seen, and much faster than single pixels. */
 const patch = 4;
 
-/** Most pixels of an image that is decoded. */
+/** Largest number of pixels of a decoded image. */
 export const mostPixels = 64_000_000;
 
-/** An index that runs to and fro between 0 and `length` - 1. */
+/** Maps an index to one from 0 to `length` - 1 that runs forward and backward in turn. */
 function mirrored(index: number, length: number): number {
   const period = 2 * length;
   const within = ((index % period) + period) % period;

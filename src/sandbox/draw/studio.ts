@@ -5,17 +5,17 @@ import { drawFilm, type Film } from './film.ts';
 import { drawPicture } from './picture.ts';
 import type { ImageOf } from './plate.ts';
 
-/** How much, and how big, a studio draws. */
+/** The sizes and bounds of a studio. */
 export interface StudioSettings {
   /** Side in pixels of a square grid or image. */
   readonly pixels: number;
-  /** Pictures drawn at the same time; the rasterizing itself runs on libuv's threads. */
+  /** Number of pictures that are drawn at the same time, on libuv's threads. */
   readonly drawers: number;
-  /** Bytes of finished pictures that are kept; the longest unused goes first. */
+  /** Largest number of bytes of cached pictures; the longest unused is dropped first. */
   readonly imageCache: number;
 }
 
-/** Draws each picture once while it is in use: equal drawings share one picture, and those in demand stay. */
+/** Draws pictures and caches them: equal drawings share one picture. */
 export class Studio {
   readonly #settings: StudioSettings;
   readonly #imageOf: ImageOf;
@@ -24,35 +24,32 @@ export class Studio {
   readonly #active = new Map<string, Promise<Buffer>>();
   #bytes = 0;
 
-  /** `imageOf` gives the images and masks that drawings name. */
+  /** @param imageOf returns the images and masks that drawings name */
   constructor(settings: StudioSettings, imageOf: ImageOf) {
     this.#settings = settings;
     this.#imageOf = imageOf;
     this.#limit = pLimit({ concurrency: settings.drawers, rejectOnClear: true });
   }
 
-  /** The PNG of a drawing; `scale` is a factor on its side, up to 4096 pixels. */
+  /** Returns the PNG of a drawing. `scale`: factor on its side, up to 4096 pixels. */
   picture(drawing: Drawing, scale = 1): Promise<Buffer> {
     const pixels = Math.min(this.#settings.pixels * scale, Math.max(4096, this.#settings.pixels));
     const key = `${scale === 1 ? '' : `${scale} `}${JSON.stringify(drawing)}`;
     return this.#once(key, () => drawPicture(drawing, pixels, this.#imageOf));
   }
 
-  /** The animated WebP of a film. */
+  /** Returns the animated WebP of a film. */
   film(film: Film): Promise<Buffer> {
     return this.#once(`film ${JSON.stringify(film)}`, () =>
       drawFilm(film, this.#settings.pixels, this.#imageOf),
     );
   }
 
-  /** What can be seen of it while its task works: smaller, and the more blurred the less is done (gateway 4.7). */
+  /** Returns the preview of a drawing: smaller, and the more blurred the lower the progress (gateway 4.7). */
   preview(drawing: Drawing, percent: number): Promise<Buffer> {
     return this.#once(`preview ${percent} ${JSON.stringify(drawing)}`, async () => {
-      const small = await drawPicture(
-        { ...drawing, size: drawing.size === 'grid' ? 'grid' : 'whole' },
-        256,
-        this.#imageOf,
-      );
+      const size = drawing.size === 'grid' ? 'grid' : 'whole';
+      const small = await drawPicture({ ...drawing, size }, 256, this.#imageOf);
       return sharp(small)
         .blur(0.5 + (100 - percent) / 8)
         .png()
@@ -60,7 +57,7 @@ export class Studio {
     });
   }
 
-  /** Begins no other picture, and ends when nothing is being drawn any more: those that wait for their turn fail. */
+  /** Rejects the waiting pictures, and waits until those in progress are done. */
   async close(): Promise<void> {
     this.#limit.clearQueue();
     await Promise.allSettled(this.#active.values());

@@ -1,14 +1,14 @@
 import type { Members } from './ask.ts';
 import type { ModalTokens, Usage } from './models.ts';
 
-/** A reply before either endpoint writes it in its own form. */
+/** A reply in a form that both endpoints can write. */
 export interface ModelReply {
-  /** The prompt is not answered at all. */
+  /** Why the prompt is blocked. */
   readonly blocked?: 'SAFETY' | 'PROHIBITED_CONTENT';
-  /** In order of their index; empty where the prompt is blocked. */
+  /** In order of their index; empty if the prompt is blocked. */
   readonly candidates: readonly Candidate[];
   readonly usage: Usage;
-  /** How a stream of it goes wrong. */
+  /** How a stream of the reply fails. */
   readonly mishap?: 'cut' | 'error';
 }
 
@@ -19,23 +19,23 @@ export type ReplyFinish =
   | 'SAFETY'
   | 'RECITATION'
   | 'MALFORMED_FUNCTION_CALL'
-  /** Of chat: the model would not (gateway 7.1). */
+  /** A refusal of the model, which only chat has (gateway 7.1). */
   | 'REFUSED';
 
 export interface Candidate {
-  /** A summary of its thoughts, where they are shown. */
+  /** A summary of the thoughts, if they are shown. */
   readonly thought?: string;
   readonly parts: readonly ReplyPart[];
   readonly finish: ReplyFinish;
   readonly tokens: ModalTokens;
   readonly thoughts: number;
-  /** Mean over its tokens. */
+  /** Mean log probability of the tokens. */
   readonly logprob: number;
   readonly citations: readonly Citation[];
   readonly grounding?: Grounding;
 }
 
-/** What a reply is made of, in order. */
+/** A part of a reply. */
 export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -43,14 +43,14 @@ export type ReplyPart =
       readonly id: string;
       readonly name: string;
       readonly args: Members;
-      /** Of newer models. */
+      /** The thought signature of newer models. */
       readonly signature?: string;
     }
   | { readonly kind: 'image'; readonly png: Buffer }
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'output'; readonly output: string };
 
-/** Where a text was taken from; indexes are those of its UTF-8 bytes. */
+/** The source of a part of a text. The indexes count UTF-8 bytes. */
 export interface Citation {
   readonly startIndex: number;
   readonly endIndex: number;
@@ -58,15 +58,15 @@ export interface Citation {
   readonly license: string;
 }
 
-/** The text of a candidate. */
+/** Joins the text parts of a candidate. */
 export const visibleText = ({ parts }: Pick<Candidate, 'parts'>): string =>
   parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 
-/** A value as a reader would put it, cut to what a text may quote of it. */
+/** Writes a value as text, at most 2,000 characters of it. */
 export const plain = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 2_000);
 
-/** Where a reply's statements come from, as the native endpoint writes it (gateway 6.5). */
+/** The sources of a reply, in the native endpoint's form (gateway 6.5). */
 export interface Grounding {
   readonly webSearchQueries?: readonly string[];
   readonly searchEntryPoint?: { readonly renderedContent: string };
@@ -76,15 +76,8 @@ export interface Grounding {
 }
 
 export type GroundingChunk =
-  | { readonly web: { readonly uri: string; readonly title: string } }
-  | {
-      readonly maps: {
-        readonly uri: string;
-        readonly title: string;
-        readonly placeId: string;
-        readonly text: string;
-      };
-    };
+  | { readonly web: Readonly<Record<'uri' | 'title', string>> }
+  | { readonly maps: Readonly<Record<'uri' | 'title' | 'placeId' | 'text', string>> };
 
 export interface GroundingSupport {
   readonly groundingChunkIndices: readonly number[];

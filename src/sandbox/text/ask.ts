@@ -1,30 +1,33 @@
 import type { NativeThinkingLevel, TextModel } from './models.ts';
 
-/** A JSON object as it came. */
+/** A JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A request of either text endpoint, checked: all that the reply is made of. */
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A valid request of either text endpoint. */
 export interface Ask {
   readonly model: TextModel;
-  /** Content hash of all that determines the reply; whether it is streamed is no part of it. */
+  /** Hash of everything that decides the reply. A streamed request has the same hash. */
   readonly digest: string;
   readonly system: string;
   /** Oldest first; never empty. */
   readonly turns: readonly AskTurn[];
-  /** Answers wanted. */
+  /** Number of candidates. */
   readonly count: number;
   /** 0 to 2: the higher, the more varied the wording. */
   readonly temperature: number;
-  /** Of each reply, thoughts included; absent: the model's own. */
+  /** Largest number of tokens of a candidate, thoughts included; default: the model's own. */
   readonly longest?: number;
   readonly stops: readonly string[];
   readonly thinking: AskedThinking;
   readonly json: JsonWish | undefined;
   readonly functions: readonly FunctionDeclaration[];
   readonly calling: CallingMode;
-  /** Names that may be called; empty: all. */
+  /** Names of the functions that may be called; empty: all. */
   readonly callable: readonly string[];
-  /** Calls of one reply at most; absent: as many as the model makes. */
+  /** Largest number of calls of one reply. */
   readonly mostCalls?: number;
   readonly search: boolean;
   readonly maps: { readonly widget: boolean } | undefined;
@@ -32,7 +35,7 @@ export interface Ask {
   readonly image: ImageWish | undefined;
   /** Whether text is wanted beside images. */
   readonly wantsText: boolean;
-  /** No category of harm is blocked. */
+  /** Whether every safety setting is off. */
   readonly unguarded: boolean;
   readonly cachedContent?: string;
 }
@@ -42,27 +45,27 @@ export interface AskTurn {
   readonly parts: readonly Part[];
 }
 
-/** What a turn holds. */
+/** A part of a turn. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly bytes: Buffer; readonly where: string }
-  /** Something that is named and not read: an address, a sound, a document. */
+  /** A file that is not read: an address, a sound, a document. */
   | { readonly kind: 'file'; readonly name: string; readonly mime: string; readonly bytes: number }
   | { readonly kind: 'call'; readonly name: string; readonly args: Members; readonly signature?: string }
   | { readonly kind: 'response'; readonly name: string; readonly response: unknown };
 
 interface AskedThinking {
   readonly level?: NativeThinkingLevel;
-  /** In tokens; -1 is as much as the model likes. */
+  /** Thinking budget in tokens; -1: the model decides. */
   readonly budget?: number;
-  /** Thoughts are shown. */
+  /** Whether the reply shows a summary of the thoughts. */
   readonly shown: boolean;
 }
 
 export interface JsonWish {
   /** JSON Schema; absent: any JSON. */
   readonly schema?: unknown;
-  /** A word of the schema's enum, as it stands (`text/x.enum`). */
+  /** Whether the reply is a plain word of the schema's enum (`text/x.enum`). */
   readonly isWord?: boolean;
 }
 
@@ -73,17 +76,17 @@ export interface FunctionDeclaration {
   readonly schema: unknown;
 }
 
-/** AUTO calls where the prompt suggests it, ANY always, NONE never. */
+/** When functions are called. AUTO: if the prompt suggests it; ANY: always; NONE: never. */
 export type CallingMode = 'AUTO' | 'ANY' | 'NONE';
 
 export interface ImageWish {
-  /** Width over height; absent: as it likes. */
+  /** Width over height; absent: the model decides. */
   readonly aspect?: number;
-  /** Factor on the sandbox's own size: 1K is 1. */
+  /** Factor on the size of the sandbox's images: 1K is 1. */
   readonly scale: 1 | 2 | 4;
 }
 
-/** The parts of the newest turns that put the question: the last user turn with text in it. */
+/** Returns the turn that asks the question: the last user turn with text. */
 export function questionOf({ turns }: Pick<Ask, 'turns'>): AskTurn {
   for (let index = turns.length - 1; index >= 0; index -= 1) {
     const turn = turns[index];
@@ -92,11 +95,11 @@ export function questionOf({ turns }: Pick<Ask, 'turns'>): AskTurn {
   return turns.at(-1) ?? { role: 'user', parts: [] };
 }
 
-/** The text of some parts. */
+/** Joins the texts of parts. */
 export const joinedText = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
 
-/** Replies of functions since the question was put. */
+/** Returns the responses of functions since the question. */
 export function responsesOf(ask: Pick<Ask, 'turns'>): readonly (Part & { readonly kind: 'response' })[] {
   const from = ask.turns.lastIndexOf(questionOf(ask));
   return ask.turns
@@ -105,7 +108,7 @@ export function responsesOf(ask: Pick<Ask, 'turns'>): readonly (Part & { readonl
     .filter((part) => part.kind === 'response');
 }
 
-/** A request that is not accepted: what the error envelope says of it (gateway 8.1, 8.4). */
+/** The error envelope of a refused request (gateway 8.1, 8.4). */
 interface RequestError {
   readonly status: number;
   readonly message: string;
@@ -113,17 +116,16 @@ interface RequestError {
   readonly code?: string;
 }
 
-/** A request that was understood, or why not. */
-export type Understood<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: RequestError };
+/** A value, or the refusal of the request. */
+export type Understood<T> = { readonly ok: true; readonly value: T } | Refused;
 
-export const refuse = (
-  message: string,
-  status = 400,
-  code = '',
-): { readonly ok: false; readonly error: RequestError } => ({ ok: false, error: { status, message, code } });
+type Refused = { readonly ok: false; readonly error: RequestError };
 
-/** What a gateway says of a model that no channel of it has (gateway 8.4). */
-export const unknownModel = (id: string): { readonly ok: false; readonly error: RequestError } =>
+export const refuse = (message: string, status = 400, code = ''): Refused => ({
+  ok: false,
+  error: { status, message, code },
+});
+
+/** Returns the refusal of a model that no channel of the gateway has (gateway 8.4). */
+export const unknownModel = (id: string): Refused =>
   refuse(`no available channel for model ${id.slice(0, 100)} under group default`, 503, 'model_not_found');

@@ -32,10 +32,10 @@ import { earlierDecision, subjectOf } from './say/wishes.ts';
 import { type Sight, seeImage } from './sight.ts';
 import { callsOf, codeParts, groundingOf } from './tools.ts';
 
-/** What a reply is made with. */
+/** The settings and the painter that replies are made with. */
 export interface Composing {
   readonly marks: TextMarks;
-  /** The PNG for a prompt; `seed` makes images of equal prompts differ. */
+  /** Paints a PNG for a prompt. `seed` makes images of equal prompts differ. */
   readonly paint: (
     prompt: string,
     seed: string,
@@ -44,7 +44,7 @@ export interface Composing {
   ) => Promise<Buffer>;
 }
 
-/** Makes the reply to a request: it depends on the request alone. */
+/** Makes the reply to a request. It depends only on the request. */
 export async function composeReply(ask: Ask, making: Composing): Promise<Understood<ModelReply>> {
   const { marks } = making;
   const seen = await sightsOf(ask.turns);
@@ -73,12 +73,9 @@ export async function composeReply(ask: Ask, making: Composing): Promise<Underst
     thoughts: candidates.reduce((sum, { thoughts }) => sum + thoughts, 0),
     tool: toolTokens(ask, candidates),
   };
-  const mishap = isMarked(asked, marks.cutMark)
-    ? 'cut'
-    : isMarked(asked, marks.streamErrorMark)
-      ? 'error'
-      : undefined;
-  return { ok: true, value: { candidates, usage, ...(mishap === undefined ? {} : { mishap }) } };
+  const cut = isMarked(asked, marks.cutMark) && ({ mishap: 'cut' } as const);
+  const error = isMarked(asked, marks.streamErrorMark) && ({ mishap: 'error' } as const);
+  return { ok: true, value: { candidates, usage, ...(cut || error) } };
 }
 
 async function candidateOf(
@@ -104,7 +101,7 @@ async function candidateOf(
   const logprob = -Math.round(random.range(0.02, 0.1 + 0.4 * ask.temperature) * 1e6) / 1e6;
   const planned = thoughtTokens(ask, random);
   const thought = ask.thinking.shown && planned > 0 ? { thought: thoughtSummary(prompt, random) } : {};
-  // Thoughts come out of the same budget: what they use up is not there for the reply (gateway 6.6).
+  // Thoughts and the visible reply share one budget (gateway 6.6).
   const room = ask.longest ?? ask.model.longest;
   const thoughts = Math.min(planned, Math.max(1, room - 1));
   const bare = (finish: ReplyFinish): Candidate => ({
@@ -162,7 +159,7 @@ function textFor(ask: Ask, occasion: Occasion, asked: string, index: number, mar
   return isMarked(asked, marks.notJsonMark) ? `Here is the JSON: ${text.slice(0, -1)},` : text;
 }
 
-/** Now and then a part of a text is found elsewhere. */
+/** Makes a citation for one in seven longer texts. */
 function citationsOf(ask: Ask, text: string, random: Random): Candidate['citations'] {
   if (ask.json !== undefined || text.length < 80 || !random.chance(0.15)) return [];
   const sentence = /^[^.!?]*[.!?]?/.exec(text)?.[0] ?? text;
@@ -187,7 +184,7 @@ async function sightsOf(turns: readonly AskTurn[]): Promise<Understood<ReadonlyM
   return { ok: true, value: seen };
 }
 
-/** Tokens that a level is about. */
+/** Mean number of thinking tokens of each level. */
 const levelTokens: Readonly<Record<NativeThinkingLevel, number>> = {
   MINIMAL: 0,
   LOW: 48,
@@ -195,10 +192,10 @@ const levelTokens: Readonly<Record<NativeThinkingLevel, number>> = {
   HIGH: 384,
 };
 
-/** What a model thinks that may think as much as it likes. */
+/** Mean number of thinking tokens without a budget. */
 const dynamic = 256;
 
-/** Tokens that the model thinks before it answers: by level or budget, never more than the budget. */
+/** Returns the number of thinking tokens, by level or budget, at most the budget. */
 function thoughtTokens({ model, thinking }: Ask, random: Random): number {
   const spread = random.range(0.7, 1.3);
   switch (model.thinking.kind) {
@@ -227,17 +224,13 @@ function thoughtSummary(prompt: string, random: Random): string {
   ].join('');
 }
 
-/** Tokens of an image that is made, by its size (gateway 6.5). */
+/** Tokens of a painted image, by its scale (gateway 6.5). */
 const paintedTokens = { 1: 1120, 2: 1120, 4: 2000 } as const;
 
-/** What is left of a reply's parts, why it ends there, and what these parts count. */
+/** The parts of a reply that fit, the reason why it ends, and its tokens. */
 type Fitted = Pick<Candidate, 'parts' | 'finish' | 'tokens'>;
 
-/**
- * As much of a reply as there is: up to the first stop sequence, and what there is room for.
- *
- * @param room in tokens
- */
+/** Cuts a reply at the first stop sequence, and after `room` tokens. */
 function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
   const kept: ReplyPart[] = [];
   let tokens: ModalTokens = {};
@@ -270,31 +263,31 @@ function fit(parts: readonly ReplyPart[], ask: Ask, room: number): Fitted {
   return end('STOP');
 }
 
-/** Words in a prompt that ask for a certain behaviour; each is a setting, an empty one is off. */
+/** Marks in a prompt that ask for a certain failure. An empty mark is off. */
 export interface TextMarks {
   /** The prompt is blocked: no candidates (gateway 6.6). */
   readonly blockedMark: string;
-  /** Ends with SAFETY and without parts, unless every safety setting is BLOCK_NONE or OFF. */
+  /** The reply ends with SAFETY and without parts, unless every safety setting is BLOCK_NONE or OFF. */
   readonly unsafeMark: string;
-  /** Ends with RECITATION and without parts. */
+  /** The reply ends with RECITATION and without parts. */
   readonly recitedMark: string;
-  /** Ends with STOP and without parts. */
+  /** The reply ends with STOP and without parts. */
   readonly emptyMark: string;
-  /** JSON that was asked for is broken. */
+  /** The requested JSON is broken. */
   readonly notJsonMark: string;
-  /** Ends with MALFORMED_FUNCTION_CALL where functions are declared. */
+  /** The reply ends with MALFORMED_FUNCTION_CALL if functions are declared. */
   readonly badCallMark: string;
-  /** A chat reply is a refusal (gateway 7.1). */
+  /** The chat reply is a refusal (gateway 7.1). */
   readonly refusedMark: string;
-  /** The stream of it ends in its middle, without a finishReason; the same request then succeeds. */
+  /** The stream ends in its middle, without a finishReason; the next equal request succeeds. */
   readonly cutMark: string;
-  /** The stream of it has an error in its middle (503 UNAVAILABLE); the same request then succeeds. */
+  /** The stream has an error in its middle (503 UNAVAILABLE); the next equal request succeeds. */
   readonly streamErrorMark: string;
 }
 
 const isMarked = (text: string, mark: string): boolean => mark !== '' && text.includes(mark);
 
-/** The text without any mark, so that answers do not repeat them. */
+/** Removes the marks from a text, so that replies do not repeat them. */
 function withoutMarks(text: string, marks: TextMarks): string {
   const all = [
     marks.blockedMark,
@@ -313,35 +306,32 @@ function withoutMarks(text: string, marks: TextMarks): string {
 }
 
 function promptTokens(ask: Ask, seen: ReadonlyMap<Buffer, Sight>): ModalTokens {
-  let sum: ModalTokens = { TEXT: countTokens(ask.system) };
-  for (const { name, description, schema } of ask.functions) {
-    sum = addTokens(sum, { TEXT: countTokens(`${name} ${description} ${canonical(schema)}`) });
-  }
-  for (const part of ask.turns.flatMap(({ parts }) => parts)) {
-    switch (part.kind) {
-      case 'text':
-        sum = addTokens(sum, { TEXT: countTokens(part.text) });
-        break;
-      case 'call':
-        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.args)}`) });
-        break;
-      case 'response':
-        sum = addTokens(sum, { TEXT: countTokens(`${part.name} ${canonical(part.response)}`) });
-        break;
-      case 'image': {
-        const { width = 0, height = 0 } = seen.get(part.bytes) ?? {};
-        sum = addTokens(sum, { IMAGE: imageTokens(width, height) });
-        break;
+  const texts = (text: string): ModalTokens => ({ TEXT: countTokens(text) });
+  const functions = ask.functions.map(({ name, description, schema }) =>
+    texts(`${name} ${description} ${canonical(schema)}`),
+  );
+  const parts = ask.turns.flatMap((turn) =>
+    turn.parts.map((part): ModalTokens => {
+      switch (part.kind) {
+        case 'text':
+          return texts(part.text);
+        case 'call':
+          return texts(`${part.name} ${canonical(part.args)}`);
+        case 'response':
+          return texts(`${part.name} ${canonical(part.response)}`);
+        case 'image': {
+          const { width = 0, height = 0 } = seen.get(part.bytes) ?? {};
+          return { IMAGE: imageTokens(width, height) };
+        }
+        case 'file':
+          return fileTokens(part.mime, part.bytes);
       }
-      case 'file':
-        sum = addTokens(sum, fileTokens(part.mime, part.bytes));
-        break;
-    }
-  }
-  return sum;
+    }),
+  );
+  return [texts(ask.system), ...functions, ...parts].reduce(addTokens);
 }
 
-/** What the content that a request refers to as cached counts: made up from its name. */
+/** The tokens of the cached content that a request names, made up from the name. */
 const cachedTokens = ({ cachedContent }: Ask): ModalTokens =>
   cachedContent === undefined ? {} : { TEXT: 1024 + ((countTokens(cachedContent) * 64) % 4096) };
 
@@ -352,7 +342,7 @@ function fileTokens(mime: string, bytes: number): ModalTokens {
   return mime.startsWith('image/') ? { IMAGE: 258 } : { DOCUMENT: count };
 }
 
-/** What tools read for the reply: search results, and the output of code that goes back to the model. */
+/** The tokens that tools give to the model: search results, and the output of code. */
 function toolTokens(ask: Ask, candidates: readonly Candidate[]): ModalTokens {
   let count = 0;
   for (const { grounding, parts } of candidates) {

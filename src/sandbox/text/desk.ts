@@ -17,22 +17,22 @@ interface TextDeskParts {
   readonly studio: Studio;
 }
 
-/** A reply as one endpoint writes it: a whole body, or the events of a stream. */
+/** A reply in the form of one endpoint: a whole body, or the events of a stream. */
 interface TextResponse {
   readonly model: string;
   readonly usage: Usage;
-  /** Tokens that were written: what the reply takes its time for. */
+  /** Number of written tokens, which decides how long the reply takes. */
   readonly written: number;
   readonly whole?: unknown;
   readonly events?: readonly StreamEvent[];
-  /** The stream breaks off before its end. */
+  /** Whether the stream fails before its end. */
   readonly spoilt: boolean;
 }
 
-/** Streams that were spoilt once are remembered, the newest of them. */
+/** Number of failed streams that are remembered, the newest of all. */
 const mostSpoilt = 10_000;
 
-/** Answers the two text endpoints. All but the ids and times of a reply depends on the request alone. */
+/** Answers the two text endpoints. A reply depends only on its request, but for its ids and times. */
 export class TextDesk {
   readonly #parts: TextDeskParts;
   readonly #making: Composing;
@@ -45,11 +45,7 @@ export class TextDesk {
       marks: settings,
       paint: (prompt, seed, { aspect, scale }, candidate) => {
         const parsed = parsePrompt(prompt);
-        const flags = {
-          ...parsed.flags,
-          seed,
-          ...(aspect === undefined ? {} : { aspect: [aspect, 1] as const }),
-        };
+        const flags = { ...parsed.flags, seed, ...(aspect && { aspect: [aspect, 1] as const }) };
         const grid = imagineDrawing({ text: parsed.text, flags });
         return studio.picture(upscaleDrawing(grid, candidate % 4), scale);
       },
@@ -98,7 +94,7 @@ export class TextDesk {
   }
 
   async #replyTo(
-    endpoint: 'generate' | 'chat',
+    endpoint: Endpoint,
     ask: Ask,
     stream: boolean,
     contract: Writing,
@@ -120,7 +116,7 @@ export class TextDesk {
     return { ok: true, value: { ...about, events, spoilt: mishap !== undefined } };
   }
 
-  /** A stream breaks only the first time, so that a repeated request succeeds. */
+  /** Returns the failure of a stream only the first time, so that a repeated request succeeds. */
   #mishap({ digest }: Ask, { mishap }: ModelReply): ModelReply['mishap'] {
     if (mishap === undefined || this.#spoilt.has(digest)) return undefined;
     this.#spoilt.add(digest);
@@ -132,18 +128,18 @@ export class TextDesk {
   }
 }
 
+/** The writers of one endpoint. */
 interface Writing {
   whole(reply: ModelReply): unknown;
   events(reply: ModelReply, mishap: ModelReply['mishap']): readonly StreamEvent[];
 }
 
-type Wire = Readonly<Record<string, unknown>>;
 type Endpoint = 'generate' | 'chat';
 
-/** An endpoint as gateways write it that go beyond the contract: each of the quirks of texts changes what the contract writes. */
+/** Returns the writers of an endpoint with the quirks of texts. */
 function oddWriting(write: Writing, endpoint: Endpoint, quirks: ReadonlySet<Quirk>): Writing {
   const odd = (value: unknown): unknown => {
-    let wire = value as Wire;
+    let wire = value as Members;
     if (quirks.has('total-tokens')) wire = withTotalAlone(wire);
     if (endpoint === 'chat' && quirks.has('no-finish-reason')) wire = withoutReasons(wire);
     return endpoint === 'generate' && quirks.has('snake-case') ? inSnakeCase(wire) : wire;
@@ -152,19 +148,19 @@ function oddWriting(write: Writing, endpoint: Endpoint, quirks: ReadonlySet<Quir
     whole: (reply) => odd(write.whole(reply)),
     events: (reply, mishap) => {
       if (endpoint === 'chat' && reply.blocked !== undefined && quirks.has('no-candidates'))
-        return [{ value: odd(unanswered(write.whole(reply) as Wire)), tokens: 0, usage: reply.usage }];
+        return [{ value: odd(unanswered(write.whole(reply) as Members)), tokens: 0, usage: reply.usage }];
       return write.events(reply, mishap).map((event) => {
-        const failed = quirks.has('bare-errors') && (event.value as Wire)['error'] !== undefined;
+        const failed = quirks.has('bare-errors') && (event.value as Members)['error'] !== undefined;
         if (!failed) return { ...event, value: odd(event.value) };
         return endpoint === 'chat'
           ? { ...event, value: inChoice }
-          : { ...event, value: (event.value as Wire)['error'], bare: true };
+          : { ...event, value: (event.value as Members)['error'], bare: true };
       });
     },
   };
 }
 
-/** JSON as models write it behind their thinking, in a sentence, with a comma too many. */
+/** Writes JSON behind thinking, in a sentence, with a comma too many. */
 const looseReply = (reply: ModelReply): ModelReply => ({
   ...reply,
   candidates: reply.candidates.map((candidate) => ({
@@ -180,7 +176,7 @@ const looseReply = (reply: ModelReply): ModelReply => ({
   })),
 });
 
-/** A failure of the provider in the middle of a chat stream, as a choice tells it. */
+/** The event of a chat stream whose provider failed, with the error in a choice. */
 const inChoice = {
   object: 'chat.completion.chunk',
   choices: [
@@ -193,16 +189,16 @@ const inChoice = {
   ],
 };
 
-/** No choice, and counts which say that none was made: how one gateway streams the reply to a blocked prompt. */
-const unanswered = (whole: Wire): Wire => ({
+/** Writes the reply to a blocked prompt as one gateway streams it: without choices and completion tokens. */
+const unanswered = (whole: Members): Members => ({
   ...whole,
   object: 'chat.completion.chunk',
   choices: [],
-  usage: { ...(whole['usage'] as Wire), completion_tokens: 0 },
+  usage: { ...(whole['usage'] as Members), completion_tokens: 0 },
 });
 
-function withTotalAlone(wire: Wire): Wire {
-  const [native, chat] = [wire['usageMetadata'], wire['usage']] as readonly (Wire | null | undefined)[];
+function withTotalAlone(wire: Members): Members {
+  const [native, chat] = [wire['usageMetadata'], wire['usage']] as readonly (Members | null | undefined)[];
   return {
     ...wire,
     ...(native && { usageMetadata: { totalTokenCount: native['totalTokenCount'] } }),
@@ -210,9 +206,9 @@ function withTotalAlone(wire: Wire): Wire {
   };
 }
 
-const withoutReasons = (wire: Wire): Wire => ({
+const withoutReasons = (wire: Members): Members => ({
   ...wire,
-  choices: (wire['choices'] as readonly Wire[]).map((choice) => ({ ...choice, finish_reason: null })),
+  choices: (wire['choices'] as readonly Members[]).map((choice) => ({ ...choice, finish_reason: null })),
 });
 
 const numbers: Readonly<Record<string, number>> = {
@@ -223,7 +219,7 @@ const numbers: Readonly<Record<string, number>> = {
   OTHER: 5,
 };
 
-/** A native reply as the vendor's Python library prints it: members in snake case, reasons as numbers. */
+/** Writes a native reply as the vendor's Python library prints it: members in snake case, reasons as numbers. */
 function inSnakeCase<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => inSnakeCase(item)) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,19 +1,17 @@
-// What one token is here: up to six letters or three digits of one word, or one sign, with the space before it.
+// A token of the sandbox: up to six letters or three digits of one word, or one sign, with the space before it.
 const piece = /\s*(?:\p{L}{1,6}|\p{N}{1,3}|[^\s\p{L}\p{N}])|\s+$/gu;
 
-/** Tokens of a text. */
+/** Counts the tokens of a text. */
 export function countTokens(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(piece)) count += 1;
   return count;
 }
 
-/** The text cut into its tokens; joined they are the text. */
-export function splitTokens(text: string): readonly string[] {
-  return text.match(piece) ?? [];
-}
+/** Splits a text into its tokens, which add up to the text. */
+export const splitTokens = (text: string): readonly string[] => text.match(piece) ?? [];
 
-/** The text's first tokens. */
+/** Returns the first tokens of a text. */
 export function firstTokens(text: string, count: number): string {
   let end = 0;
   let left = count;
@@ -25,12 +23,12 @@ export function firstTokens(text: string, count: number): string {
   return text.slice(0, end);
 }
 
-/** Tokens by what they are of (gateway 6.5, `*TokensDetails`). */
+/** The kinds of content that tokens are counted by (gateway 6.5, `*TokensDetails`). */
 type Modality = 'TEXT' | 'IMAGE' | 'AUDIO' | 'VIDEO' | 'DOCUMENT';
 
 export type ModalTokens = Readonly<Partial<Record<Modality, number>>>;
 
-/** The same for both endpoints. `total` = prompt + candidates + thoughts + tool; `prompt` includes `cached`. */
+/** The token usage of a reply, the same for both endpoints. `total` = prompt + candidates + thoughts + tool; `prompt` includes `cached`. */
 export interface Usage {
   readonly prompt: ModalTokens;
   readonly cached: ModalTokens;
@@ -42,7 +40,7 @@ export interface Usage {
 export const modalSum = (tokens: ModalTokens): number =>
   Object.values(tokens).reduce((sum, count) => sum + count, 0);
 
-/** Two counts together. */
+/** Adds two counts. */
 export function addTokens(one: ModalTokens, other: ModalTokens): ModalTokens {
   const sum: Partial<Record<Modality, number>> = { ...one };
   for (const [modality, count] of Object.entries(other) as [Modality, number][]) {
@@ -51,22 +49,22 @@ export function addTokens(one: ModalTokens, other: ModalTokens): ModalTokens {
   return sum;
 }
 
-/** All that a reply used. */
+/** The total of a reply. */
 export const totalOf = ({ prompt, candidates, thoughts, tool }: Usage): number =>
   modalSum(prompt) + modalSum(candidates) + thoughts + modalSum(tool);
 
-/** Tokens of an image that is shown: one tile up to 384 pixels a side, else one for each 768 (gateway 6.5). */
+/** Counts the tokens of an image in a prompt: one tile up to 384 pixels a side, else one for each 768 (gateway 6.5). */
 export function imageTokens(width: number, height: number): number {
   const tile = 258;
   if (width <= 384 && height <= 384) return tile;
   return tile * Math.ceil(width / 768) * Math.ceil(height / 768);
 }
 
-/** How a model lets its thinking be steered (gateway 6.3). */
+/** The thinking parameter of a model (gateway 6.3). */
 type ThinkingMode =
-  /** Newer generation: `thinkingLevel`. */
+  /** The newer generation has `thinkingLevel`. */
   | { readonly kind: 'level'; readonly usual: NativeThinkingLevel }
-  /** Earlier generation: `thinkingBudget` in tokens; -1 is as much as it likes, 0 is none. */
+  /** The earlier generation has `thinkingBudget` in tokens; -1: the model decides, 0: no thinking. */
   | {
       readonly kind: 'budget';
       readonly least: number;
@@ -81,12 +79,12 @@ export type NativeThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 /** A model of the text endpoints. */
 export interface TextModel {
   readonly id: string;
-  /** What answers call it (`modelVersion`). */
+  /** The model's name in replies (`modelVersion`). */
   readonly version: string;
   readonly thinking: ThinkingMode;
-  /** Newer models sign their function calls and want the signatures back (gateway 6.4). */
+  /** Whether the model signs its function calls and needs the signatures back (gateway 6.4). */
   readonly newer: boolean;
-  /** Can answer with images. */
+  /** Whether the model can draw images. */
   readonly images: boolean;
   /** Endpoints by their names in the models list: `gemini` is the native one, `openai` is chat. */
   readonly endpoints: readonly ('gemini' | 'openai')[];
@@ -109,7 +107,7 @@ const chat = {
   thinking: { kind: 'none' },
 } as const;
 
-/** The sandbox's models: a newer and an earlier generation, image models of both, and models of chat alone. */
+/** The sandbox's models: a newer and an earlier generation, image models of both, and models for chat only. */
 const textModels: readonly TextModel[] = [
   { id: 'text-pro', version: 'text-pro-002', thinking: level('HIGH'), ...newer },
   { id: 'text-flash', version: 'text-flash-002', thinking: level('HIGH'), ...newer },
@@ -139,8 +137,8 @@ const textModels: readonly TextModel[] = [
 ];
 
 /**
- * The model of an id. With `any`, an id that is not listed is understood from its words, so that a pipeline written for
- * a real gateway can be rehearsed: a version before 3 in it means the earlier generation.
+ * Finds the model of an id. With `any`, the words of an unlisted id decide its abilities, so that a pipeline for a real gateway can be
+ * rehearsed: a version before 3 is the earlier generation.
  */
 export function findModel(id: string, any: boolean): TextModel | undefined {
   const listed = textModels.find((model) => model.id === id);
@@ -160,7 +158,7 @@ export function findModel(id: string, any: boolean): TextModel | undefined {
   };
 }
 
-/** The reply of GET /v1/models (gateway 7.2). */
+/** Returns the body of GET /v1/models (gateway 7.2). */
 export const modelList = () => ({
   object: 'list',
   success: true,

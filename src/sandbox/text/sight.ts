@@ -1,20 +1,20 @@
 import { imageLibrary, sharp } from '../../artifacts/formats/image-library.ts';
 import { themeOf } from '../draw/canvas/theme.ts';
 import { readSignature } from '../draw/picture.ts';
+import { mostPixels } from '../draw/plate.ts';
 
-/** What the sandbox sees in an image. */
+/** The description of an image. */
 export interface Sight {
-  /** Pixels, as it stands upright. */
+  /** Width and height of the upright image, in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The commonest first, at most three. */
+  /** At most three colours, the most common first. */
   readonly colours: readonly string[];
   readonly light: 'dark' | 'dim' | 'bright' | 'pale';
-  /** What it shows, as a part of a sentence (`a fox in the snow`): of a picture that the sandbox drew. Empty for all others. */
+  /** The subject of a picture of the sandbox, as a part of a sentence (`a fox in the snow`); empty for any other image. */
   readonly subject: string;
 }
 
-const mostPixels = 64_000_000;
 const side = 32;
 
 const named: readonly (readonly [string, number, number, number])[] = [
@@ -40,7 +40,7 @@ const named: readonly (readonly [string, number, number, number])[] = [
   ['slate', 75, 88, 105],
 ];
 
-/** Reads an image; undefined where the bytes are none. */
+/** Describes an image, or returns undefined for bytes that cannot be decoded. */
 export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
   imageLibrary();
   try {
@@ -60,7 +60,7 @@ export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
       ...paletteOf(data, info.channels),
     };
   } catch {
-    // For any message of the decoder: to the service it is no image, and that is the response.
+    // The service does not pass on messages of the decoder.
     return undefined;
   }
 }
@@ -91,15 +91,12 @@ function nearest(red: number, green: number, blue: number): string {
   let least = Number.POSITIVE_INFINITY;
   for (const [name, r, g, b] of named) {
     const distance = 2 * (red - r) ** 2 + 4 * (green - g) ** 2 + 3 * (blue - b) ** 2;
-    if (distance < least) {
-      least = distance;
-      best = name;
-    }
+    if (distance < least) [least, best] = [distance, name];
   }
   return best;
 }
 
-/** The first clause of a prompt, with an article before a single animal or thing; marks in brackets are left out. */
+/** Returns the first clause of a prompt without marks, with an article before a single animal or thing. */
 function subjectPhrase(prompt: string): string {
   const [clause = ''] = prompt
     .replaceAll(/\[[^[\]]*\]/g, ' ')

@@ -16,7 +16,7 @@ import { stemsOf, subjectOf } from './say/wishes.ts';
 
 const sites = ['example.org', 'example.com', 'example.net'] as const;
 
-/** Sources of a text, each of its sentences supported by one or two; segments count the bytes of its UTF-8. */
+/** Makes sources for a text; one or two of them support each sentence. Segments count UTF-8 bytes. */
 export function groundingOf(ask: Ask, prompt: string, text: string, random: Random): Grounding {
   const words = subjectOf(prompt, 5);
   const topic = words.length === 0 ? 'the question' : words.join(' ');
@@ -82,15 +82,15 @@ function supportsOf(text: string, chunks: number, random: Random): readonly Grou
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** The signature that a newer model gives with a function call: it fits this call alone. */
+/** Returns the thought signature of a function call, which fits only this call. */
 const callSignature = (name: string, args: Members): string =>
   createHash('sha512')
     .update(`thought ${name} ${canonical(args)}`)
     .digest('base64');
 
 /**
- * What is wrong with the signatures of earlier function calls, in the words of the family (gateway 6.4): in the turn
- * under way each call needs its own, verbatim; further back one may be missing, but not changed.
+ * Checks the signatures of earlier function calls (gateway 6.4): since the question each call needs its own signature; before, it may be
+ * missing, but not changed. Returns the error in the words of the family.
  */
 export function signatureError(turns: readonly AskTurn[]): string | undefined {
   const current = turns.lastIndexOf(questionOf({ turns }));
@@ -114,7 +114,7 @@ export function signatureError(turns: readonly AskTurn[]): string | undefined {
   return undefined;
 }
 
-/** Code that the model writes and runs: it adds up the prompt's numbers, or counts its words. */
+/** Returns code and its output: it adds up the prompt's numbers, or counts its words. */
 export function codeParts(prompt: string): readonly ReplyPart[] {
   const numbers = (prompt.match(/-?\d+(?:\.\d+)?/g) ?? []).slice(0, 50).map(Number);
   if (numbers.length > 0) {
@@ -133,29 +133,15 @@ export function codeParts(prompt: string): readonly ReplyPart[] {
 
 const mostCalls = 3;
 
-/** The functions that the model calls now; empty where it answers in text. */
+/** Returns the function calls of a reply; none if the model answers in text. */
 export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly ReplyPart[] {
-  const { mostCalls: most } = ask;
   return chosen(ask, occasion.prompt, occasion.random)
-    .slice(0, most)
-    .map((declaration, index) => {
-      const { name } = declaration;
-      const args = valueFor(
-        declaration.schema,
-        occasion,
-        `${ask.digest} ${candidate} call ${index}`,
-      ) as Members;
-      const id = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`).slice(
-        0,
-        8,
-      );
-      return {
-        kind: 'call',
-        id: `call_${id}`,
-        name,
-        args,
-        ...(ask.model.newer ? { signature: callSignature(name, args) } : {}),
-      };
+    .slice(0, ask.mostCalls)
+    .map(({ name, schema }, index) => {
+      const args = valueFor(schema, occasion, `${ask.digest} ${candidate} call ${index}`) as Members;
+      const digest = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`);
+      const signature = ask.model.newer && { signature: callSignature(name, args) };
+      return { kind: 'call', id: `call_${digest.slice(0, 8)}`, name, args, ...signature };
     });
 }
 

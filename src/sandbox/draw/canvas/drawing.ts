@@ -1,27 +1,24 @@
 import type { Colour } from './colour.ts';
 
-/**
- * What a picture is made of, small enough to be stored with its task: no pixels, no randomness left open. The same
- * drawing is the same picture.
- */
+/** The description of a picture, which is stored with its task: equal drawings give equal pictures. */
 export interface Drawing {
-  /** Four frames are a grid, one is an image. */
+  /** Four frames of a grid, or one of an image. */
   readonly frames: readonly Frame[];
-  /** How many pixels: a grid, one image, or one that is enlarged, `large` with twice its sides and `largest` with four times. */
+  /** A grid, an image, or an image that is enlarged to twice (`large`) or four times (`largest`) its sides. */
   readonly size: 'grid' | 'whole' | 'large' | 'largest';
 }
 
-/** One of the pictures of a grid (four, or two of a video), or the one that was chosen. */
+/** One picture of a grid, or a single picture. */
 export interface Frame {
   /** The prompt without its flags. */
   readonly text: string;
-  /** Decides composition, palette and every detail. */
+  /** Seed of the composition, the palette and every detail. */
   readonly seed: string;
-  /** Small changes laid over the seed's decisions, one per Vary (Subtle) or Upscale (Creative). */
+  /** Seeds of small changes, one for each Vary (Subtle) or Upscale (Creative). */
   readonly nudges: readonly string[];
-  /** What was known of the world before each zoom and pan, and what fills it beyond; innermost first. */
+  /** The windows before each zoom and pan, with the seeds of their surroundings, innermost first. */
   readonly rings: readonly Ring[];
-  /** Which of the compositions of the subject to use, 0 to 3. */
+  /** Number of the subject's composition, 0 to 3. */
   readonly pose: number;
   /** Width over height. */
   readonly aspect: number;
@@ -29,53 +26,53 @@ export interface Frame {
   readonly stylize: number;
   /** 0 to 100 (the prompt's --chaos). */
   readonly chaos: number;
-  /** The visible part of the world; the first frame is x 0, y 0, zoom 1. */
+  /** The visible part of the world; that of the first frame is x 0, y 0, zoom 1. */
   readonly view: View;
-  /** Colours that image prompts lend to the scene. */
+  /** The colours of image prompts. */
   readonly tint?: Tint;
-  /** What is shown in place of a drawn world. */
+  /** Images that replace the drawn world. */
   readonly plate?: Plate;
   /** Regions that were painted again, the oldest first. */
   readonly patches?: readonly Patch[];
 }
 
-/** The prevailing colours of images: what is at their top, at their bottom, and what stands out. */
+/** The prevailing colours of images: at their top, at their bottom, and the liveliest. */
 export interface Tint {
   readonly sky: Colour;
   readonly land: Colour;
   readonly accent: Colour;
 }
 
-/** Images that a frame begins with: one, as it is, or several, mixed as the frame's seed and pose decide. */
+/** The images that a frame shows: one, or several that are mixed by the frame's seed and pose. */
 export interface Plate {
   readonly photos: readonly Photo[];
-  /** Width over height of what the first view shows. */
+  /** Width over height of the first view. */
   readonly aspect: number;
 }
 
-/** An image that was sent to the service. */
+/** An image of a request. */
 export interface Photo {
-  /** By which the store knows its bytes. */
+  /** The hash of its bytes, their key in the store. */
   readonly sha256: string;
-  /** Pixels, as it stands upright. */
+  /** Width and height of the upright image, in pixels. */
   readonly width: number;
   readonly height: number;
 }
 
-/** A region that is painted again from its own words; outside of it nothing changes. */
+/** A region that is painted again from words of its own. Nothing changes outside. */
 export interface Patch {
-  /** The store's name of a mask, white where it is painted, that lies over the window `view` with this aspect. */
+  /** Key of the mask in the store. It is white where the region is painted, and covers `view` with `aspect`. */
   readonly mask: string;
   readonly view: View;
   readonly aspect: number;
-  /** Where its subject finds room, in fractions of the window: what the mask's white is within, or the largest part of it. */
+  /** The room for the subject, in fractions of the window: the bounds of the mask's largest white part. */
   readonly bounds: Bounds;
-  /** The same of the mask's other parts, the larger first: each has a subject of its own. */
+  /** The bounds of the mask's other parts, the larger first; each gets a subject of its own. */
   readonly others?: readonly Bounds[];
   /** The prompt without its flags. */
   readonly text: string;
   readonly seed: string;
-  /** As of a frame. */
+  /** The composition, as of a frame. */
   readonly pose: number;
 }
 
@@ -87,17 +84,17 @@ export interface Bounds {
   readonly height: number;
 }
 
-/** In units of the first frame's height, from its centre; zoom 2 shows twice as much each way. */
+/** A window onto the world, in heights of the first frame, from its centre. Zoom 2 shows twice as much each way. */
 export interface View {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
 }
 
-/** The world beyond `view` is drawn from `seed`, so that the four results of a zoom differ where they are new. */
+/** An earlier window. The world outside `view` is drawn from `seed`, so that the four results of a zoom have different surroundings. */
 export interface Ring {
   readonly view: View;
-  /** Of the window at that time, where it was another than the frame's. */
+  /** The aspect of that window, if it differs from the frame's. */
   readonly aspect?: number;
   readonly seed: string;
 }

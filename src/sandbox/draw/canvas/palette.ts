@@ -2,34 +2,25 @@ import { type Colour, darker, lighter, mix } from './colour.ts';
 import type { Tint } from './drawing.ts';
 import type { Random } from './random.ts';
 
-/** The colours of one light. */
+/** The colours of a scene in one light. */
 export interface Palette {
   /** The sky from its top to the horizon. */
   readonly sky: readonly [Colour, Colour, Colour];
-  /** Sun or moon. */
+  /** The sun or the moon. */
   readonly light: Colour;
-  /** Land from the farthest to the nearest. */
+  /** The land from the farthest to the nearest. */
   readonly land: readonly [Colour, Colour, Colour, Colour];
   readonly accent: Colour;
-  /** The subject's, where the prompt gives it one: of a blue fox. */
+  /** The colour of the subject, if the prompt names one: a blue fox. */
   readonly subject?: Colour;
   readonly night: boolean;
 }
 
-/** Three colours of the sky, the light, four of the land, the accent. */
+/** Makes a palette. `colours`: three of the sky, the light, four of the land, the accent. */
 const palette = (colours: string, night = false): Palette => {
-  const [
-    top = '',
-    sky = '',
-    low = '',
-    light = '',
-    far = '',
-    middle = '',
-    near = '',
-    front = '',
-    accent = '',
-  ] = colours.split(' ');
-  return { sky: [top, sky, low], light, land: [far, middle, near, front], accent, night };
+  const [s0 = '', s1 = '', s2 = '', light = '', l0 = '', l1 = '', l2 = '', l3 = '', accent = ''] =
+    colours.split(' ');
+  return { sky: [s0, s1, s2], light, land: [l0, l1, l2, l3], accent, night };
 };
 
 const palettes = {
@@ -78,17 +69,15 @@ const palettes = {
   ],
 };
 
-/** The times and weathers that have colours of their own. */
+/** The times and weathers with colours of their own. */
 export type Mood = keyof typeof palettes;
 
-/** The colours of a mood; a seed chooses among its variants. */
-export function paletteOf(mood: Mood, random: Random): Palette {
-  return random.pick(palettes[mood]);
-}
+/** Picks one of the palettes of a mood. */
+export const paletteOf = (mood: Mood, random: Random): Palette => random.pick(palettes[mood]);
 
 const into = (colour: Colour, own: Colour): Colour => mix(colour, own, 0.62);
 
-/** The palette in the colours of images: their top for the sky, their bottom for the land. */
+/** Tints a palette with the colours of images. */
 export function tinted(palette: Palette, tint: Tint): Palette {
   const { sky, land } = palette;
   return {

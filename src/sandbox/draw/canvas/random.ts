@@ -1,4 +1,4 @@
-/** 32-bit words from a text (xmur3), to start a stream from. */
+/** Returns a stream of 32-bit words that starts from a text (xmur3). */
 function wordsOf(text: string): () => number {
   let h = 1779033703 ^ text.length;
   for (let i = 0; i < text.length; i += 1) {
@@ -13,7 +13,7 @@ function wordsOf(text: string): () => number {
   };
 }
 
-/** A stream of numbers in [0, 1) that depends on the text alone (sfc32). */
+/** Returns a stream of numbers in [0, 1) that depends only on the text (sfc32). */
 function streamOf(text: string): () => number {
   const word = wordsOf(text);
   let a = word();
@@ -31,11 +31,11 @@ function streamOf(text: string): () => number {
   };
 }
 
-/** How far one nudge moves a continuous choice, as a share of its range. */
+/** Largest change of a continuous choice by one nudge, as a share of its range. */
 const nudgeReach = 0.16;
 
 /**
- * Choices that depend on a seed alone. Continuous ones are moved a little by the nudges, the others are not: a
+ * Random choices that depend only on a seed and on nudges. Nudges change continuous choices a little and the others not at all: a
  * nudged scene is the same scene, slightly different everywhere.
  */
 export class Random {
@@ -51,12 +51,12 @@ export class Random {
     this.#shifts = nudges.map((nudge) => streamOf(`${nudge} ${seed}`));
   }
 
-  /** An independent stream for one part of the scene. */
+  /** Returns an independent stream for one part of the scene. */
   fork(name: string): Random {
     return new Random(`${this.#seed}/${name}`, this.#nudges);
   }
 
-  /** From low to high, nudged. */
+  /** Returns a number from low to high, nudged. */
   range(low: number, high: number): number {
     let share = this.#stream();
     for (const shift of this.#shifts) share += (shift() - 0.5) * nudgeReach;
@@ -65,7 +65,7 @@ export class Random {
     return low + share * (high - low);
   }
 
-  /** A whole number from low to high, both included. */
+  /** Returns a whole number from low to high, both included. */
   int(low: number, high: number): number {
     return low + Math.floor(this.#stream() * (high - low + 1));
   }

@@ -1,7 +1,7 @@
 import { type Colour, colourNames, coloursNamed, darker, lighter } from './colour.ts';
 import type { Mood } from './palette.ts';
 
-// Words of prompts; where several are in one, the first of a table counts.
+// Words of prompts. If a prompt has words of several entries, the first entry of the table counts.
 
 const animals = {
   fox: /\b(fox(es)?|vixen|foxcub)\b/,
@@ -17,7 +17,7 @@ const animals = {
   bird: /\b(birds?|ravens?|crows?|herons?|eagles?|hawks?|cranes?|sparrows?|robins?|swallows?|swans?|gulls?)\b/,
 };
 
-/** Animals that a scene can hold. */
+/** The animals that the sandbox draws. */
 export type Animal = keyof typeof animals;
 
 const things = {
@@ -32,7 +32,7 @@ const things = {
   mountain: /\b(mountains?|peaks?|summit|alps|volcano(es)?)\b/,
 };
 
-/** Things that can stand as the subject of a scene. */
+/** The things that the sandbox draws as a subject. */
 export type Thing = keyof typeof things;
 
 const settings = {
@@ -47,7 +47,7 @@ const settings = {
   hills: /\b(hills?|moor|tundra|snow(y|field)?|landscape)\b/,
 };
 
-/** Where a scene lies. */
+/** The landscapes that the sandbox draws. */
 export type Setting = keyof typeof settings;
 
 const moods = {
@@ -75,14 +75,14 @@ const styles = {
   illustration: /\b(illustration|poster|vector|flat|photo(graph)?|cinematic|render|digital)\b/,
 };
 
-/** How a picture is made. */
+/** The styles that the sandbox paints in. */
 export type Style = keyof typeof styles;
 
-/** What the words of a prompt ask for; absent where it says nothing of it. */
+/** The elements of a picture that the words of a prompt name; the others are absent. */
 export interface Theme {
   readonly animal?: Animal;
   readonly thing?: Thing;
-  /** Of the animal or the thing. */
+  /** The colour of the animal or the thing. */
   readonly colour?: Colour;
   readonly setting?: Setting;
   readonly mood?: Mood;
@@ -99,23 +99,21 @@ const findEntry = <T extends string>(words: Readonly<Record<T, RegExp>>, text: s
 const find = <T extends string>(words: Readonly<Record<T, RegExp>>, text: string): T | undefined =>
   findEntry(words, text)?.[0];
 
-/** Reads the words of a prompt that the sandbox can draw. */
+/** Finds the words of a prompt that the sandbox can draw. */
 export function themeOf(prompt: string): Theme {
   const text = prompt.slice(0, 4000).toLowerCase();
   const [animal, animalWords] = findEntry(animals, text) ?? [];
   const [thing, thingWords] = (animal === undefined ? findEntry(things, text) : undefined) ?? [];
   const subject = animalWords ?? thingWords;
-  const colour = subject === undefined ? undefined : subjectColour(text, subject);
-  const setting = find(settings, text);
-  const mood = find(moods, text);
-  const style = find(styles, text);
+  const colour = subject && subjectColour(text, subject);
+  const [setting, mood, style] = [find(settings, text), find(moods, text), find(styles, text)];
   return {
-    ...(animal === undefined ? {} : { animal }),
-    ...(thing === undefined ? {} : { thing }),
-    ...(colour === undefined ? {} : { colour }),
-    ...(setting === undefined ? {} : { setting }),
-    ...(mood === undefined ? {} : { mood }),
-    ...(style === undefined ? {} : { style }),
+    ...(animal && { animal }),
+    ...(thing && { thing }),
+    ...(colour && { colour }),
+    ...(setting && { setting }),
+    ...(mood && { mood }),
+    ...(style && { style }),
     moon: /\bmoon(lit|light)?\b/.test(text),
     rain: /\b(rain(y|ing)?|drizzle|downpour)\b/.test(text),
     snow: /\b(snow(y|fall|storm|flakes?|field)?|winter|blizzard)\b/.test(text),
@@ -123,12 +121,12 @@ export function themeOf(prompt: string): Theme {
   };
 }
 
-/** `light blue baby fox`: up to two words may stand between, none of which begins something else. */
+/** A colour before the subject, as in `light blue baby fox`: at most two words may stand between. */
 const before = new RegExp(
   `(?<![\\w-])(?:(dark|deep|light|pale)[ -])?(?:[a-z]+-)?(${colourNames})(?:ish)?((?:[ -][a-z']+){0,2})[ -]$`,
 );
 
-/** Words after which a colour before them is another thing's: a blue forest with a fox, a blue-eyed fox. */
+/** Words which show that the colour before them belongs to another thing: a blue forest with a fox, a blue-eyed fox. */
 const others =
   /[ -](?:a|an|the|and|or|of|in|on|at|by|with|for|from|to|under|over|near|behind|beside|\w*(?:eye|tail|nose|ear|paw|foot|leg|throat|breast|crest|head|wing|tip)\w*)\b/;
 
@@ -137,8 +135,8 @@ const fur = new RegExp(
 );
 
 /**
- * The colour that a prompt gives to its subject: the word before it (a blue fox), or that of its fur or feathers. A colour
- * elsewhere is another thing's. `subject` matches the subject's words in `text`, which is in small letters.
+ * Finds the colour that a prompt gives to its subject: the word before the subject (a blue fox), or the colour of its fur or feathers.
+ * `subject` matches the subject's words in `text`, which is in lower case.
  */
 function subjectColour(text: string, subject: RegExp): Colour | undefined {
   for (const { index } of text.matchAll(new RegExp(subject, 'g'))) {
@@ -150,7 +148,7 @@ function subjectColour(text: string, subject: RegExp): Colour | undefined {
   return name === undefined ? undefined : shaded(shade, name);
 }
 
-/** Characters before a subject that are searched. */
+/** Number of characters before a subject that are searched for a colour. */
 const furthest = 60;
 
 function shaded(shade: string | undefined, name: string): Colour | undefined {

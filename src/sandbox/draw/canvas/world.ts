@@ -9,10 +9,10 @@ export interface Box {
   readonly bottom: number;
 }
 
-/** Thousandths of the first frame's height: the scene's unit of length. */
+/** Units of length of a scene in the first frame's height. */
 export const unit = 1000;
 
-/** What a frame shows of its world. */
+/** Returns the part of the world that a frame shows. */
 export function boxOf(aspect: number, view: Frame['view']): Box {
   const halfHeight = (unit / 2) * view.zoom;
   const halfWidth = halfHeight * aspect;
@@ -21,12 +21,12 @@ export function boxOf(aspect: number, view: Frame['view']): Box {
 }
 
 /**
- * The endless place that a frame is a window onto. Everything in it is drawn from the place where it stands, so a
- * wider window shows the same things and more; what lies beyond an earlier window comes from that ring's seed.
+ * The endless world that a frame shows a part of. Each thing is drawn from a seed of its place, so that a wider window shows the same
+ * things and more. Things outside an earlier window come from that ring's seed.
  */
 export class World {
   readonly frame: Frame;
-  /** What is to be drawn, and a little more so that no edge shows. */
+  /** The visible part and a margin, so that no edge shows. */
   readonly box: Box;
   readonly #rings: readonly { readonly box: Box; readonly seed: string }[];
 
@@ -40,12 +40,12 @@ export class World {
     }));
   }
 
-  /** Choices for the scene as a whole. */
+  /** Returns choices for the whole scene. */
   random(name: string): Random {
     return new Random(`${this.frame.seed}/${name}`, this.frame.nudges);
   }
 
-  /** Choices for what stands at x. */
+  /** Returns choices for a thing at x. */
   randomAt(name: string, x: number): Random {
     let seed = this.frame.seed;
     for (const ring of this.#rings) {
@@ -55,7 +55,7 @@ export class World {
     return new Random(`${seed}/${name}/${Math.round(x)}`, this.frame.nudges);
   }
 
-  /** Visits the places, `step` apart, that can be seen. */
+  /** Yields the visible places, `step` apart. */
   *places(name: string, step: number): Generator<{ readonly x: number; readonly random: Random }> {
     const last = Math.ceil((this.box.right + step) / step);
     for (let index = Math.floor((this.box.left - step) / step); index <= last; index += 1) {
@@ -64,7 +64,7 @@ export class World {
     }
   }
 
-  /** Smooth noise along x, -1 to 1, with bumps of about `length`. */
+  /** Returns smooth noise along x, -1 to 1, with bumps of about `length`. */
   noise(name: string, length: number): (x: number) => number {
     const known = new Map<number, number>();
     const at = (index: number): number => {

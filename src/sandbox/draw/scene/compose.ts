@@ -14,10 +14,7 @@ import { animalPoses, drawAdded, drawAnimal, drawPlaced, isRecoloured, type Plac
 const openSettings: readonly Setting[] = ['hills', 'mountains', 'forest', 'lake', 'meadow'];
 const openMoods: readonly Mood[] = ['day', 'dawn', 'dusk', 'autumn', 'mist', 'spring'];
 
-/**
- * Composes what a frame shows: sky, land, subject, weather, from back to front. With `placed`, something else stands
- * there than the frame's own subject, and the land is as its words say, where they say it.
- */
+/** Composes the scene of a frame: sky, land, subject, weather. `placed` replaces the subject, and its words change the land. */
 export function composeScene(frame: Frame, placed?: Placed): Scene {
   const world = new World(frame);
   const theme = placed === undefined ? themeOf(frame.text) : placedTheme(frame, placed);
@@ -34,7 +31,7 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
     theme.mood !== undefined ||
     theme.moon;
   const own = themeOf(frame.text).animal;
-  // The same animal again, with something: it stands where it stood, and the something is new.
+  // The same animal with an addition: the animal stays in its place, and only the addition is new.
   const again = placed !== undefined && own !== undefined && theme.animal === own;
   if (known) drawLandscape(pen, world, theme, palette, random, mood, again ? undefined : placed);
   else drawAbstract(pen, world, inNamedColour(palette, frame.text), frame.pose);
@@ -46,7 +43,7 @@ export function composeScene(frame: Frame, placed?: Placed): Scene {
   };
 }
 
-/** Where nothing of a prompt can be drawn but its colour, all is in that. */
+/** Tints the palette with the colour of a prompt of which nothing else can be drawn. */
 function inNamedColour(palette: Palette, text: string): Palette {
   const [colour] = coloursNamed(text);
   if (colour === undefined) return palette;
@@ -89,22 +86,11 @@ function drawLandscape(
     const aloft = theme.thing === 'balloon';
     const far = theme.thing === 'mountain' || theme.thing === 'castle';
     const y = aloft ? own.range(60, 170) : afloat ? horizon + 120 : far ? horizon + 70 : ground(x) + 36;
-    drawThing(
-      subject.at(x, y, scale, afloat ? own.range(-0.05, 0.05) : 0, own.chance(0.5)),
-      theme.thing,
-      palette,
-      own,
-      theme.snow || mood === 'snow',
-    );
-    if (aloft) {
-      for (const offset of [-1, 1])
-        drawThing(
-          subject.at(x + offset * own.range(260, 380), own.range(-120, 40), scale * own.range(0.22, 0.4)),
-          'balloon',
-          palette,
-          own,
-          false,
-        );
+    const place = subject.at(x, y, scale, afloat ? own.range(-0.05, 0.05) : 0, own.chance(0.5));
+    drawThing(place, theme.thing, palette, own, theme.snow || mood === 'snow');
+    for (const offset of aloft ? [-1, 1] : []) {
+      const [far, high] = [x + offset * own.range(260, 380), own.range(-120, 40)];
+      drawThing(subject.at(far, high, scale * own.range(0.22, 0.4)), 'balloon', palette, own, false);
     }
   }
   if (placed === undefined && (theme.animal === undefined || pose !== 'portrait')) {
@@ -114,7 +100,7 @@ function drawLandscape(
   if (theme.rain) drawRain(pen.as('air'), world);
 }
 
-/** Far below a portrait, where a wider view would show that it has no feet: land that it stands behind. */
+/** Draws land in front of a portrait, far below, where a wider view would show that the animal has no feet. */
 function drawRidge(
   pen: Pen,
   world: World,
@@ -125,11 +111,11 @@ function drawRidge(
 ): void {
   const ridge = groundOf(world, 'ridge', 870, 24, 380);
   drawGround(pen.as('land'), world, ridge, near, near);
-  // As large as what grows there in front of other poses.
+  // The plants are as large as those in front of other poses.
   drawForeground(pen.as('detail'), world, palette, theme, setting, ridge, 9);
 }
 
-/** The placed thing alone, in the colours of its own words, for a picture whose land is an image. */
+/** Composes only the placed subject, in the colours of its own words, for a picture whose land is an image. */
 export function composePlaced(frame: Frame, placed: Placed): Scene {
   const world = new World(frame);
   const theme = themeOf(placed.text);
@@ -141,16 +127,16 @@ export function composePlaced(frame: Frame, placed: Placed): Scene {
   return { shapes: pen.shapes, mood: { light: sky[2], dark: land[3], accent } };
 }
 
-/** The frame's land with another subject; words of the new prompt about land and light count before the frame's. */
+/** Returns the theme of a frame with another subject. Words of the new prompt about land and light replace the frame's. */
 function placedTheme(frame: Frame, placed: Placed): Theme {
   const { animal, thing: _thing, colour, ...land } = themeOf(frame.text);
   const { style: _style, ...own } = themeOf(placed.text);
-  // The land stays where it was: a new mood is light enough.
+  // A new prompt changes the light, but not the landscape.
   const setting = land.setting ?? own.setting;
   return {
     ...land,
     ...own,
-    // The same animal stays as it is until words say otherwise.
+    // The same animal keeps its colour unless the new words name one.
     ...(colour === undefined || own.colour !== undefined || own.animal !== animal ? {} : { colour }),
     ...(setting === undefined ? {} : { setting }),
     moon: land.moon || own.moon,

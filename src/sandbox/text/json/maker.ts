@@ -6,19 +6,21 @@ import { patternTest } from './pattern.ts';
 import { numberFor, textForSchema } from './scalars.ts';
 import { depthOf, isSchema, listOf, mergeSchemas, referred, type Schema } from './schema.ts';
 
-/** From this depth on only what must be there is there. */
+/** From this depth on, only required members are made. */
 const deep = 5;
-/** Values within one reply, from which on it is the same. */
+/** Number of values in one reply after which only required members are made. */
 const many = 2_000;
-/** Values within one reply, and its depth, beyond which there is nothing more: only a schema without end comes here. */
+/** Largest number of values in one reply, and its largest depth. Only an endless schema reaches them. */
 const mostValues = 20_000;
 const deepest = 100;
 
-/** Makes one value of one root schema, part after part: it counts them. */
-export class Maker implements Making {
+/** Makes one value of a root schema, part by part, within bounds. */
+export class Maker {
+  /** The schema that references lead into. */
   readonly root: unknown;
   readonly occasion: Occasion;
   readonly random: Random;
+  /** Share of the optional members that are made, from 0 to 1. */
   readonly optional: number;
   #made = 0;
   #isFull = false;
@@ -30,6 +32,7 @@ export class Maker implements Making {
     this.optional = optional;
   }
 
+  /** Makes a part of the value. `name`: its member, or the member of its array; empty without a name. `depth`: 0 for the whole. */
   make(given: unknown, name: string, depth: number): unknown {
     this.#made += 1;
     if (depth > deepest || this.#made > mostValues) {
@@ -60,18 +63,19 @@ export class Maker implements Making {
     }
   }
 
-  /** Whether a bound has kept anything from being made. */
+  /** Whether a bound was reached, so that the value is incomplete. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
+  /** Whether only required members are made at this depth. */
   isDeep(depth: number): boolean {
     return depth >= deep || this.#made > many;
   }
 }
 
-/** An array of a schema: of a few items where the schema leaves it open. */
-function arrayFor(schema: Schema, name: string, depth: number, making: Making): unknown {
+/** Makes an array, with a few items if the schema allows any number. */
+function arrayFor(schema: Schema, name: string, depth: number, making: Maker): unknown {
   const { items, contains } = schema;
   const first = listOf(schema['prefixItems']);
   const least = Math.min(Number(schema['minItems'] ?? 0), mostItems);
@@ -90,7 +94,7 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Making): 
   const total = Math.min(Math.max(count, Math.min(wanted, most)), mostItems);
   for (let attempt = 0; values.length < total && attempt < 20 * total + 20; attempt += 1) {
     const own = first[values.length] ?? rest;
-    // Where what suits the name is used up, anything of the schema will do.
+    // After the words that suit the name are used up, any value of the schema will do.
     const suited = attempt < 5 * total ? one : '';
     const item = values.length < wanted ? mergeSchemas(own, contains) : own;
     const value = making.make(item, suited, depth + 1);
@@ -102,30 +106,11 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Making): 
   return values;
 }
 
-/** Longest array that is made, and most members that are made because a schema counts them. */
+/** Largest number of items of an array, and of members that a schema requires by number. */
 const mostItems = 2_000;
 
-/** One value in the making: what all of its parts share. */
-interface Making {
-  /** The schema that references lead into. */
-  readonly root: unknown;
-  readonly occasion: Occasion;
-  readonly random: Random;
-  /** Share of the members that need not be there and are, from 0 to 1. */
-  readonly optional: number;
-  /** From this depth on, or after this many values, only required members are made. */
-  isDeep(depth: number): boolean;
-  /**
-   * A part of it.
-   *
-   * @param name of the member that it is, or is an item of; empty for one without a name
-   * @param depth 0 for the whole
-   */
-  make(schema: unknown, name: string, depth: number): unknown;
-}
-
-/** An object of a schema: its named members in its own order, then others. */
-function objectFor(schema: Schema, depth: number, making: Making): unknown {
+/** Makes an object: the named members in the schema's order, then others. */
+function objectFor(schema: Schema, depth: number, making: Maker): unknown {
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
   const required = new Set(listOf(schema['required']).map(String));
   const known = Object.keys(properties);
@@ -154,14 +139,14 @@ function objectFor(schema: Schema, depth: number, making: Making): unknown {
   return Object.fromEntries([...entries, ...more]);
 }
 
-/** Members beyond the named ones: as many as must be, and of a map some. */
+/** Makes members beyond the named ones: as many as are required, and some for a map. */
 function otherMembers(
   schema: Schema,
   used: Set<string>,
   missing: number,
   room: number,
   depth: number,
-  making: Making,
+  making: Maker,
 ): readonly (readonly [string, unknown])[] {
   const { additionalProperties: other, patternProperties } = schema;
   const isMap = isSchema(other) && !isSchema(schema['properties']) && !making.isDeep(depth);
@@ -189,14 +174,14 @@ function otherMembers(
 function otherSchema(schema: Schema, name: string): unknown {
   const { additionalProperties, patternProperties } = schema;
   for (const [pattern, one] of Object.entries(isSchema(patternProperties) ? patternProperties : {})) {
-    // A pattern that is none names no member.
+    // An invalid pattern matches no name.
     if (patternTest(pattern)?.(name) === true) return one;
   }
   return additionalProperties ?? true;
 }
 
-/** A schema with its references and choices resolved: one schema that says everything itself. */
-function resolveSchema(given: unknown, depth: number, making: Making): unknown {
+/** Resolves the references and choices of a schema into one schema. */
+function resolveSchema(given: unknown, depth: number, making: Maker): unknown {
   let schema = given;
   for (let step = 0; step < 50 && isSchema(schema); step += 1) {
     const { $ref, allOf, anyOf, oneOf, ...rest } = schema as Record<string, unknown>;
@@ -216,7 +201,7 @@ function resolveSchema(given: unknown, depth: number, making: Making): unknown {
   return schema;
 }
 
-function choose(choices: readonly unknown[], depth: number, making: Making): unknown {
+function choose(choices: readonly unknown[], depth: number, making: Maker): unknown {
   if (choices.length === 0) return true;
   const depths = choices.map((choice) => depthOf(choice, making.root));
   const least = Math.min(...depths);
@@ -225,15 +210,15 @@ function choose(choices: readonly unknown[], depth: number, making: Making): unk
       ? depths[index] === least
       : Number.isFinite(depths[index]) || least === depths[index],
   );
-  // Null is a choice for when there is nothing to say, and mostly there is.
+  // Null is chosen rarely.
   const some = open.filter((choice) => !isSchema(choice) || choice['type'] !== 'null');
   return making.random.pick(
     some.length > 0 && !making.isDeep(depth) && making.random.chance(0.9) ? some : open,
   );
 }
 
-/** One of the values that an `enum` lists: the one that the prompt names, where it names just one. */
-function chooseWord(words: readonly unknown[], schema: Schema, making: Making): unknown {
+/** Picks a value of an `enum`: the one that the prompt names, if it names exactly one. */
+function chooseWord(words: readonly unknown[], schema: Schema, making: Maker): unknown {
   const types = listOf(schema['type']);
   const fitting = words.filter(
     (word) => word !== null || types.includes('null') || schema['type'] === undefined,
@@ -249,7 +234,7 @@ function chooseWord(words: readonly unknown[], schema: Schema, making: Making): 
   return making.random.pick(pool.length > 0 ? pool : words);
 }
 
-/** The type of a value, in lower case. In a schema without a type its other keywords decide. */
+/** Picks the type of a value, in lower case. Without `type`, the other keywords of the schema decide. */
 function chooseType(schema: Schema, random: Random): string {
   const { type } = schema;
   if (typeof type === 'string') return type.toLowerCase();

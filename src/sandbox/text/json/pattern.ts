@@ -1,9 +1,9 @@
 import type { Random } from '../../draw/canvas/random.ts';
 
-/** Writes a text that a part of a pattern matches. */
+/** Writes a text that matches a part of a pattern. */
 type Part = (writing: Writing) => string;
 
-/** A text in the making: how many repetitions it has beyond the least, and how many parts it may still have. */
+/** The state of a text that is written: its repetitions beyond the least, and the number of parts that it may still have. */
 interface Writing {
   readonly random: Random;
   readonly extra: number;
@@ -12,7 +12,7 @@ interface Writing {
 
 const mostRepeats = 2_000;
 
-/** Parts of one text; repeats of repeats are cut off there. */
+/** Largest number of parts of one text, a bound for nested repeats. */
 const mostParts = 20_000;
 
 const longestPattern = 1_000;
@@ -65,8 +65,8 @@ function repeated(part: Part, least: number, limit: number): Part {
 }
 
 /**
- * A text that a regular expression matches, of `extra` repetitions beyond the least where it leaves them open. Anchors and
- * look-around are read over: whoever needs certainty tests the text. Undefined for a pattern that it cannot read.
+ * Writes a text for a regular expression, with at most `extra` repetitions beyond the least. Anchors and look-around are ignored, so the
+ * text may not match. Returns undefined for a pattern that it cannot read.
  */
 export function textMatching(source: string, random: Random, extra: number): string | undefined {
   if (source.length > longestPattern) return undefined;
@@ -163,7 +163,7 @@ class PatternReader {
     return [String.fromCodePoint(Number.parseInt(hex, 16))];
   }
 
-  /** Unicode properties by their commonest members. */
+  /** Returns common members of a Unicode property. */
   #property(): readonly string[] {
     const [all = '', name = ''] = /^\{([^}]*)\}/.exec(this.#source.slice(this.#at)) ?? [];
     this.#at += all.length;
@@ -201,16 +201,13 @@ class PatternReader {
   }
 }
 
-/** Steps that one match may take; a pattern is a client's, and no pattern may hold up the service. */
+/** Largest number of steps of one match, because patterns come from clients and must not block the service. */
 const mostSteps = 2 ** 26;
 
-/** A repeated group may double the work with each character. */
+/** Longest text that is matched with a repeated group, which may double the steps with each character. */
 const longestForGroups = 16;
 
-/**
- * Whether a text matches a pattern of a schema; undefined for what is no regular expression. A test that would take too
- * long counts as a match.
- */
+/** Returns a test for a pattern of a schema, or undefined for an invalid one. A text that would take too many steps passes. */
 export function patternTest(source: string): ((text: string) => boolean) | undefined {
   if (source.length > longestPattern) return undefined;
   let pattern: RegExp;
@@ -223,7 +220,7 @@ export function patternTest(source: string): ((text: string) => boolean) | undef
   return (text) => steps(text.length) > mostSteps || pattern.test(text);
 }
 
-/** The most steps of a match in a text of this length: each open repeat may end anywhere, each choice go both ways. */
+/** Returns an upper bound of a match's steps by the text's length: each repeat may end anywhere, each choice is tried twice. */
 function workOf(source: string): (length: number) => number {
   const plain = source.replaceAll(/\\[^]/gu, 'e').replaceAll(/\[[^[\]]*\]/gu, 'c');
   const groups = /\)(?:[*+]|\{)/u.test(plain);
@@ -235,12 +232,12 @@ function workOf(source: string): (length: number) => number {
       : 2 ** choices * (length + 1) ** (repeats + 1);
 }
 
-/** The patterns of a schema as Ajv wants to be given them, each with the bound of {@link patternTest}. */
+/** Wraps a pattern of a schema for Ajv, with the bound of {@link patternTest}. @throws SyntaxError for an invalid pattern */
 export function schemaPattern(source: string): { test(text: string): boolean; toString(): string } {
   const test = patternTest(source);
   if (test === undefined)
-    throw new SyntaxError(`${source.slice(0, longestPattern)} is no pattern that is read here.`);
-  // Ajv distinguishes patterns by their texts.
+    throw new SyntaxError(`${source.slice(0, longestPattern)} is not a pattern that the sandbox can read.`);
+  // Ajv compares patterns by their texts.
   return { test, toString: () => `/${source}/u` };
 }
 schemaPattern.code = 'schemaPattern';

@@ -5,7 +5,7 @@ import { decisionNames, rangeOf } from '../say/wishes.ts';
 import { patternTest, textMatching } from './pattern.ts';
 import { descriptionOf, type Schema } from './schema.ts';
 
-/** A number of a schema: of a usual size for its name where the schema leaves it open. */
+/** Makes a number, of a size that suits the member's name if the schema allows any. */
 export function numberFor(
   schema: Schema,
   whole: boolean,
@@ -46,7 +46,7 @@ function above(bound: number, whole: boolean): number {
   return bound + step;
 }
 
-/** The usual range where it lies within the bounds, else a stretch of them. */
+/** Returns the part of the usual range within the bounds, or else a range of 100 at a bound. */
 function within([from, to]: readonly [number, number], low: number, high: number): readonly [number, number] {
   const first = Math.max(from, low);
   const last = Math.min(to, high);
@@ -74,7 +74,7 @@ function multipleWithin(
     if (!(least <= most)) continue;
     const start = Number.isFinite(least) ? least : Number.isFinite(most) ? most - 100 : 0;
     const span = Math.min(Number.isFinite(most) ? most - start : 100, 100_000);
-    // Sums of binary fractions are off by a little: only what divides evenly will do.
+    // Products of binary fractions are inexact: only a value that divides evenly will do.
     for (let attempt = 0; attempt < 40; attempt += 1) {
       const value = multiple(start + random.int(0, span));
       if (Number.isInteger(value / step) && value >= low && value <= high) return value;
@@ -113,7 +113,7 @@ const chosen =
 
 const longest = 100_000;
 
-/** A text of a schema: of the kind that its name suggests where the schema leaves it open. */
+/** Makes a text, of a kind that suits the member's name if the schema allows any. */
 export function textForSchema(schema: Schema, name: string, occasion: Occasion, random: Random): string {
   const least = Math.min(Number(schema['minLength'] ?? 0), longest);
   const most = Number(schema['maxLength'] ?? Number.POSITIVE_INFINITY);
@@ -141,7 +141,7 @@ function matching(pattern: string, least: number, most: number, random: Random):
     const text = textMatching(pattern, random, extra);
     if (text === undefined) return undefined;
     if (fits(text)) return text;
-    // Without an anchor there may be more on either side.
+    // Without an anchor the text may be longer on either side.
     for (const padded of [ofLength(text, least, most), text + 'a'.repeat(Math.max(0, least - text.length))]) {
       if (fits(padded)) return padded;
     }
@@ -150,7 +150,7 @@ function matching(pattern: string, least: number, most: number, random: Random):
   return any;
 }
 
-/** Cut, or filled up; lengths count characters, not UTF-16 units. */
+/** Cuts or fills up a text. Lengths are in characters, not UTF-16 units. */
 function ofLength(text: string, least: number, most: number): string {
   const missing = least - lengthOf(text);
   const filled = missing > 0 ? text + ' and calm'.repeat(Math.ceil(missing / 9)) : text;
@@ -192,7 +192,7 @@ const timeOf = (random: Random): string =>
 const hostOf = (random: Random): string => `www.example.${random.pick(['org', 'com', 'net'])}`;
 const hexOf = (random: Random): string => random.int(0, 0xffff).toString(16);
 
-/** Texts of the formats of JSON Schema and OpenAPI; an `idn-` or `iri` one is as the plain one. */
+/** Writers of the formats of JSON Schema and OpenAPI. An `idn-` or `iri` format uses the plain one. */
 const formats = new Map<string, (random: Random) => string>([
   ['date-time', (random) => `${dateOf(random)}T${timeOf(random)}`],
   ['date', dateOf],
@@ -211,6 +211,5 @@ const formats = new Map<string, (random: Random) => string>([
   ['byte', (random) => Buffer.from(`bytes ${random.int(0, 999)}`).toString('base64')],
 ]);
 
-/** Undefined for a format that asks for nothing in particular. */
 const textOfFormat = (format: string, random: Random): string | undefined =>
   formats.get(format.replace(/^idn-/, '').replace(/^iri/, 'uri'))?.(random);

@@ -1,16 +1,17 @@
-/** A schema as an object; true and false have their own meaning. */
-export type Schema = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from '../ask.ts';
 
-export const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A schema that is an object; `true` and `false` are schemas too. */
+export type Schema = Members;
+
+export const isSchema = isMembers;
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** What a schema says of itself. */
+/** Returns the description of a schema, or the empty text. */
 export const descriptionOf = ({ description }: Schema): string =>
   typeof description === 'string' ? description : '';
 
-/** The part of the root that a `$ref` names; true for one that is not there. */
+/** Finds the schema that a `$ref` names; `true` if there is none. */
 export function referred(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return true;
   if (ref !== '#' && !ref.startsWith('#/')) return anchored(root, ref.slice(1)) ?? true;
@@ -20,7 +21,7 @@ export function referred(root: unknown, ref: unknown): unknown {
     try {
       name = decodeURIComponent(segment);
     } catch {
-      // Not escaped: the name stands as it is.
+      // The name is not escaped.
     }
     name = name.replaceAll('~1', '/').replaceAll('~0', '~');
     const inside = typeof at === 'object' && at !== null && Object.hasOwn(at, name);
@@ -39,7 +40,7 @@ function anchored(root: unknown, anchor: string): unknown {
 const highest = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const lowest = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
 
-/** A schema that requires what both require, where two schemas can be merged. */
+/** Merges two schemas into one that requires what both require, as far as schemas can be merged. */
 export function mergeSchemas(one: unknown, other: unknown): unknown {
   if (one === false || other === false) return false;
   if (!isSchema(one)) return other;
@@ -81,10 +82,10 @@ function commonTypes(one: unknown, other: unknown): unknown {
   return common.length === 1 ? common[0] : common;
 }
 
-/** Most schemas that one measurement visits: beyond that it reports an endless depth. */
+/** Largest number of schemas that one measurement visits; beyond it the depth counts as infinite. */
 const mostVisits = 4_000;
 
-/** How deep the shallowest value of a schema is: infinite for one that only leads back to itself. */
+/** Returns the depth of a schema's shallowest value: infinite for a schema that only refers to itself. */
 export function depthOf(schema: unknown, root: unknown): number {
   return new Measure(root).of(schema, new Set());
 }
@@ -129,23 +130,14 @@ class Measure {
   }
 }
 
-/** The schema of the native endpoint (upper-case types, `nullable`) as JSON Schema. */
+/** Translates a schema of the native endpoint (upper-case types, `nullable`) into JSON Schema. */
 export function fromOpenApi(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
-  const {
-    nullable,
-    type,
-    items,
-    properties,
-    anyOf,
-    enum: words,
-    example: _example,
-    ...rest
-  } = schema as Record<string, unknown>;
+  if (!isSchema(schema)) return schema;
+  const { nullable, type, items, properties, anyOf, enum: words, example: _example, ...rest } = schema;
   const plain: Record<string, unknown> = { ...rest };
   const lower = typeof type === 'string' ? type.toLowerCase() : undefined;
   if (lower !== undefined) plain['type'] = nullable === true ? [lower, 'null'] : lower;
-  // Words of a number's enum come as strings, because the field is a list of strings.
+  // The enum of a number has strings, because the field is a list of strings.
   if (Array.isArray(words)) {
     const own = words.map((word: unknown) =>
       lower === 'number' || lower === 'integer' ? Number(word) : word,

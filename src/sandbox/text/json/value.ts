@@ -7,12 +7,12 @@ import { schemaPattern } from './pattern.ts';
 import { numberFor, textForSchema } from './scalars.ts';
 import { isSchema } from './schema.ts';
 
-/** Values that are tried until one fits rules that cannot be built for, such as `not` and `if`. */
+/** Number of values that are tried until one satisfies rules such as `not` and `if`. */
 const attempts = 40;
 
 /**
- * A value that satisfies a JSON Schema and suits the occasion; without a schema an object. It depends on the schema, the
- * occasion's words and the seed alone. Where no value is found that satisfies the schema, it is the last that was tried.
+ * Makes a value for a JSON Schema, or an object without one. It depends only on the schema, the words of the occasion and the seed. If no
+ * attempt satisfies the schema, the last one is returned.
  */
 export function valueFor(schema: unknown, occasion: Occasion, seed: string): unknown {
   if (schema === undefined) return looseValue(occasion, new Random(seed));
@@ -24,28 +24,28 @@ export function valueFor(schema: unknown, occasion: Occasion, seed: string): unk
     const maker = new Maker(schema, occasion, random, optional);
     value = maker.make(schema, '', 0);
     if (isValid === undefined || isValid(value)) return value;
-    // A schema that asks for more than is ever made asks for it in each attempt.
+    // A schema that asks for more than the bounds does so in each attempt.
     if (maker.isFull) return value;
   }
   return value;
 }
 
-// One for all: it takes longest to set up. It keeps no schema.
+// Shared by all checks, because its set-up takes longest. It stores no schema.
 const ajv = new Ajv2020({
   strict: false,
   validateFormats: false,
   logger: false,
   addUsedSchema: false,
-  // Optimising the code of a check takes longer than the checks of a run, and seconds for thousands of choices.
+  // Optimising a check takes longer than all checks of a run, and seconds for thousands of choices.
   code: { regExp: schemaPattern, optimize: false },
 });
 
 type Check = (value: unknown) => boolean;
 
-/** The checks of the last schemas, the oldest first: a run asks for one schema again and again, and making a check takes milliseconds. */
+/** The checks of the last schemas, the oldest first: a run asks for the same schema many times, and making a check takes milliseconds. */
 const checks = new Map<string, Check | undefined>();
 const mostChecks = 50;
-/** A check is kept for schemas of at most this length as JSON. */
+/** Length of the longest schema, as JSON, whose check is cached. */
 const longestKept = 20_000;
 
 function checkOf(schema: unknown): Check | undefined {
@@ -58,7 +58,7 @@ function checkOf(schema: unknown): Check | undefined {
   return check;
 }
 
-/** Undefined where the schema itself is not valid: then any attempt will do. */
+/** Makes the check of a schema, or returns undefined for an invalid schema, for which any value will do. */
 function makeCheck(schema: unknown): Check | undefined {
   if (!isSchema(schema)) return undefined;
   try {
@@ -71,7 +71,7 @@ function makeCheck(schema: unknown): Check | undefined {
   }
 }
 
-/** The check of a schema with thousands of choices may nest too deep for the stack: it says nothing of the value. */
+/** Checks a value. It passes if the check is too deep for the stack, as with thousands of choices. */
 function isValidOrUnknown(validate: ValidateFunction, value: unknown): boolean {
   try {
     return validate(value);
@@ -81,7 +81,7 @@ function isValidOrUnknown(validate: ValidateFunction, value: unknown): boolean {
   }
 }
 
-/** JSON for a prompt that asks for it without a schema: its members are those that the prompt names. */
+/** Makes an object for a prompt without a schema, with the members that the prompt names. */
 function looseValue(occasion: Occasion, random: Random): unknown {
   const [, list = ''] =
     /\b(?:keys?|fields?|members?|properties)\b[^\w"`]*(["`]?\w+["`]?(?:(?:,\s*(?:and\s+)?|\s+and\s+)["`]?\w+["`]?)*)/i.exec(

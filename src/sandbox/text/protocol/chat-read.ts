@@ -4,6 +4,7 @@ import {
   type AskTurn,
   type CallingMode,
   type FunctionDeclaration,
+  isMembers,
   type JsonWish,
   type Members,
   type Part,
@@ -13,20 +14,22 @@ import {
 import type { NativeThinkingLevel, TextModel } from '../models.ts';
 import { bytesOf } from './proto.ts';
 
-/** A chat request: what is asked, and in which form the reply comes. */
+/** A chat request, and the form of its reply. */
 interface ChatAsk {
   readonly ask: Ask;
   readonly stream: boolean;
-  /** A last event carries the usage (`stream_options.include_usage`). */
+  /** Whether a last event has the usage (`stream_options.include_usage`). */
   readonly streamUsage: boolean;
-  /** The request says `functions` in place of `tools`: a call is answered as `function_call`, one at a time. */
+  /** Whether the request has `functions` instead of `tools`, so that the reply has one `function_call`. */
   readonly isFunctionCall: boolean;
 }
 
-/** Members that say in which form a reply comes, or who asks: they do not change its content. */
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Members that do not change the content of a reply. */
 const beside = new Set(['stream', 'stream_options', 'user', 'store', 'metadata', 'safety_identifier']);
 
-/** Reads the body of the chat endpoint (gateway 7.1); unknown members are read over, as there. */
+/** Reads the body of the chat endpoint (gateway 7.1) and ignores unknown members, as real gateways do. */
 export function readChat(body: Members, model: TextModel): Understood<ChatAsk> {
   try {
     return { ok: true, value: chatAsk(body, model) };
@@ -38,7 +41,7 @@ export function readChat(body: Members, model: TextModel): Understood<ChatAsk> {
 
 function chatAsk(body: Members, model: TextModel): ChatAsk {
   const messages = body['messages'];
-  if (messages === undefined || messages === null) throw new ChatError('messages is required');
+  if (!isGiven(messages)) throw new ChatError('messages is required');
   if (!Array.isArray(messages))
     throw new ChatError("Invalid type for 'messages': expected an array of objects");
   if (messages.length === 0)
@@ -59,7 +62,7 @@ function chatAsk(body: Members, model: TextModel): ChatAsk {
   const stream = flag(body['stream'], 'stream');
   const options = body['stream_options'] ?? {};
   if (!isMembers(options)) throw new ChatError("Invalid type for 'stream_options': expected an object");
-  if (body['stream_options'] !== undefined && body['stream_options'] !== null && !stream)
+  if (isGiven(body['stream_options']) && !stream)
     throw new ChatError("The 'stream_options' parameter is only allowed when 'stream' is enabled");
   const isFunctionCall = hasFunctions(body);
   const functions = isFunctionCall ? olderDeclarations(body['functions']) : declarations(body['tools']);
@@ -118,16 +121,14 @@ function flag(value: unknown, name: string): boolean {
 }
 
 function stopsOf(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return [];
+  if (!isGiven(value)) return [];
   const stops: unknown[] = Array.isArray(value) ? value : [value];
   if (!stops.every((stop) => typeof stop === 'string') || stops.length > 4)
     throw new ChatError("Invalid 'stop': expected a string or an array of at most 4 strings");
   return stops;
 }
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-
-/** The older words of the protocol, `functions` and `function_call`: one kind of words in a request. */
+/** Whether a request has the older members of the protocol, `functions` and `function_call`, which exclude the newer ones. */
 function hasFunctions(body: Members): boolean {
   const isOlder = isGiven(body['functions']) || isGiven(body['function_call']);
   if (isOlder && (isGiven(body['tools']) || isGiven(body['tool_choice'])))
@@ -142,7 +143,7 @@ function olderDeclarations(value: unknown): readonly FunctionDeclaration[] {
   return value.map((own: unknown, index) => declaration(own, `functions[${index}]`));
 }
 
-/** A function is named as `{ name }` in the older words. */
+/** Translates `function_call` of the older protocol, which names a function as `{ name }`, into `tool_choice`. */
 const olderChoice = (value: unknown): unknown =>
   isMembers(value) ? { function: value } : value === 'required' ? { function: {} } : value;
 
@@ -195,12 +196,12 @@ const efforts: Readonly<Record<string, NativeThinkingLevel>> = {
   high: 'HIGH',
 };
 
-/** The chat word for thinking, as gateways translate it: a level, or a budget for earlier models. */
+/** Translates `reasoning_effort` as gateways do: into a level, or into a budget for earlier models. */
 function effort(
   value: unknown,
   { thinking }: TextModel,
 ): { readonly level?: NativeThinkingLevel; readonly budget?: number } {
-  if (value === undefined || value === null) return {};
+  if (!isGiven(value)) return {};
   const level = typeof value === 'string' ? efforts[value] : undefined;
   if (level === undefined) {
     const known = Object.keys(efforts).map((one) => `'${one}'`);
@@ -235,18 +236,12 @@ function jsonWish(format: unknown, messages: readonly unknown[]): JsonWish | und
   return own['schema'] === undefined ? {} : { schema: own['schema'] };
 }
 
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What is wrong with a body, as a sentence that names the field. */
+/** The error of an invalid body, as a sentence that names the field. */
 class ChatError extends Error {}
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
-/**
- * Reads one message into the system text or the turns; `calls` are the names of the tool calls so far, by id.
- * @throws ChatProblem
- */
+/** Reads a message into the system text or the turns. `calls`: the names of the tool calls so far, by id. @throws ChatError */
 function readMessage(
   message: unknown,
   where: string,
@@ -285,7 +280,7 @@ function readMessage(
     return;
   }
   const toolCalls = role === 'assistant' ? callsOf(message, where, calls) : [];
-  const empty = message['content'] === undefined || message['content'] === null;
+  const empty = !isGiven(message['content']);
   if (empty && toolCalls.length === 0 && role === 'user')
     throw new ChatError(`Missing required parameter: '${where}.content'`);
   const parts = empty ? [] : contentParts(message['content'], where);
@@ -294,8 +289,7 @@ function readMessage(
 
 function callsOf(message: Members, where: string, calls: Map<string, string>): readonly Part[] {
   const called = message['function_call'];
-  const older =
-    called === undefined || called === null ? [] : [functionCallOf(called, `${where}.function_call`)];
+  const older = isGiven(called) ? [functionCallOf(called, `${where}.function_call`)] : [];
   return [...toolCallsOf(message['tool_calls'], where, calls), ...older];
 }
 
@@ -352,7 +346,7 @@ function contentParts(content: unknown, where: string): readonly Part[] {
   });
 }
 
-/** A data URI is read; an address is named and never fetched. */
+/** Reads an image from a data URI. An address is never fetched. */
 function imageOf(url: string, at: string): Part {
   if (/^https?:\/\//i.test(url)) return { kind: 'file', name: url, mime: 'image/*', bytes: 0 };
   const data = /^data:image\/[\w.+-]+;base64,/i.exec(url)?.[0];

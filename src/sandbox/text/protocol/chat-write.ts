@@ -1,16 +1,11 @@
 import { type Candidate, type ModelReply, visibleText } from '../answer.ts';
+import type { Members } from '../ask.ts';
 import { modalSum, totalOf, type Usage } from '../models.ts';
 import type { Stamp, StreamEvent } from './native-write.ts';
 import { slicesOf } from './slices.ts';
 
-type Wire = Readonly<Record<string, unknown>>;
-
-/**
- * A whole reply (gateway 7.1).
- *
- * @param isFunctionCall a call is written in the older form of the protocol (`function_call`)
- */
-export function chatReply(reply: ModelReply, stamp: Stamp, isFunctionCall = false): Wire {
+/** Writes a whole reply (gateway 7.1). `isFunctionCall`: a call has the older form of the protocol, `function_call`. */
+export function chatReply(reply: ModelReply, stamp: Stamp, isFunctionCall = false): Members {
   const candidates = reply.blocked === undefined ? reply.candidates : [undefined];
   return {
     ...head(stamp, 'chat.completion'),
@@ -26,7 +21,7 @@ export function chatReply(reply: ModelReply, stamp: Stamp, isFunctionCall = fals
   };
 }
 
-/** The events of a streamed answer; the caller ends them with `[DONE]`. */
+/** Returns the events of a streamed reply, to which the caller adds `[DONE]`. */
 export function chatEvents(
   reply: ModelReply,
   stamp: Stamp,
@@ -34,7 +29,7 @@ export function chatEvents(
   mishap: ModelReply['mishap'],
   { withUsage, isFunctionCall = false }: { readonly withUsage: boolean; readonly isFunctionCall?: boolean },
 ): readonly StreamEvent[] {
-  const choice = (index: number, delta: Wire, finish: string | null): Wire => ({
+  const choice = (index: number, delta: Members, finish: string | null): Members => ({
     ...head(stamp, 'chat.completion.chunk'),
     choices: [{ index, delta, logprobs: null, finish_reason: finish }],
     ...(withUsage ? { usage: null } : {}),
@@ -66,7 +61,7 @@ export function chatEvents(
     }
     if (ends !== undefined) {
       if (ends.finish === 'REFUSED') {
-        events.push({ value: choice(candidate, { refusal: refusal }, null), tokens: 0 });
+        events.push({ value: choice(candidate, { refusal }, null), tokens: 0 });
       }
       events.push({ value: choice(candidate, {}, finishOf(ends, isFunctionCall)), tokens: 0, ends: true });
     }
@@ -95,14 +90,14 @@ const unavailable = {
 
 const refusal = "I'm sorry, but I can't help with that.";
 
-const head = ({ model, responseId, at }: Stamp, object: string): Wire => ({
+const head = ({ model, responseId, at }: Stamp, object: string): Members => ({
   id: `chatcmpl-${responseId}`,
   object,
   created: Math.floor(at / 1000),
   model: model.version,
 });
 
-function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): Wire {
+function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): Members {
   if (candidate === undefined) return { role: 'assistant', content: '', refusal: null, annotations: [] };
   const calls = candidate.parts.filter((part) => part.kind === 'call');
   const isRefusal = candidate.finish === 'REFUSED';
@@ -119,7 +114,7 @@ function messageOf(candidate: Candidate | undefined, isFunctionCall: boolean): W
   };
 }
 
-const calledOf = ({ name, args }: { readonly name: string; readonly args: Wire }): Wire => ({
+const calledOf = ({ name, args }: { readonly name: string; readonly args: Members }): Members => ({
   name,
   arguments: JSON.stringify(args),
 });
@@ -138,8 +133,8 @@ function finishOf(candidate: Candidate | undefined, isFunctionCall: boolean): st
   }
 }
 
-/** Counts in chat's words: thoughts are part of the completion. */
-function chatUsage(usage: Usage): Wire {
+/** Writes the usage of chat, where thoughts are a part of the completion. */
+function chatUsage(usage: Usage): Members {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
     prompt_tokens: modalSum(prompt) + modalSum(tool),

@@ -11,7 +11,7 @@ const list = (of: Field): Field => ({ kind: 'list', of });
 const of = (message: Message): Field => ({ kind: 'message', message });
 const words = (type: string, ...values: string[]): Field => ({ kind: 'enum', type, values });
 const message = (type: string, fields: () => Readonly<Record<string, Field>>): Message => ({ type, fields });
-/** A member that the service accepts and the sandbox ignores. */
+/** A member that the sandbox accepts and ignores. */
 const open = struct;
 const each = (field: Field, names: string): Readonly<Record<string, Field>> =>
   Object.fromEntries(names.split(' ').map((name) => [name, field]));
@@ -62,7 +62,7 @@ const part = message('Part', () => ({
 
 const content = message('Content', () => ({ role: string, parts: list(of(part)) }));
 
-/** The subset of OpenAPI that `responseSchema` and `parameters` are written in. */
+/** The subset of OpenAPI of `responseSchema` and `parameters`. */
 const schema: Message = message('Schema', () => ({
   ...each(string, 'format title description pattern'),
   nullable: bool,
@@ -148,7 +148,7 @@ const toolConfig = message('ToolConfig', () => ({
 const camel = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-/** The keys of the search and maps tools, in camelCase, as read requests carry them. */
+/** Returns the keys of the search and maps tools in camelCase. */
 export const toolKeys = (names: { readonly searchTool: string; readonly mapsTool: string }) => ({
   search: camel(names.searchTool),
   maps: camel(names.mapsTool),
@@ -179,7 +179,7 @@ export function requestMessage(names: { readonly searchTool: string; readonly ma
   }));
 }
 
-/** A body of the native endpoint after its fields were read: camelCase, typed, bytes decoded (gateway 6.2). */
+/** A body of the native endpoint with valid types, names in camelCase and decoded bytes (gateway 6.2). */
 export interface NativeRequest {
   readonly contents?: readonly NativeContent[];
   readonly systemInstruction?: NativeContent;
@@ -219,7 +219,7 @@ interface NativeTool {
     readonly parameters?: unknown;
     readonly parametersJsonSchema?: unknown;
   }[];
-  /** Search and maps, by the names that the gateway gives them. */
+  /** Search and maps, by the gateway's names. */
   readonly [tool: string]: unknown;
 }
 

@@ -137,11 +137,11 @@ function imageWish({ responseModalities = [], imageConfig = {} }: Config): Image
   };
 }
 
-/** Harms that `[unsafe]` stands for are let pass: some category is, and none that was named is not. */
+/** Whether there are safety settings, and all of them are off. */
 const isUnguarded = (settings: NonNullable<NativeRequest['safetySettings']>): boolean =>
   settings.length > 0 && settings.every(({ threshold }) => threshold === 'BLOCK_NONE' || threshold === 'OFF');
 
-/** What is wrong with a request whose fields could all be read, in the words of the family (gateway 6.2). */
+/** Returns the error of a request with valid types, in the words of the family (gateway 6.2). */
 const requestError = (request: NativeRequest, model: TextModel): string | undefined =>
   contentsError(request) ??
   configError(request.generationConfig ?? {}, model) ??
@@ -187,7 +187,7 @@ const dataMembers = [
   'codeExecutionResult',
 ] as const;
 
-/** Each turn of calls is answered by as many responses, and no response comes out of nowhere. */
+/** Checks that as many responses follow each turn of calls, and none follow another turn. */
 function callOrderError(contents: NonNullable<NativeRequest['contents']>): string | undefined {
   for (const [index, { parts = [] }] of contents.entries()) {
     const responses = parts.filter(({ functionResponse }) => functionResponse !== undefined).length;
@@ -239,7 +239,7 @@ function configError(config: Config, model: TextModel): string | undefined {
   );
 }
 
-/** The parameter of the wrong generation, or a value that this model does not take (gateway 6.3). */
+/** Checks that the thinking parameter and its value fit the model's generation (gateway 6.3). */
 function thinkingError({ thinkingConfig }: Config, { thinking }: TextModel): string | undefined {
   const { thinkingLevel, thinkingBudget: budget } = thinkingConfig ?? {};
   if (thinkingLevel !== undefined && budget !== undefined)

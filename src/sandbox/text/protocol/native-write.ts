@@ -1,16 +1,15 @@
 import type { Candidate, ModelReply, ReplyPart } from '../answer.ts';
+import type { Members } from '../ask.ts';
 import { type ModalTokens, modalSum, type TextModel, totalOf, type Usage } from '../models.ts';
 import { type Slice, slicesOf } from './slices.ts';
 
-/** What every event of one reply says alike. */
+/** The members that all events of one reply share. */
 export interface Stamp {
   readonly model: TextModel;
   readonly responseId: string;
   /** Unix ms. */
   readonly at: number;
 }
-
-type Wire = Readonly<Record<string, unknown>>;
 
 const categories = ['HATE_SPEECH', 'DANGEROUS_CONTENT', 'HARASSMENT', 'SEXUALLY_EXPLICIT'].map(
   (word) => `HARM_CATEGORY_${word}`,
@@ -22,8 +21,8 @@ const ratings = (probability: 'NEGLIGIBLE' | 'HIGH') =>
     return { category, probability: high ? 'HIGH' : 'NEGLIGIBLE', blocked: high };
   });
 
-/** A whole reply (gateway 6.5). */
-export function nativeReply(reply: ModelReply, stamp: Stamp): Wire {
+/** Writes a whole reply (gateway 6.5). */
+export function nativeReply(reply: ModelReply, stamp: Stamp): Members {
   if (reply.blocked !== undefined) return blockedReply(reply, stamp);
   return {
     candidates: reply.candidates.map((candidate, index) => ({
@@ -35,8 +34,8 @@ export function nativeReply(reply: ModelReply, stamp: Stamp): Wire {
   };
 }
 
-/** The reply to a blocked prompt: no candidates (gateway 6.6). */
-const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire => ({
+/** Writes the reply to a blocked prompt, without candidates (gateway 6.6). */
+const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Members => ({
   promptFeedback: {
     blockReason: blocked,
     blockReasonMessage: 'The prompt was blocked.',
@@ -45,18 +44,18 @@ const blockedReply = ({ blocked, usage }: ModelReply, stamp: Stamp): Wire => ({
   ...replyTail(usage, stamp),
 });
 
-/** Content without parts has no `parts` at all (gateway 6.6). */
-const contentOf = (parts: readonly Wire[]): Wire => ({
+/** Writes a content; without parts it has no member `parts` (gateway 6.6). */
+const contentOf = (parts: readonly Members[]): Members => ({
   ...(parts.length === 0 ? {} : { parts }),
   role: 'model',
 });
 
-/** The finish reason of a candidate on the wire. */
-function nativeEnd(candidate: Candidate): Wire {
+/** Writes the finish reason of a candidate and the members beside it. */
+function nativeEnd(candidate: Candidate): Members {
   const { finish, tokens, logprob, citations, grounding } = candidate;
   const count = modalSum(tokens);
   return {
-    // Chat's refusal has no word here: such a reply is an empty one.
+    // The native endpoint has no word for a refusal: the reply is empty.
     finishReason: finish === 'REFUSED' ? 'STOP' : finish,
     ...(finish === 'MALFORMED_FUNCTION_CALL'
       ? { finishMessage: 'Malformed function call: print(default_api.' }
@@ -68,13 +67,12 @@ function nativeEnd(candidate: Candidate): Wire {
   };
 }
 
-/** All parts of a candidate, its thoughts first. */
-const partsOf = (candidate: Candidate): readonly Wire[] => [
+const partsOf = (candidate: Candidate): readonly Members[] => [
   ...(candidate.thought === undefined ? [] : [{ text: candidate.thought, thought: true }]),
   ...candidate.parts.map(partOf),
 ];
 
-function partOf(part: ReplyPart): Wire {
+function partOf(part: ReplyPart): Members {
   switch (part.kind) {
     case 'text':
       return { text: part.text };
@@ -94,16 +92,16 @@ function partOf(part: ReplyPart): Wire {
   }
 }
 
-/** What stands behind the candidates. */
-const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Wire => ({
+/** Writes the members behind the candidates. */
+const replyTail = (usage: Usage, { model, responseId, at }: Stamp): Members => ({
   usageMetadata: nativeUsage(usage),
   modelVersion: model.version,
   createTime: new Date(at).toISOString(),
   responseId,
 });
 
-/** Counts as the native endpoint writes them: what is 0 is absent, each sum has its details (gateway 6.5). */
-function nativeUsage(usage: Usage): Wire {
+/** Writes the usage of the native endpoint: counts of 0 are absent, each sum has its details (gateway 6.5). */
+function nativeUsage(usage: Usage): Members {
   const { prompt, cached, candidates, thoughts, tool } = usage;
   return {
     ...count('promptTokenCount', prompt, 'promptTokensDetails'),
@@ -116,7 +114,7 @@ function nativeUsage(usage: Usage): Wire {
   };
 }
 
-function count(name: string, tokens: ModalTokens, details: string): Wire {
+function count(name: string, tokens: ModalTokens, details: string): Members {
   const sum = modalSum(tokens);
   if (sum === 0) return {};
   const list = Object.entries(tokens)
@@ -125,21 +123,21 @@ function count(name: string, tokens: ModalTokens, details: string): Wire {
   return { [name]: sum, [details]: list };
 }
 
-/** One event of a stream: its parts, its tokens, and the usage that the client knows by then. */
+/** An event of a stream, its tokens, and the usage that the client knows after it. */
 export interface StreamEvent {
   readonly value: unknown;
   readonly tokens: number;
   readonly usage?: Usage;
-  /** A line of its own, and no event. */
+  /** Whether the value is a plain line instead of an event. */
   readonly bare?: boolean;
 }
 
-/** What a stream says in its middle that fails there (gateway 6.7). */
+/** The last event of a stream that fails in its middle (gateway 6.7). */
 const unavailable = {
   error: { code: 503, message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE' },
 };
 
-/** The events of a streamed answer (gateway 6.7). */
+/** Returns the events of a streamed reply (gateway 6.7). */
 export function nativeEvents(
   reply: ModelReply,
   stamp: Stamp,

@@ -1,18 +1,18 @@
-import type { Members } from '../ask.ts';
+import { isMembers, type Members } from '../ask.ts';
 
 /**
- * How one field of a message of the native endpoint is read. The endpoint reads JSON as proto JSON does: names in
- * either spelling, null as absent, numbers also as strings; what it cannot read it names by its path.
+ * The type of a field of the native endpoint. The endpoint reads proto JSON: names in snake case or camel case, null as absent, numbers
+ * also as strings; its errors name the path of the field.
  */
 export type Field =
   | { readonly kind: 'string' | 'bool' | 'float' | 'int' | 'bytes' | 'struct' | 'any' }
   | { readonly kind: 'enum'; readonly type: string; readonly values: readonly string[] }
   | { readonly kind: 'message'; readonly message: Message }
-  /** `single`: one item may stand for a list of one (gateway 6.2). */
+  /** `single`: a single item counts as a list of one (gateway 6.2). */
   | { readonly kind: 'list'; readonly of: Field; readonly single?: boolean }
   | { readonly kind: 'map'; readonly of: Field };
 
-/** A message: its name in the service's own words, and its fields by their camelCase names. */
+/** The service's name of a message, and its fields by their camelCase names. */
 export interface Message {
   readonly type: string;
   readonly fields: () => Readonly<Record<string, Field>>;
@@ -33,7 +33,7 @@ const scalarTypes = {
   bytes: 'TYPE_BYTES',
 } as const;
 
-/** Reads a body by its message: the fields under their camelCase names, or every violation, in the service's words. */
+/** Reads a body by its message. Returns the fields by their camelCase names, or all errors in the service's words. */
 export function readProto(
   body: Members,
   message: Message,
@@ -144,15 +144,12 @@ function readField(value: unknown, field: Field, path: string, errors: string[],
   }
 }
 
-/** Base64 in either alphabet, padded or not; undefined where it is none. */
+/** Decodes base64 in either alphabet, padded or not. Returns undefined for any other text. */
 export function bytesOf(text: string): Buffer | undefined {
   const bare = text.replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]*$|^[A-Za-z0-9_-]*$/.test(bare) || bare.length % 4 === 1) return undefined;
   return Buffer.from(bare, 'base64');
 }
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const quote = (text: string): string => JSON.stringify(text);
 

@@ -2,20 +2,20 @@ import { Random } from '../../draw/canvas/random.ts';
 import type { Candidate, ModelReply, ReplyPart } from '../answer.ts';
 import { addTokens, countTokens, type ModalTokens, splitTokens, type Usage } from '../models.ts';
 
-/** One event of a stream before either endpoint writes it. */
+/** A part of a streamed reply, in a form that both endpoints can write. */
 export interface Slice {
   readonly candidate: number;
-  /** What is new; absent where the slice only ends a candidate. */
+  /** The new part; absent if the slice only ends a candidate. */
   readonly part?: ReplyPart | { readonly kind: 'thought'; readonly text: string };
-  /** The candidate that it ends. */
+  /** The candidate that ends with this slice. */
   readonly ends?: Candidate;
-  /** All that was used until now. */
+  /** The usage so far. */
   readonly usage: Usage;
-  /** Tokens of this slice: what it takes its time for. */
+  /** Tokens of this slice, which decide how long it takes. */
   readonly tokens: number;
 }
 
-/** A reply in pieces of random sizes; which sizes depends on the request alone. */
+/** Cuts a reply into slices of random sizes, which depend only on the request. */
 export function slicesOf(reply: ModelReply, digest: string): readonly Slice[] {
   const random = new Random(`${digest} slices`);
   const slices: Slice[] = [];
@@ -32,7 +32,7 @@ export function slicesOf(reply: ModelReply, digest: string): readonly Slice[] {
       candidates = addTokens(candidates, fresh);
       const tokens = waited + Object.values(fresh).reduce((sum, count) => sum + count, 0);
       waited = 0;
-      // Counted in pieces, the sum can differ from the whole: the end says what is right.
+      // The pieces can add up to more tokens than the whole text: the last slice has the right sum.
       if (at === last) candidates = addTokens(before, candidate.tokens);
       slices.push({
         candidate: index,
@@ -95,7 +95,7 @@ function tokensOfPart(part: Piece, { tokens }: Candidate): ModalTokens {
     case 'image':
       return { IMAGE: tokens.IMAGE ?? 0 };
     default:
-      // Calls and code come at once: their token count comes with the end.
+      // Calls and code are one piece, whose tokens are counted at the end.
       return {};
   }
 }

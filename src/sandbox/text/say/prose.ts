@@ -3,23 +3,23 @@ import { unitOf } from '../../seeded.ts';
 import type { Sight } from '../sight.ts';
 import { type Decision, mostWords, rangeOf, subjectOf, type WishedLength, wishedLength } from './wishes.ts';
 
-/** What a text is made of. */
+/** The input of a text. */
 export interface Occasion {
   readonly prompt: string;
   readonly system: string;
   readonly sights: readonly Sight[];
-  /** What functions answered, as text. */
+  /** The responses of functions, as text. */
   readonly facts: readonly string[];
   readonly random: Random;
-  /** Of this reply: what it decides is the same wherever it says it. */
+  /** Seed of the reply's decision, which is the same everywhere in the reply. */
   readonly seed: string;
-  /** 0 to 2: the higher, the more the wording strays. */
+  /** 0 to 2: the higher, the more varied the wording. */
   readonly temperature: number;
-  /** What the conversation has decided before: what is said now agrees with it. */
+  /** The decision of an earlier turn, which the reply agrees with. */
   readonly earlier?: Decision;
 }
 
-/** The number that a reply decides for, of those that the prompt lets it choose among. */
+/** Returns the number that a reply chooses, in the range that the prompt gives. */
 export function choiceOf({ prompt, sights, seed, earlier }: Occasion): number {
   if (earlier !== undefined && !/\b(worst|weakest|other|another|second|instead)\b/i.test(prompt))
     return earlier.choice;
@@ -27,7 +27,7 @@ export function choiceOf({ prompt, sights, seed, earlier }: Occasion): number {
   return low + Math.floor(unitOf(`${seed} choice`) * (high - low + 1));
 }
 
-/** A text that suits its prompt: of the wanted length, in the prompt's own words, about the images seen. */
+/** Writes a text for a prompt: of the wanted length, in the prompt's own words, about its images. */
 export function sayText(occasion: Occasion): string {
   const { prompt, system } = occasion;
   const length = wishedLength(prompt) ?? wishedLength(system);
@@ -38,17 +38,14 @@ export function sayText(occasion: Occasion): string {
   return text;
 }
 
-/** One sentence of a reply, in no voice. */
+/** Writes one sentence, without the role of the system prompt. */
 export const saySentence = (occasion: Occasion): string => {
   const next = sentences({ ...occasion, system: '' });
   const first = next();
   return occasion.random.chance(0.5) ? first : next();
 };
 
-/**
- * The words that a reply is about. A caption is about what its images show, where that is known: its prompt says how to
- * write, and not what is seen.
- */
+/** Returns the subject of a reply in words. The subject of a caption comes from the images, if they are pictures of the sandbox. */
 function topicsOf({ prompt, sights }: Occasion, most?: number): readonly string[] {
   const asked = subjectOf(prompt, most);
   if (asked.length > 0 && !isCaption(prompt)) return asked;
@@ -56,19 +53,16 @@ function topicsOf({ prompt, sights }: Occasion, most?: number): readonly string[
   return shown.length > 0 ? shown : asked;
 }
 
-/** What the prompt is about, in a few words. */
+/** Writes the subject of the prompt in a few words. */
 export const sayPhrase = (occasion: Occasion): string => topicsOf(occasion, 5).join(' ') || 'the question';
 
-/** One word of the prompt's subject. */
+/** Writes one word of the prompt's subject. */
 export const sayWord = (occasion: Occasion): string => {
   const words = [...topicsOf(occasion), ...colourWords(occasion)].map((word) => word.toLowerCase());
   return occasion.random.pick([...words, ...spare]);
 };
 
 const spare = ['light', 'form', 'texture', 'calm', 'detail', 'shade', 'outline'] as const;
-
-/** A title for what the prompt is about. */
-export const sayTitle = (occasion: Occasion): string => title(occasion);
 
 function ofLength(occasion: Occasion, length: WishedLength | undefined): string {
   const { random, prompt } = occasion;
@@ -85,7 +79,7 @@ function ofLength(occasion: Occasion, length: WishedLength | undefined): string 
         '\n\n',
       );
     case 'item':
-      return count === 1 ? title(occasion) : items(occasion, Math.min(count, mostWords / 5));
+      return count === 1 ? sayTitle(occasion) : items(occasion, Math.min(count, mostWords / 5));
     case 'word':
       return inWords(occasion, next, length.atMost ? Math.max(1, Math.floor(count * 0.8)) : count);
   }
@@ -124,7 +118,8 @@ const isCaption = (prompt: string): boolean =>
 
 const colourWords = ({ sights }: Occasion): readonly string[] => sights.flatMap(({ colours }) => colours);
 
-function title(occasion: Occasion): string {
+/** Writes a title for the subject of the prompt. */
+export function sayTitle(occasion: Occasion): string {
   const words = [...topicsOf(occasion, 4), ...colourWords(occasion)];
   const subject = words.length === 0 ? 'Study' : capital(words.slice(0, 3).join(' '));
   return occasion.random.pick([
@@ -165,23 +160,17 @@ function two(random: Random): string {
   return `${qualities[first]} and ${qualities[second]}`;
 }
 
-const verbs = ['holds', 'carries', 'gathers', 'settles', 'frames', 'anchors', 'opens', 'steadies'] as const;
-const nouns = [
-  'the composition',
-  'the scene',
-  'the whole',
-  'the eye',
-  'the foreground',
-  'the moment',
-  'the page',
-] as const;
+const verbs = ['holds', 'carries', 'gathers', 'settles', 'frames', 'anchors', 'opens', 'steadies'];
+const nouns = ['composition', 'scene', 'whole', 'eye', 'foreground', 'moment', 'page'].map(
+  (noun) => `the ${noun}`,
+);
 
-/** An endless supply of sentences; the first replies to the prompt, the others continue from it. */
+/** Returns a function that writes one sentence after another; the first one answers the prompt. */
 function sentences(occasion: Occasion): () => string {
   const { random, prompt, sights, facts, temperature, earlier } = occasion;
   const words = topicsOf(occasion);
   const voice = voiceOf(occasion.system);
-  // Without temperature the likeliest opening is always taken; wording further on differs by request.
+  // With temperature 0 the opening is always the same one; later sentences depend on the request.
   const reach = temperature === 0 ? 1 : temperature < 1 ? 3 : 6;
   let count = 0;
   const word = (): string => (words.length === 0 ? 'subject' : random.pick(words));
@@ -230,7 +219,7 @@ function sentences(occasion: Occasion): () => string {
   };
 }
 
-/** How an instruction for the whole conversation shows: the reply speaks in the role, or says what it follows. */
+/** Returns the first words of a reply that follows a system prompt: the role that it gives, or that there are instructions. */
 function voiceOf(system: string): string {
   if (system.trim() === '') return '';
   const [, role] = /\byou(?:'re| are)\s+((?:an?|the)\s[^.,;:!\n]{2,60})/i.exec(system) ?? [];

@@ -17,15 +17,15 @@ const stopWords = new Set(
   ).split(' '),
 );
 
-/** `Language: German.`, `Tone: dry`: how to write, and not what of. */
+/** Instructions about the form of a text, such as `Language: German.` or `Tone: dry`. */
 const settings =
   /\b(?:language|tone|style|format|length|audience|voice|output|limit|maximum)[ \t]?:[^.;\n]*/gi;
 
-/** `in German`, `into plain English`. */
+/** Instructions about the language of a text, such as `in German` or `into plain English`. */
 const languages =
   /\b(?:in|into|to|from)[ \t](?:plain[ \t]|simple[ \t])?(?:arabic|chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hindi|italian|japanese|korean|latin|norwegian|polish|portuguese|russian|spanish|swedish|turkish|ukrainian)\b/gi;
 
-/** The words that a prompt is about, in its order, each once; not those that say how to write. */
+/** Returns the words of a prompt's subject, each once, without instructions about the form. */
 export function subjectOf(prompt: string, most = 8): readonly string[] {
   const found = new Map<string, string>();
   const text = prompt.slice(0, 20_000).replaceAll(settings, ' ').replaceAll(languages, ' ');
@@ -37,13 +37,13 @@ export function subjectOf(prompt: string, most = 8): readonly string[] {
   return [...found.values()];
 }
 
-/** The words of a text that carry meaning, by their stems: to find out whether two texts are about the same. */
+/** Returns the stems of a text's meaningful words, to compare the subjects of two texts. */
 export function stemsOf(text: string): ReadonlySet<string> {
   const split = text.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
   return new Set(subjectOf(split, 400).map((word) => word.toLowerCase().replace(/(ing|ed|es|s)$/, '')));
 }
 
-/** Numbers that a prompt lets one choose among, for example `frames (1 to 4)`; default 1 to the images shown, or 4. */
+/** Reads the range of numbers that a prompt gives, such as `frames (1 to 4)`; default: 1 to the number of images, or to 4. */
 export function rangeOf(prompt: string, images: number): { readonly low: number; readonly high: number } {
   const [, from, to] = /\b(\d{1,4})\s*(?:to|-|–|\.\.|through|and)\s*(\d{1,4})\b/.exec(prompt) ?? [];
   const low = Number(from);
@@ -52,33 +52,21 @@ export function rangeOf(prompt: string, images: number): { readonly low: number;
   return { low: 1, high: images > 1 ? images : 4 };
 }
 
-/** The length of the wanted text. */
+/** The wanted length of a text. */
 export interface WishedLength {
   readonly unit: 'word' | 'sentence' | 'paragraph' | 'item';
   readonly count: number;
-  /** No more than this many; without it, as many. */
+  /** Whether the text may be shorter. */
   readonly atMost: boolean;
 }
 
-const numbers: Readonly<Record<string, number>> = {
-  a: 1,
-  an: 1,
-  single: 1,
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-  five: 5,
-  six: 6,
-  seven: 7,
-  eight: 8,
-  nine: 9,
-  ten: 10,
-  twelve: 12,
-  twenty: 20,
-  fifty: 50,
-  hundred: 100,
-};
+const numbers = new Map([
+  ...['a', 'an', 'single'].map((word): [string, number] => [word, 1]),
+  ...'one two three four five six seven eight nine ten'
+    .split(' ')
+    .map((word, index): [string, number] => [word, index + 1]),
+  ...Object.entries({ twelve: 12, twenty: 20, fifty: 50, hundred: 100 }),
+]);
 
 const units: Readonly<Record<string, WishedLength['unit']>> = {
   word: 'word',
@@ -86,13 +74,13 @@ const units: Readonly<Record<string, WishedLength['unit']>> = {
   paragraph: 'paragraph',
 };
 
-/** Longest text that is written, in words, whatever is asked for. */
+/** Length of the longest text, in words. */
 export const mostWords = 20_000;
 
 const wish =
   /\b(?:(at most|no more than|up to|under|fewer than|less than|within|maximum(?: of)?|max\.?)\s+)?(?:(\d{1,6})\s*(?:-|–|to|or)\s*)?(\d{1,6}|a|an|single|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)[\s-]+(?:\p{L}+\s+)?(word|sentence|paragraph|line|bullet|bullet point|point|item|tag|keyword|idea|example|name|title|option|fact|reason|step|tip)s?\b/iu;
 
-/** The length that a text asks for; absent where it names none. */
+/** Reads the length that a prompt asks for, or returns undefined. */
 export function wishedLength(text: string): WishedLength | undefined {
   const [, bound, , number = '', unit = ''] = wish.exec(text) ?? [];
   if (number === '') {
@@ -102,9 +90,9 @@ export function wishedLength(text: string): WishedLength | undefined {
     }
     return undefined;
   }
-  const count = numbers[number.toLowerCase()] ?? Number(number);
+  const count = numbers.get(number.toLowerCase()) ?? Number(number);
   const kind = units[unit.toLowerCase()] ?? 'item';
-  // "a word about foxes" asks for no single word.
+  // "a word about foxes" does not ask for a single word.
   if (/^an?$/i.test(number) && kind === 'word') return undefined;
   const atMost = bound !== undefined;
   return {
@@ -114,24 +102,21 @@ export function wishedLength(text: string): WishedLength | undefined {
   };
 }
 
-/** Members of JSON that say what a reply decides for. */
+/** Names of JSON members that hold the decision of a reply. */
 export const decisionNames = /^(best|winner|choice|chosen|pick|picked|selected|sharpest)$/i;
 
-/** What a conversation has already decided. */
+/** A decision of an earlier turn. */
 export interface Decision {
-  /** Number of the frame, picture or option. */
+  /** Number of the chosen frame, picture or option. */
   readonly choice: number;
-  /** The questions that were put before. */
+  /** The earlier questions. */
   readonly question: string;
 }
 
-/** So deep lies the decision of a reply at most. */
+/** Depth of JSON to which a decision is searched. */
 const mostDepth = 4;
 
-/**
- * The last decision of the model's earlier turns, so that what it says next does not contradict it. Undefined where it decided
- * nothing, and where new images came since.
- */
+/** Finds the last decision of earlier turns, which the reply agrees with. Returns undefined without one, or if new images came since. */
 export function earlierDecision(turns: readonly AskTurn[]): Decision | undefined {
   for (let index = turns.length - 1; index > 0; index -= 1) {
     const { role, parts } = turns[index] as AskTurn;
