@@ -91,7 +91,7 @@ describe('the key', () => {
     );
   });
 
-  test('in an address is nowhere in what the sandbox keeps', async () => {
+  test('in an address is not kept by the sandbox', async () => {
     const escaped = encodeURIComponent(key);
     for (const path of [
       `${native}:generateContent?key=${escaped}`,
@@ -161,7 +161,7 @@ describe('change', () => {
     });
   });
 
-  test('is refused, as a click is, for a task that cannot be changed', async () => {
+  test('is refused like a click for a task that cannot be changed', async () => {
     const taskId = await grid();
     const single = (await post('change', { taskId, action: 'UPSCALE', index: 1 })).body.result;
     const upscale = { action: 'UPSCALE', index: 1 };
@@ -218,7 +218,7 @@ describe('shorten', () => {
     });
   });
 
-  test('of few words has few prompts, and of none is refused', async () => {
+  test('makes few prompts from few words, and refuses an empty prompt', async () => {
     const { body } = await post('shorten', { prompt: 'the' });
     client.wait();
     expect((await get(`task/${body.result}/fetch`)).body.buttons).toHaveLength(1);
@@ -227,7 +227,7 @@ describe('shorten', () => {
   });
 });
 
-test('an edit is another word for edits', async () => {
+test('edit is another name of edits', async () => {
   const image = dataUri(await plain('#446688'));
   const mask = dataUri(await maskOf('<rect width="20" height="20"/>', 'cut'));
   const { status, body } = await post('edit', { prompt: 'a hat', image, maskBase64: mask });
@@ -235,7 +235,7 @@ test('an edit is another word for edits', async () => {
   expect(client.sandbox.counters().requests).toEqual({ edits: { 200: 1 } });
 });
 
-test('the seed of an image is that of its prompt, or one of its own', async () => {
+test('an image has the seed of its prompt, or one of its own', async () => {
   const own = await grid('a fox');
   const given = await grid('a fox --seed 77');
   expect((await get(`task/${given}/image-seed`)).body).toMatchObject({ code: 1, result: '77' });
@@ -247,7 +247,7 @@ test('the seed of an image is that of its prompt, or one of its own', async () =
   expect((await get('task/1/image-seed')).status).toBe(404);
 });
 
-test('a sandbox of the neutral words accepts none of it', async () => {
+test('a sandbox with the neutral names accepts none of these requests', async () => {
   const neutral = await start({ apiKey: key });
   try {
     const bearer = { authorization: `Bearer ${key}` };

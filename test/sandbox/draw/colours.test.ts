@@ -82,7 +82,7 @@ test.each(['fox', 'owl', 'bear', 'lion', 'boat', 'castle', 'mountain', 'rose', '
   },
 );
 
-test('a remix with another colour shows it', async () => {
+test('a remix with another colour shows that colour', async () => {
   const parent = grid('portrait of a fox in the snow --v 6.1');
   const remixed = (text: string): Drawing => strongDrawing(rewordedDrawing(parent, text), 0, 'variation');
   const [before, after] = [
@@ -92,7 +92,7 @@ test('a remix with another colour shows it', async () => {
   expect(after).toBeGreaterThan(before + 0.04);
 });
 
-test('what cannot be drawn is at least in the colour that is named', async () => {
+test('a prompt without a known word is drawn in the colour that it names', async () => {
   expect(await blueness(grid('a blue zzz'))).toBeGreaterThan((await blueness(grid('a zzz'))) + 0.08);
 });
 
@@ -113,6 +113,6 @@ test('a region where a fox stands is painted with that fox in its new colour', a
   expect(cloth).toBeGreaterThan(2 * blue);
 });
 
-test('a describe says the colour', () => {
+test('a describe names the colour of the subject', () => {
   for (const prompt of describedPrompts('a blue fox in the snow', 1)) expect(prompt).toContain('a blue fox');
 });

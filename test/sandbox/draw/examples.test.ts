@@ -43,12 +43,12 @@ function pictureTexts(text: string): readonly string[] {
 describe('the examples', () => {
   const examples = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 
-  it.each(examples)('%s asks only for what the sandbox draws as what it is', (name) => {
+  it.each(examples)('%s uses only words that the sandbox can draw', (name) => {
     const asked = pictureTexts(textOf(name)).flatMap(wordsOf);
     expect(asked.filter((word) => !drawn.has(word))).toEqual([]);
   });
 
-  it('the first pipeline of init does, too', () => {
+  it('the first pipeline of init uses only such words too', () => {
     const source = readFileSync(new URL('../../../src/cli/commands/init.ts', import.meta.url), 'utf8');
     const [, text = ''] = /firstPipeline = `([^`]*)`/.exec(source) ?? [];
     const asked = pictureTexts(text).flatMap(wordsOf);
@@ -56,7 +56,7 @@ describe('the examples', () => {
     expect(asked.filter((word) => !drawn.has(word))).toEqual([]);
   });
 
-  it('so does the table of prompts, and each of its prompts has a subject or a place', () => {
+  it('the table of prompts does too, and each prompt names a subject or a place', () => {
     const rows = parse<{ prompt: string }>(textOf('data/prompts.csv'), { columns: true });
     expect(rows).toHaveLength(12);
     for (const { prompt } of rows) {

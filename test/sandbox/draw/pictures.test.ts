@@ -73,13 +73,13 @@ const media = [
 describe.each(media)('a fox, %s', (medium) => {
   const drawing = grid(`a fox at dusk, ${medium} --seed 4`);
 
-  test('is the same bytes every time', async () => {
+  test('has the same bytes every time', async () => {
     const one = upscaleDrawing(drawing, 1);
     const first = await drawPicture(one, 64);
     expect((await drawPicture(structuredClone(one), 64)).equals(first)).toBe(true);
   });
 
-  test('upscaled is its quadrant, larger', async () => {
+  test('shows the same in an upscale as in its quadrant', async () => {
     // Both are seen at one small size: what is left of a difference is not the rounding of thin lines.
     const seen = (png: Buffer, left: number, top: number, size: number): Promise<Raster> =>
       raster(
@@ -129,7 +129,7 @@ test('the four results of a variation differ from each other', async () => {
   }
 });
 
-test('a zoomed-out picture holds the picture it came from in its middle', async () => {
+test('a zoomed-out picture contains the earlier picture in its middle', async () => {
   const parent = upscaleDrawing(grid('a fox at dusk --seed 3'), 0);
   const zoomed = zoomDrawing(parent, 2);
   const before = await raster(sharp(await drawPicture(parent, 4 * side)).resize(side, side));
@@ -146,7 +146,7 @@ test('a zoomed-out picture holds the picture it came from in its middle', async 
   expect(twice.frames[0]?.view.zoom).toBe(3);
 });
 
-test('a panned picture holds the half that stayed in view', async () => {
+test('a panned picture contains the half that stayed in view', async () => {
   const parent = upscaleDrawing(grid('a fox at dusk --seed 3'), 0);
   const panned: Drawing = { size: 'whole', frames: panDrawing(parent, 'right').frames.slice(0, 1) };
   const half = { top: 0, width: side / 2, height: side };
@@ -174,7 +174,7 @@ test.each(['a fox in the snow', 'an owl at night', 'a lion in the desert', 'a ra
   },
 );
 
-test('birds that are no owls have no face of an owl', () => {
+test('other birds do not have the face of an owl', () => {
   const [frame] = grid('a raven').frames;
   for (let pose = 0; pose < 4; pose += 1) {
     const rays = (text: string): number =>
@@ -203,7 +203,7 @@ test('the aspect ratio shapes the picture; Upscale (2x) doubles its sides, Upsca
   expect(await size(grid('a fox --ar 2:3'))).toBe('196x294');
 });
 
-test('a zoom shows grass and flowers in their own form and down to its edge, however wide it is', () => {
+test('any zoom shows grass and flowers undistorted and down to the edge', () => {
   const parent = upscaleDrawing(grid('a fox in a meadow --seed 7'), 0);
   let drawing = parent;
   for (const zoom of [1, 2, 4, 8]) {
@@ -233,7 +233,7 @@ test('Upscale (Creative) changes details, Upscale (Subtle) none', () => {
   expect(enlargeDrawing(parent, true).frames).not.toEqual(parent.frames);
 });
 
-test('every subject, setting and mood that is known can be drawn, and so can what is not', async () => {
+test('every known subject, setting and mood can be drawn, and unknown words too', async () => {
   const subjects = [
     'fox',
     'wolf',

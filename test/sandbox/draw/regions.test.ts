@@ -32,7 +32,7 @@ async function roomIn(svg: string, width = 100, height = 100): Promise<readonly 
 const box = (x: number, y: number, width: number, height: number): string =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}"/>`;
 
-describe('the parts of a mask that have room for a subject', () => {
+describe('the rooms for subjects in a mask', () => {
   test.each([
     ['nothing', '', []],
     ['one', box(10, 20, 30, 40), ['10 20 30 40']],

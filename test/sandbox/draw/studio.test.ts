@@ -3,7 +3,7 @@ import { imagineDrawing } from '../../../src/sandbox/draw/lineage.ts';
 import { Studio } from '../../../src/sandbox/draw/studio.ts';
 import { parsePrompt } from '../../../src/sandbox/prompt/flags.ts';
 
-it('draws no more once it is closed: those that wait for their turn are not waited for', async () => {
+it('rejects the waiting pictures when it is closed, and waits for those in progress', async () => {
   const studio = new Studio({ pixels: 64, drawers: 1, imageCache: 1_000_000 }, () => {
     throw new Error('No picture has another one in it.');
   });

@@ -92,7 +92,7 @@ test.each([
   ['hidden-timeout', 400],
   ['reset-after', undefined],
   ['truncate', undefined],
-])('%s leaves a task behind that the client does not hear of', async (effect, status) => {
+])('%s makes a task without telling the client', async (effect, status) => {
   const { sandbox } = await withFaults(`submit:${effect}:first 1`);
   const response = await client.imagine('a fox').catch(() => undefined);
   expect(response?.status).toBe(status);
@@ -100,13 +100,13 @@ test.each([
   expect(sandbox.counters().tasks.made).toBe(1);
 });
 
-test('reset-before leaves nothing behind', async () => {
+test('reset-before makes no task', async () => {
   const { sandbox } = await withFaults('submit:reset-before:first 1');
   await expect(client.imagine('a fox')).rejects.toThrow(/fetch failed/);
   expect(sandbox.counters()).toMatchObject({ tasks: { made: 0 }, requests: { imagine: { 0: 1 } } });
 });
 
-test('faults that make a page, a redirect, a code, a stuck or a failed task', async () => {
+test('faults answer with a page, a redirect or a code, or make a stuck or failed task', async () => {
   const { clock } = await withFaults(
     'fetch:html:at 1',
     'fetch:redirect:at 2',
@@ -130,7 +130,7 @@ test('faults that make a page, a redirect, a code, a stuck or a failed task', as
   expect((await fetch(imageUrl)).status).toBe(200);
 });
 
-test('latency and dripping delay a response but change nothing in it', async () => {
+test('latency and drip delay a response without changing it', async () => {
   await withFaults('imagine:latency=5ms', 'imagine:drip=10ms');
   expect((await client.imagine('a fox')).body.code).toBe(1);
 });

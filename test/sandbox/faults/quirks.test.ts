@@ -38,7 +38,7 @@ test('a task is cancelled: by its prompt, by a fault, by a request', async () =>
   expect((await client.task(kept)).status).toBe('SUCCESS');
 });
 
-test('a late task is finished in the end', async () => {
+test('a late task finishes in the end', async () => {
   client = await struck({ lateBy: 7_200_000 });
   const id = await client.finished('a fox [late]');
   expect((await client.task(id)).status).toBe('IN_PROGRESS');
@@ -80,7 +80,7 @@ test.each([
 test.each([
   ['hidden-timeout', 1],
   ['hidden-timeout-before', 0],
-])('%s says 400 with code 5, and the task exists or not', async (fault, made) => {
+])('%s answers 400 with code 5, and the task exists or not', async (fault, made) => {
   client = await struck({}, `submit:${fault}:first 1`);
   const response = await client.imagine('a fox');
   expect(response).toMatchObject({ status: 400, body: { description: 'do_request_failed ', code: 5 } });
@@ -91,7 +91,7 @@ test.each([
   ['not-noted', 400, 'insert_midjourney_task_failed ', 1],
   ['no-channel-400', 400, '当前分组 default 下对于模型 mj_imagine 无可用渠道 ', 0],
   ['queue-limit', 200, '队列数已达上限', 0],
-])('refuse=%s says %i %s, and the task exists or not', async (name, status, description, made) => {
+])('refuse=%s answers %i %s, and the task exists or not', async (name, status, description, made) => {
   client = await struck({}, `submit:refuse=${name}:first 1`);
   expect(await client.imagine('a fox')).toMatchObject({ status, body: { description } });
   expect(client.sandbox.counters().tasks.made).toBe(made);
@@ -107,7 +107,7 @@ test.each(['imagine', 'generate'])(
   },
 );
 
-test('a full queue says 9 where it is set so', async () => {
+test('a full queue answers 9 with queueFullCode 9', async () => {
   client = await struck({ queueFullCode: 9, concurrency: 1, queue: 0 });
   expect((await client.imagine('a fox')).body.code).toBe(1);
   expect((await client.imagine('an owl')).body).toMatchObject({ code: 9, result: null });
@@ -139,7 +139,7 @@ test('an unknown task gets an empty response', async () => {
   expect([response.status, response.body]).toEqual([200, '']);
 });
 
-test('an unknown status stands only where a task is not finished', async () => {
+test('an unknown status is shown only for an unfinished task', async () => {
   client = await struck({}, 'fetch:status=PAUSED');
   const { body } = await client.imagine('a fox');
   expect((await client.task(body.result)).status).toBe('PAUSED');
@@ -159,7 +159,7 @@ test.each([
   expect((await client.task(body.result)).status).toBe('SUCCESS');
 });
 
-test('tasks are listed by id, with their tags; what is unknown is not among them', async () => {
+test('tasks are listed by id, with their tags and without unknown ids', async () => {
   client = await struck();
   const ids: string[] = [];
   for (const state of ['one', 'two']) ids.push((await client.imagine('a fox', '', { state })).body.result);
@@ -200,7 +200,7 @@ test.each([
   expect(all.filter((row: { id: string }) => row.id === body.result)).toHaveLength(rows);
 });
 
-test('listing can be missing', async () => {
+test('a gateway may lack lists', async () => {
   client = await struck({ quirks: new Set(['no-listing']) });
   expect((await client.send('POST', '/img/task/list-by-condition', { ids: [] })).status).toBe(404);
   expect((await client.send('GET', '/img/task/list')).status).toBe(404);
@@ -261,7 +261,7 @@ test('every fifth task of a burst gets the id of the one before, and takes its p
   expect(new Set(ids).size).toBe(10);
 });
 
-test('a proxy that is started anew knows the tasks alone that it makes from then on', async () => {
+test('a restarted proxy knows only its later tasks', async () => {
   client = await struck({}, 'submit:forget:at 3');
   const before = [await client.finished('a fox'), await client.finished('an owl')];
   const after = await client.finished('a cat');
@@ -270,7 +270,7 @@ test('a proxy that is started anew knows the tasks alone that it makes from then
   expect((await client.task(after)).status).toBe('SUCCESS');
 });
 
-test('a task of four images shows each by itself', async () => {
+test('a task of four images shows four separate images', async () => {
   client = await struck({ quirks: new Set(['no-grids']) });
   const grid = await client.task(await client.finished('a fox'));
   expect(grid).toMatchObject({ status: 'SUCCESS', imageUrl: null });

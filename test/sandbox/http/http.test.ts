@@ -22,7 +22,7 @@ function statusFor(url: string, path: string, host: string): Promise<number> {
   });
 }
 
-test('a request for another host name is refused, whatever it asks for: a page could have its name lead here', async () => {
+test('every request for another host name is refused, because a web page could lead its name here', async () => {
   client = await start();
   const { url } = client.sandbox;
   const { port } = new URL(url);
@@ -48,7 +48,7 @@ test.each([
   ['no scheme', { authorization: 'sandbox-key' }],
   ['two spaces', { authorization: 'Bearer  sandbox-key' }],
   ['a prefix of the key', { authorization: 'Bearer sandbox-ke' }],
-])('a key that is not exactly right is refused: %s', async (_name, headers) => {
+])('a wrong key is refused: %s', async (_name, headers) => {
   client = await start();
   for (const [method, path] of [
     ['POST', '/img/submit/imagine'],
@@ -76,7 +76,7 @@ test.each([
   ['POST', '/v1/img/submit/imagine'],
   ['POST', '/chat/completions'],
   ['GET', '/img/task//fetch'],
-])('%s %s is a path error: it leads to a web page on another host', async (method, path) => {
+])('%s %s is redirected to a web page on another host', async (method, path) => {
   client = await start();
   const response = await client.send(method, path, method === 'POST' ? {} : undefined);
   expect(response.status).toBe(301);
@@ -101,7 +101,7 @@ test.each([
   ['{"prompt":"a fox","botType":"IMG_JOURNEY","accountFilter":[]}', /^accountFilter: /],
   ['{"prompt":"a fox","botType":"IMG_JOURNEY","accountFilter":{"modes":[1]}}', /^accountFilter\.modes: /],
   ['{"prompt":"a fox","botType":"IMG_JOURNEY","base64Array":"x"}', /^base64Array: /],
-])('a body that is not right is a 400: %s', async (body, message) => {
+])('an invalid body is answered with 400: %s', async (body, message) => {
   client = await start();
   const response = await client.send('POST', '/img/submit/imagine', body);
   expect(response.status).toBe(400);
@@ -109,14 +109,14 @@ test.each([
   expect(client.sandbox.counters().tasks.made).toBe(0);
 });
 
-test('a body beyond the limit is a 413', async () => {
+test('a body beyond the limit is answered with 413', async () => {
   client = await start({ settings: { bodyLimit: 1000 } });
   const response = await client.imagine('x'.repeat(2000));
   expect(response.status).toBe(413);
   expect((await client.imagine('a fox')).status).toBe(200);
 });
 
-test('submissions beyond the rate are a 429 with Retry-After', async () => {
+test('submissions beyond the rate are answered with 429 and Retry-After', async () => {
   client = await start({ settings: { submitsPerMinute: 12 } });
   const statuses = [];
   for (let index = 0; index < 4; index += 1) statuses.push((await client.imagine(`fox ${index}`)).status);
@@ -126,7 +126,7 @@ test('submissions beyond the rate are a 429 with Retry-After', async () => {
   expect((await client.imagine('fox')).status).toBe(200);
 });
 
-test('requests are counted by route and status, and tasks by what asked for them', async () => {
+test('requests are counted by route and status, tasks by action', async () => {
   client = await start();
   await client.imagine('a fox');
   await client.imagine('a fox');
@@ -159,7 +159,7 @@ test('the request log is bounded', async () => {
   expect(client.sandbox.requests().map(({ number }) => number)).toEqual([6, 7, 8]);
 });
 
-test('hostile bytes and bodies leave the sandbox as it was', async () => {
+test('hostile bytes and bodies do not change the sandbox', async () => {
   client = await start();
   const { port } = new URL(client.sandbox.url);
   const raw = (bytes: Uint8Array): Promise<void> =>
@@ -225,7 +225,7 @@ test('hostile bytes and bodies leave the sandbox as it was', async () => {
   expect((await client.imagine('a fox')).body.code).toBe(1);
 });
 
-test('a sandbox refuses settings and keys that cannot be', async () => {
+test('a sandbox refuses impossible settings and keys', async () => {
   client = await start();
   await expect(startSandbox({ apiKey: '' })).rejects.toThrow(RangeError);
   await expect(startSandbox({ apiKey: 'k', settings: { spread: 2 } })).rejects.toThrow(/spread/);
@@ -233,7 +233,7 @@ test('a sandbox refuses settings and keys that cannot be', async () => {
   await expect(startSandbox({ apiKey: 'k', port: Number(port) })).rejects.toThrow(/EADDRINUSE/);
 });
 
-test('many responses that are on their way at once are no leak to warn of', async () => {
+test('many responses in flight cause no warning about a leak', async () => {
   client = await start({ settings: { textLatency: 20, pace: 1 } });
   const warnings: Error[] = [];
   const onWarning = (warning: Error): void => {

@@ -67,7 +67,7 @@ describe('the key of a sandbox', () => {
 });
 
 describe('a proxy without buttons', () => {
-  it('shows none, and has change in place of action', async () => {
+  it('shows no buttons, and offers change instead of action', async () => {
     client = await start({ settings: { pace: 0, quirks: new Set(['no-buttons']) } });
     const { result } = (await client.imagine('a fox')).body;
     const { body } = await client.send('GET', `/img/task/${result}/fetch`);

@@ -30,11 +30,11 @@ test.each([
   '--s 1001',
   '--chaos -1',
   '--w',
-])('%s is a problem', (flag) => {
+])('%s is an error', (flag) => {
   expect(parsePrompt(`a fox ${flag}`).error).toMatch(/^\[Invalid parameter\] Invalid value/);
 });
 
-test('any text is read without failing, and no flag stays in the words', () => {
+test('any text is read without an exception, and no flag stays in the words', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('--', ' ', 'ar', 'v', '1:1', '—', 'fox', '\n', '9')), (parts) => {
       const { text, flags } = parsePrompt(parts.join(''));

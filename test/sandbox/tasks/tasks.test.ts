@@ -5,7 +5,7 @@ import { type Client, start } from '../client.ts';
 let client: Client;
 afterEach(() => client.sandbox.close());
 
-test('a task goes through its states as the clock moves, and through nothing else', async () => {
+test('only the clock moves a task through its states', async () => {
   client = await start({ settings: { spread: 0 } });
   const { status, body } = await client.imagine('a fox', '/img-fast');
   expect(status).toBe(200);
@@ -104,7 +104,7 @@ test('tasks queue for the working places, then the queue is full', async () => {
   expect(client.sandbox.counters().tasks.made).toBe(5);
 });
 
-test('marked prompts are refused, moderated, broken once, or stuck', async () => {
+test('marked prompts are refused or moderated, fail once, or get stuck', async () => {
   client = await start();
   const banned = await client.imagine('a fox [banned]');
   expect(banned.body).toMatchObject({ code: 24, result: null, properties: { bannedWord: '[banned]' } });
@@ -153,7 +153,7 @@ test('in memory the oldest finished tasks are forgotten beyond the limit', async
   });
 });
 
-test('links carry previews while a task works, and expire', async () => {
+test('links show previews while a task works, and expire', async () => {
   client = await start({ settings: { linkLife: 1000, spread: 0 } });
   const { body } = await client.imagine('a fox', '/img-fast');
   client.clock.time += 800;
@@ -172,7 +172,7 @@ test('links carry previews while a task works, and expire', async () => {
   ).toBe('PNG');
 });
 
-test('links carry the name by which the client called', async () => {
+test('links have the host name that the client used', async () => {
   client = await start();
   const id = await client.finished('a fox');
   const url = client.sandbox.url.replace('127.0.0.1', 'localhost');

@@ -5,7 +5,7 @@ import { prompt, useTexts } from './answers-rig.ts';
 const texts = useTexts();
 const { generate } = texts;
 
-describe('a request that is not right', () => {
+describe('an invalid request', () => {
   const part = (more: object): object => ({ contents: [{ parts: [more] }] });
   const config = (generationConfig: object): object => prompt('x', { generationConfig });
 

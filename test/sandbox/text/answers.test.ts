@@ -12,7 +12,7 @@ const textOf = ({ candidates = [] }: Wire): string =>
 describe('a reply', () => {
   const bare = ({ createTime: _at, responseId: _id, ...rest }: Wire): Wire => rest;
 
-  it('depends on the request alone, ids and times apart', async () => {
+  it('depends only on the request, except for ids and times', async () => {
     const body = prompt('Draw a fox', { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } });
     const [one, two] = [await generate(body, 'text-image'), await generate(body, 'text-image')];
     expect(JSON.stringify(bare(one.body))).toBe(JSON.stringify(bare(two.body)));
@@ -26,7 +26,7 @@ describe('a reply', () => {
     expect(bare(camel.body)).toEqual(bare(other.body));
   });
 
-  it('changes its wording with seed and temperature, and has n of them', async () => {
+  it('changes its wording with seed and temperature, and has n candidates', async () => {
     const texts = new Set<string>();
     for (const generationConfig of [{ seed: 1 }, { seed: 2 }, { seed: 3 }, { temperature: 2 }]) {
       texts.add(textOf((await generate(prompt('Describe a fox', { generationConfig }))).body));
@@ -44,11 +44,11 @@ describe('a reply', () => {
     ['Write two paragraphs on foxes.', /^[^\n]+\n\n[^\n]+$/],
     ['Which of the frames 5 to 6 is sharpest?', /^Frame [56] is the best choice/],
     ['Is a fox an animal?', /^(Yes|No), fox/],
-  ])('is of the length that is asked for: %s', async (text, pattern) => {
+  ])('has the requested length: %s', async (text, pattern) => {
     expect(textOf((await generate(prompt(text))).body)).toMatch(pattern);
   });
 
-  it('decides the same in all that it says', async () => {
+  it('makes the same decision everywhere', async () => {
     const responseSchema = {
       type: 'object',
       properties: { best: { type: 'integer' }, caption: { type: 'string' } },
@@ -64,7 +64,7 @@ describe('a reply', () => {
     }
   });
 
-  it('agrees with what the conversation has decided', async () => {
+  it('agrees with earlier decisions of the conversation', async () => {
     const responseSchema = { type: 'object', properties: { best: { type: 'integer' } }, required: ['best'] };
     const ask = (text: string): Wire => ({ role: 'user', parts: [{ text }] });
     for (let seed = 0; seed < 12; seed += 1) {
@@ -82,7 +82,7 @@ describe('a reply', () => {
     }
   });
 
-  it('stops at a stop sequence, at its length, and where thinking used that up', async () => {
+  it('stops at a stop sequence, at its length, and when thinking has used up the length', async () => {
     const text = textOf(
       (await generate(prompt('Describe a fox in 90 words', { generationConfig: { stopSequences: ['. '] } })))
         .body,
@@ -127,7 +127,7 @@ describe('a reply', () => {
     expect(body.at(-1).candidates[0].finishReason).toBe('STOP');
   });
 
-  it('runs code, and is grounded in places', async () => {
+  it('runs code, and has sources on maps', async () => {
     const code = await generate(prompt('Add 2 and 40', { tools: [{ code_execution: {} }] }));
     expect(code.body['candidates'][0].content.parts).toMatchObject([
       { executableCode: { language: 'PYTHON' } },
@@ -232,7 +232,7 @@ describe('marks', () => {
     expect(chat.body.choices[0].message).toMatchObject({ content: null, refusal: expect.any(String) });
   });
 
-  it('[cut] and [stream-error] spoil a stream once', async () => {
+  it('[cut] and [stream-error] break a stream once', async () => {
     const cut = await stream(prompt('Describe a fox [cut]'));
     expect(cut.length).toBeGreaterThan(0);
     expect(cut.some(({ candidates }) => candidates[0].finishReason !== undefined)).toBe(false);

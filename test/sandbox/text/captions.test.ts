@@ -33,7 +33,7 @@ const instructions = [
 ];
 
 describe('a caption', () => {
-  it('is of what the picture shows, and of no word that says how to write', async () => {
+  it('describes the picture, and not the words about the form', async () => {
     const picture = await pictureOf('fox at the edge of a winter forest, ink drawing [broken] --v 6.1');
     for (const prompt of instructions) {
       for (let seed = 0; seed < 4; seed += 1) {
@@ -53,7 +53,7 @@ describe('a caption', () => {
     expect(caption).toContain(' of Two boats');
   });
 
-  it('of a picture from elsewhere has no subject but one that the prompt names', async () => {
+  it('of any other picture has only a subject that the prompt names', async () => {
     const elsewhere = makePng(3);
     for (let seed = 0; seed < 4; seed += 1) {
       expect(
@@ -69,6 +69,6 @@ it.each([
   ['Translate "a red boat" into Spanish', ['red', 'boat']],
   ['Describe the fox in the snow. Format: JSON. Limit: 20 words', ['fox', 'snow']],
   ['Which of the frames, row by row, shows the best heron?', ['heron']],
-])('the subject of %j are the words %j', (prompt, words) => {
+])('the subject of %j has the words %j', (prompt, words) => {
   expect(subjectOf(prompt)).toEqual(words);
 });

@@ -80,7 +80,7 @@ it.each<[Quirk, string, object, string?]>([
   expect(await readFile(`${folder.path}/runs/odd/run.log`, 'utf8')).toContain(logged ?? '');
 });
 
-it('a rehearsal of an enum of words answers with one of them', async () => {
+it('a rehearsal answers an enum with one of its words', async () => {
   await using folder = await temporaryFolder();
   const config = '{ responseMimeType: text/x.enum, responseSchema: { type: STRING, enum: [a] } }';
   await write(folder.path, { 'odd.yaml': `name: odd\n${native(`generationConfig: ${config}`)}\n` });

@@ -74,7 +74,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
     expect(reply.usage?.completion_tokens_details?.reasoning_tokens).toBeGreaterThan(0);
   });
 
-  it('goes the round of a tool call, whole and streamed', async () => {
+  it('makes a round of a tool call, whole and streamed', async () => {
     const tools = [
       {
         type: 'function' as const,
@@ -107,7 +107,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
     expect(second.choices[0]?.message.content).toContain('nightingale');
   });
 
-  it('goes the round of a function call in the older words, whole and streamed', async () => {
+  it('makes a round of a function call in the older protocol, whole and streamed', async () => {
     const functions = [
       {
         name: 'find_bird',
@@ -152,7 +152,7 @@ describe.each(Object.entries(majors))('openai %s', (_, Major) => {
     });
   });
 
-  it('refuses what the older words do not allow', async () => {
+  it('refuses requests that the older protocol does not allow', async () => {
     const ask = { model: 'chat-large', messages: user('Find the bird.') };
     const functions = [{ name: 'find_bird', parameters: { type: 'object' } }];
     const tools = [{ type: 'function' as const, function: { name: 'find_bird' } }];

@@ -26,11 +26,11 @@ it.each([
   ['a group that may be anything', '^(a|aa)+!$'],
   ['a look-ahead over repeats', '^(?=(a+)+b)a{40}$'],
   ['many open repeats', '^a*a*a*a*a*a*a*a*a*a*b$'],
-])('a pattern with %s is decided without trying every way', (_what, pattern) => {
+])('a pattern with %s is tested without exponential work', (_what, pattern) => {
   expect(textFor({ type: 'string', pattern, minLength: 100 })).toMatch(/^[^]{1,}$/);
 });
 
-it('repeats of repeats make no text beyond a bound', () => {
+it('nested repeats make a bounded text', () => {
   expect(textFor({ type: 'string', pattern: '^(((a{2000}){2000}){2000})$' }).length).toBeLessThanOrEqual(
     200_000,
   );
@@ -152,7 +152,7 @@ const { schema: anySchema } = fc.letrec<{ schema: object }>((tie) => {
   };
 });
 
-describe('JSON that is made for a schema', () => {
+describe('the JSON for a schema', () => {
   it('satisfies any JSON Schema, the same each time', () => {
     fc.assert(
       fc.property(anySchema, fc.string(), (schema, text) => {
@@ -273,7 +273,7 @@ describe('JSON that is made for a schema', () => {
     }
   });
 
-  it('ends for a schema that nothing satisfies, or that is none', () => {
+  it('is made for an unsatisfiable or invalid schema too', () => {
     const endless = {
       $defs: { a: { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, required: ['a'] } },
       $ref: '#/$defs/a',
@@ -292,7 +292,7 @@ describe('JSON that is made for a schema', () => {
     }
   });
 
-  it('is made once where the schema asks for more values than are ever made', () => {
+  it('is made in one attempt if the schema asks for too many values', () => {
     let schema: object = { type: 'string' };
     for (let depth = 0; depth < 5; depth += 1) schema = { type: 'array', minItems: 40, items: schema };
     const made = vi.spyOn(Maker.prototype, 'make');

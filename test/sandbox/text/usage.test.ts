@@ -85,7 +85,7 @@ describe('usage', () => {
     );
   });
 
-  it('is counted by kind and model, so that a run can be held against it', async () => {
+  it('is counted by kind and model, to compare it with a run', async () => {
     const own = await start({
       settings: { pace: 0, faults: [fault('generate:504-after:at 3'), fault('chat:truncate:first 1')] },
     });
@@ -131,7 +131,7 @@ describe('usage', () => {
     }
   });
 
-  it('of a cut stream is the usage that was sent before the cut', async () => {
+  it('of a cut stream has only the counts before the cut', async () => {
     const own = await start({ settings: { pace: 0, faults: [fault('text:truncate:first 1')] } });
     try {
       const body = prompt('Describe a heron in 300 words');

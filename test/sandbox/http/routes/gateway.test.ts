@@ -6,7 +6,7 @@ import { struck } from '../../struck.ts';
 let client: Client;
 afterEach(() => client.sandbox.close());
 
-describe('the parent of a click is not ready, and is the next time', () => {
+describe('a click whose parent is not ready is refused once', () => {
   const refusals = [
     ['', 400, { description: 'task_status_not_success ', type: 'upstream_error', code: 4 }],
     ['=status', 200, { code: 4, description: '关联任务状态错误', result: null, properties: {} }],
@@ -23,7 +23,7 @@ describe('the parent of a click is not ready, and is the next time', () => {
   });
 });
 
-test('a saturated channel is code 30 and 429', async () => {
+test('a saturated channel is answered with code 30 and 429', async () => {
   client = await struck({}, 'submit:code=30:at 1');
   const response = await client.imagine('a fox');
   expect([response.status, response.body]).toEqual([
@@ -37,8 +37,8 @@ test('a saturated channel is code 30 and 429', async () => {
   expect((await client.imagine('a fox')).body.code).toBe(1);
 });
 
-describe('codes are rewritten on the way', () => {
-  test('22 is 1', async () => {
+describe('a gateway that rewrites codes', () => {
+  test('sends 1 instead of 22', async () => {
     client = await struck({ quirks: new Set(['rewrite-codes']), concurrency: 1 });
     // One works and one waits.
     for (const prompt of ['a fox', 'a cat']) await client.imagine(prompt);
@@ -48,7 +48,7 @@ describe('codes are rewritten on the way', () => {
     });
   });
 
-  test('21 is 1, but for Vary (Region) and Custom Zoom', async () => {
+  test('sends 1 instead of 21, except for Vary (Region) and Custom Zoom', async () => {
     client = await struck({ quirks: new Set(['rewrite-codes']) });
     const id = await client.press(await client.finished('a fox'), 'U1');
     const codes: Record<string, number> = {};
@@ -75,7 +75,7 @@ describe('codes are rewritten on the way', () => {
   });
 });
 
-describe('a stock gateway knows the ordinary buttons alone', () => {
+describe('a stock gateway knows only the ordinary buttons', () => {
   const flat = (customId: string): object => ({
     description: `unknown_action:${customId} `,
     type: 'upstream_error',
@@ -131,7 +131,7 @@ describe('a stock gateway knows the ordinary buttons alone', () => {
   });
 });
 
-test('remix may be dropped on the way: no modal, and the prompt of before', async () => {
+test('a gateway that drops remix opens no modal and uses the earlier prompt', async () => {
   client = await struck({ quirks: new Set(['ignore-remix']) });
   const id = await client.press(await client.finished('a fox'), 'U1');
   const { body } = await client.click(id, 'Vary (Strong)', { enableRemix: true });
@@ -141,7 +141,7 @@ test('remix may be dropped on the way: no modal, and the prompt of before', asyn
   expect((await client.click(id, 'Vary (Region)', { enableRemix: true })).body.code).toBe(21);
 });
 
-test('remix that is dropped on the way is not refused', async () => {
+test('a gateway that drops remix does not refuse it', async () => {
   client = await struck({ quirks: new Set(['ignore-remix', 'no-remix']) });
   const id = await client.finished('a fox');
   expect((await client.click(id, 'V1', { enableRemix: true })).body.code).toBe(1);

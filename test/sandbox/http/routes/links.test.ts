@@ -7,7 +7,7 @@ import { struck } from '../../struck.ts';
 let client: Client;
 afterEach(() => client.sandbox.close());
 
-describe('links stand', () => {
+describe('links of a task stand', () => {
   const link = expect.stringMatching(/^http/);
   test.each([
     ['videos', link, undefined, link, { url: link }],
@@ -34,7 +34,7 @@ describe('links stand', () => {
     for (const one of film.videoUrls) expect((await fetch(one.url ?? one)).status).toBe(200);
   });
 
-  test('nowhere, where they are missing', async () => {
+  test('in no field with the fault missing', async () => {
     client = await struck({ linkLists: 'texts' }, 'fetch:link=missing');
     expect(await client.task(await client.finished('a fox'))).toMatchObject({
       imageUrl: null,
@@ -44,7 +44,7 @@ describe('links stand', () => {
 });
 
 describe('links', () => {
-  test('that are expired, foreign or missing, and right the next time', async () => {
+  test('are expired, foreign or missing once, then right', async () => {
     client = await struck(
       {},
       'fetch:link=expired:at 1',
@@ -65,7 +65,7 @@ describe('links', () => {
     expect((await fetch(fine.imageUrl)).status).toBe(200);
   });
 
-  test('that response JSON', async () => {
+  test('answer with JSON', async () => {
     client = await struck(
       {},
       ...[200, 403, 404, 410].map((status, index) => `image:json=${status}:at ${index + 1}`),
@@ -78,7 +78,7 @@ describe('links', () => {
     expect((await fetch(imageUrl)).headers.get('content-type')).toBe('image/png');
   });
 
-  test('of a video expire as those of a picture do', async () => {
+  test('of a video expire like those of a picture', async () => {
     client = await struck({ linkLife: 1000 });
     const image = dataUri(await plain('#446688'));
     const { body } = await client.submit('video', { image, motion: 'low', batchSize: 1 });
@@ -92,7 +92,7 @@ describe('links', () => {
   });
 });
 
-test('an own link is read where the path of the service has several segments', async () => {
+test('a link of the sandbox is read under a path of several segments', async () => {
   client = await start({
     names: { ...neutralNames, path: 'v9/art', fastPrefix: 'v9', turboPrefix: 'v9/rush' },
   });

@@ -61,7 +61,7 @@ describe('blend', () => {
     expect(width / height).toBeCloseTo(aspect, 1);
   });
 
-  test('continues like a grid: varied, rolled again, zoomed out of, animated', async () => {
+  test('continues like a grid: varied, rerolled, zoomed out, animated', async () => {
     client = await start();
     const id = await done('blend', {
       base64Array: [dataUri(await own('a fox')), dataUri(await plain('#20c0c0'))],
@@ -94,8 +94,8 @@ describe('blend', () => {
   });
 });
 
-describe('a description', () => {
-  test('names what the sandbox has drawn, in four prompts', async () => {
+describe('a describe', () => {
+  test('names the words of a picture of the sandbox, in four prompts', async () => {
     client = await start();
     const id = await done('describe', { base64: dataUri(await own('a lynx, ink “fine” 山 --ar 3:2')) });
     const task = await client.task(id);
@@ -114,7 +114,7 @@ describe('a description', () => {
     expect((await client.bytes(task.imageUrl)).length).toBeGreaterThan(100);
   });
 
-  test('describes colours of an image that it has not drawn; reads a link of its own, draws any other from its words', async () => {
+  test('names the colours of any other image, reads links of the sandbox, and draws other links from their words', async () => {
     client = await start();
     const describedBy = async (body: object): Promise<string> =>
       (await client.task(await done('describe', body))).properties.finalPrompt;
@@ -129,7 +129,7 @@ describe('a description', () => {
     expect(gone.body.description).toContain('[Invalid link]');
   });
 
-  test('its buttons imagine one prompt after a window, all at once, or describe again', async () => {
+  test('has buttons that imagine one prompt after a modal or all at once, or describe again', async () => {
     client = await start();
     const id = await done('describe', { base64: dataUri(await own('a fox')) });
     const { properties } = await client.task(id);

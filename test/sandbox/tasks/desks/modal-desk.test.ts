@@ -55,7 +55,7 @@ describe('Vary (Region) follows its mask', () => {
     expect(seen.size).toBe(4);
   });
 
-  test('what was painted stays where it was through later variations and zooms', async () => {
+  test('a painted region stays in place through later variations and zooms', async () => {
     client = await start();
     const parent = await upscaled('a lake at night');
     const taskId = await opened(parent, 'Vary (Region)');
@@ -115,7 +115,7 @@ describe('a modal is refused', () => {
     expect(client.sandbox.counters().modals).toEqual({ answered: 0, repeated: 0 });
   });
 
-  test('for a task that waits for none, for an unknown one, and for one that was confirmed', async () => {
+  test('for a task without a modal, for an unknown task, and for an answered one', async () => {
     client = await start();
     const parent = await upscaled();
     expect((await client.submit('modal', { taskId: parent, prompt: 'x' })).body).toMatchObject({ code: 4 });
@@ -145,7 +145,7 @@ test.each(['', ' --zoom 3', ' --zoom 0.5', ' --zoom', ' --zoom 1.5x'])(
   },
 );
 
-test('Custom Zoom shows more by its factor, in another shape if it is asked to', async () => {
+test('Custom Zoom shows more by its factor, also in another shape', async () => {
   client = await start({ settings: { pixels: 128 } });
   const parent = await upscaled();
   const shapes: number[] = [];
@@ -184,7 +184,7 @@ test.each(['Vary (Strong)', '🔄', '⬅️', 'Animate (Low motion)'])(
   },
 );
 
-test('an account without remix refuses it where it decides, and nowhere else', async () => {
+test('an account without remix refuses it only for buttons that need it', async () => {
   client = await start({ settings: { quirks: new Set(['no-remix']) } });
   const parent = await upscaled();
   expect((await client.click(parent, 'Vary (Strong)', { enableRemix: true })).body).toMatchObject({
@@ -194,8 +194,8 @@ test('an account without remix refuses it where it decides, and nowhere else', a
   await opened(parent, 'Vary (Region)', { enableRemix: true });
 });
 
-describe('how gateways respond to modals', () => {
-  test('with the same id', async () => {
+describe('an answered modal', () => {
+  test('continues under the same id', async () => {
     client = await start({ settings: { modalTask: 'same' } });
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     const made = client.sandbox.counters().tasks.made;
@@ -207,7 +207,7 @@ describe('how gateways respond to modals', () => {
     expect(client.sandbox.counters().tasks.made).toBe(made);
   });
 
-  test.each(['new', 'same'] as const)('with MODAL until the work is done, id %s', async (modalTask) => {
+  test.each(['new', 'same'] as const)('shows MODAL until the work is done, id %s', async (modalTask) => {
     client = await start({ settings: { quirks: new Set(['modal-linger']), modalTask, spread: 0 } });
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     const { body } = await client.submit('modal', { taskId, prompt: 'a fox --zoom 2' });
@@ -219,7 +219,7 @@ describe('how gateways respond to modals', () => {
     expect((await client.task(taskId)).status).toBe('SUCCESS');
   });
 
-  test('a task whose response was lost shows that its modal was taken', async () => {
+  test('shows its answer to a client that lost the response', async () => {
     client = await start();
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     await client.submit('modal', { taskId, prompt: 'a fox --zoom 2' });
@@ -229,7 +229,7 @@ describe('how gateways respond to modals', () => {
     expect((await client.action(taskId, task.buttons[0].customId)).body.code).toBe(1);
   });
 
-  test('too late, it fails', async () => {
+  test('fails if it is answered too late', async () => {
     client = await start({ settings: { modalLife: 3_600_000 } });
     const taskId = await opened(await upscaled(), 'Custom Zoom');
     client.clock.time += 3_600_001;
@@ -238,7 +238,7 @@ describe('how gateways respond to modals', () => {
     expect(await client.task(body.result)).toMatchObject({ status: 'FAILURE', failReason: '任务提交超时' });
   });
 
-  test('without a prompt where there is none to take', async () => {
+  test('is refused without a prompt if there is no earlier one', async () => {
     client = await start();
     const image = dataUri(await plain('#884422'));
     const blend = (await client.submit('blend', { base64Array: [image, image] })).body.result;
