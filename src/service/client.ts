@@ -1,9 +1,15 @@
 import type { RequestFacts } from './failures/request-context.ts';
-import { amount, largestPart } from './http/body/read.ts';
+import { largestPart } from './http/body/read.ts';
 import { receiveWhole } from './http/exchange.ts';
-import { writeJson } from './http/json.ts';
 import type { Reply } from './http/reply.ts';
-import { HttpClient, type ServiceOptions, type ServiceRequest } from './http-client.ts';
+import {
+  bodyWithin,
+  HttpClient,
+  refusedHere,
+  type ServiceOptions,
+  type ServiceRequest,
+  tooLarge,
+} from './http-client.ts';
 import {
   changeButtons,
   changeOf,
@@ -17,10 +23,10 @@ import { readSubmit } from './image/submit.ts';
 import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
 import { readTaskList } from './image/task-list.ts';
-import type { EntryFields, ImageService, Submission, SubmitResult, Task } from './image-service.ts';
+import type { ImageService, Submission, SubmitResult, Task } from './image-service.ts';
 import { entries } from './kinds.ts';
 import type { OnLeave, ServiceResult } from './result.ts';
-import type { InlineImage, JsonObject } from './text-service.ts';
+import type { JsonObject } from './text-service.ts';
 
 export interface ImageServiceOptions extends ServiceOptions {
   /** Largest body of a request, in bytes. Default 32 MiB, which is what gateways of this family accept (gateway 9.1). */
@@ -45,9 +51,8 @@ type ImageHttpRequest = Pick<
  *
  * @throws only for a base address or key that `readBaseUrl` and `readApiKey` would reject
  */
-export function createImageService(options: ImageServiceOptions): ImageService {
-  return new HttpImageService(options);
-}
+export const createImageService = (options: ImageServiceOptions): ImageService =>
+  new HttpImageService(options);
 
 class HttpImageService implements ImageService {
   readonly #http: HttpClient;
@@ -62,15 +67,7 @@ class HttpImageService implements ImageService {
     this.#clicks = options.clicks ?? 'auto';
   }
 
-  action(
-    request: Submission & {
-      readonly taskId: string;
-      readonly customId: string;
-      readonly enableRemix?: boolean;
-    },
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<SubmitResult>> {
+  readonly action: ImageService['action'] = (request, signal, onLeave) => {
     const { taskId, customId, enableRemix } = request;
     const isChange = customId.startsWith(changePrefix) || (this.#clicks === 'change' && enableRemix !== true);
     const change = isChange ? changeOf(customId) : undefined;
@@ -78,32 +75,24 @@ class HttpImageService implements ImageService {
       return this.#submit('change', request, { taskId, ...change }, {}, signal, onLeave);
     const fields = { taskId, customId, ...(enableRemix !== undefined && { enableRemix }) };
     return this.#submit('action', request, fields, {}, signal, onLeave);
-  }
+  };
 
-  modal(
-    request: Submission & { readonly taskId: string; readonly prompt?: string; readonly mask?: InlineImage },
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<SubmitResult>> {
+  readonly modal: ImageService['modal'] = (request, signal, onLeave) => {
     const { taskId, prompt, mask } = request;
     const fields = { taskId, ...(prompt !== undefined && { prompt }) };
     return this.#submit('modal', request, fields, { ...(mask && { maskBase64: mask }) }, signal, onLeave);
-  }
+  };
 
-  begin(
-    request: Submission & EntryFields,
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<SubmitResult>> {
+  readonly begin: ImageService['begin'] = (request, signal, onLeave) => {
     const { path, body } = entries[request.kind];
     const { fields, images } = body({ botType: this.#http.names.botType, ...request.fields }, request);
     return this.#submit(path, request, fields, images, signal, onLeave);
-  }
+  };
 
-  async fetchTask(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<Task>> {
+  readonly fetchTask: ImageService['fetchTask'] = async (id, signal, onLeave) => {
     if (!isUsableTaskId(id)) {
       const message = `The task id "${this.#http.shared.clean(id)}" cannot be fetched: an id is one word of at most 256 characters.`;
-      return rejectedHere('service.bad-id', message);
+      return refusedHere('service.bad-id', message);
     }
     // The speed is a property of the submission: fetch has no prefix (gateway 1.5).
     const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/fetch`;
@@ -112,34 +101,22 @@ class HttpImageService implements ImageService {
       const read = readTask(id, reply, facts);
       return read.ok ? { ok: true, value: this.#clickable(read.value) } : read;
     });
-  }
+  };
 
-  async fetchTasks(
-    ids: readonly string[],
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<readonly Task[]>> {
+  readonly fetchTasks: ImageService['fetchTasks'] = async (ids, signal, onLeave) => {
     const usable = [...new Set(ids)].filter(isUsableTaskId);
     if (usable.length === 0) return { ok: true, value: [] };
     const path = `/${this.#http.names.path}/task/list-by-condition`;
     const body = JSON.stringify({ ids: usable });
     const request = { method: 'POST', path, endpoint: path, body, facts: reading('lists'), onLeave } as const;
     return this.#list(request, usable, signal);
-  }
+  };
 
-  listTasks(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>> {
+  readonly listTasks: NonNullable<ImageService['listTasks']> = (signal, onLeave) => {
     const path = `/${this.#http.names.path}/task/list`;
-    const maxBodyBytes = this.#maxListBytes;
-    const request = {
-      method: 'GET',
-      path,
-      endpoint: path,
-      facts: reading('lists'),
-      maxBodyBytes,
-      onLeave,
-    } as const;
-    return this.#list(request, undefined, signal);
-  }
+    const request = { method: 'GET', path, endpoint: path, facts: reading('lists'), onLeave } as const;
+    return this.#list({ ...request, maxBodyBytes: this.#maxListBytes }, undefined, signal);
+  };
 
   get tellsLeaving(): boolean {
     return this.#http.tellsLeaving;
@@ -182,11 +159,8 @@ class HttpImageService implements ImageService {
     const path = `${prefix === '' ? '' : `/${prefix}`}/${names.path}/submit/${what}`;
     const request: ImageRequest = { fields, images, extra, tag };
     const largest = (): string | undefined => largestPart(imageParts(request));
-    const body = this.#bodyOf(request);
-    if (body === undefined) {
-      const message = `The request is too large: the service takes at most ${amount(this.#maxRequestBytes)}, and ${largest()}. Shorten it, or send fewer or smaller images.`;
-      return rejectedHere('request.too-large', message);
-    }
+    const body = bodyWithin(this.#maxRequestBytes, imageBytes(request), () => imageBody(request));
+    if (body === undefined) return tooLarge(this.#maxRequestBytes, largest());
     const facts = { safe: false, on: 'submit', offer: what, largestPart: largest } as const;
     const posted = { method: 'POST', path, endpoint: path, body, facts, onLeave } as const;
     const result = await this.#request(posted, signal, readSubmit);
@@ -195,21 +169,14 @@ class HttpImageService implements ImageService {
     return { ...result, error: { ...result.error, message: `${result.error.message} ${hint}` } };
   }
 
-  /** Returns the body, or undefined when it is larger than the service accepts. */
-  #bodyOf(request: ImageRequest): string | undefined {
-    // Checked before joining: the text of many large images would exceed the longest possible string.
-    if (imageBytes(request) > this.#maxRequestBytes) return undefined;
-    const text = writeJson(imageBody(request));
-    return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
-  }
-
   #request<T>(
     request: ImageHttpRequest,
     signal: AbortSignal,
     read: (reply: Reply, facts: RequestFacts) => ServiceResult<T>,
   ): Promise<ServiceResult<T>> {
+    const { requestMs } = this.#http;
     return this.#http.request(
-      { ...request, place: 'image', timeoutMs: this.#http.requestMs },
+      { ...request, place: 'image', timeoutMs: requestMs },
       signal,
       receiveWhole,
       read,
@@ -218,8 +185,3 @@ class HttpImageService implements ImageService {
 }
 
 const reading = (offer: string) => ({ safe: true, on: 'read', offer }) as const;
-
-const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
-  ok: false,
-  error: { code, class: 'permanent', message },
-});

@@ -7,9 +7,11 @@ import { KnownEndpoints } from './failures/known-endpoints.ts';
 import type { RequestFacts } from './failures/request-context.ts';
 import { readApiKey, readBaseUrl } from './http/base-url.ts';
 import { BodyPool } from './http/body/budget.ts';
+import { amount } from './http/body/read.ts';
 import { createDispatcher } from './http/connect/dispatcher.ts';
 import { exchange, type Receive, receiveWhole, type Silence, type Transport } from './http/exchange.ts';
 import { FirstContact } from './http/first-contact.ts';
+import { writeJson } from './http/json.ts';
 import type { ConnectionFailure } from './http/reply.ts';
 import { makeClean } from './http/sanitize.ts';
 import { dataMaskOf, secretMaskOf } from './http/secrets.ts';
@@ -18,6 +20,7 @@ import { readTold, type ToldLimit } from './http/told.ts';
 import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
 import type { OnLeave, ServiceFailure, ServiceResult } from './result.ts';
+import type { JsonObject } from './text-service.ts';
 
 /** Options of the service's client, for its image half and its text half alike. */
 export interface ServiceOptions {
@@ -166,16 +169,9 @@ export class HttpClient {
       signal,
       async (key) => {
         let told: readonly ToldLimit[] = [];
+        const url = `${this.#baseUrl}${path}`;
         const result = await exchange(
-          {
-            method,
-            url: `${this.#baseUrl}${path}`,
-            headers: { ...key, ...headers },
-            timeoutMs,
-            silence,
-            onLeave,
-            body,
-          },
+          { method, url, headers: { ...key, ...headers }, timeoutMs, silence, onLeave, body },
           maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
           signal,
           (response, receiving) => {
@@ -250,6 +246,33 @@ export class HttpClient {
     if (this.#lastLabel?.request !== request) this.#lastLabel = { request, label: this.shared.mask(request) };
     return this.#lastLabel.label;
   }
+}
+
+/** Returns the failure of a request that is refused before it is sent. */
+export const refusedHere = (code: string, message: string): ServiceResult<never> => ({
+  ok: false,
+  error: { code, class: 'permanent', message },
+});
+
+/** Returns the failure of a request that is larger than the service accepts. @param largest its largest part, in words */
+export const tooLarge = (mostBytes: number, largest: string | undefined): ServiceResult<never> =>
+  refusedHere(
+    'request.too-large',
+    `The request is too large: the service takes at most ${amount(mostBytes)}, and ${largest}. Shorten it, or send fewer or smaller images.`,
+  );
+
+/**
+ * Writes the body of a request, or returns undefined if it is larger than the service accepts. The images are checked before: the text of
+ * many large images would exceed the longest possible string.
+ */
+export function bodyWithin(
+  mostBytes: number,
+  imageBytes: number,
+  body: () => JsonObject,
+): string | undefined {
+  if (imageBytes > mostBytes) return undefined;
+  const text = writeJson(body());
+  return Buffer.byteLength(text) > mostBytes ? undefined : text;
 }
 
 /** Time limit for setting up a connection of our own dispatcher, in ms. */

@@ -1,19 +1,19 @@
 import { classify, unusableResponse } from './failures/classify.ts';
 import type { RequestFacts } from './failures/request-context.ts';
-import { amount, largestPart, readChunks } from './http/body/read.ts';
+import { largestPart, readChunks } from './http/body/read.ts';
 import type { HttpResponse } from './http/dispatch.ts';
 import { type Receive, type Receiving, receiveWhole } from './http/exchange.ts';
-import { members, writeJson } from './http/json.ts';
+import { members } from './http/json.ts';
 import type { Reply } from './http/reply.ts';
-import { HttpClient, type ServiceOptions } from './http-client.ts';
+import { bodyWithin, HttpClient, refusedHere, type ServiceOptions, tooLarge } from './http-client.ts';
 import { texts } from './kinds.ts';
-import type { OnLeave, ServiceResult } from './result.ts';
+import type { ServiceResult } from './result.ts';
 import { adviseText } from './text/classify.ts';
 import { objectsIn, textMember } from './text/reply/native.ts';
 import { type Received, readReply } from './text/reply/read.ts';
 import { requestParts } from './text/request/fields.ts';
 import { StreamReader, type TextForm } from './text/stream/reader.ts';
-import type { JsonObject, Model, TextCallRequest, TextReply, TextService } from './text-service.ts';
+import type { JsonObject, Model, TextService } from './text-service.ts';
 
 export interface TextServiceOptions extends ServiceOptions {
   /** Time limit of one text call, from connecting to the last byte, in ms. */
@@ -56,22 +56,19 @@ class HttpTextService implements TextService {
     this.#maxRequestBytes = options.maxRequestBytes ?? 32 * MiB;
   }
 
-  async ask(
-    request: TextCallRequest,
-    signal: AbortSignal,
-    onLeave?: OnLeave,
-  ): Promise<ServiceResult<TextReply>> {
+  readonly ask: TextService['ask'] = async (request, signal, onLeave) => {
     const { kind, fields, extra, stream, accept = [] } = request;
     const endpoint = texts[kind];
     const { model } = fields;
     if (typeof model !== 'string' || !isUsableModel(model))
-      return rejectedHere('service.bad-id', this.#badId(model));
+      return refusedHere('service.bad-id', this.#badId(model));
     const largest = (): string | undefined => largestPart(requestParts(request));
-    const body = this.#bodyOf(request);
-    if (body === undefined) {
-      const message = `The request is too large: the service takes at most ${amount(this.#maxRequestBytes)}, and ${largest()}. Shorten it, or send fewer or smaller images.`;
-      return rejectedHere('request.too-large', message);
-    }
+    const images = [...request.images, ...request.earlier.flatMap((turn) => turn.images)];
+    const imageBytes = images.reduce((sum, { data }) => sum + data.length, 0);
+    const body = bodyWithin(this.#maxRequestBytes, imageBytes, () =>
+      endpoint.body(request, this.#http.names),
+    );
+    if (body === undefined) return tooLarge(this.#maxRequestBytes, largest());
     const asked = { model: this.#http.shared.clean(model), fields, ...(extra && { extra }) };
     const { textMs, firstByteMs, idleMs } = this.#options;
     return this.#http.request(
@@ -97,14 +94,12 @@ class HttpTextService implements TextService {
       },
       signal,
       receiveText(endpoint),
-      (received, facts) =>
-        readReply(
-          this.#settled(received, `${kind} ${model}`),
-          { read: endpoint.read, stream, accept },
-          facts,
-        ),
+      (received, facts) => {
+        const settled = this.#settled(received, `${kind} ${model}`);
+        return readReply(settled, { read: endpoint.read, stream, accept }, facts);
+      },
     );
-  }
+  };
 
   /**
    * Judges a `[DONE]` without a finish reason: it ends an answer if no stream of this model ever had a reason. The first such answer is
@@ -124,16 +119,16 @@ class HttpTextService implements TextService {
   }
 
   models(signal: AbortSignal): Promise<ServiceResult<readonly Model[]>> {
-    const timeoutMs = this.#http.requestMs;
+    const facts = { safe: true, on: 'read', offer: 'models' } as const;
+    const request = {
+      method: 'GET',
+      path: '/v1/models',
+      endpoint: 'models',
+      place: 'models',
+      facts,
+    } as const;
     return this.#http.request(
-      {
-        method: 'GET',
-        path: '/v1/models',
-        endpoint: 'models',
-        place: 'models',
-        timeoutMs,
-        facts: { safe: true, on: 'read', offer: 'models' },
-      },
+      { ...request, timeoutMs: this.#http.requestMs },
       signal,
       receiveWhole,
       readModels,
@@ -148,26 +143,11 @@ class HttpTextService implements TextService {
     return this.#http.close();
   }
 
-  /** Returns the body, or undefined when it is larger than the service accepts. */
-  #bodyOf(request: TextCallRequest): string | undefined {
-    const images = [...request.images, ...request.earlier.flatMap((turn) => turn.images)];
-    const imageBytes = images.reduce((sum, { data }) => sum + data.length, 0);
-    // Checked before joining: the text of many large images would exceed the longest possible string.
-    if (imageBytes > this.#maxRequestBytes) return undefined;
-    const text = writeJson(texts[request.kind].body(request, this.#http.names));
-    return Buffer.byteLength(text) > this.#maxRequestBytes ? undefined : text;
-  }
-
   #badId(model: unknown): string {
     const shown = typeof model === 'string' ? ` "${this.#http.shared.clean(model)}"` : '';
     return `The model${shown} cannot be used: a model id is one word of at most 256 characters, as promptpress models lists it.`;
   }
 }
-
-const rejectedHere = (code: string, message: string): ServiceResult<never> => ({
-  ok: false,
-  error: { code, class: 'permanent', message },
-});
 
 /** Whether a model id can be put into a path: `.` and `..` would change it, and a lone surrogate cannot be encoded. */
 const isUsableModel = (id: string): boolean =>

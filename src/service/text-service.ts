@@ -71,10 +71,9 @@ export interface TextReply {
   readonly candidates: readonly ReplyCandidate[];
   readonly blockReason?: string;
   readonly blockMessage?: string;
-  /** `blockReason` is ours: a gateway said that there is no answer, as it does of a blocked prompt, and not why. */
+  /** Whether `blockReason` is ours: the gateway reported no answer, as for a blocked prompt, and gave no reason. */
   readonly unexplained?: true;
   readonly usage?: ReplyUsage;
-  /** `blockReason` is ours: the gateway reported no answer, as for a blocked prompt, and gave no reason. */
   readonly model?: string;
   readonly responseId?: string;
   readonly requestId?: string;

@@ -1,10 +1,9 @@
 import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { indexOf, objectsIn } from '../reply/native.ts';
 import { chatUsageIn, mergedCounts } from '../reply/usage.ts';
 import type { Gatherer } from './accumulate-native.ts';
-import { type Gathered, mergedMember, weightOf } from './merge.ts';
+import { type Gathered, gather, gatherList, inIndexOrder, weightOf } from './merge.ts';
 
 /** Joins the chunks of a chat stream (gateway 7.1) into one `chat.completion`. */
 export class ChatGatherer implements Gatherer {
@@ -29,36 +28,22 @@ export class ChatGatherer implements Gatherer {
   add(event: JsonObject): number {
     let kept = 0;
     for (const [name, value] of Object.entries(event)) {
-      if (name === 'choices') {
-        objectsIn(value).forEach((choice, place) => {
-          kept += this.#choice(indexOf(choice) ?? place).add(choice);
-        });
-      } else if (name === 'usage') {
-        this.#members.set(name, mergedCounts(this.#members.get(name), value));
-      } else {
-        this.#members.set(name, mergedMember(this.#members.get(name), value));
-        if (typeof value === 'object') kept += weightOf(value);
+      if (name === 'choices') kept += gatherList(this.#choices, value, () => new Choice());
+      else if (name === 'usage') this.#members.set(name, mergedCounts(this.#members.get(name), value));
+      else {
+        const weight = gather(this.#members, name, value);
+        if (typeof value === 'object') kept += weight;
       }
     }
     return kept;
   }
 
   whole(): JsonObject {
-    const choices = [...this.#choices.entries()]
-      .sort(([a], [b]) => a - b)
-      .map(([index, choice]) => choice.whole(index));
+    const choices = inIndexOrder(this.#choices).map(([index, choice]) => choice.whole(index));
     const whole = new Map(this.#members);
     if (whole.get('object') === 'chat.completion.chunk') whole.set('object', 'chat.completion');
     if (choices.length > 0) whole.set('choices', choices);
     return Object.fromEntries(whole);
-  }
-
-  #choice(index: number): Choice {
-    const known = this.#choices.get(index);
-    if (known !== undefined) return known;
-    const choice = new Choice();
-    this.#choices.set(index, choice);
-    return choice;
   }
 }
 
@@ -87,10 +72,7 @@ class Choice {
     for (const [name, value] of Object.entries(event)) {
       if (name === 'delta') kept += this.#addDelta(members(value) ?? {});
       else if (name === 'usage') this.#members.set(name, mergedCounts(this.#members.get(name), value));
-      else if (name !== 'index') {
-        this.#members.set(name, mergedMember(this.#members.get(name), value));
-        kept += weightOf(value);
-      }
+      else if (name !== 'index') kept += gather(this.#members, name, value);
     }
     return kept;
   }
@@ -98,13 +80,8 @@ class Choice {
   whole(index: number): JsonObject {
     const message = new Map(this.#message);
     for (const [name, texts] of this.#texts) message.set(name, texts.join(''));
-    if (this.#calls.size > 0) {
-      const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b);
-      message.set(
-        'tool_calls',
-        calls.map(([, call]) => call.whole()),
-      );
-    }
+    const calls = inIndexOrder(this.#calls).map(([, call]) => call.whole());
+    if (calls.length > 0) message.set('tool_calls', calls);
     if (this.#functionCall !== undefined)
       message.set('function_call', this.#functionCall.whole()['function']);
     // An event with a whole `message` replaces the result of its deltas.
@@ -120,26 +97,13 @@ class Choice {
         else texts.push(value);
         kept += 24 + value.length;
       } else if (name === 'tool_calls') {
-        objectsIn(value).forEach((call, place) => {
-          kept += this.#call(indexOf(call) ?? place).add(call);
-        });
+        kept += gatherList(this.#calls, value, () => new Call());
       } else if (name === 'function_call' && members(value) !== undefined) {
         this.#functionCall ??= new Call();
         kept += this.#functionCall.add({ function: value });
-      } else {
-        this.#message.set(name, mergedMember(this.#message.get(name), value));
-        kept += weightOf(value);
-      }
+      } else kept += gather(this.#message, name, value);
     }
     return kept;
-  }
-
-  #call(index: number): Call {
-    const known = this.#calls.get(index);
-    if (known !== undefined) return known;
-    const call = new Call();
-    this.#calls.set(index, call);
-    return call;
   }
 }
 

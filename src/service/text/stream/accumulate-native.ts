@@ -1,9 +1,9 @@
 import { members } from '../../http/json.ts';
 import type { ReplyUsage } from '../../result.ts';
 import type { JsonObject } from '../../text-service.ts';
-import { indexOf, objectsIn, withNativeNames } from '../reply/native.ts';
+import { objectsIn, withNativeNames } from '../reply/native.ts';
 import { mergedCounts, readNativeUsage } from '../reply/usage.ts';
-import { type Gathered, mergedMember, weightOf } from './merge.ts';
+import { type Gathered, gather, gatherList, inIndexOrder, weightOf } from './merge.ts';
 
 /** Joins the events of a stream into one reply. */
 export interface Gatherer {
@@ -47,36 +47,23 @@ export class NativeGatherer implements Gatherer {
   add(event: JsonObject): number {
     let kept = 0;
     for (const [name, value] of Object.entries(withNativeNames(event))) {
-      if (name === 'candidates') {
-        objectsIn(value).forEach((candidate, place) => {
-          kept += this.#candidate(indexOf(candidate) ?? place).add(candidate);
-        });
-      } else if (name === 'usageMetadata') {
+      if (name === 'candidates') kept += gatherList(this.#candidates, value, () => new Candidate());
+      else if (name === 'usageMetadata')
         this.#members.set(name, mergedCounts(this.#members.get(name), value));
-      } else {
-        this.#members.set(name, mergedMember(this.#members.get(name), value));
-        if (typeof value === 'object') kept += weightOf(value);
+      else {
+        const weight = gather(this.#members, name, value);
+        if (typeof value === 'object') kept += weight;
       }
     }
     return kept;
   }
 
   whole(): JsonObject {
-    const candidates = [...this.#candidates.entries()]
-      .sort(([a], [b]) => a - b)
-      .map(([index, candidate]) => candidate.whole(index));
+    const candidates = inIndexOrder(this.#candidates).map(([index, candidate]) => candidate.whole(index));
     return Object.fromEntries([
       ...(candidates.length > 0 ? [['candidates', candidates] as const] : []),
       ...this.#members,
     ]);
-  }
-
-  #candidate(index: number): Candidate {
-    const known = this.#candidates.get(index);
-    if (known !== undefined) return known;
-    const candidate = new Candidate();
-    this.#candidates.set(index, candidate);
-    return candidate;
   }
 }
 
@@ -102,10 +89,7 @@ class Candidate {
       if (name === 'content') kept += this.#addContent(members(value));
       else if (name === 'index') continue;
       else if (repeated.has(name)) this.#members.set(name, value);
-      else {
-        this.#members.set(name, mergedMember(this.#members.get(name), value));
-        kept += weightOf(value);
-      }
+      else kept += gather(this.#members, name, value);
     }
     return kept;
   }

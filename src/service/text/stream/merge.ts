@@ -1,5 +1,6 @@
 import { isSameInteger, members } from '../../http/json.ts';
 import type { JsonObject } from '../../text-service.ts';
+import { indexOf, objectsIn } from '../reply/native.ts';
 
 /** An object that collects the events of a stream: a Map, so that no member name is special. */
 export type Gathered = Map<string, unknown>;
@@ -47,6 +48,30 @@ function isSame(a: unknown, b: unknown): boolean {
     names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]))
   );
 }
+
+/** Merges a later value into a member of a gathered object. @returns about how many bytes of it are kept */
+export function gather(into: Gathered, name: string, value: unknown): number {
+  into.set(name, mergedMember(into.get(name), value));
+  return weightOf(value);
+}
+
+/** Adds each object of a list to the part of its index, which `make` creates. @returns about how many bytes are kept */
+export function gatherList<T extends { add(event: JsonObject): number }>(
+  parts: Map<number, T>,
+  list: unknown,
+  make: () => T,
+): number {
+  return objectsIn(list).reduce((kept, item, place) => {
+    const index = indexOf(item) ?? place;
+    const part = parts.get(index) ?? make();
+    parts.set(index, part);
+    return kept + part.add(item);
+  }, 0);
+}
+
+/** Returns parts in the order of their indexes. */
+export const inIndexOrder = <T>(parts: ReadonlyMap<number, T>): readonly (readonly [number, T])[] =>
+  [...parts].sort(([a], [b]) => a - b);
 
 /** Estimates the bytes that a value takes in memory, to count the kept part of a stream. */
 export function weightOf(value: unknown): number {
