@@ -102,12 +102,13 @@ export async function tintOf(images: readonly Buffer[]): Promise<Tint> {
     tints.land.push(meanOf(colours.slice((2 * side * side) / 3)));
     tints.accent.push(liveliest(colours));
   }
-  const mean = (all: readonly Rgb[]): string => colourOf(meanOf(all));
-  return { sky: mean(tints.sky), land: mean(tints.land), accent: mean(tints.accent) };
+  const { sky, land, accent } = tints;
+  return { sky: colourOf(meanOf(sky)), land: colourOf(meanOf(land)), accent: colourOf(meanOf(accent)) };
 }
+
+const spread = (colour: Rgb): number => Math.max(...colour) - Math.min(...colour);
 
 /** The colour that is farthest from grey. */
 function liveliest(colours: readonly Rgb[]): Rgb {
-  const spread = (colour: Rgb): number => Math.max(...colour) - Math.min(...colour);
   return colours.reduce((best, colour) => (spread(colour) > spread(best) ? colour : best));
 }

@@ -305,8 +305,9 @@ function withoutMarks(text: string, marks: TextMarks): string {
   return left;
 }
 
+const texts = (text: string): ModalTokens => ({ TEXT: countTokens(text) });
+
 function promptTokens(ask: Ask, seen: ReadonlyMap<Buffer, Sight>): ModalTokens {
-  const texts = (text: string): ModalTokens => ({ TEXT: countTokens(text) });
   const functions = ask.functions.map(({ name, description, schema }) =>
     texts(`${name} ${description} ${canonical(schema)}`),
   );

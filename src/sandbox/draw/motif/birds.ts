@@ -59,6 +59,9 @@ function drawBirdHead(pen: Pen, coat: Coat, look: EyeStyle): void {
   pen.line('-24,16 0,30 24,16', 4, darker(coat.nose, 0.5), 0.7);
 }
 
+/** Half the width of a perched bird's breast at a height. */
+const breastAt = (y: number): number => 56 * Math.sqrt(Math.max(0.05, 1 - ((y + 140) / 135) ** 2));
+
 /** Draws a perched bird from the front, about 260 × 430, its feet at the origin. */
 export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeStyle): void {
   pen.symmetric('0,-40 30,-20 36,70 22,112! 0,104', vertical([coat.main, darker(coat.main, 0.5)], -40, 110));
@@ -70,8 +73,7 @@ export function drawPerchedOwl(pen: Pen, coat: Coat, random: Random, look: EyeSt
     '0,-260 56,-240 72,-160 62,-70 30,-10 0,0',
     vertical([coat.pale, darker(coat.pale, 0.14)], -260, 0),
   );
-  const half = (y: number): number => 56 * Math.sqrt(Math.max(0.05, 1 - ((y + 140) / 135) ** 2));
-  drawFeathers(pen, coat, random, -222, -30, half);
+  drawFeathers(pen, coat, random, -222, -30, breastAt);
   for (const side of [-1, 1]) {
     pen.area(
       sided(side, '78,-262 118,-220 134,-130 122,-40 92,34! 80,-30 70,-120 66,-210'),
