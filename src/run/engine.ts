@@ -259,7 +259,6 @@ export class Engine {
   }
 
   #onWriteFailed(end: DiskEnd): void {
-    if (this.#isEnding) return;
     this.#cancelAlarm?.();
     this.#cancelAlarm = this.#tries.restAfter(end, () => this.#guard(() => this.#commit()));
     if (this.#cancelAlarm === undefined) this.#end({ kind: 'failed', end });

@@ -80,9 +80,7 @@ export function onResultFor(
 export function onSent({ slices }: SchedulerState, { records, effects, events }: RunCommit): void {
   for (const event of events)
     if (event.type === 'slice:end' && slices.ofLease(event) !== undefined) slices.drop(event.slice);
-  for (const record of records)
-    if (record.status !== 'submitting' || !isLast(record, slices.sent.get(record.key)))
-      slices.forget(record.key);
+  for (const { key, status } of records) if (status !== 'submitting') slices.forget(key);
   for (const effect of effects) {
     const { job, send } = effect;
     if (job.lease === undefined || !isPaid(effect)) continue;
