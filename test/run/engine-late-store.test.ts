@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImageService } from '../../src/service/image-service.ts';
 import { StateError } from '../../src/state/store.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
+import type { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { type LateStore, lateStore } from '../rig/late-store.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { seededRandom } from '../rig/virtual-run.ts';
@@ -101,6 +102,8 @@ describe('the engine, with an asynchronous store', () => {
       const { inner, store } = late(seed);
       const leave = new AbortController();
       let submits = 0;
+      let gateway: ScriptedGateway | undefined;
+      let sent: number | undefined;
       const left = await run({
         ...many,
         store: {
@@ -108,13 +111,20 @@ describe('the engine, with an asynchronous store', () => {
           commit: (turn) => {
             submits += turn.submits ?? 0;
             const written = store.commit(turn);
-            if (submits > 2) leave.abort();
+            if (submits > 2) {
+              sent ??= gateway?.submits.length;
+              leave.abort();
+            }
             return written;
           },
         },
         control: { leave: leave.signal },
+        seen: (service) => {
+          gateway = service;
+        },
       });
       expect(left.end).toEqual({ kind: 'interrupted', forced: true });
+      expect(left.service.submits.length).toBe(sent);
       expect(inner.totals().attempts).toBe(left.service.submits.length);
       expect([...inner.withStatus('in-doubt'), ...inner.withStatus('submitting')]).toEqual([]);
       expect(store.isWriting).toBe(false);

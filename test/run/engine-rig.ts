@@ -78,6 +78,7 @@ export async function run(
     readonly artifacts?: Partial<RunPorts['artifacts']>;
     readonly disk?: RunPorts['disk'];
     readonly shared?: RunPorts['shared'];
+    readonly resultLog?: RunPorts['resultLog'];
     readonly clock?: Clock;
     /** What the run reads in place of the cells of the plan. */
     readonly cells?: (all: AsyncIterable<Cell>) => AsyncIterable<Cell>;
@@ -110,6 +111,7 @@ export async function run(
     ...(change.disk && { disk: change.disk }),
     ...(change.source && { cells: change.source }),
     ...(change.shared && { shared: change.shared }),
+    ...(change.resultLog && { resultLog: change.resultLog }),
   };
   const events: RunEvent[] = [];
   const never = new AbortController().signal;

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/plan/job.ts';
+import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { CellSource, OtherRecords } from '../../src/run/ports.ts';
+import type { LateFact } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';
 import { FencedState } from '../rig/fenced/fenced-state.ts';
 import { fencedSource, fencedStore } from '../rig/fenced/fenced-store.ts';
 import { WorkerView } from '../rig/fenced/worker-view.ts';
 import { planOf } from '../rig/plan.ts';
-import { run } from './engine-rig.ts';
+import { jobRecord } from '../state/records.ts';
+import { jumpingClock, run } from './engine-rig.ts';
 
 const text = `name: t
 matrix: { turn: { from: 1, to: 2 }, n: { from: 1, to: 3 } }
@@ -150,6 +153,150 @@ describe('the engine, on one of several machines', () => {
       service.submits.map(() => expect.any(String)),
     );
     expect(left.every(({ sender }) => sender === undefined)).toBe(true);
+  });
+});
+
+describe('the engine that ends, on one of several machines', () => {
+  it('keeps a result as a fact where the last commit finds its slice lost', async () => {
+    const { state, source, store } = await worker();
+    const leave = new AbortController();
+    const noted: LateFact[] = [];
+    let told = 0;
+    const { end, service } = await run({
+      text,
+      store,
+      source,
+      resultLog: {
+        note: (fact) => noted.push(fact),
+        durable: (upTo) => {
+          for (const fact of noted.slice(0, upTo)) expect(state.hasFact(fact)).toBe(true);
+          told = upTo;
+        },
+      },
+      control: { leave: leave.signal },
+      service: (port) => ({
+        begin: async (...request) => {
+          const result = await port.begin(...request);
+          state.claim(1);
+          leave.abort();
+          return result;
+        },
+      }),
+    });
+    expect(end).toEqual({ kind: 'interrupted', forced: true });
+    expect(state.claim(1).left.map(({ lateFact }) => lateFact?.taskId)).toEqual([...service.tasks.keys()]);
+    expect([service.tasks.size, noted.length, told]).toEqual([1, 1, 1]);
+  });
+
+  it('takes up no job of a slice that comes when the user has left', async () => {
+    const { state, view, source, store, key } = await worker();
+    // An earlier worker of the slice died while it submitted.
+    const { epoch } = state.claim(1);
+    const record = { ...jobRecord(key, 'submitting'), submittedAt: 1, submittedBy: `1/${epoch}` };
+    const slices = { of: new Map([[key, 1]]), epochs: new Map([[1, epoch]]), basis: new Map() };
+    state.commit({ number: 1, turn: { records: [record], attempts: [], slices } });
+    const leave = new AbortController();
+    const slow: CellSource = {
+      ...source,
+      next: async (most, signal) => {
+        const batch = await source.next(most, signal);
+        expect(batch.of?.left).toHaveLength(1);
+        const isOver = new Promise((resolve) => signal.addEventListener('abort', resolve));
+        leave.abort();
+        await isOver;
+        return batch;
+      },
+    };
+    const { end, events } = await run({ text, store, source: slow, control: { leave: leave.signal } });
+    expect([end, events.map(({ type }) => type)]).toEqual([
+      { kind: 'interrupted', forced: true },
+      ['run:start', 'run:end'],
+    ]);
+    expect([statuses(state), view.get(key)?.status]).toEqual([['submitting'], 'submitting']);
+  });
+
+  it('waits for the cells that are being read', async () => {
+    const { source, store } = await worker();
+    const drain = new AbortController();
+    let isReading = false;
+    const slow: CellSource = {
+      ...source,
+      next: async (most, signal) => {
+        if (!drain.signal.aborted && source.ends.length === 0) {
+          const batch = await source.next(most, signal);
+          if (!batch.last) return batch;
+        }
+        isReading = true;
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+        isReading = false;
+        return { cells: [], last: true };
+      },
+    };
+    const { end } = await run({
+      text,
+      store,
+      source: slow,
+      settings,
+      control: { drain: drain.signal },
+      listener: () => {
+        if (isReading) drain.abort();
+      },
+    });
+    expect([end, isReading]).toEqual([{ kind: 'interrupted', forced: false }, false]);
+  });
+
+  it('leaves no timer behind', async () => {
+    const { state, source, store, key } = await worker();
+    state.claim(9);
+    const leave = new AbortController();
+    const inner = jumpingClock();
+    /** Those that would fire after the user has left. */
+    const timers = new Set<unknown>();
+    const clock: Clock = {
+      now: () => inner.now(),
+      at: (atMs, call) => {
+        const timer = {};
+        timers.add(timer);
+        const cancel = inner.at(atMs, () => {
+          if (leave.signal.aborted) return;
+          timers.delete(timer);
+          call();
+        });
+        return () => {
+          timers.delete(timer);
+          cancel();
+        };
+      },
+    };
+    const slices: CellSource = {
+      ...source,
+      next: async (most, signal) => {
+        const batch = await source.next(most, signal);
+        writesElsewhere(state, { ...jobRecord(key, 'running'), taskId: '7' }, 1);
+        return batch;
+      },
+    };
+    let looks = 0;
+    const others: OtherRecords = {
+      ...whole(store.others),
+      read: (keys) => {
+        looks += 1;
+        return whole(store.others).read(keys);
+      },
+    };
+    await run({
+      text,
+      clock,
+      settings,
+      store: { ...store, others },
+      source: slices,
+      control: { leave: leave.signal },
+      listener: (event) => {
+        if (looks > 0 && event.type === 'job:status') leave.abort();
+      },
+    });
+    expect([looks > 0, timers.size]).toEqual([true, 0]);
   });
 });
 

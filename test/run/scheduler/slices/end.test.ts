@@ -93,6 +93,29 @@ steps:
     expect(endsOf(other.commitAll())).toEqual(['2/1 waits']);
   });
 
+  it('does not come while one of its cells is not open yet, for lack of a slot', async () => {
+    const text = `name: t
+matrix: { turn: { from: 1, to: 4 } }
+steps: { grid: { imagine: "{% if turn > 2 %}picture {{ turn }}{% else %}a picture{% endif %}" } }
+`;
+    const { worker, cells } = await slicesRig(text);
+    const one = worker();
+    const other = worker(undefined, { limits: { tasks: 1, requests: 8 } });
+    one.begin(1, cells[0]);
+    onlySubmit(one.commitAll());
+    const { left, ...held } = other.claim(2);
+    other.give({ ...held, left, isWhole: false }, cells[1]);
+    other.commitAll();
+    expect(other.scheduler.awaited).toHaveLength(1);
+    other.begin(3, cells[2]);
+    onlySubmit(other.commitAll());
+    other.give(held, cells[3]);
+    for (const ms of [0, 60_000]) {
+      other.look(ms);
+      expect(endsOf(other.commitAll())).toEqual([]);
+    }
+  });
+
   it('does not come while one of its own jobs is in flight', async () => {
     const text = `name: t
 matrix: { turn: { from: 1, to: 2 } }

@@ -3,7 +3,7 @@ import type { Effect } from '../../../../src/run/scheduler/commit.ts';
 import { answered } from '../../../rig/driven-service.ts';
 import type { Row } from '../../../rig/fenced/fenced-state.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, onlySubmit, slicesRig, submits, type TestWorker } from './slices-rig.ts';
+import { endsOf, onlyAsk, onlySubmit, slicesRig, submits, type TestWorker } from './slices-rig.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
@@ -14,6 +14,11 @@ steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
 const twoCalls = `name: t
 matrix: { turn: { from: 1, to: 2 } }
 steps: { note: { generate: { model: text-pro, prompt: "Tell of {{ turn }}." } } }
+`;
+
+const twoPictures = `name: t
+matrix: { turn: { from: 1, to: 2 } }
+steps: { grid: { imagine: "picture {{ turn }}" } }
 `;
 
 const zoom = `name: t
@@ -154,6 +159,16 @@ describe('a slice that is lost', () => {
     expect(record()).toMatchObject({ status: 'submitting', attempts: 1, submittedBy: '2/1' });
   });
 
+  it('has none of its cells opened any more', async () => {
+    const { worker, cells } = await slicesRig(twoPictures);
+    const one = worker(undefined, { limits: { tasks: 1, requests: 8 } });
+    const held = one.begin(1, ...cells);
+    onlySubmit(one.commitAll());
+    expect(one.scheduler.inMemory.cells).toBe(1);
+    one.input({ type: 'lost', lease: held });
+    expect([one.commitAll().effects, one.scheduler.inMemory.cells]).toEqual([[], 0]);
+  });
+
   it('is distinguished from the same slice under a new lease', async () => {
     const { worker, cells, record } = await slicesRig();
     const one = worker();
@@ -185,6 +200,23 @@ describe('a slice that is lost', () => {
     one.answered(early, state.commit(early.request));
     expect(endsOf(one.commitAll())).toEqual(['1/1 lost', '1/3 waits']);
     expect(record()?.status).toBe('pending');
+  });
+
+  it('is not closed because of a decision that is refused later', async () => {
+    const text = oneCall.replace('steps:', 'matrix: { turn: { from: 1, to: 2 } }\nsteps:');
+    const { worker, cells, key } = await slicesRig(text);
+    const one = worker();
+    one.begin(1, cells[0]);
+    one.answers(onlyAsk(one.commitAll()));
+    const early = one.take();
+    expect(early.commit.records).toMatchObject([{ key, status: 'done' }]);
+    // Its cell needs the job of the other slice, and finds it done.
+    one.begin(2, cells[1]);
+    one.answered(early, { refused: new Set([key]), lost: new Set() });
+    const { events } = one.commitAll();
+    expect(events).toContainEqual({ type: 'cell:close', cell: cells[1]?.number });
+    expect(endsOf({ events })).toContain('2/1 waits');
+    expect(endsOf({ events })).not.toContain('2/1 closed');
   });
 
   it('reverts no submission for the first confirm of a modal, which counted none, but that of a further one', async () => {

@@ -7,11 +7,12 @@ import type { Lease, LeftRecord, RunSettings, SharedLimits, SliceBatch } from '.
 import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
+import type { ServiceFailure } from '../../../../src/service/result.ts';
 import type { Committed } from '../../../../src/state/store.ts';
 import { answered } from '../../../rig/driven-service.ts';
 import { FencedState, holderOf, type Request } from '../../../rig/fenced/fenced-state.ts';
 import { WorkerView } from '../../../rig/fenced/worker-view.ts';
-import type { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
+import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../../../rig/jobs.ts';
 import { planOf } from '../../../rig/plan.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
@@ -150,6 +151,19 @@ export class TestWorker {
     this.input({ type: 'result', effect, input });
   }
 
+  /** The service has answered a request, or refused it. */
+  answers(effect: Effect, error?: ServiceFailure): void {
+    const { job, send } = effect;
+    const { key } = job.record;
+    const input: RunInput =
+      error === undefined
+        ? answered(effect, new ScriptedGateway(), this.view, this.now).input
+        : send.kind === 'ask'
+          ? { type: 'asked', key, result: { kind: 'refused', error } }
+          : { type: 'submitted', key, result: { ok: false, error } };
+    this.input({ type: 'result', effect, input });
+  }
+
   /** Carries out what leaves, and all that follows from it, until nothing is to be done at this moment or later. @returns the events */
   finish(gateway: ScriptedGateway): readonly RunEvent[] {
     const events: RunEvent[] = [];
@@ -183,11 +197,19 @@ export class TestWorker {
 export const submits = ({ effects }: Pick<RunCommit, 'effects'>): readonly Effect[] =>
   effects.filter(({ send }) => send.kind === 'submit');
 
+/** The text calls among effects. */
+export const asks = ({ effects }: Pick<RunCommit, 'effects'>): readonly Effect[] =>
+  effects.filter(({ send }) => send.kind === 'ask');
+
 /** The only submission among effects. */
-export function onlySubmit(commit: Pick<RunCommit, 'effects'>): Effect {
-  const [effect, ...more] = submits(commit);
+export const onlySubmit = (commit: Pick<RunCommit, 'effects'>): Effect => only(submits(commit));
+
+/** The only text call among effects. */
+export const onlyAsk = (commit: Pick<RunCommit, 'effects'>): Effect => only(asks(commit));
+
+function only([effect, ...more]: readonly Effect[]): Effect {
   if (effect === undefined || more.length > 0)
-    throw new Error(`${more.length + Number(!!effect)} submissions`);
+    throw new Error(`${more.length + Number(!!effect)} requests were sent.`);
   return effect;
 }
 

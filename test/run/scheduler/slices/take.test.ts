@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { endsOf, onlySubmit, slicesRig, submits } from './slices-rig.ts';
+import type { Attempt, JobRecord } from '../../../../src/plan/job.ts';
+import { failure } from '../../../rig/failure.ts';
+import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
+import { asks, endsOf, oneJob, onlyAsk, onlySubmit, slicesRig, submits } from './slices-rig.ts';
 
+const unsent = failure('connection.refused', 'unsent');
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
 describe('an unfinished job of a slice', () => {
@@ -155,6 +159,27 @@ matrix: { turn: { from: 1, to: 2 } }
 steps: { note: { generate: { model: text-pro, prompt: Tell of it. } } }
 `;
 
+describe('a slice without cells of which a result was heard late', () => {
+  it('has its doubt ended, and is closed once its job is done', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const gateway = new ScriptedGateway();
+    const [first, second, third] = [worker(), worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const sent = onlySubmit(first.commitAll());
+    const doubting = second.begin(1, cells[0]);
+    second.commitAll();
+    second.dies(doubting);
+    first.input({ type: 'lost', lease: held });
+    first.input(first.carryOut(sent, gateway).input);
+    first.commitAll();
+    first.dies(held);
+    expect(record()?.status).toBe('in-doubt');
+    third.begin(1);
+    expect(endsOf({ events: third.finish(gateway) })).toEqual(['1/3 closed']);
+    expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
+  });
+});
+
 describe('a slice whose job another slice needs', () => {
   it('is not closed before its unfinished jobs are durable, and the job is taken up from there', async () => {
     const { worker, cells, record } = await slicesRig(calls);
@@ -236,3 +261,72 @@ describe('a submission', () => {
     expect(record()).toMatchObject({ status: 'in-doubt', sender: '1/2', submittedBy: '1/2' });
   });
 });
+
+describe('an answer to a text call that comes late', () => {
+  it.each([
+    ['is used', undefined, 'done', 0],
+    ['has the call made again', unsent, 'submitting', 1],
+  ] as const)('%s only once no later call can be answered', async (_what, error, status, times) => {
+    const { worker, cells, record } = await slicesRig(calls);
+    const [first, second, third] = [worker(), worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const asked = onlyAsk(first.commitAll());
+    first.dies(held);
+    const later = second.begin(1, cells[0]);
+    onlyAsk(second.commitAll());
+    first.input({ type: 'lost', lease: held });
+    first.answers(asked, error);
+    first.commitAll();
+    third.begin(1, cells[0]);
+    expect(third.commitAll().effects).toEqual([]);
+    expect(record()).toMatchObject({ status: 'pending', sender: '1/2', attempts: 2 });
+    second.dies(later);
+    third.look();
+    expect(asks(third.commitAll())).toHaveLength(times);
+    expect(record()).toMatchObject({ status, attempts: 2 });
+  });
+});
+
+describe('what a worker hears of requests of others', () => {
+  it.each([
+    ['a submission that made nothing', oneJob, full, undefined, 0],
+    ['a text', calls, undefined, undefined, 1],
+    ['a text call that was never made', calls, undefined, unsent, 0],
+  ] as const)('is told to the budget as it is written: %s', async (_what, text, refusal, error, answers) => {
+    const { worker, cells, record, state, key } = await slicesRig(text);
+    const told: (readonly [JobRecord, JobRecord])[] = [];
+    const note = (before: JobRecord, after: JobRecord): void => void told.push([before, after]);
+    const [first, second] = [worker(), worker({ allowance: { refusal: () => undefined, note } })];
+    const held = first.begin(1, cells[0]);
+    const [sent] = first.commitAll().effects;
+    if (sent === undefined) throw new Error('Nothing was sent.');
+    const found = spentOn(record());
+    second.begin(1, cells[0]);
+    second.commitAll();
+    first.input({ type: 'lost', lease: held });
+    if (refusal === undefined) first.answers(sent, error);
+    else first.hears(sent, refusal);
+    first.commitAll();
+    first.dies(held);
+    second.look();
+    second.commitAll();
+    const changed = spentOn(record()).map((amount, at) => amount - (found[at] ?? 0));
+    const sums = told.map(([before, after]) =>
+      spentOn(after).map((amount, at) => amount - (spentOn(before)[at] ?? 0)),
+    );
+    expect(sums.reduce((all, one) => all.map((amount, at) => amount + (one[at] ?? 0)), [0, 0, 0])).toEqual(
+      changed,
+    );
+    expect(sums.flat().some((amount) => amount !== 0)).toBe(true);
+    const { submittedAt } = sent.job.record;
+    const answered = ({ at, outcome }: Attempt): boolean => at === submittedAt && outcome === 'done';
+    expect(state.attempts(key).filter(answered)).toHaveLength(answers);
+  });
+});
+
+/** Attempts, tokens, and tokens that may have been used. */
+const spentOn = (record: JobRecord | undefined): readonly number[] => [
+  record?.attempts ?? 0,
+  record?.usage?.total ?? 0,
+  (record?.doubtful?.tokens ?? 0) + (record?.assumed?.tokens ?? 0),
+];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { failure } from '../../../rig/failure.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, onlySubmit, type SlicesRig, slicesRig, submits } from './slices-rig.ts';
+import { endsOf, onlyAsk, onlySubmit, type SlicesRig, slicesRig, submits } from './slices-rig.ts';
 
 const pictures = `name: t
 matrix: { turn: { from: 1, to: 2 } }
@@ -46,10 +47,15 @@ describe('a worker without task slots', () => {
 
   it('gives the rest of the slice back where it gets no slot in time', async () => {
     const { worker, cells, key, record, gateway } = await leftSlice();
-    const one = worker({ taskSlots: { granted: 0 } });
+    const taskSlots = { granted: 0 };
+    const one = worker({ taskSlots });
     one.begin(1, ...cells);
     expect(endsOf({ events: one.finish(gateway) })).toEqual(['1/2 waits']);
     expect([record()?.status, gateway.submits.length]).toEqual(['done', 1]);
+    // What it has given back it does not begin later.
+    taskSlots.granted = 1;
+    one.input({ type: 'refilled' });
+    expect(one.finish(gateway)).toEqual([]);
     const next = worker({ taskSlots: { granted: 1 } });
     next.give(next.claim(1, key), ...cells);
     expect(endsOf({ events: next.finish(gateway) })).toEqual(['1/3 closed']);
@@ -100,6 +106,56 @@ describe('a worker without task slots', () => {
     taskSlots.granted = 1;
     next.give(next.claim(1, sent.job.record.key), cells[0]);
     expect(submits(next.commitAll())).toHaveLength(1);
+  });
+
+  it('gives no slice back before the answer to its request is durable', async () => {
+    const { worker, cells, record } = await slicesRig(pictures);
+    const taskSlots = { granted: 1 };
+    const one = worker({ taskSlots });
+    one.begin(1, cells[0]);
+    const sent = onlySubmit(one.commitAll());
+    taskSlots.granted = 0;
+    one.hears(sent, { kind: 'queue-full', code: 23, message: 'queue full' });
+    // The state cannot be written for a while.
+    for (const ms of [0, 60_000]) {
+      one.now += ms;
+      one.input({ type: 'tick' });
+    }
+    expect([endsOf(one.commitAll()), record()?.status]).toEqual([[], 'pending']);
+    for (const ms of [0, 5000]) {
+      one.now += ms;
+      one.input({ type: 'tick' });
+    }
+    expect(endsOf(one.commitAll())).toEqual(['1/1 waits']);
+  });
+
+  it('forgets a refusal with the slice that it gives back: no other refused job is judged earlier for it', async () => {
+    const text = `name: t
+matrix: { turn: { from: 1, to: 3 } }
+steps:
+  grid: { imagine: "picture {{ turn }}", when: turn != 2 }
+  note: { generate: { model: text-pro, prompt: Tell of it. }, when: turn == 2 }
+`;
+    const { worker, cells } = await slicesRig(text);
+    const taskSlots = { granted: 1 };
+    const one = worker({ taskSlots });
+    const refused = failure('service.rejected', 'permanent', { status: 403, message: 'no' });
+    const wait = (ms: number): readonly string[] => {
+      one.now += ms;
+      one.input({ type: 'tick' });
+      return endsOf(one.commitAll());
+    };
+    one.begin(2, cells[1]);
+    one.answers(onlyAsk(one.commitAll()), failure('service.throttled', 'throttle', { retryAfterMs: 60_000 }));
+    one.begin(1, cells[0]);
+    one.answers(onlySubmit(one.commitAll()), refused);
+    taskSlots.granted = 0;
+    expect([wait(0), wait(0), wait(5000)]).toEqual([[], [], ['1/1 waits']]);
+    taskSlots.granted = 1;
+    one.begin(3, cells[2]);
+    one.answers(onlySubmit(one.commitAll()), refused);
+    expect([wait(0), wait(0), wait(10_000)]).toEqual([[], [], []]);
+    expect(one.scheduler.inMemory.jobs).toBe(2);
   });
 
   it('is like any other once it has slots, or shares none', async () => {
