@@ -75,6 +75,19 @@ describe('a tally', () => {
     });
   });
 
+  it('adds the most that a request in flight may use', () => {
+    const reserve = { cost: 2, tokens: 30 };
+    const doubtful = { count: 1, cost: 0.5, tokens: 5 };
+    const sent: Given = { firstOfJob: true, record: { status: 'submitting', reserve, doubtful } };
+    expect(tallyOf(sent)).toMatchObject({ possibleCost: 2.5, assumedTokens: 35, unanswered: 2 });
+    // It was answered: the reserve is used no more.
+    const { possibleCost, assumedTokens, unanswered } = tallyOf({
+      ...sent,
+      record: { ...sent.record, status: 'done' },
+    });
+    expect([possibleCost, assumedTokens, unanswered]).toEqual([0.5, 5, 1]);
+  });
+
   it('knows a cost of 0, and noSlots that is known in part only', () => {
     expect(tallyOf({ record: { cost: 0 }, firstOfJob: true })).toHaveProperty('cost', 0);
     const partly = tallyOf(

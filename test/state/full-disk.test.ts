@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { reserveFileName, reserveIn } from '../../src/state/files/reserve.ts';
 import { repliesFolder } from '../../src/state/files/segment-files.ts';
 import { openState } from '../../src/state/state.ts';
 import { StateError, type StateStore, type Turn, UnkeptReplies } from '../../src/state/store.ts';
@@ -81,6 +82,28 @@ describe('room for answers', () => {
     expect(await readdir(folder)).not.toContain('reserve');
     state.close();
     expect(reserve.held).toBe(0);
+  });
+
+  it('is held even where a killed process has left the name of its file', async () => {
+    const folder = freshFolder();
+    fs.writeFileSync(join(folder, reserveFileName), 'left');
+    const reserve = reserveIn(folder);
+    reserve.hold(MiB);
+    expect(await readdir(folder)).toEqual([]);
+    reserve.close();
+  });
+
+  it('is never given up to the last part, which closing the state needs', () => {
+    const watched = watchReserve();
+    const reserve = reserveIn(freshFolder());
+    expect(reserve.yield()).toBe(false);
+    reserve.hold(MiB);
+    while (reserve.yield()) expect(watched.held).toBeGreaterThan(0);
+    expect(watched.held).toBe(MiB / 4);
+    reserve.hold(MiB);
+    expect(watched.held).toBe(MiB);
+    reserve.close();
+    expect(watched.held).toBe(0);
   });
 
   it.each(['ENOSPC', 'EDQUOT'])(

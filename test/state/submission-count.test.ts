@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import type { Submissions } from '../../src/state/reader.ts';
 import { openState, openStateForReading } from '../../src/state/state.ts';
 import { openSubmissionCount, readSubmissionCount } from '../../src/state/submission-count.ts';
-import { replaceFs, systemError } from '../rig/replace-fs.ts';
+import { diskCalls, replaceFs, systemError } from '../rig/replace-fs.ts';
 import { freshFolder } from './places.ts';
 import { jobRecord } from './records.ts';
 import { codeOf } from './refusals.ts';
@@ -140,6 +140,16 @@ describe('the count of submissions beside the state', () => {
     count.close();
     count.close();
     expect(readSubmissionCount(directory)).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('has a durable name once it was made', () => {
+    const directory = freshFolder();
+    const calls = diskCalls((path) => path.slice(directory.length));
+    openSubmissionCount(directory).close();
+    expect(calls).toContain('sync ');
+    calls.length = 0;
+    openSubmissionCount(directory).close();
+    expect(calls).not.toContain('sync ');
   });
 
   it('stays unchanged if it cannot be written, and is written the next time', () => {

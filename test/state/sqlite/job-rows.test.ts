@@ -75,6 +75,15 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     state.close();
   });
 
+  it('are counted by the code of their last failure, of the same status too', () => {
+    const { state, commit } = opened();
+    const failed = (code: string): JobRecord => jobRecord('a', 'failed', { error: { code, message: '' } });
+    commit(failed('task.failed'));
+    expect(commit(failed('task.timeout'))).toEqual(['insert', 'read', 'set status, code']);
+    expect(state.totals().codes).toEqual({ 'task.timeout': 1 });
+    state.close();
+  });
+
   it('are found by another slot once their job has moved there', async () => {
     const { state, commit } = opened();
     const origin = { cell: 2, step: 'grid', branch: '', slot: 'elsewhere' };
