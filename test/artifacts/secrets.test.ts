@@ -72,3 +72,11 @@ it.each([`http://127.0.0.1:9/${secret}`, '[secret]'])(
     expect(JSON.stringify(saved)).not.toContain(secret);
   },
 );
+
+it('no secret is shown that a reply names as the type of an image', async () => {
+  const writer = startWriter(freshFolder(), { mask });
+  const pieces = [{ kind: 'image', candidate: 1, data: 'eA==', mimeType: `image/${secret}` }] as const;
+  const kept = await writer.keep({ key: 'ab', pieces }, new AbortController().signal);
+  expect(kept).toMatchObject({ ok: false, error: { message: expect.stringContaining('image/[secret]') } });
+  expect(JSON.stringify(kept)).not.toContain(secret);
+});

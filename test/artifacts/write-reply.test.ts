@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64 } from '../../src/artifacts/formats/base64.ts';
+import type { ReplyKeeper } from '../../src/artifacts/write-reply.ts';
 import type { KeepResult, ReplyPiece } from '../../src/artifacts/writer.ts';
 import { StateError } from '../../src/state/store.ts';
 import { keptReplies, placeOf } from '../rig/kept-replies.ts';
-import { beforeCalls } from '../rig/system-calls.ts';
+import { beforeCalls, systemError } from '../rig/system-calls.ts';
 import { gallery } from './gallery.ts';
 import { filesIn, freshFolder, startWriter } from './places.ts';
 
@@ -63,6 +64,30 @@ describe('keeping a reply', () => {
     expect(await startWriter(directory).keep({ key: 'k1', pieces: [], answer: '{}' }, always)).toEqual(none);
     expect(replies.kept).toEqual([]);
   });
+
+  it.each([
+    [2, 'kept'],
+    [1, 'disk.full'],
+  ])(
+    'keeps a reply on a full disk once enough is given up, which is possible %i times',
+    async (times, end) => {
+      const keeper = keptReplies();
+      let left = times;
+      const replies: ReplyKeeper = {
+        keepReply: (...given) => {
+          if (left > 0 || times < 2) throw systemError('ENOSPC', 'write');
+          return keeper.keepReply(...given);
+        },
+        makeRoom: () => {
+          left -= 1;
+          return left >= 0;
+        },
+      };
+      const writer = startWriter(freshFolder(), { replies });
+      const result = await writer.keep({ key: 'k1', pieces: [text('x')], answer: '{}' }, always);
+      expect([result.ok ? 'kept' : result.error.code, keeper.kept.length]).toEqual([end, Number(result.ok)]);
+    },
+  );
 
   it('writes each image unchanged, but no text: the record has the texts', async () => {
     const directory = freshFolder();

@@ -147,6 +147,22 @@ describe('a folder of artifacts', () => {
     expect(filesIn(elsewhere)).toEqual(['.incoming/abc-1.0123abcd.part', 'abc-1.0123abcd.part']);
   });
 
+  it.each([
+    [true, 2],
+    [false, 1],
+  ])('keeps what others receive if it is shared: %s', async (isShared, kept) => {
+    const directory = freshFolder();
+    const [one, other] = [openArtifactFolder(directory, isShared), openArtifactFolder(directory, isShared)];
+    const file = await one.put('images/ab/abc-1');
+    await file.write(Buffer.from('fox'));
+    const more = await other.put('images/ab/abc-2');
+    expect(filesIn(directory)).toHaveLength(kept);
+    await more.discard();
+    await other.close();
+    expect(filesIn(directory)).toHaveLength(kept - 1);
+    await file.discard();
+  });
+
   it('tells only one of several simultaneous callers that it removed a file', async () => {
     const store = openArtifactFolder(freshFolder());
     for (let round = 0; round < 20; round += 1) {

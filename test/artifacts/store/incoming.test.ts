@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
+import fs, { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SaveError } from '../../../src/artifacts/failure.ts';
 import { openArtifactFolder } from '../../../src/artifacts/store/folder.ts';
@@ -47,6 +48,39 @@ it.each(['seal', 'discard'] as const)(
     expect(filesIn(directory)).toEqual([]);
   },
 );
+
+it('a file that has its name is not discarded any more', async () => {
+  const directory = freshFolder();
+  const file = await openArtifactFolder(directory).put('images/ab/abc-1');
+  await file.write(Buffer.from('fox'));
+  const [part = ''] = filesIn(directory);
+  await file.finish('images/ab/abc-1.png');
+  writeFileSync(join(directory, part), 'of somebody else');
+  await file.discard();
+  expect(filesIn(directory)).toEqual([part, 'images/ab/abc-1.png']);
+});
+
+it('a small file is read from memory, a large one from the disk', async () => {
+  let reads = 0;
+  const { read } = fs;
+  replaceFs({
+    read: (...given: Parameters<typeof read>) => {
+      reads += 1;
+      read(...given);
+    },
+  });
+  const readsOf = async (...sizes: readonly number[]): Promise<number> => {
+    const file = await openArtifactFolder(freshFolder()).put('images/ab/abc-1');
+    for (const size of sizes) await file.write(Buffer.alloc(size, 'x'));
+    reads = 0;
+    expect(String(await file.read(file.size - 3, 3))).toBe('xxx');
+    await file.discard();
+    return reads;
+  };
+  const held = 256 * 1024;
+  expect([await readsOf(held), await readsOf(held - 3, 3)]).toEqual([0, 0]);
+  expect([await readsOf(held + 1), await readsOf(held, 3), await readsOf(held, 3, 1)]).toEqual([1, 1, 1]);
+});
 
 it('a file is read to its end and no further, from any position', async () => {
   const file = await openArtifactFolder(freshFolder()).put('images/ab/abc-1');

@@ -82,7 +82,7 @@ async function readOwner(client: S3Client): Promise<Owner | undefined> {
     name: ownerName,
     doing: `read "${ownerName}"`,
     mostBytes: 65_536,
-    accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
+    accepts: ({ status }) => status === 404,
   });
   if (problem !== undefined) return undefined;
   try {

@@ -55,6 +55,11 @@ it('finds out whether the store obeys conditions', async () => {
 it('reports what is wrong with the store', async () => {
   const { client } = await openRig({ bucket: 'other' });
   expect(await codeOf(claimPlace(client, owner))).toBe('s3.no-bucket, stop');
+  const unreadable = await openRig({
+    fault: ({ key }) => (key.endsWith(ownerName) ? { status: 403, code: 'AccessDenied' } : undefined),
+  });
+  expect(await codeOf(claimPlace(unreadable.client, owner))).toBe('s3.denied, stop');
+  expect(unreadable.fake.requests).toHaveLength(1);
   const denied = await openRig({
     fault: ({ method }) => (method === 'PUT' ? { status: 403, code: 'AccessDenied' } : undefined),
   });
