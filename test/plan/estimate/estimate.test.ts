@@ -227,6 +227,25 @@ describe('a plan with a run directory', () => {
     });
   });
 
+  test('counts a request that was planned before as new, until it is sent', async () => {
+    const { plan, state, at } = await scene();
+    state.put(at(1, 'cat'), 'pending');
+    expect((await estimate(plan, {}, state)).steps[1]).toMatchObject({
+      submits: 1,
+      why: { new: 1, changed: 0 },
+    });
+  });
+
+  test('does not count the click of a modal whose confirm may have arrived, whatever is retried', async () => {
+    const { plan, state, at } = await scene();
+    const sent = { attempts: 1, submittedAt: 1, taskId: 'T1' };
+    state.put(at(1, 'cat'), 'submitting', { ...sent, modal: { taskId: 'T1', sent: 1 } });
+    const flags = { inDoubt: 'retry' } as const;
+    expect((await estimate(plan, {}, state, flags)).steps[1]).toMatchObject({ inDoubt: 1, submits: 0 });
+    state.put(at(1, 'cat'), 'submitting', sent);
+    expect((await estimate(plan, {}, state, flags)).steps[1]).toMatchObject({ inDoubt: 0, submits: 1 });
+  });
+
   test('reads only the totals of an empty directory', async () => {
     const { plan, state } = await scene();
     await estimate(plan, {}, state);

@@ -148,6 +148,17 @@ test('places below a wildcard are open and late, also below a named branch', asy
   expect(operation).toMatchObject({ open: true, late: true, above: { branch: ['U3', 'V*', 'W1'] } });
 });
 
+test('a place below a named branch is late if its press reads a result', async () => {
+  const { slotGraph } = await planOf(`
+    steps:
+      say: { generate: { model: m, prompt: hi } }
+      grid: { imagine: a fox, path: ["U*", { button: W1, prompt: "{{ steps.say.text }}" }] }
+      deep: { from: grid/U3/W1, click: X }
+      near: { from: grid/U3, click: X }`);
+  const late = ['deep', 'near'].map((name) => slotGraph.steps.get(name)?.operations[0]?.above?.late);
+  expect(late).toEqual([true, false]);
+});
+
 test('a place is skippable or late because of any place that it depends on', async () => {
   const { slotGraph } = await planOf(`
     steps:
@@ -206,6 +217,22 @@ test('files are kept for steps that show them, not for steps that continue a con
     'one true',
     'two true',
     'more true',
+  ]);
+});
+
+test('files of a wildcard are kept for a step that shows a branch of it', async () => {
+  const { slotGraph } = await planOf(`
+    steps:
+      grid: { keep: false, imagine: a fox, path: "U*" }
+      big: { keep: false, from: grid/U1, click: X }
+      said: { from: grid/U1, generate: { model: m, prompt: hi, images: [parent] } }`);
+  expect(
+    slotGraph.templates.map(({ step, branch, keep }) => [[step.name, ...branch].join('/'), keep]),
+  ).toEqual([
+    ['grid', false],
+    ['grid/U*', true],
+    ['big/U1/X', false],
+    ['said/U1', true],
   ]);
 });
 
