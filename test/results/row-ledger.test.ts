@@ -75,6 +75,17 @@ describe('a tally', () => {
     });
   });
 
+  it('finds the same bytes in several jobs, not in several slots of one job', () => {
+    const artifacts = [{ output: 1, file: 'images/aa/aa-1.png', bytes: 1, sha256: 'x', mime: 'image/png' }];
+    const made = (key: string, more: Given = {}): Given => ({ record: { key, artifacts }, ...more });
+    const shared: Given = { sharesJob: true };
+    expect(tallyOf(made('a'), made('a', shared)).sameFiles).toBeUndefined();
+    expect(tallyOf(made('a'), made('a', shared), made('b')).sameFiles).toMatchObject({
+      jobs: 2,
+      contents: 1,
+    });
+  });
+
   it('adds the most that a request in flight may use', () => {
     const reserve = { cost: 2, tokens: 30 };
     const doubtful = { count: 1, cost: 0.5, tokens: 5 };

@@ -28,6 +28,26 @@ describe('RunLedger', () => {
     expect(countsAfter(again, counted)).toEqual({ done: 2 });
   });
 
+  it('counts a job of this run in doubt whose submission was not answered', () => {
+    const lost = [
+      ['pending', 'submitting'],
+      ['submitting', 'in-doubt'],
+    ] as const;
+    expect(countsAfter(lost)).toEqual({ done: 1, 'in-doubt': 2 });
+  });
+
+  it('counts only what was spent since this run took a job up', () => {
+    const ledger = new RunLedger({ steps: [step] });
+    const move = (to: JobStatus, cost: number, total: number): void => {
+      const job = { key: 'a', step: 'grid', branch: '', cell: 1 };
+      ledger.move({ type: 'job:status', ...job, from: 'pending', to, cost, usage: { total } });
+    };
+    move('submitting', 2, 30);
+    expect([ledger.cost, ledger.tokens]).toEqual([undefined, undefined]);
+    move('done', 2.5, 37);
+    expect([ledger.cost, ledger.tokens]).toEqual([0.5, { total: 7 }]);
+  });
+
   it('counts a task of an edited plan while it is followed, but not as planned', () => {
     const followed = new Set(['b']);
     const begun = [

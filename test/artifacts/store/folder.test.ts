@@ -163,6 +163,20 @@ describe('a folder of artifacts', () => {
     await file.discard();
   });
 
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])(
+    'removes what a killed process was receiving, even if it receives nothing, unless it is shared: %s',
+    async (isShared, left) => {
+      const directory = freshFolder();
+      mkdirSync(join(directory, 'images/.incoming'), { recursive: true });
+      writeFileSync(join(directory, 'images/.incoming/abc-1.0123abcd.part'), 'half');
+      await openArtifactFolder(directory, isShared).close();
+      expect(filesIn(directory)).toHaveLength(left);
+    },
+  );
+
   it('tells only one of several simultaneous callers that it removed a file', async () => {
     const store = openArtifactFolder(freshFolder());
     for (let round = 0; round < 20; round += 1) {

@@ -42,6 +42,7 @@ it('stays closed after an answer that comes too late', async () => {
   machine.pass(10_000);
   machine.fence.onSeen(sent);
   expect(machine.fence.isOpen).toBe(false);
+  expect(await Promise.race([passed, Promise.resolve('it waits')])).toBe('it waits');
   machine.fence.onSeen(machine.fence.moment());
   expect(await passed).toBe(true);
   expect(machine.fence.pass(never)).toBeUndefined();
