@@ -113,7 +113,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     waiting.add(key);
   }
   if (isLeft) cells.isWhole = false;
-  if (isLeft && isUnbegun && waiting.size === 0 && !lifecycle.isEnding) cells.left += 1;
+  if (isLeft && isUnbegun && waiting.size === 0) cells.left += 1;
   // Slots below a retried job are no longer blocked by it.
   if (hasRevived) slots = options.resolve(open.cell, lookup);
   reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
@@ -180,8 +180,8 @@ function recoverJobs(state: SchedulerState, slots: readonly Slot[]): boolean {
 }
 
 /** Whether a slot stays as it is. A failed or blocked one may be tried again once a job above it is done. */
-const isOver = ({ status, outdated, waitsForRedo }: Slot): boolean =>
-  (status === 'done' || status === 'skipped') && outdated !== true && waitsForRedo !== true;
+const isOver = ({ status, outdated }: Slot): boolean =>
+  (status === 'done' || status === 'skipped') && outdated !== true;
 
 /**
  * Takes up the jobs of a cell that are to be redone, except those below another of them.

@@ -31,10 +31,10 @@ export function dispatch(state: SchedulerState): void {
  * each within its limits and the budget. Undefined where no job has its turn.
  */
 export function nextDispatch(state: SchedulerState): DispatchChoice | undefined {
-  const { jobs, lifecycle } = state;
+  const { jobs } = state;
   const uncut = jobs.takeToCut();
   if (uncut !== undefined) return { job: uncut };
-  const job = !lifecycle.isEnding && jobs.hasFreeSlot ? jobs.takeForSlot() : undefined;
+  const job = jobs.hasFreeSlot ? jobs.takeForSlot() : undefined;
   if (job !== undefined) return { job };
   for (const route of state.routes.order) {
     const choice = nextOnRoute(state, route);

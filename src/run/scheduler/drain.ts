@@ -61,7 +61,6 @@ function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox, slices, lifecycle } = state;
   if (!areAllCellsOpened(state)) cells.isWhole = false;
   cells.incoming = [];
-  cells.openedLast = [];
   for (const key of slices.awaited) leaveCells(state, cells.open.release(key));
   slices.awaited.clear();
   for (const job of jobs.all())

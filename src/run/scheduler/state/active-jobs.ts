@@ -165,7 +165,7 @@ export class ActiveJobs implements Load {
    * A click that has its turn is pressed all the same: it may come before those in the queue.
    */
   #isSlotTaken(job: Job): boolean {
-    if (this.#kept === 0 || keepsSlot(job) || hasItsTurn(job)) return false;
+    if (this.#kept === 0 || hasItsTurn(job)) return false;
     return this.#onService + this.#kept >= this.window;
   }
 

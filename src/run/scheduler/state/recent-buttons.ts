@@ -24,10 +24,8 @@ export class RecentButtons {
     this.#readings.delete(id);
     if (!this.#isTrusted || state !== 'success' || buttons.length === 0) return;
     this.#readings.set(id, { buttons, readAt: now });
-    for (const [oldest, { readAt }] of this.#readings) {
-      if (this.#readings.size <= maxTasks && isRecent(readAt, now)) return;
-      this.#readings.delete(oldest);
-    }
+    const [oldest = id] = this.#readings.keys();
+    if (this.#readings.size > maxTasks) this.#readings.delete(oldest);
   }
 
   /** Returns the buttons of a task if they are recent enough for a click. */
