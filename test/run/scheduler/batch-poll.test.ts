@@ -109,6 +109,7 @@ describe('onBatchPolled', () => {
     expect(nextKinds(state, 'k1', 'k2')).toEqual(['wait', 'wait']);
     expect(state.routes.queues.poll.lane().restsUntil).toBe(epoch + 30_000);
     expect(state.pollsBatches).toBe(true);
+    expect(eventsOf(state.outbox.take(), 'run:notice')).toEqual([]);
   });
 
   it('ends its request, is not counted for a single job, and skips a job that is no longer active', async () => {
@@ -120,6 +121,31 @@ describe('onBatchPolled', () => {
     onBatchPolled(state, { type: 'listed', key: 'k1', targets: all, result: { ok: true, value } });
     expect([state.routes.inFlight, state.jobs.get('gone')]).toEqual([0, undefined]);
     expect(state.kinds.polls.tally).toEqual({ served: 1, firsts: 0, firstsServed: 0 });
+  });
+});
+
+describe('a result for several tasks of a slice', () => {
+  it('changes no job that was lost since, even if it was taken up again', async () => {
+    const { state } = await schedulerRig(grid(1), { poll, limits: { tasks: 99, requests: 8 } });
+    for (const n of [1, 2, 3])
+      adoptJob(
+        state,
+        imagineRecord({ key: `k${n}`, status: 'running', taskId: `T${n}`, submittedAt: epoch - 9000 }),
+        { slice: n, epoch: 1 },
+      );
+    dispatch(state);
+    const [effect] = state.outbox.take().effects;
+    const asked = effect?.send.kind === 'list' ? effect.send.targets : [];
+    expect(asked.map(({ lease }) => lease)).toEqual([1, 2, 3].map((slice) => ({ slice, epoch: 1 })));
+    state.jobs.drop('k1');
+    const taken = jobOf(state, 'k2');
+    state.jobs.put({ ...taken, lease: { slice: 2, epoch: 1 } });
+    const value = [success('T1'), success('T2'), success('T3')];
+    onBatchPolled(state, { type: 'listed', key: 'k1', targets: asked, result: { ok: true, value } });
+    expect([...state.jobs.all()].map(({ record }) => [record.key, record.status])).toEqual([
+      ['k2', 'running'],
+      ['k3', 'saving'],
+    ]);
   });
 });
 

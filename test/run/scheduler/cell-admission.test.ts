@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { become } from '../../../src/run/machine/job.ts';
-import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
+import { admitCells, visitDueCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
-import { drain } from '../../../src/run/scheduler/drain.ts';
+import { drain, halt, leaveCell } from '../../../src/run/scheduler/drain.ts';
+import { placeJob, returnToCells } from '../../../src/run/scheduler/place-job.ts';
 import { wantsCells } from '../../../src/run/scheduler/state/queries.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
 import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
@@ -119,6 +120,16 @@ describe('admitCells', () => {
       expect(asked()).toBeGreaterThan(0);
     });
 
+    it('takes up again one that was left to it, though the last other one is done before', async () => {
+      const { state, u1, u2 } = await pressing();
+      returnToCells(state, jobOf(state, u1));
+      settleJob(state, u2);
+      expect([[...state.jobs.all()].map(({ record }) => record.key), state.cells.open.size]).toEqual([
+        [u1],
+        1,
+      ]);
+    });
+
     it('is resolved again when one of them was redone', async () => {
       const { state, u1, asked } = await pressing();
       settleJob(state, u1, 'done', { redone: { count: 1, first: {} } });
@@ -186,6 +197,93 @@ describe('admitCells', () => {
   });
 });
 
+describe('a cell that is due', () => {
+  const text = `name: t
+steps:
+  a: { imagine: a fox, path: U1 }
+  b: { imagine: an owl }
+`;
+
+  /** A cell whose first job has failed, and that was not resolved since. */
+  async function due() {
+    const { state, keyOf } = await schedulerRig(text);
+    admitCells(state);
+    dispatch(state);
+    state.outbox.take();
+    state.outbox.onDurable();
+    const settle = (step: string, status: 'done' | 'failed') => {
+      const one = jobOf(state, keyOf(1, '', step));
+      const error = { code: 'task.failed', message: 'no' };
+      const record = become(one.record, status, status === 'failed' ? { error, invocation: 2 } : {});
+      placeJob(state, one, { ...one, record, nextRequest: { kind: 'nothing' } });
+    };
+    settle('a', 'failed');
+    return { state, settle };
+  }
+  const events = (state: SchedulerState) =>
+    eventsOf(state.outbox.take(), 'slot:status', 'cell:close', 'cell:left').map((event) =>
+      event.type === 'slot:status' ? [event.branch, event.status] : event.type,
+    );
+
+  it('reports what its failed job blocks, though another job is done before it is resolved', async () => {
+    const { state, settle } = await due();
+    settle('b', 'done');
+    visitDueCells(state);
+    expect(events(state)).toEqual([['U1', 'blocked'], 'cell:close']);
+  });
+
+  it('reports what its failed job blocks, though the run ends before it is resolved', async () => {
+    const { state } = await due();
+    const waiting = [...state.jobs.all()].map((one) => ({
+      ...one,
+      nextRequest: { kind: 'task-slot' } as const,
+    }));
+    for (const one of waiting) state.jobs.put({ ...one, record: become(one.record, 'pending') });
+    drain(state, interrupted);
+    expect(state.cells.open.size).toBe(1);
+    visitDueCells(state);
+    expect(events(state)).toEqual([['U1', 'blocked'], 'cell:left']);
+  });
+
+  it('is left at once where the run halts', async () => {
+    const { state } = await due();
+    const one = [...state.jobs.all()][0];
+    if (one !== undefined)
+      state.jobs.put({ ...one, record: become(one.record, 'pending'), nextRequest: { kind: 'task-slot' } });
+    halt(state, { kind: 'stopped', code: 'x', message: 'm' });
+    expect([events(state), state.cells.open.size]).toEqual([['cell:left'], 0]);
+  });
+});
+
+describe('a cell that is left', () => {
+  async function held() {
+    const { state, cells } = await schedulerRig(grid(1));
+    const lease = { slice: 1, epoch: 1 };
+    state.slices.give(cells, state.slices.lease(1, 1));
+    const [cell] = cells;
+    if (cell === undefined) throw new Error('no cell');
+    return { state, open: state.cells.open.open(cell, lease) };
+  }
+
+  it('is over for its slice in this run, except where the run ends: a later one gets all cells of the slice', async () => {
+    for (const isEnding of [false, true]) {
+      const { state, open } = await held();
+      if (isEnding) drain(state, interrupted);
+      leaveCell(state, open);
+      expect([state.slices.of(1)?.cells, state.cells.open.size]).toEqual([isEnding ? 1 : 0, 0]);
+    }
+  });
+
+  it('waits for no job of another worker any more', async () => {
+    const { state, open } = await held();
+    state.slices.awaited.add('theirs');
+    state.cells.open.waitFor(open, new Set(['theirs']));
+    drain(state, interrupted);
+    expect([state.slices.awaited.size, state.cells.open.size]).toEqual([0, 0]);
+    expect(eventsOf(state.outbox.take(), 'cell:left')).toEqual([{ type: 'cell:left', cell: 1 }]);
+  });
+});
+
 describe('a cell above a kind that is closed', () => {
   const below = `name: t
 steps:
@@ -215,6 +313,17 @@ steps:
     ['tried often', { status: 'pending', attempts: 3, tries: 2 }],
   ])('continues where its job was %s', async (_how, changes) => {
     expect(await visited(changes)).toEqual([true, 0]);
+  });
+});
+
+describe('an open cell', () => {
+  it('has more to come while a slot is pending for which none of its jobs is, and else needs no other look', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1, 'U1'));
+    admitCells(state);
+    const [open] = state.cells.open.all();
+    expect([open?.hasMore, open?.isComplete]).toEqual([true, false]);
+    settleJob(state, keyOf(1));
+    expect([open?.hasMore, open?.isComplete]).toEqual([false, true]);
   });
 });
 

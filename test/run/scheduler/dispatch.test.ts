@@ -3,8 +3,8 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch, nextDispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain, halt } from '../../../src/run/scheduler/drain.ts';
 import { advance } from '../../../src/run/scheduler/job-runner.ts';
-import { park } from '../../../src/run/scheduler/place-job.ts';
-import { clickRecord, job } from '../../rig/jobs.ts';
+import { park, placeJob } from '../../../src/run/scheduler/place-job.ts';
+import { clickRecord, epoch, imagineRecord, job } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
 import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
 
@@ -159,5 +159,23 @@ describe('a job that waits until its kind is served again', () => {
       expect(jobOf(state, key).nextRequest).toMatchObject({ kind: 'wait', next: { kind: 'task-slot' } });
       expect(state.jobs.tasksInFlight).toBe(0);
     }
+  });
+
+  it('reads its button again when it continues, and keeps no slot for an earlier reading', async () => {
+    const parent = imagineRecord({ key: 'aa11', status: 'done', taskId: 'T1' });
+    const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'aa11' ? parent : undefined));
+    const button = { customId: 'c', label: 'U1', emoji: '' };
+    const click = job(clickRecord(), {
+      nextRequest: { kind: 'submit' },
+      fresh: { button, readAt: epoch, again: true },
+    });
+    placeJob(state, undefined, click);
+    park(state, state.kinds.find('submit', 'U1–U4'), click);
+    const parked = jobOf(state, 'bb22');
+    placeJob(state, parked, { ...parked, nextRequest: { kind: 'task-slot' } });
+    dispatch(state);
+    expect(state.outbox.take().effects.map(({ send }) => send)).toEqual([
+      { kind: 'fetch', taskId: 'T1', why: 'parent' },
+    ]);
   });
 });

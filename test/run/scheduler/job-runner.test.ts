@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import type { Job } from '../../../src/run/machine/job.ts';
+import type { RunSettings } from '../../../src/run/ports.ts';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { jobContext } from '../../../src/run/scheduler/job-context.ts';
 import { advance } from '../../../src/run/scheduler/job-runner.ts';
-import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
+import { adoptJob, placeJob } from '../../../src/run/scheduler/place-job.ts';
 import { failure } from '../../rig/failure.ts';
-import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { gridButtons } from '../../rig/fake-task.ts';
+import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
 import { eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
 
@@ -166,5 +170,125 @@ describe('the context of a job', () => {
       retryInDoubt: false,
       searches: true,
     });
+  });
+});
+
+describe('a refusal that may hold for every job of its kind', () => {
+  const refused = failure('service.rejected', 'permanent', { status: 400 });
+
+  /** The status of a job whose submission is refused so, in the record that becomes durable. */
+  async function after(
+    record: Partial<JobRecord>,
+    changes: Partial<Job> = {},
+    {
+      isServed = false,
+      error = refused,
+      settings = {},
+    }: {
+      readonly isServed?: boolean;
+      readonly error?: typeof refused;
+      readonly settings?: Partial<RunSettings>;
+    } = {},
+  ) {
+    const { state } = await schedulerRig(grid(1), settings);
+    const sent = job(imagineRecord({ key: 'k', status: 'submitting', attempts: 1, ...record }), {
+      nextRequest: { kind: 'answer' },
+      ...changes,
+    });
+    placeJob(state, undefined, sent);
+    if (isServed) state.kinds.find('submit', 'imagine').tally = { served: 1, firsts: 1, firstsServed: 1 };
+    advance(state, sent, { type: 'submitted', result: { ok: false, error } });
+    const [durable] = state.outbox.take().records;
+    return [durable?.status, durable?.putBack];
+  }
+
+  it('leaves the job pending until there is a verdict on the kind', async () => {
+    expect(await after({})).toEqual(['pending', true]);
+    expect(await after({}, {}, { isServed: true })).toEqual(['pending', true]);
+    expect(await after({ putBack: true })).toEqual(['pending', true]);
+  });
+
+  it.each<[string, ...Parameters<typeof after>]>([
+    ['that the user retries', {}, { earlierFailure: 'no' }],
+    ['that an earlier run had put back, where the kind is served', { putBack: true }, {}, { isServed: true }],
+    ['in a run that ends at its first failure', {}, {}, { settings: { failFast: true } }],
+    ['in a run that counts failures', {}, {}, { settings: { maxFailures: 9 } }],
+    ['that is too large', {}, {}, { error: failure('service.rejected', 'permanent', { status: 413 }) }],
+    [
+      'that is refused for one of its fields',
+      {},
+      {},
+      {
+        error: failure('service.rejected', 'permanent', { status: 400, serviceMessage: 'no such "prompt"' }),
+      },
+    ],
+    ['of a service that does not offer it', {}, {}, { error: failure('service.not-offered', 'permanent') }],
+  ])('fails a job at once %s', async (_, ...given) => {
+    expect((await after(...given))[0]).toBe('failed');
+  });
+});
+
+describe('the end of a task that a poll shows', () => {
+  const failed = {
+    type: 'fetched',
+    why: 'poll',
+    result: {
+      ok: true,
+      value: { id: 'T1', state: 'failure', status: 'FAILURE', failReason: 'odd words', buttons: [] },
+    },
+  } as const;
+  const running = (key: string, taskId: string, submittedAt = epoch): Job =>
+    job(imagineRecord({ key, status: 'running', attempts: 1, taskId, submittedAt }), {
+      nextRequest: { kind: 'answer' },
+    });
+
+  it('counts for its kind once it is certain whose task it is', async () => {
+    const { state } = await schedulerRig(grid(1));
+    placeJob(state, undefined, running('a', 'T1'));
+    const rival = job(imagineRecord({ key: 'b', status: 'submitting', submittedAt: epoch + 5 }), {
+      nextRequest: { kind: 'answer' },
+    });
+    placeJob(state, undefined, rival);
+    state.routes.onSent('submit', epoch, 'b');
+    const kind = state.kinds.find('submit', 'imagine');
+    advance(state, jobOf(state, 'a'), failed);
+    expect([jobOf(state, 'a').record.status, kind.failedInARow]).toEqual(['running', 0]);
+    state.routes.onResult('submit', epoch, 'b');
+    state.jobs.drop('b');
+    advance(state, jobOf(state, 'a'), failed);
+    expect([state.lookup('a')?.status, kind.failedInARow]).toEqual(['failed', 1]);
+  });
+
+  it('shows that earlier tasks of its kind were overtaken, and a read for another reason does not', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const earlier = imagineRecord({ key: 'e', submittedAt: epoch - 1000 });
+    placeJob(state, undefined, running('a', 'T1'));
+    state.now = epoch + 9000;
+    advance(state, jobOf(state, 'a'), { ...failed, why: 'link' });
+    expect(jobContext(state).overtakenAt(earlier)).toBeUndefined();
+    placeJob(state, undefined, running('a', 'T1'));
+    advance(state, jobOf(state, 'a'), failed);
+    expect(jobContext(state).overtakenAt(earlier)).toBe(epoch + 9000);
+    expect(jobContext(state).overtakenAt(imagineRecord({ submittedAt: epoch }))).toBeUndefined();
+  });
+});
+
+describe('a refused click whose parent is read again', () => {
+  const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
+  const customId = value.buttons.find(({ label }) => label === 'U1')?.customId ?? '';
+
+  it.each([
+    ['shows another button in its place: no click uses a button shown to others any more', 'another', false],
+    ['shows the same button: others may use what it shows', customId, true],
+  ])('%s', async (_, refused, isTrusted) => {
+    const { state } = await schedulerRig(grid(1));
+    const error = { code: 'service.rejected', message: 'no' };
+    const click = job(clickRecord(), {
+      nextRequest: { kind: 'answer' },
+      refused: { customId: refused, error },
+    });
+    placeJob(state, undefined, click);
+    advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
+    expect(state.buttons.read('T1', epoch) !== undefined).toBe(isTrusted);
   });
 });

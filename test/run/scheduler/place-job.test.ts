@@ -103,6 +103,31 @@ describe('a job that is placed', () => {
   });
 });
 
+describe('the task of a job', () => {
+  it.each<[string, Partial<JobRecord>, Partial<Job>, readonly string[]]>([
+    ['is worked on', { status: 'running', taskId: 'T1' }, {}, []],
+    ['is finished', { status: 'saving', taskId: 'T1' }, {}, ['k']],
+    ['failed', { status: 'pending' }, {}, ['k']],
+    ['waits for its confirm', { status: 'modal', taskId: 'T1' }, {}, ['k']],
+    ['is lost', { status: 'running', taskId: 'T1' }, { lost: 'held' }, ['k']],
+  ])(
+    'ends for the pace of submissions only where it no longer is worked on: it %s',
+    async (_, changes, more, told) => {
+      const { state } = await schedulerRig(grid(1));
+      const { pace } = state.routes.queues.submit.lane();
+      const ended: string[] = [];
+      pace.ended = (key) => void ended.push(key);
+      const running = job(imagineRecord({ key: 'k', status: 'running', taskId: 'T1' }), {
+        nextRequest: answer,
+      });
+      placeJob(state, undefined, running);
+      const record = { ...running.record, ...changes };
+      placeJob(state, running, { ...running, record, ...more });
+      expect(ended).toEqual(told);
+    },
+  );
+});
+
 describe('a job of a run that ends', () => {
   it('is left with its cell where no task of it is in flight, and is not reported as retried', async () => {
     const { state, job: first } = await opened();
@@ -313,8 +338,9 @@ describe('a job past its deadline that is polled once more, and is not finished'
     ['the run ends', { retryFailed: {} }, (state) => drain(state, interrupted)],
   ])('is not submitted again where %s', async (_, settings, before) => {
     const { state, commit } = await polledOnce(settings, before);
-    expect(state.jobs.size).toBe(0);
+    expect([state.jobs.size, state.cells.isWhole]).toEqual([0, true]);
     expect(commit.records).toMatchObject([{ status: 'failed' }]);
+    expect(eventsOf(commit, 'cell:close', 'cell:left')).toEqual([{ type: 'cell:close', cell: 1 }]);
   });
 });
 

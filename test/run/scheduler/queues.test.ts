@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job, NextRequest } from '../../../src/run/machine/job.ts';
-import { DelayedQueue, Heap, PriorityQueue } from '../../../src/run/scheduler/queues.ts';
+import { compareRanks, DelayedQueue, Heap, PriorityQueue } from '../../../src/run/scheduler/queues.ts';
 import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jobs.ts';
 
 const tally = { served: 0, firsts: 0, firstsServed: 0 };
@@ -164,6 +164,69 @@ describe('the order of jobs', () => {
     const queue = new PriorityQueue(new Map(jobs.map((one) => [one.record.key, one])), true);
     for (const one of jobs) queue.join(one);
     expect(turns(queue)).toEqual(['b', 'a']);
+  });
+});
+
+describe('the eighth turn', () => {
+  const shallowFirst = (modal: readonly Job[], isProbed = false): readonly string[] => {
+    const jobs = [...Array.from({ length: 9 }, (_, depth) => requesting(`d${depth}`, { depth })), ...modal];
+    const queue = new PriorityQueue(
+      new Map(jobs.map((one) => [one.record.key, one])),
+      false,
+      undefined,
+      () => isProbed,
+    );
+    for (const one of jobs) queue.join(one);
+    return turns(queue);
+  };
+  const deepFirst = ['d8', 'd7', 'd6', 'd5', 'd4', 'd3', 'd2', 'd1', 'd0'];
+
+  it('is that of the job that has waited longest, though no job was tried before', () => {
+    expect(shallowFirst([]).slice(6)).toEqual(['d2', 'd0', 'd1']);
+  });
+
+  it('is like any other while each try may be paid for nothing', () => {
+    expect(shallowFirst([], true)).toEqual(deepFirst);
+  });
+
+  it('is that of an open modal where there is one', () => {
+    const queue = new Map<string, Job>();
+    const ordered = new PriorityQueue(queue);
+    const join = (one: Job): void => {
+      queue.set(one.record.key, one);
+      ordered.join(one);
+    };
+    for (let depth = 0; depth < 9; depth += 1) join(requesting(`d${depth}`, { depth }));
+    for (let turn = 0; turn < 7; turn += 1) ordered.leave();
+    join(requesting('modal', { nextRequest: { kind: 'modal' } }));
+    expect(turns(ordered)).toEqual(['modal', 'd1', 'd0']);
+  });
+});
+
+describe('a job', () => {
+  it('that an earlier run put back goes behind those that were tried less often', () => {
+    const tried = (key: string, attempts: number, putBack: boolean): Job => {
+      const one = requesting(key);
+      return { ...one, record: { ...one.record, attempts, ...(putBack && { putBack: true }) } };
+    };
+    const { queue } = queueOf(tried('often', 3, true), tried('once', 1, true), tried('new', 5, false));
+    expect(turns(queue)).toEqual(['new', 'once', 'often']);
+  });
+
+  it('that an earlier run left goes before others of as many tries, deeper or shallower', () => {
+    const left = [0, Number.MAX_SAFE_INTEGER, 9, 9] as const;
+    for (const by of [1, -1] as const)
+      for (const depth of [0, 7]) expect(compareRanks(left, [0, depth, 1, 1], by)).toBeLessThan(0);
+    expect(compareRanks(left, [0, Number.MAX_SAFE_INTEGER, 8, 8])).toBeGreaterThan(0);
+  });
+
+  it('whose task could not be read goes before no other poll', () => {
+    const jobs = ['a', 'b'].map((key, misses) =>
+      requesting(key, { nextRequest: { kind: 'fetch', taskId: key, why: 'poll' }, misses }),
+    );
+    const queue = new PriorityQueue(new Map(jobs.map((one) => [one.record.key, one])), true);
+    for (const one of jobs) queue.join(one);
+    expect(turns(queue)).toEqual(['a', 'b']);
   });
 });
 

@@ -133,7 +133,62 @@ describe('a task slot', () => {
   });
 });
 
+describe('an image that waits for its file until one can be downloaded', () => {
+  it('counts among the images that keep new tasks from beginning', () => {
+    const jobs = activeJobs({ tasks: 2, requests: 4 });
+    const parked = (key: string): Job => ({
+      ...saving(key),
+      nextRequest: { kind: 'wait', until: Number.POSITIVE_INFINITY, next: answer },
+    });
+    for (let count = 0; count < 48; count += 1) jobs.put(parked(`s${count}`));
+    expect([jobs.backlog, jobs.hasFreeSlot]).toEqual([1, false]);
+    jobs.drop('s0');
+    expect([jobs.backlog, jobs.hasFreeSlot]).toEqual([47 / 48, true]);
+  });
+});
+
+describe('a submission without an answer', () => {
+  it.each([
+    [999, true],
+    [1000, false],
+  ])('may get the id of one that left %i ms before: %s', (ms, may) => {
+    const jobs = activeJobs({ tasks: 9, requests: 4 });
+    const sent = (key: string, submittedAt: number): Job =>
+      job(imagineRecord({ key, status: 'submitting', submittedAt }), { nextRequest: answer });
+    const one = sent('a', epoch);
+    jobs.put(one);
+    expect(jobs.mayGetSameId(one.record)).toBe(false);
+    jobs.routes.onSent('submit', epoch, 'a');
+    expect(jobs.mayGetSameId(one.record)).toBe(false);
+    jobs.put(sent('b', epoch + ms));
+    expect([jobs.mayGetSameId(one.record), jobs.mayGetSameId(sent('b', epoch + ms).record)]).toEqual([
+      may,
+      may,
+    ]);
+    jobs.put({ ...running('b'), record: { ...running('b').record, submittedAt: epoch + ms } });
+    expect(jobs.mayGetSameId(one.record)).toBe(false);
+  });
+});
+
 describe('capacity for one more cell', () => {
+  it('is counted without a deferred job that was tried before: others take the slot before it', () => {
+    const jobs = activeJobs({ tasks: 2, requests: 4 });
+    const deferred = job(imagineRecord({ key: 'd', tries: 1 }), {
+      nextRequest: { kind: 'task-slot' },
+      deferrals: { submit: once },
+    });
+    enter(jobs, queued('a', { kind: 'task-slot' }), queued('b', { kind: 'task-slot' }), deferred);
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
+  });
+
+  it('is not taken by a job that waits for a task slot for another try', () => {
+    const jobs = activeJobs({ tasks: 1, requests: 4 });
+    enter(jobs, job(imagineRecord({ key: 'a', tries: 1 }), { nextRequest: { kind: 'task-slot' } }));
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
+    enter(jobs, queued('b', { kind: 'task-slot' }));
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
+  });
+
   it('counts the jobs that wait for a task slot', () => {
     const jobs = enter(activeJobs({ tasks: 2, requests: 4 }), queued('a', { kind: 'task-slot' }));
     expect(jobs.mayOpenCell(epoch)).toBe(true);
@@ -317,6 +372,11 @@ describe('a submission', () => {
     expect(leavesAt(jobs, modal('a'))).toBeLessThanOrEqual(epoch);
   });
 
+  it('is held beside a modal that takes no slot: it is none of the service’s tasks', () => {
+    const jobs = putAll(takes(2), running('a'), modal('b'), modal('c', { kind: 'task-slot' }));
+    expect(leavesAt(jobs, queued('d'))).toBe(never);
+  });
+
   it('of a click with an outdated button waits while as many buttons are read again as may be pressed', () => {
     const reading = (key: string): Job => click(key, { nextRequest: answer });
     const jobs = activeJobs({ tasks: 2, requests: 4 });
@@ -373,5 +433,106 @@ describe('a submission', () => {
     // The click itself, once its button is read again, has the turn.
     const own = click('c', { fresh: { button, readAt: epoch, again: true } });
     expect(leavesAt(jobs, own)).toBeLessThanOrEqual(epoch);
+  });
+});
+
+describe('the figures of the active jobs', () => {
+  it('are told to those who grant task slots, with the tasks past their deadlines', () => {
+    const told: number[] = [];
+    const jobs = activeJobs(
+      { tasks: 2, requests: 2 },
+      { taskSlots: { granted: 2, note: (tasks) => void told.push(tasks) } },
+    );
+    putAll(jobs, running('a'), running('b'));
+    jobs.drop('a');
+    jobs.changeOverdue((tasks) => tasks.keep(running('a'), epoch + 10, epoch + 5));
+    expect([told, jobs.tasksInFlight, jobs.hasFreeSlot]).toEqual([[1, 2, 1, 2], 2, false]);
+    jobs.changeOverdue((tasks) => tasks.giveBack('a'));
+    expect([told.at(-1), jobs.tasksInFlight]).toEqual([1, 1]);
+  });
+
+  it('have a limit of waiting images that grows with the limits of the run', () => {
+    const backlog = (tasks: number, requests: number): number =>
+      1 / putAll(activeJobs({ tasks, requests }), saving('s')).backlog;
+    expect([backlog(2, 2), backlog(20, 20), backlog(200, 100)].map(Math.round)).toEqual([32, 256, 600]);
+  });
+
+  it('have as many slots as the run and the service allow', () => {
+    const slots = (tasks: number, found: number): number =>
+      activeJobs({ tasks, requests: 4 }, undefined, { perMinute: {}, tasks: found }).slots;
+    expect([slots(9, 2), slots(2, 9)]).toEqual([2, 2]);
+  });
+});
+
+describe('new tasks, while no file can be downloaded', () => {
+  const lost = (jobs: ActiveJobs): void =>
+    jobs.files.failed('f', { code: 'x', class: 'retry', message: 'no' }, epoch);
+
+  it.each([
+    [20, true, true, true],
+    [19, true, true, false],
+    [20, false, true, false],
+    [20, true, false, false],
+  ])(
+    'do not begin beside %i images, each tried alone: %s; since a file failed: %s',
+    (images, isProbing, hasFailed, isShut) => {
+      const jobs = activeJobs({ tasks: 9, requests: 9 });
+      for (let count = 0; count < images; count += 1) jobs.put(saving(`s${count}`));
+      if (isProbing) jobs.routes.queues.download.lane().probeAt(epoch);
+      if (hasFailed) lost(jobs);
+      expect([jobs.isShut, jobs.hasFreeSlot, jobs.mayOpenCell(epoch)]).toEqual([isShut, !isShut, !isShut]);
+    },
+  );
+});
+
+describe('a service that knows no task any more', () => {
+  it('is sent a submission as if it had none of the lost ones', () => {
+    const jobs = activeJobs({ tasks: 9, requests: 4 }, undefined, { perMinute: {}, tasks: 2 });
+    for (const key of ['a', 'b']) jobs.put({ ...running(key), lost: 'held' });
+    expect(jobs.isHeldBack(queued('c'), epoch)).toBe(true);
+    jobs.isForgetting = true;
+    expect(jobs.isHeldBack(queued('c'), epoch)).toBe(false);
+    putAll(jobs, running('d'), running('e'));
+    expect(jobs.isHeldBack(queued('c'), epoch)).toBe(true);
+  });
+});
+
+describe('a job that is worked on', () => {
+  it('has a task that the service has not lost', () => {
+    const jobs = putAll(activeJobs(), running('a'), { ...running('b'), lost: 'held' }, modal('c'));
+    expect(['a', 'b', 'c', 'gone'].map((key) => jobs.isWorkedOn(key))).toEqual([true, false, false, false]);
+  });
+});
+
+describe('grids that are to be cut', () => {
+  it('are taken one after the other, each once', () => {
+    const jobs = enter(activeJobs(), queued('a', { kind: 'cut' }), queued('b', { kind: 'cut' }));
+    const keys = Array.from({ length: 3 }, () => jobs.takeToCut()?.record.key);
+    expect(keys).toEqual(['a', 'b', undefined]);
+  });
+});
+
+describe('a job that waits for its kind', () => {
+  it('keeps cells from being opened where there are 1,024 of it', () => {
+    const jobs = activeJobs({ tasks: 9, requests: 9 });
+    const parked: NextRequest = {
+      kind: 'wait',
+      until: Number.POSITIVE_INFINITY,
+      next: { kind: 'task-slot' },
+    };
+    for (let count = 1; count < 1024; count += 1) jobs.put(queued(`p${count}`, parked));
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
+    jobs.put(queued('last', parked));
+    expect(jobs.mayOpenCell(epoch)).toBe(false);
+    jobs.drop('last');
+    expect(jobs.mayOpenCell(epoch)).toBe(true);
+  });
+
+  it('is due at no time', () => {
+    const jobs = enter(activeJobs(), {
+      ...queued('a'),
+      nextRequest: { kind: 'wait', until: Number.POSITIVE_INFINITY, next: { kind: 'task-slot' } },
+    });
+    expect(jobs.delayed.nextAt()).toBeUndefined();
   });
 });

@@ -19,3 +19,10 @@ it('knows when a task was first overtaken by a later one of its kind', () => {
   ]);
   expect(ended.overtakenAt({ ...at(0), speed: 'turbo' })).toBeUndefined();
 });
+
+it('knows the same after any number of tasks that ended behind later ones', () => {
+  const ended = new EndedTasks();
+  ended.note(at(100), epoch);
+  for (let n = 0; n < 300; n += 1) ended.note(at(n % 50), epoch + n);
+  expect(ended.overtakenAt(at(60))).toBe(epoch);
+});

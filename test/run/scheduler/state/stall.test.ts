@@ -43,6 +43,7 @@ describe('the stall detector', () => {
     stall.moved(epoch + 5000);
     expect(stall.nextAt).toBe(epoch + 5000 + tenMinutes);
     expect(stall.notice(jobs, epoch + tenMinutes)).toBeUndefined();
+    expect(stall.notice(jobs, stall.nextAt)).toMatchObject({ sinceMs: tenMinutes });
   });
 
   it('reports nothing while no job is active', () => {

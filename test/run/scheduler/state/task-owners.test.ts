@@ -22,3 +22,13 @@ describe('the jobs that got a task id', () => {
     expect(owners.rivals(imagineRecord({ key: 'b', taskId: 'T9' }))).toEqual([]);
   });
 });
+
+it('a service shows its tasks under their ids once one is shown under the id that it was requested by', () => {
+  const task = { id: 'T1', state: 'unfinished', status: 'IN_PROGRESS', buttons: [] } as const;
+  const owners = new TaskOwners(() => true);
+  expect(owners.showsIds).toBe(false);
+  owners.shown({ ...task, isOther: true });
+  expect(owners.showsIds).toBe(false);
+  owners.shown(task);
+  expect(owners.showsIds).toBe(true);
+});
