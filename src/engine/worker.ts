@@ -197,6 +197,7 @@ async function oneSession(
       patienceMs: Number.POSITIVE_INFINITY,
       signal: control.leave,
       ...(settings.timeouts.textMs === undefined ? {} : { textMs: settings.timeouts.textMs }),
+      ...(settings.acceptedFailures && { acceptedFailures: settings.acceptedFailures }),
     });
     const ports = await work.ports(store);
     const source = new SliceSource(

@@ -60,6 +60,7 @@ const columns = {
   // A blocked slot shows why it is blocked, but made no request of its own.
   request_id: ({ record }) => record?.error?.requestId ?? record?.text?.requestId,
   job: ({ slot }) => slot.job?.key,
+  accepted: ({ slot }) => slot.accepted && 'true',
 } satisfies Readonly<Record<string, Column>>;
 
 export type ManifestColumn = keyof typeof columns;

@@ -276,6 +276,8 @@ export interface Pipeline {
   /** Facts from the file about text models that promptpress does not know, by model id. */
   readonly models: Readonly<Record<string, { readonly thinking: Thinking }>>;
   readonly keepReplies: KeepReplies;
+  /** Error codes of failures that are expected (`failures.accept`). */
+  readonly acceptedFailures: readonly string[];
   readonly matrix: MatrixSpec;
   /** Steps in file order, which is also the manifest's order. */
   readonly steps: readonly Step[];

@@ -60,6 +60,7 @@ export function prepareSteps(
     slotGraph,
     ...known,
     known: new KnownReadings(slotGraph.templates.length),
+    accepted: new Set(pipeline.acceptedFailures),
   };
   return ok({
     pipeline,

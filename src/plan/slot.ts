@@ -7,6 +7,9 @@ export const slotStatuses = [...jobStatuses, 'skipped', 'blocked'] as const;
 
 export type SlotStatus = (typeof slotStatuses)[number];
 
+/** The status that a slot is counted under: accepted failures, and what they block, are counted apart. */
+export type CountedStatus = SlotStatus | 'accepted';
+
 /** A step × a cell × a branch: the unit of planning, with at least one row in the manifest. */
 export interface Slot {
   readonly cell: number;
@@ -50,6 +53,8 @@ export interface Slot {
   readonly unsaved?: true;
   /** Set if its job is a finished grid with a file, whose frames are wanted and not cut yet. The status is `saving`. */
   readonly uncut?: true;
+  /** Set if it failed with a code that the pipeline accepts (`failures.accept`), or is blocked by a failure with such a code. */
+  readonly accepted?: true;
   /** For failed and in-doubt: the error; for blocked: what blocks it; for skipped: the reason. */
   readonly error?: JobError;
   /** The nearest prompt, exactly as sent, if known. */

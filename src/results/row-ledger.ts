@@ -2,7 +2,7 @@ import { roundMoney } from '../plan/estimate/price.ts';
 import { isNotKept } from '../plan/estimate/scan.ts';
 import type { SettledStep } from '../plan/estimate/settled.ts';
 import { type JobError, type JobRecord, knownCost, type TokenUsage } from '../plan/job.ts';
-import { type Slot, type SlotStatus, slotStatuses } from '../plan/slot.ts';
+import { type CountedStatus, type Slot, slotStatuses } from '../plan/slot.ts';
 import { UsageSum } from '../plan/usage.ts';
 import { type CommonMessage, Messages } from './messages.ts';
 import { SameFiles, type SameFilesFound } from './same-files.ts';
@@ -15,13 +15,15 @@ export interface Reason extends CommonMessage {
   readonly count: number;
   /** Number of failed slots among them without a job that could be retried. Absent: none. */
   readonly unasked?: number;
+  /** True if the pipeline accepts this code (`failures.accept`). */
+  readonly accepted?: true;
 }
 
 /** The totals of a manifest: the basis of exit codes and of the final messages. */
 export interface ManifestTotals {
   readonly rows: number;
   /** Selected slots, by status. */
-  readonly slots: Readonly<Record<SlotStatus, number>>;
+  readonly slots: Readonly<Record<CountedStatus, number>>;
   /** Number of other slots, which are listed only because they have a result. */
   readonly otherSlots: number;
   /** Number of rows that name a file, over all slots. */
@@ -75,7 +77,7 @@ export interface ReasonFound extends Reason {
   readonly steps: Readonly<Record<string, number>>;
 }
 
-interface Group extends Pick<Reason, 'status'> {
+interface Group extends Pick<Reason, 'status' | 'accepted'> {
   readonly first: ReasonFound['first'];
   readonly messages: Messages;
   readonly examples: number[];
@@ -90,7 +92,7 @@ export class Reasons {
 
   /** Adds a slot, once; ignores slots without a failure. @param at place of its result */
   add(slot: Slot, at = 0): void {
-    const { status, error, record, step } = slot;
+    const { status, error, record, step, accepted } = slot;
     if (error === undefined || (status !== 'failed' && status !== 'in-doubt')) return;
     const name = `${status} ${error.code}`;
     let group = this.#groups.get(name);
@@ -100,6 +102,7 @@ export class Reasons {
       const first = { ...rest, error, ...(record && { record: { ...record, artifacts: [] } }) };
       group = {
         status,
+        ...(accepted && { accepted }),
         first,
         messages: new Messages(),
         examples: [],
@@ -120,8 +123,9 @@ export class Reasons {
   found(): readonly ReasonFound[] {
     return [...this.#groups.values()]
       .map(
-        ({ status, first, messages, examples, steps, count, unasked }): ReasonFound => ({
+        ({ status, accepted, first, messages, examples, steps, count, unasked }): ReasonFound => ({
           status,
+          ...(accepted && { accepted }),
           code: first.error.code,
           count,
           ...(unasked === 0 ? {} : { unasked }),
@@ -147,8 +151,8 @@ export class RowLedger {
   #unanswered = 0;
   #countedBefore = 0;
   readonly #sameFiles = new SameFiles();
-  readonly #slots = Object.fromEntries(slotStatuses.map((status) => [status, 0])) as Record<
-    SlotStatus,
+  readonly #slots = Object.fromEntries([...slotStatuses, 'accepted'].map((status) => [status, 0])) as Record<
+    CountedStatus,
     number
   >;
   readonly #reasons = new Reasons();
@@ -168,7 +172,7 @@ export class RowLedger {
       this.#otherSlots += 1;
       return;
     }
-    this.#slots[slot.status] += 1;
+    this.#slots[slot.accepted ? 'accepted' : slot.status] += 1;
     this.#reasons.add(slot);
   }
 

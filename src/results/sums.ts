@@ -1,7 +1,7 @@
 import { isTextKind } from '../pipeline/kinds.ts';
 import { roundMoney } from '../plan/estimate/price.ts';
 import { isInterrupted } from '../plan/estimate/revival.ts';
-import { type IsOptional, isSkipped, missingCode, neverOptional } from '../plan/graph/optional.ts';
+import { type FailureRules, isSkipped, missingCode, noFailureRules } from '../plan/graph/optional.ts';
 import type { JobRecord, JobStatus } from '../plan/job.ts';
 import type { StateReader, StoreTotals } from '../state/reader.ts';
 
@@ -10,8 +10,8 @@ import type { StateReader, StoreTotals } from '../state/reader.ts';
  * was killed may have been paid, and their images are unknown.
  */
 export interface DirectorySums extends StoreTotals {
-  /** Number of jobs by status; a job whose optional button is missing counts as skipped, not as failed. */
-  readonly jobs: Readonly<Record<JobStatus | 'skipped', number>>;
+  /** Number of jobs by status. A job whose optional button is missing counts as skipped, and an accepted failure as accepted, not as failed. */
+  readonly jobs: Readonly<Record<JobStatus | 'skipped' | 'accepted', number>>;
   /** Number of jobs in doubt, including those with status `submitting` that a killed run left. */
   readonly doubts: number;
   /** Number of jobs that are under way or wait for their turn. */
@@ -35,7 +35,7 @@ export type SpentAtStart = Partial<Pick<StoreTotals, 'cost' | 'possibleCost'>>;
 export async function readSums(
   state: Pick<StateReader, 'totals' | 'unfinished' | 'withStatus'>,
   running: boolean,
-  isOptional: IsOptional = neverOptional,
+  rules: FailureRules = noFailureRules,
 ): Promise<DirectorySums> {
   const totals = await state.totals();
   const left: JobRecord[] = [];
@@ -43,24 +43,34 @@ export async function readSums(
     for await (const record of state.unfinished()) if (record.status === 'submitting') left.push(record);
   let skipped = 0;
   // An index gives only the number of missing buttons, so those jobs are read, page by page.
-  if (isOptional !== neverOptional && (totals.codes[missingCode] ?? 0) > 0)
+  if (rules !== noFailureRules && (totals.codes.failed[missingCode] ?? 0) > 0)
     for await (const record of state.withStatus('failed', missingCode))
-      if (isSkipped(record, isOptional)) skipped += 1;
-  return sumsOf(totals, left, skipped);
+      if (isSkipped(record, rules.isOptional)) skipped += 1;
+  return sumsOf(totals, left, skipped, rules.accepted);
 }
 
 /**
  * Computes the sums of a directory.
  * @param left jobs that an ended run left during submission; `skipped`: number of failed jobs whose optional button is missing
  */
-export function sumsOf(totals: StoreTotals, left: readonly JobRecord[], skipped = 0): DirectorySums {
-  const { jobs, codes } = totals;
+export function sumsOf(
+  totals: StoreTotals,
+  left: readonly JobRecord[],
+  skipped = 0,
+  acceptedCodes: ReadonlySet<string> = noFailureRules.accepted,
+): DirectorySums {
+  const { jobs } = totals;
+  const failed: Readonly<Record<string, number>> = {
+    ...totals.codes.failed,
+    [missingCode]: (totals.codes.failed[missingCode] ?? 0) - skipped,
+  };
+  const accepted = [...acceptedCodes].reduce((sum, code) => sum + (failed[code] ?? 0), 0);
   const lost = left.map(lostBy);
   const doubts = left.filter((record) => isInDoubt(record, false)).length;
   return {
     ...totals,
-    jobs: { ...jobs, failed: jobs.failed - skipped, skipped },
-    codes: skipped === 0 ? codes : { ...codes, [missingCode]: (codes[missingCode] ?? 0) - skipped },
+    jobs: { ...jobs, failed: jobs.failed - skipped - accepted, skipped, accepted },
+    codes: { ...totals.codes, failed },
     possibleCost: roundMoney(lost.reduce((sum, { cost }) => sum + cost, totals.possibleCost)),
     assumedTokens: lost.reduce((sum, { tokens }) => sum + tokens, totals.assumedTokens),
     doubts: jobs['in-doubt'] + doubts,
@@ -99,8 +109,10 @@ export function spentInRun(
 export const settledJobs = ({
   jobs,
 }: {
-  readonly jobs: Readonly<Record<'done' | 'failed' | 'in-doubt', number> & { skipped?: number }>;
-}): number => jobs.done + jobs.failed + jobs['in-doubt'] + (jobs.skipped ?? 0);
+  readonly jobs: Readonly<
+    Record<'done' | 'failed' | 'in-doubt', number> & Partial<Record<'skipped' | 'accepted', number>>
+  >;
+}): number => jobs.done + jobs.failed + jobs['in-doubt'] + (jobs.skipped ?? 0) + (jobs.accepted ?? 0);
 
 /** Yields jobs whose request was in flight when a run was killed and that no later run counted; none while a run is on. */
 export async function* leftUnanswered(

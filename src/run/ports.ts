@@ -332,6 +332,8 @@ export interface RunSettings {
   readonly findInDoubt?: true;
   /** `--relearn`: first forgets what earlier runs have learned about the service. */
   readonly relearn?: boolean;
+  /** Error codes of failures that `--fail-fast` and `--max-failures` ignore (`failures.accept`). Default none. */
+  readonly acceptedFailures?: readonly string[];
   readonly failFast: boolean;
   /** `--max-failures`: number of failed jobs of this invocation that ends the run. */
   readonly maxFailures?: number;

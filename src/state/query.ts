@@ -299,7 +299,7 @@ export const readerOf = (queries: StateQueries): StateReader => ({
 /** Sums the totals of a state, from its rows by status and code. */
 export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
   const jobs = { ...noJobs };
-  const codes: Record<string, number> = {};
+  const codes: Record<'failed' | 'in-doubt', Record<string, number>> = { failed: {}, 'in-doubt': {} };
   let attempts = 0;
   let cost = 0;
   let possible = 0;
@@ -312,9 +312,9 @@ export function sumOfTotals(rows: readonly TotalRow[]): StoreTotals {
     possible += row.possible;
     tokens += row.tokens;
     assumedTokens += row.assumed;
-    if (row.code !== '' && (row.status === 'failed' || row.status === 'in-doubt')) {
-      codes[row.code] = (codes[row.code] ?? 0) + row.jobs;
-    }
+    const { status, code } = row;
+    if (code !== '' && (status === 'failed' || status === 'in-doubt'))
+      codes[status][code] = (codes[status][code] ?? 0) + row.jobs;
   }
   return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, assumedTokens, codes };
 }

@@ -16,7 +16,7 @@ export interface StoreTotals {
   /** Sum of the estimated tokens of replies without a token count; `budget.tokens` counts it too. */
   readonly assumedTokens: number;
   /** Failed and in-doubt jobs by error code. */
-  readonly codes: Readonly<Record<string, number>>;
+  readonly codes: Readonly<Record<'failed' | 'in-doubt', Readonly<Record<string, number>>>>;
 }
 
 /** Sums over the jobs of one step, over the directory's life. */

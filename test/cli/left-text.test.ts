@@ -70,7 +70,7 @@ it('a run that left jobs in doubt has ended, and is not complete', async () => {
   const said = async (inDoubt: number, pending: number, failed = 0): Promise<string> => {
     const outcome = {
       ...last,
-      slots: { ...slots, pending, failed, 'in-doubt': inDoubt, skipped: 0, blocked: 0 },
+      slots: { ...slots, pending, failed, 'in-doubt': inDoubt, skipped: 0, blocked: 0, accepted: 0 },
     };
     await writeRunFacts(state, { ...facts, outcome });
     return (await promptpress(['status', '.'], { cwd })).out.split('\n')[0] ?? '';

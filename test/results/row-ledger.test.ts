@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../../src/manifest/row.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
-import type { Slot } from '../../src/plan/slot.ts';
+import { type Slot, slotStatuses } from '../../src/plan/slot.ts';
 import { type ManifestTotals, RowLedger } from '../../src/results/row-ledger.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 import { noSlots } from '../rig/no-counts.ts';
@@ -39,8 +39,22 @@ describe('a tally', () => {
     expect(tallyOf()).toStrictEqual({ rows: 0, slots: noSlots, otherSlots: 0, files: 0, reasons: [] });
   });
 
-  it.each(Object.keys(noSlots) as (keyof typeof noSlots)[])('counts the slots that are %s', (status) => {
+  it.each(slotStatuses)('counts the slots that are %s', (status) => {
     expect(tallyOf({ slot: { status } }, { slot: { status } }).slots).toEqual({ ...noSlots, [status]: 2 });
+  });
+
+  it('counts accepted failures, and what they block, apart', () => {
+    const accepted = { accepted: true } as const;
+    const counted = tallyOf(
+      failed('task.moderated', 'no', accepted),
+      { slot: { status: 'blocked', ...accepted } },
+      failed('task.failed', 'no'),
+    );
+    expect(counted.slots).toEqual({ ...noSlots, accepted: 2, failed: 1 });
+    expect(counted.reasons.map((reason) => [reason.code, reason.accepted])).toEqual([
+      ['task.failed', undefined],
+      ['task.moderated', true],
+    ]);
   });
 
   it('counts rows and files, and each slot once', () => {

@@ -215,7 +215,7 @@ export function memoryStore(): MemoryStore {
 /** The totals of these records, counted one by one. */
 export function recount(records: readonly JobRecord[]): StoreTotals {
   const jobs: Record<JobStatus, number> = { ...noJobs };
-  const codes: Record<string, number> = {};
+  const codes: Record<'failed' | 'in-doubt', Record<string, number>> = { failed: {}, 'in-doubt': {} };
   let attempts = 0;
   let cost = 0;
   let possible = 0;
@@ -228,10 +228,9 @@ export function recount(records: readonly JobRecord[]): StoreTotals {
     possible += (record.doubtful?.cost ?? 0) + (record.assumed?.cost ?? 0);
     assumedTokens += record.assumed?.tokens ?? 0;
     tokens += record.usage?.total ?? 0;
-    const code = record.error?.code ?? '';
-    if (code !== '' && (record.status === 'failed' || record.status === 'in-doubt')) {
-      codes[code] = (codes[code] ?? 0) + 1;
-    }
+    const { status, error: { code = '' } = {} } = record;
+    if (code !== '' && (status === 'failed' || status === 'in-doubt'))
+      codes[status][code] = (codes[status][code] ?? 0) + 1;
   }
   const tidy = (amount: number): number => Number(amount.toPrecision(12));
   return { jobs, attempts, cost: tidy(cost), possibleCost: tidy(possible), tokens, assumedTokens, codes };

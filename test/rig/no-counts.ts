@@ -1,6 +1,6 @@
 import type { PlanCounts } from '../../src/plan/estimate/report.ts';
 import type { JobStatus } from '../../src/plan/job.ts';
-import type { SlotStatus } from '../../src/plan/slot.ts';
+import type { CountedStatus } from '../../src/plan/slot.ts';
 
 /** Counts of nothing, to be changed by a test. */
 
@@ -15,7 +15,7 @@ export const noJobs: Readonly<Record<JobStatus, number>> = {
   'in-doubt': 0,
 };
 
-export const noSlots: Readonly<Record<SlotStatus, number>> = { ...noJobs, skipped: 0, blocked: 0 };
+export const noSlots: Readonly<Record<CountedStatus, number>> = { ...noJobs, skipped: 0, blocked: 0, accepted: 0 };
 
 export const noPlanCounts: PlanCounts = {
   slots: 0,

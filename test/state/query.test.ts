@@ -99,7 +99,7 @@ describe('totals', () => {
       possibleCost: 0.3,
       tokens: 7,
       assumedTokens: 5,
-      codes: { 'task.failed': 3 },
+      codes: { failed: { 'task.failed': 3 }, 'in-doubt': {} },
     });
     state.close();
   });

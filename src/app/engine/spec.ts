@@ -142,6 +142,7 @@ const settings = aMapping(
     speed: aWord('relax', 'fast', 'turbo'),
     tag: aFlag,
     keepReplies: aWord('all', 'failed', 'none'),
+    acceptedFailures: listOf(aText),
     retryFailed: aMapping({}, { code: aText }),
     maxFailures: aNumber,
     maxSubmits: aNumber,

@@ -35,15 +35,10 @@ export async function revivalOf(
  * @throws CliError (exit 2) if none has: the code is probably mistyped, and nothing would be retried without a message
  */
 async function checkCode(code: string, state: StateReader): Promise<void> {
-  for await (const _ of state.withStatus('failed', code)) return;
-  const failures = new Map<string, number>();
-  for (const name of Object.keys((await state.totals()).codes)) {
-    const count = await countOf(state.withStatus('failed', name));
-    if (count > 0) failures.set(name, count);
-  }
-  if (failures.size === 0) return;
-  const named = [...failures].slice(0, mostCodes).map(([name, count]) => `${name} (${count})`);
-  const more = failures.size > mostCodes ? ', …' : '';
+  const failures = Object.entries((await state.totals()).codes.failed).filter(([, count]) => count > 0);
+  if (failures.length === 0 || failures.some(([name]) => name === code)) return;
+  const named = failures.slice(0, mostCodes).map(([name, count]) => `${name} (${count})`);
+  const more = failures.length > mostCodes ? ', …' : '';
   throw usageError(
     `--code ${code}: no job has failed with this code.`,
     `Failed jobs by code: ${named.join(', ')}${more}`,
@@ -52,12 +47,6 @@ async function checkCode(code: string, state: StateReader): Promise<void> {
 
 const mostCodes = 20;
 
-async function countOf(all: AsyncIterable<unknown>): Promise<number> {
-  let count = 0;
-  for await (const _ of all) count += 1;
-  return count;
-}
-
 /** Returns the settings of one run, from the pipeline and the flags. */
 export async function runSettings(
   pipeline: Pipeline,
@@ -65,7 +54,7 @@ export async function runSettings(
   speed: Speed | undefined,
   state: StateReader,
 ): Promise<RunSettings> {
-  const { service, limits, retry, timeouts, poll, budget, prices, keepReplies } = pipeline;
+  const { service, limits, retry, timeouts, poll, budget, prices, keepReplies, acceptedFailures } = pipeline;
   return {
     speed,
     limits,
@@ -74,6 +63,7 @@ export async function runSettings(
     poll,
     tag: service.tag,
     keepReplies,
+    ...(acceptedFailures.length > 0 && { acceptedFailures }),
     budget,
     prices,
     ...(await revivalOf(flags, state)),

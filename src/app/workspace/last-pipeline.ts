@@ -4,7 +4,7 @@ import type { FilePort } from '../../pipeline/files.ts';
 import { type PipelineSource, parsePipeline } from '../../pipeline/parse.ts';
 import type { Pipeline } from '../../pipeline/pipeline.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
-import { type IsOptional, missingCode, neverOptional, optionalIn } from '../../plan/graph/optional.ts';
+import { type FailureRules, noFailureRules, optionalIn } from '../../plan/graph/optional.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { seenFrom } from '../../report/facts/place.ts';
 import { lastRun, type RunFacts } from '../../report/facts/run.ts';
@@ -81,18 +81,22 @@ export async function keptPipeline(
   return kept && (await parsePipeline(kept.source, kept.files)).pipeline;
 }
 
-/** Returns a function that tells optional buttons of a pipeline; without a pipeline, no button is optional. */
-export function optionalOf(pipeline: Pipeline | undefined): IsOptional {
-  const graph = pipeline && buildGraph(pipeline.steps, pipeline.models);
-  return graph === undefined || 'tooMany' in graph ? neverOptional : optionalIn(graph);
+/** Returns how a pipeline judges failures; without a pipeline, no failure is expected. */
+export function failureRulesOf(pipeline: Pipeline | undefined): FailureRules {
+  if (pipeline === undefined) return noFailureRules;
+  const graph = buildGraph(pipeline.steps, pipeline.models);
+  return {
+    ...('tooMany' in graph ? noFailureRules : { isOptional: optionalIn(graph) }),
+    accepted: new Set(pipeline.acceptedFailures),
+  };
 }
 
-/** Returns the same function for a directory's last run. The pipeline is only read if some button was missing. */
-export const keptOptional = async (
+/** Returns the same for a directory's last run. The pipeline is only read if some job has failed. */
+export const keptFailureRules = async (
   directory: string,
   state: StateReader,
   io: Pick<Io, 'cwd' | 'env'>,
-): Promise<IsOptional> =>
-  ((await state.totals()).codes[missingCode] ?? 0) === 0
-    ? neverOptional
-    : optionalOf(await keptPipeline(directory, state, io));
+): Promise<FailureRules> =>
+  (await state.totals()).jobs.failed === 0
+    ? noFailureRules
+    : failureRulesOf(await keptPipeline(directory, state, io));

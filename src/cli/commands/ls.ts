@@ -6,7 +6,7 @@ import { shownErrorOf } from '../../app/errors/render.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { isEngineWord } from '../../app/service/engine/connect.ts';
 import { checkRunDirectory } from '../../app/workspace/checks/directory.ts';
-import { keptOptional } from '../../app/workspace/last-pipeline.ts';
+import { keptFailureRules } from '../../app/workspace/last-pipeline.ts';
 import { findRunDirectories } from '../../app/workspace/run-directories.ts';
 import type { JsonOutputs, ListedRun } from '../../report/facts/json-outputs.generated.ts';
 import { readListedRun } from '../../report/facts/listed-run.ts';
@@ -80,7 +80,7 @@ const onEngine = (given: string, context: Context): Promise<Found> =>
     const { io } = context;
     const entries: Entry[] = [];
     for (const { place, state } of runs)
-      entries.push(await readListedRun(place, state, await keptOptional(place.directory, state, io), io));
+      entries.push(await readListedRun(place, state, await keptFailureRules(place.directory, state, io), io));
     return { entries, truncated };
   });
 
@@ -104,8 +104,8 @@ async function entryOf(directory: string, trusted: boolean, { io }: Context): Pr
     const state = openStateForReading(directory);
     if (state === undefined) return undefined;
     try {
-      const isOptional = await keptOptional(directory, state, io);
-      return await readListedRun(placeOfDirectory(directory, io.cwd), state, isOptional, io);
+      const rules = await keptFailureRules(directory, state, io);
+      return await readListedRun(placeOfDirectory(directory, io.cwd), state, rules, io);
     } finally {
       await state.close();
     }

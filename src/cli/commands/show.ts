@@ -2,7 +2,7 @@ import { closingAfter } from '../../app/adapters/disposables.ts';
 import { exitCodes } from '../../app/errors/cli-error.ts';
 import { jsonLine } from '../../app/output/json-line.ts';
 import { openJob } from '../../app/workspace/find-job.ts';
-import { keptPipeline, optionalOf } from '../../app/workspace/last-pipeline.ts';
+import { failureRulesOf, keptPipeline } from '../../app/workspace/last-pipeline.ts';
 import { readJobReport } from '../../report/text/job/job.ts';
 import { jobReportText } from '../../report/text/job/text.ts';
 import { commandsOf } from '../../report/text/next-commands.ts';
@@ -40,7 +40,7 @@ Without FILE|DIR: the current folder if that is a run directory, else the one th
       disposables.add(() => state.close());
       const pipeline = await keptPipeline(directory, state, io);
       const commands = await commandsOf(place, state, pipeline, io.cwd);
-      const story = await readJobReport(place, state, key, commands, optionalOf(pipeline));
+      const story = await readJobReport(place, state, key, commands, failureRulesOf(pipeline));
       if (flags.json) await io.data(jsonLine(story));
       else await io.out(jobReportText(story));
       return exitCodes.ok;

@@ -31,6 +31,8 @@ export interface Writer {
     /** Notes that a record was taken over, with the spending counted for it. */
     takeOver?(record: JobRecord, charged: Charge): void;
   };
+  /** Error codes of failures that are not counted (`failures.accept`); default: none. */
+  readonly acceptedFailures?: readonly string[];
 }
 
 /** A turn as it is sent. A repeated turn is sent unchanged. */
@@ -87,6 +89,7 @@ export function sentTurn(
       seenOf(record.key),
       writer.budget?.charge(record),
       turn.redos?.get(record.key),
+      writer.acceptedFailures,
     ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));

@@ -1,4 +1,5 @@
 import { exactJson, parseExact } from '../../pipeline/values/exact-json.ts';
+import { missingCode } from '../../plan/graph/optional.ts';
 import type { Attempt, JobRecord } from '../../plan/job.ts';
 import { isTextRequest } from '../../plan/job-request.ts';
 import { isAttempt, isJob } from '../../state/job-shape.ts';
@@ -167,13 +168,14 @@ export interface SentRow {
   readonly said?: string;
 }
 
-/** Returns a record as a row for `commit_turn`. */
+/** Returns a record as a row for `commit_turn`. @param accepted error codes of failures that are not counted */
 export function recordRow(
   record: JobRecord,
   version: Version,
   seen: Version | undefined,
   charged: Charge = { cost: 0, tokens: 0 },
   redo?: RedoChange,
+  accepted: readonly string[] = [],
 ): SentRow {
   const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = rowOf(record);
   const { doc, said } = storedForm(record);
@@ -204,6 +206,8 @@ export function recordRow(
       charged_cost: charged.cost,
       charged_tokens: charged.tokens,
       redo: redo && redoStates.indexOf(redo),
+      // A missing button is no failure where it is optional.
+      fails: status === 'failed' && code !== missingCode && !accepted.includes(code),
     },
   };
 }

@@ -11,7 +11,7 @@ const each = (template: (name: string) => string): string => sums.map(template).
 const columns =
   'key text, slice int, rev bigint, seen_slice int, seen_rev bigint, status text, code text, root boolean, slot text, step text, ' +
   'attempts int, cost float8, tokens bigint, possible float8, assumed bigint, unanswered int, sender text, unheard text, ' +
-  'charged_cost float8, charged_tokens bigint, redo smallint';
+  'charged_cost float8, charged_tokens bigint, redo smallint, fails boolean';
 
 const lineRows = (text: string): string => `unnest(string_to_array(${text}, E'\\n'))`;
 
@@ -66,7 +66,7 @@ const commitFunction = `
           json_to_recordset(records) AS (${columns}), ${lineRows('docs')}, ${lineRows('sayings')}
         ) WITH ORDINALITY AS r(key, slice, rev, seen_slice, seen_rev, status, code, root, slot, step,
           attempts, cost, tokens, possible, assumed, unanswered, sender, unheard,
-          charged_cost, charged_tokens, redo, doc, saying, place)
+          charged_cost, charged_tokens, redo, fails, doc, saying, place)
         WHERE r.slice = 0 OR r.slice = ANY(mine)
         ORDER BY r.key COLLATE "C"
       ), known AS MATERIALIZED (
@@ -120,8 +120,7 @@ const commitFunction = `
         -- A turn that is executed once more finds itself, and has spent nothing.
         coalesce(sum(k.charged_cost - coalesce(k.was_charged_cost, 0)) FILTER (WHERE w), 0) AS cost,
         coalesce(sum(k.charged_tokens - coalesce(k.was_charged_tokens, 0)) FILTER (WHERE w), 0) AS tokens,
-        -- A missing button is no failure where it is optional.
-        count(*) FILTER (WHERE w AND k.status = 'failed' AND k.was_status IS DISTINCT FROM 'failed' AND k.code <> 'button.missing') AS failures,
+        count(*) FILTER (WHERE w AND k.fails AND k.was_status IS DISTINCT FROM 'failed') AS failures,
         count(k.redo) FILTER (WHERE w) AS redos,
         coalesce(array_agg(k.key) FILTER (WHERE NOT w), '{}') AS refused
       INTO spent

@@ -164,6 +164,7 @@ export interface PipelineFile {
   models?: Models;
   /** Which whole replies of text calls are kept in `replies/` of the run directory, with ratings, citations and thoughts: `all`, `failed` (only those that are no usable result) or `none`. The texts themselves are kept in any case. Changes no job. */
   keepReplies?: 'all' | 'failed' | 'none';
+  failures?: Failures;
   matrix?: Matrix;
   /** The operations of this pipeline by name. Each step carries exactly one kind key: imagine, click, blend, describe, shorten, video, edit, generate or chat. The order is the manifest's order. */
   steps: {
@@ -274,6 +275,15 @@ export interface Models {
     /** `level`: thinkingLevel (newer models); `budget`: thinkingBudget (earlier ones); `none`: neither. */
     thinking: 'level' | 'budget' | 'none';
   };
+}
+/** Which failures are no news. Changes no job. */
+export interface Failures {
+  /**
+   * Error codes (column `error_code`) that are expected, such as prompts that the service refuses for their content. Such a row, and what it blocks, stays failed or blocked with `accepted` = true: it is counted apart, a run with no other failure exits with 0, and `--max-failures` and `--fail-fast` ignore it. `--retry-failed` tries it again.
+   *
+   * Items: Words with dots between them, as in the column `error_code`.
+   */
+  accept?: string[];
 }
 /** Axes that multiply in written order, the first slowest; each combination is one cell. Then `exclude`, `include`, `sample` and `repeat`, in this order. Without a matrix there is one cell. */
 export interface Matrix {

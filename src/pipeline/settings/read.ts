@@ -33,6 +33,7 @@ export const defaults = {
   axis: { step: 1 },
   step: { keep: true },
   keepReplies: 'all',
+  failures: { accept: [] },
   mask: { invert: false },
   generate: { rounds: 8 },
 } as const;
@@ -40,7 +41,16 @@ export const defaults = {
 /** The settings of a pipeline: everything except matrix and steps. */
 export type Settings = Pick<
   Pipeline,
-  'service' | 'limits' | 'retry' | 'timeouts' | 'poll' | 'budget' | 'prices' | 'models' | 'keepReplies'
+  | 'service'
+  | 'limits'
+  | 'retry'
+  | 'timeouts'
+  | 'poll'
+  | 'budget'
+  | 'prices'
+  | 'models'
+  | 'keepReplies'
+  | 'acceptedFailures'
 >;
 
 /** Reads the settings of a file that has passed all checks. */
@@ -66,6 +76,7 @@ export function settingsOf(file: PipelineFile): Settings {
     prices: file.prices ?? {},
     models: file.models ?? {},
     keepReplies: file.keepReplies ?? defaults.keepReplies,
+    acceptedFailures: file.failures?.accept ?? defaults.failures.accept,
   };
 }
 

@@ -8,6 +8,16 @@ export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
 /** An {@link IsOptional} that treats every button as required, for use without a pipeline. */
 export const neverOptional: IsOptional = () => false;
 
+/** How a pipeline judges failures. */
+export interface FailureRules {
+  readonly isOptional: IsOptional;
+  /** Error codes of expected failures (`failures.accept`). */
+  readonly accepted: ReadonlySet<string>;
+}
+
+/** The rules where no pipeline is known: every button is required, and no failure is expected. */
+export const noFailureRules: FailureRules = { isOptional: neverOptional, accepted: new Set() };
+
 /** Makes the {@link IsOptional} of a pipeline's places. Branches of wildcards have the names of the buttons found. */
 export function optionalIn({ templates }: Pick<SlotGraph, 'templates'>): IsOptional {
   const branches = new Map<string, (readonly string[])[]>();

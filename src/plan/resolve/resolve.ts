@@ -36,6 +36,8 @@ export interface Resolvable {
   readonly images?: ImageFiles;
   /** What its cells ask for, as far as that follows from them alone and was worked out before. */
   readonly known?: KnownReadings;
+  /** Error codes that the pipeline accepts; default: none. */
+  readonly accepted?: ReadonlySet<string>;
 }
 
 /** What a template sees, and whether that is there to stay. */
@@ -158,11 +160,12 @@ class CellResolution {
       : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
-    const { cause, status, ready, error, unsaved, uncut } = judge(
+    const { cause, status, ready, error, unsaved, uncut, accepted } = judge(
       template,
       start.dependency,
       reading,
       record,
+      this.#plan.accepted,
     );
     const redo = this.#redos.of(job, record, isFree(start, reading));
     const { outdated, waitsForRedo, isToCome } = redo;
@@ -183,6 +186,7 @@ class CellResolution {
       error,
       unsaved,
       uncut,
+      accepted,
       idOf: this.#slotId,
       asWritten,
     });

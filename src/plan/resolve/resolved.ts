@@ -20,7 +20,9 @@ export interface Resolved {
 /** What is found out about one slot, beside what its place says. */
 interface SlotFacts
   extends Pick<Slot, 'cell' | 'branch' | 'status' | 'ready'>,
-    Partial<Readonly<Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut', true | undefined>>> {
+    Partial<
+      Readonly<Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut' | 'accepted', true | undefined>>
+    > {
   readonly job: JobSpec | undefined;
   readonly asks: Slot['asks'] | undefined;
   readonly record: JobRecord | undefined;
@@ -57,6 +59,7 @@ export class CellSlot implements Slot {
   declare readonly error?: JobError;
   declare readonly unsaved?: true;
   declare readonly uncut?: true;
+  declare readonly accepted?: true;
   readonly #idOf: (place: string) => string;
   /** Absent: the file says another branch. */
   readonly #text: string | undefined;
@@ -82,6 +85,7 @@ export class CellSlot implements Slot {
     if (facts.error !== undefined) this.error = facts.error;
     if (facts.unsaved === true) this.unsaved = true;
     if (facts.uncut === true) this.uncut = true;
+    if (facts.accepted === true) this.accepted = true;
     this.#idOf = facts.idOf;
     this.#text = facts.asWritten ? text : undefined;
   }
@@ -104,6 +108,8 @@ export type DependencyState =
       readonly cause: string;
       /** Only files are missing: what presses its buttons does not need them. */
       readonly made?: true;
+      /** The pipeline accepts the failure that blocks it. */
+      readonly accepted?: true;
     };
 
 /**

@@ -59,15 +59,32 @@ export interface SlotVerdict {
   readonly ready?: true;
   readonly unsaved?: true;
   readonly uncut?: true;
+  readonly accepted?: true;
   /** What broke the chain that it hangs on. */
   readonly cause?: string;
 }
 
 /**
- * The state of a slot; `gate` is that of the slot that it starts from. The order of the checks keeps settled slots settled:
+ * The state of a slot; `dependency` is that of the slot that it starts from. The order of the checks keeps settled slots settled:
  * a state above that may still change is decided before a fact below.
+ *
+ * @param accepted error codes of failures that the pipeline accepts; default: none
  */
 export function judge(
+  template: SlotTemplate,
+  dependency: DependencyState,
+  reading: Reading,
+  record: JobRecord | undefined,
+  accepted?: ReadonlySet<string>,
+): SlotVerdict {
+  const verdict = verdictOf(template, dependency, reading, record);
+  const { status, error } = verdict;
+  return status === 'failed' && error !== undefined && accepted?.has(error.code) === true
+    ? { ...verdict, accepted: true }
+    : verdict;
+}
+
+function verdictOf(
   template: SlotTemplate,
   dependency: DependencyState,
   reading: Reading,
@@ -118,6 +135,7 @@ const stopped = (dependency: Extract<DependencyState, { cause: string }>): SlotV
   status: dependency.kind,
   error: followError(dependency),
   cause: dependency.cause,
+  ...(dependency.accepted && { accepted: true }),
 });
 
 const off: SlotVerdict = {

@@ -24,11 +24,12 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
       return doneDependency;
     case 'skipped':
     case 'blocked':
-      return { kind: slot.status, cause: cause ?? ownCause(slot) };
+      return { kind: slot.status, cause: cause ?? ownCause(slot), ...acceptedOf(slot) };
     case 'failed':
       return {
         kind: 'blocked',
         cause: ownCause(slot),
+        ...acceptedOf(slot),
         ...(slot.record !== undefined && lacksOnlyFiles(slot.record) && { made: true as const }),
       };
     case 'saving':
@@ -43,6 +44,8 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
       return openDependency;
   }
 }
+
+const acceptedOf = ({ accepted }: Slot): { readonly accepted?: true } => (accepted ? { accepted } : {});
 
 const ownCause = (slot: Slot): string => `${slotName(slot)}: ${slot.error?.code ?? slot.status}`;
 

@@ -52,6 +52,7 @@ const about = {
   error_message: ['text', "why there is no result, in the service's words"],
   request_id: ['text', "the service's id of the request"],
   job: ['text', 'key of the job: a hash of all that determines the result'],
+  accepted: ['boolean', 'true for a failure that the pipeline accepts, and for what it blocks'],
 } as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
 
 /**

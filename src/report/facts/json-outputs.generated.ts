@@ -27,6 +27,8 @@ export type Reasons = readonly {
   readonly message: string;
   /** How many different ones there are besides; absent for none. */
   readonly otherMessages?: number;
+  /** The pipeline accepts this code (`failures.accept`); absent where it does not. */
+  readonly accepted?: true;
 }[];
 
 /** What commands print with `--json`, by command. */
@@ -255,6 +257,8 @@ export interface JsonOutputs {
       readonly count: number;
       /** How many of them failed before anything was asked: they have no job to try again. Absent: none. */
       readonly unasked?: number;
+      /** The pipeline accepts this code (`failures.accept`); absent where it does not. */
+      readonly accepted?: true;
       /** The most frequent one. */
       readonly message: string;
       /** How many different ones there are besides; absent for none. */
@@ -511,6 +515,8 @@ export interface JsonOutputs {
       readonly saving: number;
       readonly done: number;
       readonly failed: number;
+      /** Failed with a code of `failures.accept`, or blocked by such a failure; not counted as failed or blocked. */
+      readonly accepted: number;
       readonly 'in-doubt': number;
       /** Their optional button is not there. */
       readonly skipped: number;
@@ -650,6 +656,8 @@ export interface ListedRun {
   readonly jobs: {
     readonly done: number;
     readonly failed: number;
+    /** Failed with a code of `failures.accept`; not counted as failed. */
+    readonly accepted: number;
     readonly inDoubt: number;
     /** Under way, or waiting for their turn. */
     readonly open: number;
@@ -819,6 +827,8 @@ export interface SlotCounts {
   readonly saving: number;
   readonly done: number;
   readonly failed: number;
+  /** Failed with a code of `failures.accept`, or blocked by such a failure; not counted as failed or blocked. */
+  readonly accepted: number;
   readonly 'in-doubt': number;
   readonly skipped: number;
   readonly blocked: number;

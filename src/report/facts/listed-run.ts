@@ -1,4 +1,4 @@
-import type { IsOptional } from '../../plan/graph/optional.ts';
+import type { FailureRules } from '../../plan/graph/optional.ts';
 import { readSums, spentSoFar } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
@@ -12,13 +12,13 @@ import { type RunFacts, readRunFacts } from './run.ts';
 export async function readListedRun(
   place: RunPlace,
   state: StateReader,
-  isOptional: IsOptional,
+  rules: FailureRules,
   io: { readonly cwd: string; now(): number },
 ): Promise<ListedRun> {
   const running = (await place.owner()) !== undefined;
   const stage = await place.stage?.();
   const facts = await readRunFacts(state);
-  const sums = await readSums(state, running, isOptional);
+  const sums = await readSums(state, running, rules);
   const { cost, possibleCost } = spentSoFar(sums);
   const planned = await readHowFar(state, facts, sums, running ? io.now() : undefined);
   const path = await state.fact(pipelineFacts.path);
@@ -39,6 +39,7 @@ export async function readListedRun(
       inDoubt: sums.doubts,
       open: sums.open,
       skipped: sums.jobs.skipped,
+      accepted: sums.jobs.accepted,
     },
     ...(planned === undefined ? {} : { planned }),
     submits: sums.attempts,

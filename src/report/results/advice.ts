@@ -1,6 +1,6 @@
 import type { JobError } from '../../plan/job.ts';
 import type { Slot } from '../../plan/slot.ts';
-import { adviceFor, mayHelp, nextSteps } from '../text/job/advice.ts';
+import { acceptedAdvice, adviceFor, mayHelp, nextSteps } from '../text/job/advice.ts';
 import type { Commands } from '../text/next-commands.ts';
 import { quoted } from '../text/printable.ts';
 import type { FailureGroup, PageDetail } from './wire.ts';
@@ -18,11 +18,13 @@ const inDoubtAdvice =
 const retryAdvice = 'Another try may succeed.';
 const editAdvice = 'The same request will fail again: change it in the pipeline.';
 
-const wordsFor = (status: Slot['status'], error: JobError, slot: Slot): string =>
-  status === 'in-doubt'
-    ? inDoubtAdvice
-    : (adviceFor(error.code, { kind: slot.kind, attempts: slot.record?.attempts ?? 0 }) ??
-      (slot.record === undefined || !mayHelp(error.code) ? editAdvice : retryAdvice));
+function wordsFor(slot: Slot, { code }: JobError): string {
+  if (slot.status === 'in-doubt') return inDoubtAdvice;
+  if (slot.accepted) return acceptedAdvice;
+  const { kind, record } = slot;
+  const usual = record === undefined || !mayHelp(code) ? editAdvice : retryAdvice;
+  return adviceFor(code, { kind, attempts: record?.attempts ?? 0 }) ?? usual;
+}
 
 /** Returns advice for a slot that failed or is in doubt; undefined for other slots. */
 export function adviceOn(
@@ -33,7 +35,7 @@ export function adviceOn(
   if (error === undefined || (status !== 'failed' && status !== 'in-doubt')) return {};
   const steps = record === undefined ? [] : nextSteps({ record, running, inputs: [] }, commands);
   return {
-    advice: wordsFor(status, error, slot),
+    advice: wordsFor(slot, error),
     ...(steps.length === 0 ? {} : { commands: steps.map(({ command }) => mask(command)) }),
   };
 }
@@ -58,5 +60,5 @@ export function groupAdvice(
           ...(error.code === 'task.timeout' ? [again] : []),
           ...(hasJobs && mayHelp(error.code) ? [`${again} --retry-failed --code ${quoted(error.code)}`] : []),
         ];
-  return { advice: wordsFor(status, error, first), commands: commands.map(mask) };
+  return { advice: wordsFor(first, error), commands: commands.map(mask) };
 }

@@ -46,7 +46,7 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       step: row.slot.step,
       branch: mask(String(values.branch ?? '')),
       output: row.artifact?.output,
-      status: row.slot.status,
+      status: row.slot.accepted ? 'accepted' : row.slot.status,
       kind: row.slot.kind,
       job: row.slot.job?.key,
       media: mediaOf(row.artifact?.mime, text),

@@ -1,4 +1,4 @@
-import type { SlotStatus } from '../../plan/slot.ts';
+import type { CountedStatus } from '../../plan/slot.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
 
 /**
@@ -75,7 +75,8 @@ export const listedValues = 200;
 /** Distinct values of a variable are counted up to this number. */
 export const countedValues = 100_000;
 
-export type PageStatus = SlotStatus;
+/** Status of a result; failures that the pipeline accepts, and what they block, are `accepted`. */
+export type PageStatus = CountedStatus;
 
 export interface PageTotals {
   readonly submissions: number;

@@ -1,7 +1,7 @@
-import type { SlotStatus } from '../../plan/slot.ts';
+import type { CountedStatus } from '../../plan/slot.ts';
 import { count } from './amounts.ts';
 
-type Slots = Readonly<Record<SlotStatus, number>>;
+type Slots = Readonly<Record<CountedStatus, number>>;
 
 /** Returns the number of slots that are not settled or in doubt. */
 export const unsettled = ({ pending, submitting, running, modal, saving }: Slots): number =>
@@ -23,6 +23,7 @@ export function slotNumbers(slots: Slots): readonly string[] {
   const numbers: readonly (readonly [number, string])[] = [
     [slots.failed, 'failed'],
     [slots.blocked, 'blocked'],
+    [slots.accepted, 'failed or blocked as accepted'],
     [slots['in-doubt'], 'in doubt'],
     [slots.skipped, 'skipped'],
     [open, 'under way'],

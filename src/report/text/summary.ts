@@ -42,7 +42,8 @@ const mostReasons = 10;
  * @param mayFind whether `--in-doubt find` may find tasks of jobs in doubt; false if this run has tried
  */
 export function endingText(summary: RunSummary, again: string, mayFind = false): string {
-  const next = advice(summary, again, mayFind);
+  const open = summary.reasons.filter(({ accepted }) => accepted !== true);
+  const next = advice({ ...summary, reasons: open }, again, mayFind);
   return [
     headline(summary),
     '',
@@ -159,8 +160,8 @@ function reasonLines(reasons: readonly Reason[]): readonly string[] {
   return [
     '',
     ...shown.map((reason) => {
-      const { status, code, count: amount } = reason;
-      const what = `${count(amount)} ${status === 'in-doubt' ? 'in doubt' : 'failed'}`;
+      const { status, code, count: amount, accepted } = reason;
+      const what = `${count(amount)} ${accepted ? 'accepted' : status === 'in-doubt' ? 'in doubt' : 'failed'}`;
       return `  ${what}  ${padEnd(shownLine(code), width)}  ${shownLine(messageText(reason))}`;
     }),
     ...(reasons.length > shown.length

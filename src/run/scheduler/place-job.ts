@@ -178,12 +178,14 @@ function settle(state: SchedulerState, job: Job): void {
     outbox.emitStatus(record, again.record);
     return releaseCells(state, record.key);
   }
-  const { failFast, maxFailures } = settings;
+  const { failFast, maxFailures, acceptedFailures } = settings;
   const mayEnd = failFast || maxFailures !== undefined || record.request.press !== undefined;
   if (mayEnd && !lastPoll && isFailure(state, record)) {
-    state.failures += 1;
-    if (failFast) drain(state, failedFast(record));
-    if (maxFailures === state.failures) drain(state, tooManyFailures(maxFailures, record));
+    if (acceptedFailures?.includes(record.error?.code ?? '') !== true) {
+      state.failures += 1;
+      if (failFast) drain(state, failedFast(record));
+      if (maxFailures === state.failures) drain(state, tooManyFailures(maxFailures, record));
+    }
     // The grid of a retried click is paid already, and the button may have worked in other cells of an earlier run.
     const end =
       job.earlierFailure === undefined ? clicks.failed(record, job.buttonless ? 1 : undefined) : undefined;

@@ -82,6 +82,7 @@ describe('the schema', () => {
       generate: { rounds: at('generateStep/generate/rounds') },
       mask: { invert: at('mask/invert') },
       keepReplies: at('keepReplies'),
+      failures: { accept: at('failures/accept') },
     };
     expect(stated).toEqual(defaults);
     expect(at('names/preset')).toBe(defaults.service.names);

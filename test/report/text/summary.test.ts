@@ -33,6 +33,7 @@ describe('how a run ended', () => {
     ],
     [{ done: 5, 'in-doubt': 3, pending: 4 }, 'foxes: ended after 1 s. 5 done, 3 in doubt, 4 still to do,'],
     [{ done: 5, 'in-doubt': 1 }, 'foxes: ended after 1 s.'],
+    [{ done: 5, accepted: 2 }, 'foxes: complete after 1 s. 5 done, 2 failed or blocked as accepted,'],
   ])('%j', (slots, words) => {
     expect(ending(slots)).toContain(words);
   });

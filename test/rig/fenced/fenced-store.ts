@@ -25,7 +25,7 @@ export function fencedStore(
       possibleCost: 0,
       tokens: 0,
       assumedTokens: 0,
-      codes: {},
+      codes: { failed: {}, 'in-doubt': {} },
     }),
     redos: { of: (key) => view.redoOf(key) },
     fact: (name) => facts.get(name),

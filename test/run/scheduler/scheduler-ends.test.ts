@@ -160,6 +160,21 @@ describe('the early end of a run', () => {
     expect(run({ settings: { ...settings, maxFailures: 99 } }).end).toEqual({ kind: 'complete' });
   });
 
+  it.each([{ maxFailures: 1 }, { failFast: true }])(
+    '%j ignores failures that the pipeline accepts',
+    async (ends) => {
+      const { run, statuses } = await world(grid(5), {
+        onSubmit: ({ number }) =>
+          number % 2 === 0 ? { error: failure('service.rejected', 'permanent', { status: 400 }) } : undefined,
+      });
+      const acceptedFailures = ['task.moderated', 'service.rejected'];
+      expect(run({ settings: virtualSettings({ ...ends, acceptedFailures }) }).end).toEqual({
+        kind: 'complete',
+      });
+      expect(statuses()).toEqual({ done: 3, failed: 2 });
+    },
+  );
+
   it('--max-failures ignores a missing optional button and a task that an earlier run gave up', async () => {
     const settings = virtualSettings({ maxFailures: 1 });
     const optional = await world(grid(20, 'Nowhere?'));

@@ -4,7 +4,7 @@ import type { Io } from '../../../app/output/io.ts';
 import { jsonLine } from '../../../app/output/json-line.ts';
 import type { EngineRun } from '../../../app/service/engine/run.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
-import { keptOptional, keptPipeline } from '../../../app/workspace/last-pipeline.ts';
+import { keptFailureRules, keptPipeline } from '../../../app/workspace/last-pipeline.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
 import type { WorkersStatus } from '../../../report/facts/json-outputs.generated.ts';
 import type { RunPlace } from '../../../report/facts/place.ts';
@@ -57,7 +57,7 @@ export const status = command(
           await readStatus(
             place,
             state,
-            await keptOptional(directory, state, io),
+            await keptFailureRules(directory, state, io),
             io,
             flags.watch ? await stepCosts() : undefined,
           ),
@@ -65,7 +65,7 @@ export const status = command(
       const textOf = (found: RunStatus): Promise<string> => forPeople(found, directory, place, state, io);
       const interrupted = flags.watch ? await watchStatus(read, textOf, context, disposables) : undefined;
       const found = await withWorkers(
-        await readStatus(place, state, await keptOptional(directory, state, io), io),
+        await readStatus(place, state, await keptFailureRules(directory, state, io), io),
       );
       if (flags.json) await io.data(jsonLine(found));
       else await io.out(await textOf(found));

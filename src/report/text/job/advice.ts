@@ -54,6 +54,9 @@ const byCode: Readonly<Record<string, string>> = {
   'submit.refused': 'The service did not accept the request: its message shows whether another try can help.',
 };
 
+/** Advice about a failure that the pipeline accepts. */
+export const acceptedAdvice = 'The pipeline accepts this failure (failures.accept): nothing has to be done.';
+
 /** Error codes that a retry reproduces: the pipeline must be edited, or the parent job made again. */
 const needChange: ReadonlySet<string> = new Set([
   droppedCode,

@@ -1,7 +1,7 @@
 import { memberAt } from '../../../pipeline/values/path.ts';
 import type { Value } from '../../../pipeline/values/value.ts';
 import { framesError } from '../../../plan/graph/frames.ts';
-import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
+import { type FailureRules, type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import {
   type Attempt,
   artifactsOf,
@@ -21,7 +21,7 @@ import type { StateReader } from '../../../state/reader.ts';
 import type { JobReference, JsonOutputs, ReplyLine } from '../../facts/json-outputs.generated.ts';
 import type { RunPlace } from '../../facts/place.ts';
 import type { Commands } from '../next-commands.ts';
-import { adviceFor, nextSteps } from './advice.ts';
+import { acceptedAdvice, adviceFor, nextSteps } from './advice.ts';
 import { type ImageReport, imageReport } from './image-calls.ts';
 import { referenceTo } from './mention.ts';
 
@@ -44,7 +44,7 @@ export async function readJobReport(
   state: StateReader,
   key: string,
   commands: Commands,
-  isOptional: IsOptional,
+  { isOptional, accepted }: FailureRules,
 ): Promise<JobReport> {
   const record = await state.get(key);
   if (record === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
@@ -58,7 +58,7 @@ export async function readJobReport(
   const skipped = isSkipped(record, isOptional);
   const advice = skipped
     ? 'Its button is optional: this is not an error, and slots below it are skipped too.'
-    : error && adviceFor(error.code, record);
+    : error && (accepted.has(error.code) ? acceptedAdvice : adviceFor(error.code, record));
   return {
     directory: place.name,
     running,

@@ -1,5 +1,5 @@
 import { basename, relative } from 'node:path';
-import { type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
+import { type FailureRules, type IsOptional, isSkipped } from '../../../plan/graph/optional.ts';
 import { type CommonMessage, Messages, messageText } from '../../../results/messages.ts';
 import { jobsInDoubt, readSums, settledJobs, spentSoFar } from '../../../results/sums.ts';
 import { lanesOf, noLimits } from '../../../run/limits/learned-limits.ts';
@@ -51,7 +51,7 @@ const mostListed = 20;
 export async function readStatus(
   place: RunPlace,
   state: StateReader,
-  isOptional: IsOptional,
+  rules: FailureRules,
   io: {
     /** The current folder. */
     readonly cwd: string;
@@ -65,7 +65,7 @@ export async function readStatus(
   const learned = await readLearned(state);
   const facts = await readRunFacts(state);
   const running = owner !== undefined;
-  const sums = await readSums(state, running, isOptional);
+  const sums = await readSums(state, running, rules);
   const { jobs, attempts, tokens, codes, doubts } = sums;
   const path = await state.fact(pipelineFacts.path);
   const planned = await readHowFar(state, facts, sums, running ? io.now() : undefined);
@@ -74,12 +74,19 @@ export async function readStatus(
   const others =
     facts === undefined ? [] : await (await StateServices.of(state)).others(facts.serviceId, running);
   const redo = await state.redos.counts();
-  const counts = Object.entries(codes)
-    .filter(([, number]) => number > 0)
-    .sort(([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0));
+  const counts = new Map<string, number>();
+  for (const [code, number] of [...Object.entries(codes.failed), ...Object.entries(codes['in-doubt'])])
+    if (number > 0) counts.set(code, (counts.get(code) ?? 0) + number);
   const reasons: RunStatus['reasons'][number][] = [];
-  for (const [code, number] of counts)
-    reasons.push({ code, count: number, ...(await commonMessage(code, state, isOptional)) });
+  for (const [code, number] of [...counts].sort(
+    ([a, most], [b, more]) => more - most || (a < b ? -1 : a > b ? 1 : 0),
+  ))
+    reasons.push({
+      code,
+      count: number,
+      ...(await commonMessage(code, state, rules.isOptional)),
+      ...(rules.accepted.has(code) && { accepted: true }),
+    });
   const { slots, unasked = [], sameFiles, timedOutAgain } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
@@ -164,6 +171,7 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
     [jobs.done, 'done'],
     [jobs.submitting - left + jobs.running + jobs.modal + jobs.saving, 'under way'],
     [jobs.failed, 'failed'],
+    [jobs.accepted, 'failed as accepted'],
     [doubts, 'in doubt'],
     [jobs.skipped, 'skipped (their optional button is not there)'],
     [jobs.pending, 'waiting for their turn'],
@@ -176,6 +184,9 @@ export function statusNumbers({ jobs, doubts }: RunStatus): readonly string[] {
 const reasonText = (reason: RunStatus['putBack'][number]): string =>
   `${shownLine(reason.code)}  ${shownLine(messageText(reason))}`;
 
+const acceptedMark = ({ accepted }: Partial<RunStatus['reasons'][number]>): string =>
+  accepted ? ' (accepted)' : '';
+
 /**
  * Formats the status for users.
  *
@@ -184,8 +195,8 @@ const reasonText = (reason: RunStatus['putBack'][number]): string =>
 export function statusText(status: RunStatus, now: number, find?: string): string {
   const { slots, reasons, unasked, putBack, inDoubt, doubts, perMinute, running } = status;
   const width = widest([...reasons, ...unasked].map(({ code }) => shownLine(code)));
-  const reasonLine = (reason: (typeof unasked)[number]): string =>
-    `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}`;
+  const reasonLine = (reason: RunStatus['reasons'][number]): string =>
+    `  ${count(reason.count)}  ${padEnd(shownLine(reason.code), width)}  ${shownLine(messageText(reason))}${acceptedMark(reason)}`;
   return [
     `${shownLine(status.file ?? basename(status.directory))} in ${shownLine(status.directory)}: ${stateWords(status, now)}`,
     ...stageLines(status),

@@ -61,7 +61,15 @@ export function Stage({ result, detail }: StageProps): JSX.Element {
     );
   return (
     <div class="stage none">
-      <Icon of={status === 'failed' || status === 'in-doubt' || status === 'blocked' ? 'alert' : 'clock'} />
+      <Icon
+        of={
+          status === 'failed' || status === 'in-doubt' || status === 'blocked'
+            ? 'alert'
+            : status === 'skipped' || status === 'accepted'
+              ? 'minus'
+              : 'clock'
+        }
+      />
       <p dir="auto">
         {result.errorMessage ?? (status === 'done' ? 'There is no file.' : `Nothing yet: ${status}.`)}
       </p>

@@ -85,11 +85,12 @@ const short = 120;
 
 function Face({ source, result, words }: Pick<CardProps, 'source' | 'result' | 'words'>): JSX.Element {
   const { status, media, text, prompt, errorCode, errorMessage } = result;
-  if (status === 'failed' || status === 'in-doubt' || status === 'blocked' || status === 'skipped')
+  const isQuiet = status === 'skipped' || status === 'accepted';
+  if (status === 'failed' || status === 'in-doubt' || status === 'blocked' || isQuiet)
     return (
       <span class={`words ${status}`}>
         <span class="code">
-          <Icon of={status === 'skipped' ? 'minus' : 'alert'} /> {errorCode ?? status}
+          <Icon of={isQuiet ? 'minus' : 'alert'} /> {errorCode ?? status}
         </span>
         {errorMessage ? (
           <span class="hint">
