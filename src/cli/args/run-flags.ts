@@ -150,7 +150,9 @@ export const runFlags = {
   'accept-older-state': toggle(
     'continue with a state that is older than its run: jobs that the state does not know may be paid twice',
   ),
-  'fail-fast': toggle('stop at the first failure: nothing new is started, what is in flight is settled'),
+  'fail-fast': toggle(
+    'stop at the first failure that failures.accept does not allow: nothing new is started, what is in flight is settled',
+  ),
   'max-failures': valued(
     'N',
     'stop once N jobs of this invocation have failed, as --fail-fast does at the first one (exit 1)',

@@ -23,7 +23,7 @@ export const run = command(
     operands: '[FILE]',
     about: `Runs a pipeline and leaves its images, manifest.csv and run.json in the run directory, runs/<name> beside the pipeline file. The same command again continues: finished jobs are not repeated, failed jobs stay failed until --retry-failed, and after an edit only changed jobs are made. It may be killed at any moment. Without FILE it takes pipeline.yaml of the current folder.
 Press Ctrl-C once to stop taking on new work and settle what is in flight, twice to leave at once; both can be continued.
-Exit codes: 0 all done or skipped; 1 some failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same rejection over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a bucket that takes nothing, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
+Exit codes: 0 all done, skipped, or failed as failures.accept allows; 1 some others failed or blocked; 2 wrong use or invalid pipeline; 3 stopped by the service (key, address, the same rejection over and over); 4 budget reached; 5 jobs in doubt; 70 a bug; 74 disk full or not writable, or a bucket that takes nothing, or a state that is damaged, older than its run, or was removed while in use; 75 another run holds the directory; 130, 143 interrupted.`,
     examples: [
       {
         command: 'promptpress run pipeline.yaml --sandbox',

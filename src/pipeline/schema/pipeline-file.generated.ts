@@ -276,7 +276,7 @@ export interface Models {
     thinking: 'level' | 'budget' | 'none';
   };
 }
-/** Which failures are no news. Changes no job. */
+/** Which failures are expected. Changes no job. */
 export interface Failures {
   /**
    * Error codes (column `error_code`) that are expected, such as prompts that the service refuses for their content. Such a row, and what it blocks, stays failed or blocked with `accepted` = true: it is counted apart, a run with no other failure exits with 0, and `--max-failures` and `--fail-fast` ignore it. `--retry-failed` tries it again.
