@@ -166,17 +166,18 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(taken).toEqual([['a', { cost: 2, tokens: 100 }]]);
   });
 
-  it('counts a job that fails for good once, in the invocation in which it fails', async () => {
+  it('counts a failure that the pipeline does not accept once, in the invocation in which it fails', async () => {
     const { pool } = engine;
     const run = await engine.run(1);
     const { invocation } = await beginInvocation(pool, run, { spec: 'spec', epoch: 0, bounds: {} });
     await addSlices(pool, run, [{ n: 1, cells: '' }]);
-    const store = await engine.worker(run);
+    const store = await engine.worker(run, { acceptedFailures: ['task.moderated'] });
     await takeSlice(pool, run, 1, store.session, invocation);
     const failures = async (): Promise<number | undefined> => (await runStatus(pool, run))?.failures;
     const failed = (key: string, code = 'task.failed') =>
       jobRecord(key, 'failed', { error: { code, message: '' } });
-    await store.commit(turnOf(1, 1, [failed('a'), failed('b', 'button.missing'), jobRecord('c', 'done')]));
+    const unlike = [failed('b', 'button.missing'), failed('d', 'task.moderated'), jobRecord('c', 'done')];
+    await store.commit(turnOf(1, 1, [failed('a'), ...unlike]));
     await store.commit(turnOf(1, 1, [failed('a')], { from: store }));
     expect(await failures()).toBe(1);
     await pool.query('SELECT promptpress.fold_totals($1, 1)', [run]);
