@@ -98,7 +98,7 @@ describe('promptpress ls', () => {
       startedAt: '2026-11-03T09:30:00.000Z',
       finishedAt: '2026-11-03T09:31:00.000Z',
       exitCode: 1,
-      jobs: { done: 1, failed: 1, inDoubt: 0, open: 1, skipped: 0 },
+      jobs: { done: 1, failed: 1, inDoubt: 0, open: 1, skipped: 0, accepted: 0 },
       submits: 3,
       cost: 0.5,
       tokens: 0,

@@ -102,6 +102,7 @@ const asRow = ({ result, detail }: CellResult, names: readonly string[]): Partia
   error_message: text(result.errorMessage),
   request_id: text(detail.requestId),
   job: text(result.job),
+  accepted: result.status === 'accepted' ? 'true' : '',
   ...Object.fromEntries(names.map((name, index) => [`var.${name}`, result.vars[index] ?? ''])),
 });
 
