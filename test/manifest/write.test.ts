@@ -57,7 +57,7 @@ describe('manifest.csv', () => {
       'candidates_tokens, thoughts_tokens, tool_tokens, other_tokens, total_tokens, cost, attempts, submitted_at, finished_at, error_code, ' +
       'error_message, request_id, job, accepted, var.animal, var.medium';
     expect(text.split('\r\n')[0]).toBe(promised.replaceAll(', ', ','));
-    expect(manifestColumns).toHaveLength(38);
+    expect(manifestColumns).toHaveLength(39);
   });
 
   it('has a row for every planned slot before any run, with empty results', async () => {

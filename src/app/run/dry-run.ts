@@ -125,7 +125,7 @@ export async function estimateWith(
   const { keys, redo, stays = 0 } = planned ?? {};
   const totals = async (): Promise<StoreTotals> => {
     const { jobs, ...sums } = await readSums(state as StateReader, running);
-    const { skipped: _, ...byStatus } = jobs;
+    const { skipped: _skipped, accepted: _accepted, ...byStatus } = jobs;
     return { ...sums, jobs: byStatus };
   };
   const counted = state && { ...state, totals };
