@@ -15,7 +15,12 @@ export const noJobs: Readonly<Record<JobStatus, number>> = {
   'in-doubt': 0,
 };
 
-export const noSlots: Readonly<Record<CountedStatus, number>> = { ...noJobs, skipped: 0, blocked: 0, accepted: 0 };
+export const noSlots: Readonly<Record<CountedStatus, number>> = {
+  ...noJobs,
+  skipped: 0,
+  blocked: 0,
+  accepted: 0,
+};
 
 export const noPlanCounts: PlanCounts = {
   slots: 0,
