@@ -105,10 +105,14 @@ export class ToldPace {
       const allMs = (one.resetMs * one.limit) / (one.limit - one.remaining);
       const mostMs = Math.min(was?.mostMs ?? Infinity, Number.isFinite(allMs) ? allMs : Infinity);
       const windowMs = Math.max(leastMs, mostMs === Infinity ? 0 : mostMs);
-      const before = this.#log.find(({ at: left }) => left > by.at - windowMs)?.before ?? by.left;
-      const own = by.left[one.of] - before[one.of];
+      const inWindow = this.#log.findIndex(({ at: left }) => left > by.at - windowMs);
+      const ownFrom = (index: number): number =>
+        by.left[one.of] - ((inWindow >= 0 && this.#log[index]?.before) || by.left)[one.of];
+      const own = ownFrom(inWindow);
+      // Some of the oldest entry may have left before the window: it is not taken for uncounted.
+      const least = Math.max(1, ownFrom(inWindow + 1));
       const isOurs = own + one.remaining >= ourPart * one.limit;
-      const counted = one.of === 'tokens' ? Math.min(1, (one.limit - one.remaining) / Math.max(1, own)) : 1;
+      const counted = one.of === 'tokens' ? Math.min(1, (one.limit - one.remaining) / least) : 1;
       const resetAt = by.at + one.resetMs;
       this.#words.set(slot, { ...one, by, resetAt, leastMs, mostMs, windowMs, isOurs, counted });
     }

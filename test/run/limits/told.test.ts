@@ -108,7 +108,7 @@ describe('a limit that is told', () => {
 test.each(rates)('a limit of tokens that is told is used, and no call refused (%o)', async (rate) => {
   const spacing = rate.perMs / rate.count;
   const from = 2 * Math.max(minute, rate.perMs);
-  const untilMs = from + 40 * spacing;
+  const untilMs = from + Math.max(40 * spacing, 3 * rate.perMs);
   const server = await pacedRun({
     work: 'texts',
     jobs: Math.ceil((1.2 * untilMs) / spacing + rate.count),
