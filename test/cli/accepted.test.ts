@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openStateForReading } from '../../src/state/state.ts';
+import { fingerprintFact } from '../../src/state/store.ts';
 import { temporaryFolder } from '../rig/cli.ts';
 import { readManifest } from '../rig/manifest.ts';
 import { useQuickSandbox } from '../rig/quick-sandbox.ts';
@@ -62,6 +64,15 @@ it('failures that the pipeline accepts are counted apart, and a run without othe
   expect((await pp('show', rows[2]?.['job'] ?? '', directory)).out).toContain(
     'The pipeline accepts this failure',
   );
+
+  // Nothing is left to do, and the next run knows that without the plan.
+  expect(json(await pp('status', directory, '--json'))).toMatchObject({
+    planned: { settled: 6, percent: 100 },
+  });
+  expect((await run()).code).toBe(0);
+  const state = openStateForReading(join(cwd, directory));
+  expect(await state?.fact(fingerprintFact)).toMatch(/./);
+  await state?.close();
 
   // The same run again, and after edits of the list: nothing is sent, and only the exit code follows the list.
   for (const [codes, exit] of [

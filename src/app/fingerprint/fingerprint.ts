@@ -287,10 +287,10 @@ function filesOf(
  * a job may lack a file.
  */
 function isSettled({ slots, reasons }: ManifestTotals, worked: boolean): boolean {
-  const { done: _done, skipped: _skipped, failed, blocked, ...open } = slots;
+  const { done: _done, skipped: _skipped, failed, blocked, accepted, ...open } = slots;
   if (Object.values(open).some((count) => count > 0)) return false;
   if (reasons.some(({ unasked = 0 }) => unasked > 0)) return false;
-  return failed + blocked === 0 || !worked;
+  return failed + blocked + accepted === 0 || !worked;
 }
 
 /**

@@ -53,9 +53,9 @@ export async function readHowFar(
   if (facts === undefined) return undefined;
   const { outcome, atStart, startedAt } = facts;
   if (outcome?.slots !== undefined && now === undefined) {
-    const { done, failed, skipped, blocked, 'in-doubt': inDoubt } = outcome.slots;
+    const { pending, submitting, running, modal, saving } = outcome.slots;
     const total = Object.values(outcome.slots).reduce((all, slots) => all + slots, 0);
-    return howFar(total, done + failed + inDoubt + skipped + blocked);
+    return howFar(total, total - (pending + submitting + running + modal + saving));
   }
   const planned = await jsonFact(state, factName, isPlanned);
   if (planned?.startedAt !== startedAt) return undefined;

@@ -1,8 +1,7 @@
 import type { AxisSetting } from '../../pipeline/pipeline.ts';
 import { aFlag, aMapping, aNumber, aText, listOf, mapOf } from '../../pipeline/values/shape.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
-import type { CommonMessage } from '../../results/messages.ts';
-import type { ManifestTotals } from '../../results/row-ledger.ts';
+import type { ManifestTotals, Reason } from '../../results/row-ledger.ts';
 import type { SameFilesFound } from '../../results/same-files.ts';
 import type { SpentAtStart } from '../../results/sums.ts';
 import { isRunEnd, type RunEnd } from '../../run/events.ts';
@@ -42,7 +41,7 @@ export interface OutcomeFacts {
   /** Files of different jobs with the same bytes; absent if there are none. */
   readonly sameFiles?: SameFilesFound;
   /** Reasons of slots that failed before their job existed, with their number. */
-  readonly unasked?: readonly ({ readonly code: string; readonly count: number } & CommonMessage)[];
+  readonly unasked?: readonly Omit<Reason, 'status' | 'unasked'>[];
 }
 
 /** Returns the outcome of a run for its facts. */
@@ -57,8 +56,8 @@ export function outcomeFacts(outcome: {
   const { finishedAt, end, exitCode } = outcome;
   const begun = { finishedAt, end, exitCode, ...(timedOutAgain ? { timedOutAgain } : {}) };
   if (totals === undefined) return begun;
-  const unasked = totals.reasons.flatMap(({ code, message, otherMessages, unasked: count = 0 }) =>
-    count === 0 ? [] : [{ code, count, message, ...(otherMessages === undefined ? {} : { otherMessages }) }],
+  const unasked = totals.reasons.flatMap(({ status: _status, unasked: count = 0, ...reason }) =>
+    count === 0 ? [] : [{ ...reason, count }],
   );
   const { slots, sameFiles } = totals;
   return { ...begun, slots, unasked, ...(sameFiles === undefined ? {} : { sameFiles }) };
@@ -108,7 +107,9 @@ const isOutcome = aMapping(
     timedOutAgain: aNumber,
     slots: mapOf(aNumber),
     sameFiles,
-    unasked: listOf(aMapping({ code: aText, count: aNumber, message: aText }, { otherMessages: aNumber })),
+    unasked: listOf(
+      aMapping({ code: aText, count: aNumber, message: aText }, { otherMessages: aNumber, accepted: aFlag }),
+    ),
   },
 );
 

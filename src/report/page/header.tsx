@@ -26,7 +26,7 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
     [some(open), 'to come'],
     [some(statuses.failed), 'failed', 'bad'],
     [some(statuses.blocked), 'blocked', 'bad'],
-    [some(statuses.accepted), 'failed as accepted'],
+    [some(statuses.accepted), 'failed or blocked as accepted'],
     [some(statuses['in-doubt']), 'in doubt', 'bad'],
     [totals.cost === undefined ? undefined : money(totals.cost), 'cost'],
     [some(totals.tokens), 'tokens'],
@@ -57,7 +57,7 @@ export function Header({ summary }: { readonly summary: PageSummary }): JSX.Elem
           ),
         )}
       </ul>
-      <TabList failures={summary.failures.length} />
+      <TabList failures={summary.failures.filter(({ accepted }) => !accepted).length} />
       <p class="made hint">
         {summary.madeBy}, {time(summary.at)}
       </p>

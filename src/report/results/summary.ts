@@ -160,10 +160,11 @@ export class SummaryCounter {
 }
 
 const failureOf = (
-  { first, code, count, unasked, examples, steps, ...message }: ReasonFound,
+  { first, code, count, unasked, accepted, examples, steps, ...message }: ReasonFound,
   advisor: Advisor,
 ): FailureGroup => ({
   code: advisor.mask(code),
+  ...(accepted && { accepted }),
   message: advisor.mask(messageText(message)),
   ...groupAdvice(first, unasked !== count, advisor),
   results: count,

@@ -95,6 +95,8 @@ export interface PageTotals {
 /** Failures with the same reason. */
 export interface FailureGroup {
   readonly code: string;
+  /** Set if the pipeline accepts this code. */
+  readonly accepted?: true;
   /** Common part of the error messages. */
   readonly message: string;
   /** What the user can do about them. */

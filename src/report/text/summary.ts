@@ -42,8 +42,7 @@ const mostReasons = 10;
  * @param mayFind whether `--in-doubt find` may find tasks of jobs in doubt; false if this run has tried
  */
 export function endingText(summary: RunSummary, again: string, mayFind = false): string {
-  const open = summary.reasons.filter(({ accepted }) => accepted !== true);
-  const next = advice({ ...summary, reasons: open }, again, mayFind);
+  const next = advice(summary, again, mayFind);
   return [
     headline(summary),
     '',
@@ -198,10 +197,11 @@ function retries(
   hasLate: boolean,
 ): readonly (readonly [string, string])[] {
   // Slots that failed before their submission have no job; only an edit or --redo helps.
-  const asked = reasons.flatMap(({ status, code, count: all, unasked = 0 }) =>
-    status === 'failed' && all > unasked ? [{ code, count: all - unasked }] : [],
+  const asked = reasons.flatMap(({ status, code, count: all, unasked = 0, accepted }) =>
+    status === 'failed' && all > unasked ? [{ code, count: all - unasked, accepted }] : [],
   );
-  const open = asked.filter(({ code }) => mayHelp(code));
+  // Without a code, --retry-failed would also pay for accepted failures again.
+  const open = asked.filter(({ code, accepted }) => accepted !== true && mayHelp(code));
   const [first] = open;
   if (first === undefined) return [];
   const submittedAgain = (code?: string): string =>
@@ -229,8 +229,8 @@ const byMessage = 'fix what the message above says; after an edit only changed j
 
 /** Edits of the pipeline file for failures that a retry cannot fix. */
 function edits(reasons: readonly Reason[], file: string): readonly (readonly [string, string])[] {
-  const said = reasons.flatMap(({ status, code, count: all, unasked }) =>
-    status !== 'failed' || code === droppedCode
+  const said = reasons.flatMap(({ status, code, count: all, unasked, accepted }) =>
+    status !== 'failed' || code === droppedCode || accepted
       ? []
       : (changeFor(code) ?? (unasked === all ? byMessage : [])),
   );
@@ -245,7 +245,7 @@ function advice(
 ): readonly string[] {
   const lines: (readonly [string, string])[] = [];
   const unfinished = slots === undefined || unsettled(slots) > 0;
-  const late = reasons.find(({ code }) => code === 'task.timeout')?.count ?? 0;
+  const late = reasons.find(({ code, accepted }) => code === 'task.timeout' && !accepted)?.count ?? 0;
   const does = [
     ...(end.kind !== 'complete' && unfinished ? [goingOn(end)] : []),
     ...(late > 0

@@ -87,6 +87,21 @@ describe('what to do next', () => {
     expect(ending({ failed: 1 }, { reasons })).toContain('--retry-failed  tries the failed job again\n');
   });
 
+  it('does not try failures again that the pipeline accepts', () => {
+    const accepted = {
+      status: 'failed',
+      code: 'task.moderated',
+      count: 2,
+      message: 'no',
+      accepted: true,
+    } as const;
+    expect(ending({ accepted: 2 }, { reasons: [accepted] })).not.toContain('Next:');
+    const failed = { status: 'failed', code: 'task.failed', count: 1, message: 'no' } as const;
+    expect(ending({ failed: 1, accepted: 2 }, { reasons: [accepted, failed] })).toContain(
+      '--retry-failed --code task.failed  tries the failed job again\n',
+    );
+  });
+
   it('names a command once, with all its effects', () => {
     const reasons = [{ status: 'failed' as const, code: 'task.timeout', count: 1, message: 'late' }];
     const end = { kind: 'interrupted' as const, forced: false };

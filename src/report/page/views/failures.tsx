@@ -17,10 +17,13 @@ export function Failures({ summary }: { readonly summary: PageSummary }): JSX.El
       </Empty>
     );
   const all = failures.reduce((sum, { results }) => sum + results, 0);
+  const accepted = failures.reduce((sum, group) => sum + (group.accepted ? group.results : 0), 0);
+  const taken =
+    accepted === 0 ? '' : `The pipeline accepts ${accepted === all ? 'all' : count(accepted)} of them.`;
   return (
     <div class="failures">
       <p>
-        {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}.
+        {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}. {taken}
       </p>
       {failures.map((group) => (
         <Reason key={`${group.code} ${group.message}`} group={group} all={all} />
@@ -31,12 +34,12 @@ export function Failures({ summary }: { readonly summary: PageSummary }): JSX.El
 
 function Reason({ group, all }: { readonly group: FailureGroup; readonly all: number }): JSX.Element {
   const { go } = useApp();
-  const { code, message, advice, commands, results, examples, steps } = group;
+  const { code, accepted, message, advice, commands, results, examples, steps } = group;
   return (
     <section class="reason" aria-label={code}>
       <header class="flow spread">
         <h2>
-          <Icon of="alert" /> {code}
+          <Icon of={accepted ? 'minus' : 'alert'} /> {code}
         </h2>
         <p>
           <strong>{count(results)}</strong> {results === 1 ? 'result' : 'results'}

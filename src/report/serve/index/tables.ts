@@ -252,7 +252,7 @@ function indexed({ id, doc, mime, sha256, shown, vars }: DocRow): IndexedResult 
 /** Returns only the facts that counters use, because they are stored for each result. */
 function countedFact({ row, result, detail }: CellResult): unknown {
   const { slot, firstOfSlot } = row;
-  const { step, status, kind, place, error, job, record } = slot;
+  const { step, status, kind, place, error, accepted, job, record } = slot;
   const shared = { step: result.step, status: result.status, branch: result.branch };
   if (!firstOfSlot) return { row: { firstOfSlot, slot: { place } }, result: shared, detail: {} };
   const counted = {
@@ -261,6 +261,7 @@ function countedFact({ row, result, detail }: CellResult): unknown {
     kind,
     place,
     error,
+    accepted,
     job: job && { key: job.key },
     record: record && countedRecord(record),
   };

@@ -85,7 +85,8 @@ export async function readStatus(
       code,
       count: number,
       ...(await commonMessage(code, state, rules.isOptional)),
-      ...(rules.accepted.has(code) && { accepted: true }),
+      // A job in doubt is never accepted, whatever its code.
+      ...(rules.accepted.has(code) && !codes['in-doubt'][code] && { accepted: true }),
     });
   const { slots, unasked = [], sameFiles, timedOutAgain } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
