@@ -112,6 +112,11 @@ export class FoundLimit {
     this.#tryRate(now);
   }
 
+  /** A rate that is not used up is not at its limit: what is served then says nothing about more. */
+  idle(): void {
+    this.#atPace = 0;
+  }
+
   /** A refusal is to be paid for before more is tried. */
   owe(): void {
     this.#debt = Math.min(mostDebt, Math.max(0, this.#debt) + perRefusal);

@@ -164,6 +164,7 @@ export class Pace {
     this.#times.push(now);
     if (this.#times.length > 2 * mostTimes) this.#times = this.#times.slice(-mostTimes);
     const { spacing } = this.#limit;
+    if (now > this.#next + 1.05 * spacing) this.#limit.idle();
     this.#next = Math.max(this.#next, now - (this.#chance > 0 ? 3 : 0.05) * spacing) + spacing;
   }
 

@@ -413,6 +413,15 @@ describe('what an earlier run found', () => {
     expect(pace.window).toBe(2);
   });
 
+  it('is not raised by requests that do not use it up', () => {
+    const pace = newPace({ perMinute: 10 });
+    for (let now = 0; now < 300 * 30_000; now += 30_000) {
+      pace.take('job', now);
+      pace.served('job', now + 100);
+    }
+    expect(pace.found).toEqual({ perMinute: 10 });
+  });
+
   it('stays as it was where nothing is served', () => {
     const found = { atOnce: 2, perMinute: 60 };
     const pace = newPace(found);
