@@ -127,13 +127,18 @@ export interface TakenByOthers {
   readonly refused: ReadonlySet<string>;
   /** Slices that were taken over. */
   readonly lost: readonly Lease[];
+  /** Whether the record of a job of this slice is written all the same: its slice was lost while the commit was written. */
+  readonly isWritten: (key: string, slice: number) => boolean;
 }
 
 /**
  * Returns the part of a commit that no other worker has taken over. A poll of several tasks is sent anyway, because some of them may still
  * be this worker's. Events of closed cells that depend on unwritten records are removed.
  */
-export function withoutOthers(commit: RunCommit, { refused, lost }: TakenByOthers): RunCommit {
+export function withoutOthers(
+  commit: RunCommit,
+  { refused, lost }: Pick<TakenByOthers, 'refused' | 'lost'>,
+): RunCommit {
   const { leases, records, attempts, effects, events, redos } = commit;
   const isMine = (key: string, lease = leases?.get(key)): boolean =>
     !refused.has(key) && !lost.some((slice) => isSameLease(lease, slice));

@@ -11,6 +11,7 @@ import {
   type RunCommit,
   type RunInput,
   routeOf,
+  type TakenByOthers,
 } from '../commit.ts';
 import { leaveCell } from '../drain.ts';
 import { releaseCells } from '../place-job.ts';
@@ -21,10 +22,11 @@ export function onRefused(
   state: SchedulerState,
   { commit, others }: Extract<RunInput, { type: 'refused' }>,
 ): void {
-  for (const lease of others.lost) loseSlice(state, lease, commit);
+  for (const lease of others.lost) loseSlice(state, lease, commit, others.isWritten);
+  const isLost = ({ job }: Effect): boolean => others.lost.some((slice) => isSameLease(job.lease, slice));
   for (const key of others.refused) {
     const lease = commit.leases?.get(key);
-    for (const effect of commit.effects) if (isOf(effect, key)) unsend(state, effect);
+    for (const effect of commit.effects) if (isOf(effect, key) && !isLost(effect)) unsend(state, effect);
     const job = state.jobs.get(key);
     // A cell may have been closed because of a decision that was not written.
     if (job === undefined) lookAgain(state);
@@ -58,8 +60,12 @@ function drop({ jobs, routes, now }: SchedulerState, job: Job): void {
   jobs.drop(job.record.key);
 }
 
-/** Reverts an effect that is never sent. */
-export function unsend({ routes, budget, now }: SchedulerState, effect: Effect): void {
+/**
+ * Reverts an effect that is never sent.
+ *
+ * @param isWritten true where the state counts its submission: only who takes the job over reverts that
+ */
+export function unsend({ routes, budget, now }: SchedulerState, effect: Effect, isWritten = false): void {
   const { job, send } = effect;
   const { record } = job;
   const route = routeOf[send.kind];
@@ -67,19 +73,25 @@ export function unsend({ routes, budget, now }: SchedulerState, effect: Effect):
   if (send.kind === 'ask') routes.tokens.settle(record.key, 0, now);
   // The first confirm of a modal belongs to its click, which is counted.
   const attempts = record.attempts - Number(record.modal?.sent !== 1);
-  if (isPaid(effect)) budget.note(record, { ...record, status: 'pending', attempts });
+  if (isPaid(effect) && !isWritten) budget.note(record, { ...record, status: 'pending', attempts });
 }
 
 /**
  * Forgets a slice that another worker has taken over.
  *
  * @param commit the commit that was not written for the slice, or whose effects must not be sent any more
+ * @param isWritten whether the commit's record of a job is written; default: none is
  */
-export function loseSlice(state: SchedulerState, lease: Lease, commit?: RunCommit): void {
+export function loseSlice(
+  state: SchedulerState,
+  lease: Lease,
+  commit?: RunCommit,
+  isWritten: TakenByOthers['isWritten'] = () => false,
+): void {
   const { slices, jobs, cells, outbox, kinds } = state;
   const isMine = (one: { readonly lease?: Lease }): boolean => isSameLease(one.lease, lease);
   const effects = (commit?.effects ?? []).filter(({ job, send }) => isMine(job) && send.kind !== 'list');
-  for (const effect of effects) unsend(state, effect);
+  for (const effect of effects) unsend(state, effect, isWritten(effect.job.record.key, lease.slice));
   const taken = new Map(
     (commit?.records ?? [])
       .filter(({ key }) => isSameLease(commit?.leases?.get(key), lease))

@@ -24,7 +24,8 @@ export function othersOf(
   const gone = new Map<number, Lease>();
   for (const lease of leases.values())
     if (lost.has(lease.slice) || slices.ofLease(lease) === undefined) gone.set(lease.slice, lease);
-  return { refused, lost: [...gone.values()] };
+  const isWritten = (key: string, slice: number): boolean => !refused.has(key) && !lost.has(slice);
+  return { refused, lost: [...gone.values()], isWritten };
 }
 
 const nobody: Committed = { refused: new Set(), lost: new Set() };

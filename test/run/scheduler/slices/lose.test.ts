@@ -69,6 +69,39 @@ describe('a slice that is lost', () => {
     expect(state.claim(1).left).toMatchObject([{ lateFact: { submittedBy: '1/1' } }]);
   });
 
+  it.each([
+    ['written', 1],
+    ['not written', 0],
+  ] as const)('counts a submission that is never sent once as long as it is %s', async (_what, counted) => {
+    const { worker, cells, state, record } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    const taken = one.take();
+    one.input({ type: 'lost', lease: held });
+    if (counted === 0) state.claim(1);
+    one.answered(taken, state.commit(taken.request));
+    expect([record()?.attempts ?? 0, one.scheduler.submits]).toEqual([counted, counted]);
+    one.commitAll();
+    // Who takes the slice over reverts what is written, here the same worker.
+    one.begin(1, cells[0]);
+    onlySubmit(one.commitAll());
+    expect([record()?.attempts, one.scheduler.submits]).toEqual([1, 1]);
+  });
+
+  it('reverts a submission once that is also refused', async () => {
+    const { worker, cells, state } = await slicesRig();
+    const [one, other] = [worker(), worker()];
+    const held = one.begin(1, cells[0]);
+    other.begin(2, cells[1]);
+    const taken = one.take();
+    onlySubmit(other.commitAll());
+    one.input({ type: 'lost', lease: held });
+    const committed = state.commit(taken.request);
+    expect([committed.refused.size, committed.lost.size]).toEqual([1, 0]);
+    one.answered(taken, committed);
+    expect([one.scheduler.submits, one.scheduler.requests]).toEqual([0, 0]);
+  });
+
   it('sends nothing of a commit that failed, and does not commit it again', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const one = worker();
@@ -238,8 +271,9 @@ describe('a slice that is lost', () => {
         taken = one.take();
       }
       expect(answers(taken)).toBe(true);
-      const lose = (): number => {
+      const lose = (isWritten: boolean): number => {
         one.input({ type: 'lost', lease });
+        if (!isWritten) state.claim(1);
         expect(one.answered(taken, state.commit(taken.request)).effects).toEqual([]);
         return one.scheduler.submits;
       };
@@ -247,9 +281,9 @@ describe('a slice that is lost', () => {
     };
     const first = answering();
     // Its intent is durable: whether it left nobody knows.
-    expect([gateway.submits.length, first.submits, first.lose()]).toEqual([3, 3, 3]);
+    expect([gateway.submits.length, first.submits, first.lose(true)]).toEqual([3, 3, 3]);
     const further = answering();
-    expect([further.submits, further.lose()]).toEqual([1, 0]);
+    expect([further.submits, further.lose(false)]).toEqual([1, 0]);
   });
 
   /** One call at a time: none leaves while another is under way, or any tokens count. */
