@@ -59,7 +59,7 @@ export interface OtherRecords {
   /** Lease under which the record shown by `get` was written, and the record's version as `basis`; undefined: no record. */
   leaseOf(key: string): Lease | undefined;
   /**
-   * Reads these records again with one query, for `get` and `holdOf`.
+   * Reads these records again with one query, for `get` and `leaseOf`.
    *
    * @returns the late facts about them
    */
