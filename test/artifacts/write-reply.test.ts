@@ -148,6 +148,19 @@ describe('keeping a reply', () => {
     expect(filesIn(directory)).toEqual(['images/ab/ab-2.jpg', 'images/ab/abc-2.png']);
   });
 
+  it('keeps files of an earlier try until those of this one have their names', async () => {
+    const directory = freshFolder();
+    const writer = startWriter(directory);
+    await writer.keep({ key: 'ab', pieces: [picture(await image())] }, always);
+    const [before] = filesIn(directory);
+    beforeCalls('rename', () => {
+      throw systemError('EIO', 'rename');
+    });
+    const again = { key: 'ab', pieces: [picture(await image('jpeg'))], isAgain: true };
+    expect((await writer.keep(again, always)).ok).toBe(false);
+    expect(filesIn(directory)).toContain(before);
+  });
+
   it('looks for no files of an earlier try if there was none', async () => {
     const directory = freshFolder();
     const removed: unknown[] = [];

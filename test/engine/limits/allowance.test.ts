@@ -223,6 +223,17 @@ it('grants no amount twice that another worker spends at the same time', async (
   expect(given).toEqual([{ max: 0 }]);
 });
 
+it('leaves a worker that was silent no more of its part than others were not granted meanwhile', async () => {
+  await open(21, { submits: 10 });
+  await db.query(`INSERT INTO promptpress.sessions (name, run, seen, given) VALUES
+    ('silent', 21, clock_timestamp() - interval '11 s', '{"submits":6}'), ('other', 21, clock_timestamp(), '{"submits":8}')`);
+  const given = await db.query(
+    `SELECT (promptpress.purse_ask(21, session, given, '{"submits":{"holds":6,"need":1}}') -> 'submits' ->> 'given')::integer AS given
+     FROM promptpress.sessions WHERE run = 21 AND name = 'silent'`,
+  );
+  expect(given).toEqual([{ given: 2 }]);
+});
+
 it('waits for the locks of other heartbeats only to be given more, or after a silence', async () => {
   await open(13, { submits: 10 });
   const sessions = await db.query<{ session: string; token: string }>(

@@ -97,4 +97,8 @@ it('reserves the same amount for its own request when it takes the slice again',
   const taken = { ...sent, key: 'another' };
   allowance.takeOver(taken, { cost: 3, tokens: 7 });
   expect(allowance.chargeOf(taken)).toEqual({ cost: 3, tokens: 7 });
+  // Nor is the cost of an earlier submission reserved once more.
+  const again = { ...sent, key: 'again', cost: 2 };
+  allowance.takeOver(again, { cost: 5, tokens: 0 });
+  expect(allowance.chargeOf(again)).toEqual({ cost: 5, tokens: 0 });
 });

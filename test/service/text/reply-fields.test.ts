@@ -309,6 +309,7 @@ describe('chat', () => {
     ['reasoning inside', 9, 6, 19, { candidates: 3, thoughts: 6, total: 19 }],
     ['reasoning beside, by the total', 9, 6, 25, { candidates: 9, thoughts: 6, total: 25 }],
     ['reasoning beside, for it is more', 2, 6, undefined, { candidates: 2, thoughts: 6, total: 18 }],
+    ['more reasoning inside, by the total', 2, 6, 17, { candidates: 0, thoughts: 6, other: 1, total: 17 }],
     ['no reasoning', 9, undefined, undefined, { candidates: 9, total: 19 }],
   ])('usage with %s: the total is the sum', async (_what, completion, reasoning, total, usage) => {
     const counts = {

@@ -42,6 +42,19 @@ describe('an unfinished job of a slice', () => {
     expect(record()).not.toHaveProperty('sender');
   });
 
+  it('is polled at once where its sender, which may live, has reported the result before', async () => {
+    const { worker, cells, record } = await slicesRig();
+    const [first, second] = [worker(), worker()];
+    const held = first.begin(1, cells[0]);
+    const sent = onlySubmit(first.commitAll());
+    first.input({ type: 'lost', lease: held });
+    first.hears(sent);
+    first.commitAll();
+    second.begin(1, cells[0]);
+    second.commitAll();
+    expect(record()).toMatchObject({ status: 'running', taskId: '7', submittedBy: '1/1' });
+  });
+
   it('is submitted again where its submission was never sent, once', async () => {
     const { worker, cells, state, record } = await slicesRig();
     const [first, second] = [worker(), worker()];
