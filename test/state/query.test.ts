@@ -99,7 +99,7 @@ describe('totals', () => {
       possibleCost: 0.3,
       tokens: 7,
       assumedTokens: 5,
-      codes: { failed: { 'task.failed': 3 }, 'in-doubt': {} },
+      codes: { failed: { 'task.failed': 2 }, 'in-doubt': { 'task.failed': 1 } },
     });
     state.close();
   });

@@ -4,8 +4,9 @@ import type { Explanation } from './refusals.ts';
 const timesFilled = 3;
 /** So many refusals within a window, one after another, show that it is none. */
 const mostDoubts = 2;
-/** After so many served requests one more at once is tried. */
+/** After so many served requests one more at once is tried; after up to so many times as many where that is refused again. */
 const betweenTries = 80;
+const mostPatience = 4;
 /** This part of a rate is used: requests do not all take the same time to the service. */
 const usedPart = 0.985;
 /** After so many served requests, and the time in which they are counted, a rate is raised by this part, then by so many times as much each time. */
@@ -23,6 +24,8 @@ const mostLowering = 0.4;
 const slowestMs = 60_000;
 /** A rate that was lowered to this part in vain is none. */
 const lowPart = 1 / 4;
+/** So many times as many as were served before a rest, within the same time, show that it was an outage. */
+const aboveRest = 1.2;
 
 /** What a service was found to do with the requests of a lane. */
 export interface FoundPace {
@@ -39,11 +42,14 @@ interface Limit {
   readonly window: number;
   /** Between two requests that are not refused, ms; 0: no rate was found. */
   readonly spacing: number;
-  /** How long a rate is kept before it is raised, ms. */
+  /** The span of time in which they are counted, and how long a rate is kept before it is raised, ms. */
+  readonly perMs: number;
   readonly keptMs: number;
+  /** More than so many within `perMs` show that there was an outage and no such rate; 0: it is a rate. */
+  readonly most: number;
 }
 
-const none: Limit = { window: Number.POSITIVE_INFINITY, spacing: 0, keptMs: 0 };
+const none: Limit = { window: Number.POSITIVE_INFINITY, spacing: 0, perMs: 0, keptMs: 0, most: 0 };
 
 /** How many requests of a lane may leave: as many at once, or in a time, as a service was found to serve, and now and then a little more. */
 export class FoundLimit {
@@ -56,6 +62,7 @@ export class FoundLimit {
   #atPace = 0;
   #isCounted = false;
   #doubts = 0;
+  #patience = 1;
   #raise = leastRaise;
   #raisedAt = Number.NEGATIVE_INFINITY;
   #lowering = leastLowering;
@@ -68,7 +75,7 @@ export class FoundLimit {
     this.#accept({
       ...none,
       ...(atOnce !== undefined && { window: Math.max(1, Math.floor(atOnce)) }),
-      ...(perMinute !== undefined && { spacing: 60_000 / perMinute, keptMs: 60_000 }),
+      ...(perMinute !== undefined && { spacing: 60_000 / perMinute, perMs: 60_000, keptMs: 60_000 }),
     });
     this.#calm = this.#limit;
   }
@@ -106,13 +113,15 @@ export class FoundLimit {
     };
   }
 
-  /** A request is served. @param inFlight others that are worked on */
-  served(now: number, inFlight: number): void {
+  /** A request is served. @param inFlight others that are worked on, @param recentIn others that left within a time before it */
+  served(now: number, inFlight: number, recentIn: (ms: number) => number): void {
+    const { most, perMs } = this.#limit;
+    if (most > 0 && recentIn(perMs) > most) this.#accept(this.#calm);
     this.#tryWindow(inFlight);
     this.#tryRate(now);
   }
 
-  /** A rate that is not used up is not at its limit: what is served then says nothing about more. */
+  /** A rate that is not used up is not at its limit. */
   idle(): void {
     this.#atPace = 0;
   }
@@ -139,15 +148,16 @@ export class FoundLimit {
   /** More was tried, and is refused. @returns how much too early that has left, ms */
   takeBack(): number {
     const earlyMs = this.#atPace * (this.#kept.spacing - this.#limit.spacing);
-    this.#accept(this.#kept);
+    this.#accept({ ...this.#kept, most: 0 });
     this.#lowering = leastLowering;
     // Several raises one after another may be those that a full bucket lets pass.
     if (this.#raise <= raiseFactor * leastRaise) this.settle();
+    this.#patience = Math.min(mostPatience, 2 * this.#patience);
     return earlyMs;
   }
 
-  /** Sets what explains refusals. @param seenMs for how long requests have left */
-  follow(found: Explanation, seenMs: number): void {
+  /** Sets what explains refusals. @param seenMs for how long requests have left, @param isUnsure they may have been those of an outage */
+  follow(found: Explanation, seenMs: number, isUnsure: boolean): void {
     this.#fits = 0;
     this.#doubts = 0;
     this.#isCounted = false;
@@ -157,7 +167,7 @@ export class FoundLimit {
     const spacing = keptMs / count / usedPart;
     // At this rate it is refused already.
     if (found.share === 0 && spacing <= this.#limit.spacing) return this.lower();
-    this.#accept({ ...none, spacing, keptMs });
+    this.#accept({ ...none, spacing, perMs, keptMs, most: isUnsure ? aboveRest * count : 0 });
   }
 
   /** Refusals with fewer in flight than were served together show that these are not counted. */
@@ -203,8 +213,9 @@ export class FoundLimit {
     }
     if (this.isTrying && this.#fits >= timesFilled && inFlight >= window - 1) {
       this.#kept = this.#limit;
+      this.#patience = 1;
       this.#fits = betweenTries - window;
-    } else if (this.#fits >= betweenTries) {
+    } else if (this.#fits >= betweenTries * this.#patience) {
       this.#limit = { ...this.#limit, window: window + 1 };
       this.#fits = 0;
     }

@@ -1,6 +1,6 @@
 import type { RetrySettings } from '../../pipeline/pipeline.ts';
 import { FoundLimit, type FoundPace } from './found-limit.ts';
-import { type Explanation, explain, fewestByChance, type Trace } from './refusals.ts';
+import { type Explanation, explain, fewestByChance, leftUpTo, type Trace } from './refusals.ts';
 
 /** Requests that are remembered, and moments at which others left. */
 const mostTraces = 256;
@@ -30,6 +30,8 @@ const oddShare = 0.02;
 const leastLuck = 1e-5;
 /** What is refused by chance is explained anew after so many requests. */
 const explainedAfter = 32;
+/** And where so many standard deviations more are refused than by chance. */
+const spreadsBeyond = 2;
 
 const shareOf = (traces: readonly Trace[]): number =>
   traces.filter(({ isRefused }) => isRefused === true).length / Math.max(1, traces.length);
@@ -178,7 +180,11 @@ export class Pace {
     if (trace.at >= this.#refusingSince) this.#inARow = 0;
     if (this.#rest !== undefined && trace.at >= this.#rest.since) this.#endRest(this.#rest, now);
     this.#calm += 1;
-    this.#limit.served(now, this.#underWay.size);
+    this.#limit.served(
+      now,
+      this.#underWay.size,
+      (ms) => leftUpTo(this.#times, trace.at) - leftUpTo(this.#times, trace.at - ms),
+    );
     this.#explainChance(now);
   }
 
@@ -303,7 +309,7 @@ export class Pace {
     const known = this.#chance > 0 ? gainAmidChance : wasRest ? gainAfterRest : leastGain;
     const least = isOpen ? undefined : known;
     const found = explain(traces, this.#times, now, this.#presumedMs, least);
-    if (found !== undefined) return this.#follow(found, now);
+    if (found !== undefined) return this.#follow(found, now, wasRest && wasCalm);
     if (wasRest && wasCalm) {
       this.#traces = this.#traces.filter(({ at, isRefused }) => at < from || isRefused !== true);
       return;
@@ -317,9 +323,9 @@ export class Pace {
     } else if (!wasRest) this.#limit.lower();
   }
 
-  #follow(found: Explanation, now: number): void {
+  #follow(found: Explanation, now: number, isUnsure: boolean): void {
     this.#setChance(found.share);
-    this.#limit.follow(found, now - (this.#startedAt ?? now));
+    this.#limit.follow(found, now - (this.#startedAt ?? now), isUnsure);
     this.#next = now + this.#limit.spacing;
   }
 
@@ -332,8 +338,13 @@ export class Pace {
     this.#sinceExplained += 1;
     if (this.#sinceExplained < explainedAfter) return;
     this.#sinceExplained = 0;
-    const found = explain(this.#traces, this.#times, now, this.#presumedMs, gainAmidChance);
+    const last = shareOf(this.#traces.slice(-2 * explainedAfter));
+    const spread = Math.sqrt((this.#chance * (1 - this.#chance)) / (2 * explainedAfter));
+    const isMore = last > this.#chance + spreadsBeyond * spread;
+    const found = isMore
+      ? explain(this.#traces, this.#times, now, this.#presumedMs, gainAmidChance)
+      : undefined;
     if (found === undefined) this.#setChance(shareOf(this.#traces));
-    else this.#follow(found, now);
+    else this.#follow(found, now, false);
   }
 }

@@ -80,7 +80,7 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
     const failed = (code: string): JobRecord => jobRecord('a', 'failed', { error: { code, message: '' } });
     commit(failed('task.failed'));
     expect(commit(failed('task.timeout'))).toEqual(['insert', 'read', 'set status, code']);
-    expect(state.totals().codes).toEqual({ 'task.timeout': 1 });
+    expect(state.totals().codes).toEqual({ failed: { 'task.timeout': 1 }, 'in-doubt': {} });
     state.close();
   });
 

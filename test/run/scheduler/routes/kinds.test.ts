@@ -134,9 +134,10 @@ describe('a kind', () => {
     'closes at the fifth answer of no channel a minute after the first, while others are served: %s',
     (_, keys) => {
       const [soon, late] = [edits(), edits()];
-      for (const [at, key] of keys.entries()) expect(soon(noChannel, { others: 3, at, key })).toBe('alone');
-      for (const [at, key] of keys.slice(1).entries())
-        expect(late(noChannel, { others: 3, at: at * minute, key })).toBe('alone');
+      for (const [at, key] of keys.entries()) {
+        expect(soon(noChannel, { others: 3, at, key })).toBe('alone');
+        if (at < 4) expect(late(noChannel, { others: 3, at: at * minute, key })).toBe('alone');
+      }
       expect(soon(noChannel, { others: 3, at: minute - 1 })).toBe('alone');
       for (const note of [soon, late])
         expect(note(noChannel, { others: 9, at: 4 * minute })).toMatchObject({ code: 'service.no-channel' });
