@@ -9,9 +9,6 @@ const mostTimes = 4096;
 const firstRefusalMs = 100;
 /** While everything is refused, the service is asked again after this part of the time since it served. */
 const restPart = 1 / 3;
-/** How long to rest where everything has been refused for so long, ms. */
-export const restAfter = ({ baseMs, capMs }: RetrySettings, outageMs: number, part = restPart): number =>
-  Math.min(capMs, Math.max(baseMs, outageMs * part));
 /**
  * The same in the first minute of a rest, where requests leave within a limit of rate that the user gave. It is no longer than a minute: a
  * service that counts refused requests too, and serves less than that limit, needs a minute with few of them.
@@ -274,8 +271,8 @@ export class Pace {
   #restOn(rest: Rest, waitMs: number | undefined, now: number): void {
     const outageMs = now - rest.since;
     const part = this.#isRateKnown && outageMs < knownRate.forMs ? knownRate.restPart : restPart;
-    const spacing = Math.min(this.#retry.capMs, this.#limit.spacing);
-    const ms = Math.max(waitMs ?? 0, spacing, restAfter(this.#retry, outageMs, part));
+    const longer = Math.max(this.#retry.baseMs, this.#limit.spacing, outageMs * part);
+    const ms = Math.max(waitMs ?? 0, Math.min(this.#retry.capMs, longer));
     this.#rest = { ...rest, until: now + ms, probe: undefined, isLong: true };
   }
 

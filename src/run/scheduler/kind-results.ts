@@ -9,6 +9,7 @@ import { park, parkable, placeJob } from './place-job.ts';
 import { failAllRefused } from './refused-jobs.ts';
 import type { KindState } from './routes/kinds.ts';
 import type { RouteOutcome } from './routes/routes.ts';
+import { maxAsked } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 import { isProbed } from './state/wake.ts';
 
@@ -35,8 +36,10 @@ export function noteOutcome(
           key,
           isFirst,
           now,
-          retry,
+          areMoreWaiting: (asked) => areOthersWaiting(state, kind, asked),
+          restMs: (times) => Math.max(retry.baseMs, backoffMs(times, retry, options.random)),
           taskMs: timeouts.taskMs,
+          patienceMs: retry.patienceMs,
         });
   if (signal?.kind === 'served') {
     routes.onServed(route);
@@ -104,6 +107,27 @@ export function noteTask(state: SchedulerState, kind: KindState, task: Task): vo
 
 /** Messages of 429 and of 500 to 504, as Discord words them, and of a file that could not be uploaded to it. */
 const overloaded = /rate limit|\b50[0-4]\b|上传图片到discord失败/i;
+
+/** Whether a job of this kind waits that is not one of these, or a job that it depends on does. */
+function areOthersWaiting(
+  { jobs, kinds, cells, options, lookup }: SchedulerState,
+  kind: KindState,
+  asked: ReadonlySet<string>,
+): boolean {
+  for (const key of kind.parked) if (!asked.has(key)) return true;
+  for (const job of jobs.all())
+    if (!asked.has(job.record.key) && parkable(job) && kinds.of(job) === kind) return true;
+  // Jobs that follow from those in flight may be of this kind too.
+  return cells.open
+    .all()
+    .filter(({ hasMore, waiting }) => hasMore && [...waiting].every((key) => !asked.has(key)))
+    .slice(0, maxAsked)
+    .some(({ cell }) =>
+      options
+        .resolve(cell, lookup)
+        .some((slot) => slot.status === 'pending' && !slot.ready && kinds.ofSlot(slot) === kind),
+    );
+}
 
 /** Parks the jobs of a kind that have no request in flight, until the kind is served again. */
 function parkWaiting(state: SchedulerState, kind: KindState): void {

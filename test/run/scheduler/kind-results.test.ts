@@ -3,6 +3,7 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Route } from '../../../src/run/events.ts';
 import { become, isParked, type Job } from '../../../src/run/machine/job.ts';
 import type { RunSettings } from '../../../src/run/ports.ts';
+import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { closeKind } from '../../../src/run/scheduler/closed-kinds.ts';
 import { drain, leaveJob } from '../../../src/run/scheduler/drain.ts';
 import { noteOutcome, noteTask, probeKinds } from '../../../src/run/scheduler/kind-results.ts';
@@ -135,22 +136,67 @@ describe('tasks of one kind that fail', () => {
 });
 
 describe('a kind for which the service has no channel', () => {
-  it.each([
-    [4, 90_000, undefined],
-    [5, 59_999, undefined],
-    [5, 60_000, 'service.no-channel'],
-  ])('is closed after five such answers over a minute: %i over %i ms', async (answers, ms, code) => {
-    const { state } = await schedulerRig(grid(1));
+  const text = (second: string) => `name: t
+steps:
+  first: { chat: { prompt: One., model: m } }
+  ${second}
+`;
+
+  /** Why the kind is closed after two such answers for a job of the only cell, a minute apart. */
+  async function closed(of: string, before: (state: SchedulerState) => void = () => undefined) {
+    const { state, keyOf } = await schedulerRig(of);
+    admitCells(state);
+    before(state);
+    const key = keyOf(1, '', 'first');
     const note = (name: string, signal: RouteSignal, at: number) => {
       state.now = at;
       const kind = state.kinds.find('text', name);
-      noteOutcome(state, { route: 'text', reading: { signal }, isFirst: false, kind, key: 'k' });
+      noteOutcome(state, { route: 'text', reading: { signal }, isFirst: false, kind, key });
     };
     const none = { kind: 'throttled', about: 'no-channel', reason: 'none' } as const;
     note('good', { kind: 'served' }, epoch);
-    for (let n = 1; n < answers; n += 1) note('m', none, epoch);
-    note('m', none, epoch + ms);
-    expect(state.kinds.find('text', 'm').closed?.code).toBe(code);
+    note('m (chat)', none, epoch);
+    note('m (chat)', none, epoch + 60_000);
+    return state.kinds.find('text', 'm (chat)').closed?.code;
+  }
+
+  it.each<[string, string, string | undefined]>([
+    ['no other job of it waits', '', 'service.no-channel'],
+    [
+      'only a job below the refused one is left',
+      'second: { chat: { prompt: "{{ steps.first.text }}", model: m } }',
+      'service.no-channel',
+    ],
+    ['another job waits, which was not asked', 'second: { chat: { prompt: Two., model: m } }', undefined],
+    ['only jobs of other kinds wait', 'second: { chat: { prompt: Two., model: n } }', 'service.no-channel'],
+  ])('is closed after a minute where %s: %s', async (_, second, code) => {
+    expect(await closed(text(second))).toBe(code);
+  });
+
+  it.each([
+    ['m', undefined],
+    ['n', 'service.no-channel'],
+  ])(
+    'stays open while a job of it is to follow from others in flight: of the model %s',
+    async (model, code) => {
+      const cells = `name: t
+matrix: { n: [1, 2] }
+steps:
+  first: { chat: { prompt: "One.", model: "{% if n == 1 %}m{% else %}k{% endif %}" } }
+  second: { chat: { prompt: "{{ steps.first.text }}", model: "{% if n == 1 %}m{% else %}${model}{% endif %}" } }
+`;
+      expect(await closed(cells)).toBe(code);
+    },
+  );
+
+  it('is closed though a job of it is under way', async () => {
+    const request = { kind: 'chat', fields: { model: 'm', prompt: 'Two.' } } as const;
+    const sent = { key: 'k', kind: 'chat', status: 'submitting', request } as const;
+    const code = await closed(
+      text(''),
+      (state) => void add(state, sent, { nextRequest: { kind: 'answer' } }),
+    );
+    expect(code).toBe('service.no-channel');
   });
 });
 

@@ -1,8 +1,6 @@
 import { isPress, isTextKind } from '../../../pipeline/kinds.ts';
-import type { RetrySettings } from '../../../pipeline/pipeline.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
-import { restAfter } from '../../limits/pace.ts';
 import type { Job, Tally } from '../../machine/job.ts';
 import type { SharedLimits } from '../../ports.ts';
 import { clickOfSlot, kindOfRequest, namesOfJob, operationOf, withoutParticulars } from './kind-names.ts';
@@ -22,7 +20,7 @@ const troubleInARow = 5;
 /** After this many tasks in a row that failed for a state of the account, each further one would. */
 const accountReasons = 3;
 
-/** After so long, and as many answers as make it rest, a kind that nobody can do closes, ms. */
+/** How far answers that nobody can do a kind of request, to all of its jobs that wait, or five, have to lie apart before it closes, ms. */
 const noChannelMs = 60_000;
 
 /** For so long after its first failure, a kind that was never served counts as refused alone once anything else was served, ms. */
@@ -58,9 +56,13 @@ interface NoteContext {
   readonly now: number;
   /** Results in this run that show that other kinds are served. */
   readonly others: number;
-  readonly retry: RetrySettings;
-  /** `timeouts.task`, ms. */
+  /** True where a job of it waits that is none of these. */
+  readonly areMoreWaiting: (asked: ReadonlySet<string>) => boolean;
+  /** The wait before its next probe after so many failures, ms. */
+  readonly restMs: (times: number) => number;
+  /** `timeouts.task` and `retry.patience`, ms. */
   readonly taskMs: number;
+  readonly patienceMs: number;
 }
 
 /** The failures of a kind in a row: when they began, and how many results others had by then. */
@@ -68,11 +70,9 @@ interface Row {
   readonly since: number;
   readonly others: number;
   times: number;
-  /** The job that met the first one, and whether another one has met any. */
-  readonly key: string;
-  isOfSeveral: boolean;
-  /** How many say that nobody can do it, and when the first one did. */
-  noChannels: number;
+  /** Keys of the jobs that met them, at most {@link troubleInARow}. */
+  readonly keys: Set<string>;
+  /** When the first one was that nobody can do it. */
   noChannelAt?: number;
 }
 
@@ -214,20 +214,23 @@ export class KindState {
 
   #fails(
     { about, reason, retryAfterMs = 0 }: FailedSignal,
-    { key, now, others, retry, taskMs }: NoteContext,
+    { key, now, others, areMoreWaiting, restMs, taskMs, patienceMs }: NoteContext,
   ): Closing | undefined {
-    const { patienceMs } = retry;
-    this.#row ??= { since: now, others, times: 0, key, isOfSeveral: false, noChannels: 0 };
+    this.#row ??= { since: now, others, times: 0, keys: new Set<string>() };
     const row = this.#row;
     row.times += 1;
-    row.isOfSeveral ||= key !== row.key;
+    const hasNoChannel = about === 'no-channel' && !this.isServed && !this.wasServed && others > 0;
+    // Jobs that failed otherwise say nothing of channels.
+    if (hasNoChannel && row.noChannelAt === undefined) row.keys.clear();
+    const isCounted = hasNoChannel || row.noChannelAt === undefined;
+    if (isCounted && row.keys.size < troubleInARow) row.keys.add(key);
     this.probe = undefined;
-    if (about === 'no-channel' && !this.isServed && !this.wasServed && others > 0) {
+    if (hasNoChannel) {
       row.noChannelAt ??= now;
-      row.noChannels += 1;
       this.isRefusedAlone = true;
       this.#rest(row.noChannelAt + noChannelMs);
-      if (now - row.noChannelAt < noChannelMs || row.noChannels < troubleInARow) return undefined;
+      const areAll = row.keys.size >= troubleInARow || !areMoreWaiting(row.keys);
+      if (now - row.noChannelAt < noChannelMs || !areAll) return undefined;
       return {
         code: 'service.no-channel',
         message: `Nobody behind the service can do ${this.name}: ${reason}`,
@@ -235,7 +238,7 @@ export class KindState {
     }
     const lastsMs = now - row.since;
     const served = others - row.others;
-    const areServed = served > 0 && (row.isOfSeveral || !this.isServed);
+    const areServed = served > 0 && (row.keys.size > 1 || !this.isServed);
     const isSoon = others > 0 && lastsMs < Math.min(servingMs, patienceMs);
     // Where nothing else is asked for, its refusals are those of its route.
     this.isRefusedAlone = this.isServed ? row.times > 2 && served >= 3 : served > 0 || isSoon;
@@ -245,7 +248,7 @@ export class KindState {
         message: `The service has served no ${this.name} for ${Math.round(lastsMs / 60_000)} min, and others all the while. Its last answer: ${reason}`,
       };
     if (row.times >= troubleInARow && served >= troubleInARow)
-      this.#rest(now + Math.max(Math.min(patienceMs, retryAfterMs), restAfter(retry, lastsMs)));
+      this.#rest(now + Math.max(Math.min(patienceMs, retryAfterMs), restMs(row.times + 1 - troubleInARow)));
     return undefined;
   }
 

@@ -1,7 +1,7 @@
 import type { RetrySettings } from '../../../pipeline/pipeline.ts';
 import type { Route, RunEnd } from '../../events.ts';
 import type { FoundPace } from '../../limits/found-limit.ts';
-import { Pace, restAfter } from '../../limits/pace.ts';
+import { Pace } from '../../limits/pace.ts';
 import { ToldPace } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
 import type { PriorityQueue } from '../queues.ts';
@@ -14,11 +14,24 @@ const troubleInARow = 5;
 const firstUnclearMs = 15_000;
 const longestUnclearMs = 900_000;
 
+/** Failed submissions are probed again after this part of the time for which they have failed. */
+const restPart = 1 / 3;
+
 /** How long after its last served request a lane counts as serving, ms: a rest is shorter (`retry.cap`). */
 const servingMs = 60_000;
 
 /** No lane rests for longer than this, whatever the service asks for: a longer rest would stall all other work. */
 const longestRestMs = 3_600_000;
+
+/** What is known of a lane beforehand. */
+interface KnownOfLane {
+  /** What an earlier run found. */
+  readonly found?: FoundPace | undefined;
+  /** Estimated tokens of a text call. */
+  readonly tokens?: ((job: Job) => number) | undefined;
+  /** Its requests leave within a limit of rate that the user gave. */
+  readonly isRateKnown?: boolean;
+}
 
 /** Requests that are refused, rest and find their pace together: the text calls of one kind, or all requests of another route. */
 export class Lane {
@@ -44,21 +57,19 @@ export class Lane {
   #refusals = 0;
   #unclear = 0;
 
-  /** @param tokens estimated tokens of a text call */
   constructor(
     route: Route,
     name: string,
     queue: PriorityQueue,
     retry: RetrySettings,
-    pace = new Pace(retry),
-    tokens: (job: Job) => number = () => 0,
+    { found, tokens = () => 0, isRateKnown = false }: KnownOfLane = {},
   ) {
     this.route = route;
     this.name = name;
     this.queue = queue;
     this.#retry = retry;
     this.#tokens = tokens;
-    this.pace = pace;
+    this.pace = new Pace(retry, found, isRateKnown);
   }
 
   /** True where its pace allows a request now. */
@@ -172,11 +183,13 @@ export class Lane {
    * job in doubt.
    */
   #probePaid(isUnclear = false, now: number, key: string): void {
+    const { baseMs, capMs } = this.#retry;
     this.pace.withdraw(key, now);
     this.#unclear += Number(isUnclear);
     const doubling = Math.min(longestUnclearMs, firstUnclearMs * 2 ** Math.min(this.#unclear - 2, 30));
     const unclearMs = isUnclear && this.#unclear > 1 ? doubling : 0;
-    this.probeAt(now + Math.max(unclearMs, restAfter(this.#retry, now - this.#refusingSince)));
+    const outageMs = now - this.#refusingSince;
+    this.probeAt(now + Math.max(unclearMs, Math.min(capMs, Math.max(baseMs, outageMs * restPart))));
   }
 }
 

@@ -5,7 +5,6 @@ import type { Route, RunEnd } from '../../events.ts';
 import { EvenSendTimes, graceMs, type Sent } from '../../limits/even-send-times.ts';
 import type { FoundPace } from '../../limits/found-limit.ts';
 import type { LanePace } from '../../limits/learned-limits.ts';
-import { Pace } from '../../limits/pace.ts';
 import type { LeftRequest } from '../../limits/told.ts';
 import type { Job } from '../../machine/job.ts';
 import type { SendTimes } from '../../ports.ts';
@@ -68,11 +67,12 @@ export class RouteLanes {
     this.#shared = shared;
     this.#patienceMs = retry.patienceMs;
     const turns = { joined: 0, left: 0 };
+    const isRateKnown = rate !== undefined;
     const isFair = name === 'poll' || name === 'download';
     this.#newLane = (kind) => {
       const queue = new PriorityQueue(jobs, isFair, turns, () => lane.isProbed);
-      const pace = new Pace(retry, inherited(kind), rate !== undefined);
-      const lane: Lane = new Lane(name, kind, queue, retry, pace, tokens);
+      const found = inherited(kind);
+      const lane: Lane = new Lane(name, kind, queue, retry, { found, tokens, isRateKnown });
       return lane;
     };
   }

@@ -15,7 +15,7 @@ import type { RunSettings, SharedLimits } from '../../ports.ts';
 import type { Lane } from './lane.ts';
 import { type Departure, RouteLanes } from './lanes.ts';
 import type { Outcome } from './outcome.ts';
-import { fewestShared, hasPlace, sharesOf } from './shares.ts';
+import { fewestShared, hasPlace, type Shares, sharesOf } from './shares.ts';
 
 /**
  * The order in which routes use a free place: what keeps the service at work goes first. Submissions and polls take a moment; of the
@@ -103,8 +103,8 @@ export class Routes {
     const queuesOf = (name: Route): RouteLanes => {
       const atOnce = name === 'submit' ? limits.tasks : limits.requests;
       const known = { rate: limits[name], atOnce, shared: sendTimes[name], before: before[name] };
-      const found = (lane: string): LanePace | undefined =>
-        this.#inherited.find(({ route, kind = '' }) => route === name && kind === lane);
+      const isOf = (lane: string, { route, kind = '' }: LanePace): boolean => route === name && kind === lane;
+      const found = (lane: string): LanePace | undefined => this.#inherited.find((one) => isOf(lane, one));
       return new RouteLanes(name, known, retry, jobs, found, tokens);
     };
     this.queues = {
@@ -144,14 +144,20 @@ export class Routes {
   hasRoom(name: Route, now: number = Number.POSITIVE_INFINITY): boolean {
     const requests = this.#requests;
     if (this.inFlight >= requests || !this.#isOpen(name)) return false;
+    const { submit, poll, text, download } = this.queues;
     // Neither a text nor a download may block submissions and polls while tasks are being made.
     if (requests < fewestShared) {
-      const { text, download } = this.queues;
       const isBeside = text.inFlight + download.inFlight < Math.max(1, requests - 1);
       return !isLong(name) || !this.#load.isActive || isBeside;
     }
+    const inFlight: Shares = {
+      submit: submit.inFlight,
+      poll: poll.inFlight,
+      text: text.inFlight,
+      download: download.inFlight,
+    };
     return hasPlace(name, requests, sharesOf(requests, this.#load.backlog), {
-      inFlight: (route) => this.queues[route].inFlight,
+      inFlight,
       // A task can end, or begin, at any moment: its polls and submissions do not wait for long requests.
       claims: (route) => (isLong(name) && !isLong(route) && this.#load.isActive) || this.#claims(route, now),
     });

@@ -28,7 +28,7 @@ export function sharesOf(requests: number, backlog = 0): Shares {
 
 /** How many requests of each kind are under way, and whether the kind lends its places. */
 export interface Usage {
-  readonly inFlight: (route: Route) => number;
+  readonly inFlight: Shares;
   /** True for a kind whose places nobody may borrow now: it has a request to send, or may have one at any moment. */
   readonly claims: (route: Route) => boolean;
 }
@@ -46,15 +46,15 @@ export function hasPlace(
   shares: Shares,
   { inFlight, claims }: Usage,
 ): boolean {
-  const free = requests - kinds.reduce((sum, kind) => sum + inFlight(kind), 0);
+  const free = requests - kinds.reduce((sum, kind) => sum + inFlight[kind], 0);
   if (free <= 0) return false;
-  if (inFlight(route) < shares[route]) return true;
+  if (inFlight[route] < shares[route]) return true;
   const claimed = kinds.reduce(
-    (sum, kind) => (kind === route || !claims(kind) ? sum : sum + Math.max(0, shares[kind] - inFlight(kind))),
+    (sum, kind) => (kind === route || !claims(kind) ? sum : sum + Math.max(0, shares[kind] - inFlight[kind])),
     0,
   );
-  if (route !== 'download' || inFlight('text') === 0) return free > claimed;
+  if (route !== 'download' || inFlight.text === 0) return free > claimed;
   // A download cannot be asked to end when text calls become more: it leaves room for as many again, and for a share of theirs at least.
-  const more = Math.max(inFlight('text'), shares.text);
+  const more = Math.max(inFlight.text, shares.text);
   return free > claimed + more;
 }

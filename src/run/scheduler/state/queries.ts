@@ -32,7 +32,7 @@ export const waitsForNewParent = (state: SchedulerState, key: string): boolean =
  * except for `when`. A further cell, or one opened later, may need a button that all of these call optional: its slot has failed, which
  * `--max-failures` does not count.
  */
-const maxAsked = 64;
+export const maxAsked = 64;
 
 function isAskedFor(
   { cells, options, lookup }: SchedulerState,

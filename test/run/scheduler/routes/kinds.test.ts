@@ -7,21 +7,24 @@ import {
 import { KindState, Kinds, refusalsInARow } from '../../../../src/run/scheduler/routes/kinds.ts';
 import type { RouteSignal } from '../../../../src/run/scheduler/routes/outcome.ts';
 import { imagineRecord } from '../../../rig/jobs.ts';
-import { virtualSettings } from '../../../rig/virtual-run.ts';
 
 const minute = 60_000;
-const retry = { ...virtualSettings().retry, baseMs: 1000, capMs: minute, patienceMs: 60 * minute };
 
 /** Tells a kind of a result at a moment, while others were served so often; `alone`: it says nothing of its route. */
 function told(kind: KindState) {
-  return (signal: RouteSignal, { at = 0, others = 0, key = 'k', isFirst = true } = {}) =>
+  return (
+    signal: RouteSignal,
+    { at = 0, others = 0, key = 'k', isFirst = true, areMoreWaiting = false } = {},
+  ) =>
     kind.note(signal, {
       key,
       isFirst,
       now: at,
       others,
-      retry,
+      areMoreWaiting: () => areMoreWaiting,
+      restMs: (times) => times * 1000,
       taskMs: 20 * minute,
+      patienceMs: 60 * minute,
     }) ?? (kind.isRefusedAlone ? 'alone' : undefined);
 }
 const edits = (wasServed = false) => told(new KindState('edits', 'submit', wasServed));
@@ -127,30 +130,35 @@ describe('a kind', () => {
     expect(note(refused(words, 'not-offered'))).toBeUndefined();
   });
 
-  it.each([
-    ['five jobs', ['a', 'b', 'c', 'd', 'e']],
-    ['one job', ['a', 'a', 'a', 'a', 'a']],
-  ])(
-    'closes at the fifth answer of no channel a minute after the first, while others are served: %s',
-    (_, keys) => {
-      const [soon, late] = [edits(), edits()];
-      for (const [at, key] of keys.entries()) {
-        expect(soon(noChannel, { others: 3, at, key })).toBe('alone');
-        if (at < 4) expect(late(noChannel, { others: 3, at: at * minute, key })).toBe('alone');
-      }
-      expect(soon(noChannel, { others: 3, at: minute - 1 })).toBe('alone');
-      for (const note of [soon, late])
-        expect(note(noChannel, { others: 9, at: 4 * minute })).toMatchObject({ code: 'service.no-channel' });
-    },
-  );
+  it('closes at two answers of no channel a minute apart, while others are served', () => {
+    const note = edits();
+    expect(note(noChannel, { others: 3 })).toBe('alone');
+    expect(note(noChannel, { others: 3, at: minute - 1 })).toBe('alone');
+    expect(note(noChannel, { others: 9, at: minute })).toMatchObject({ code: 'service.no-channel' });
+  });
+
+  it('does not close for want of a channel while a job waits that was not asked for, or until five were', () => {
+    const note = edits();
+    note(noChannel, { others: 3, key: 'a' });
+    expect(note(noChannel, { others: 3, at: minute, key: 'c', areMoreWaiting: true })).toBe('alone');
+    expect(note(noChannel, { others: 3, at: minute, key: 'b' })).toMatchObject({
+      code: 'service.no-channel',
+    });
+
+    const large = edits();
+    const noted = ['a', 'b', 'c', 'd', 'e'].map((key, at) =>
+      large(noChannel, { others: 3, at: at * minute, key, areMoreWaiting: true }),
+    );
+    expect(noted.slice(0, 4)).toEqual(['alone', 'alone', 'alone', 'alone']);
+    expect(noted[4]).toMatchObject({ code: 'service.no-channel' });
+  });
 
   it('does not close for want of a channel by jobs that failed otherwise', () => {
     const note = edits();
-    for (const key of ['a', 'b', 'c', 'd']) note(busy, { others: 3, key });
-    note(noChannel, { others: 3, key: 'e' });
-    for (const key of ['f', 'g', 'h']) note(busy, { others: 3, key });
-    for (const key of ['e', 'f', 'g']) expect(note(noChannel, { others: 3, at: minute, key })).toBe('alone');
-    expect(note(noChannel, { others: 3, at: minute })).toMatchObject({ code: 'service.no-channel' });
+    for (const key of ['a', 'b', 'c', 'd']) note(busy, { others: 3, key, areMoreWaiting: true });
+    note(noChannel, { others: 3, key: 'e', areMoreWaiting: true });
+    for (const key of ['f', 'g', 'h']) note(busy, { others: 3, key, areMoreWaiting: true });
+    expect(note(noChannel, { others: 3, at: minute, key: 'e', areMoreWaiting: true })).toBe('alone');
   });
 
   it('that was served closes after the patience where only few others were served meanwhile', () => {
@@ -191,12 +199,10 @@ describe('a kind', () => {
     for (let n = 0; n < 4; n++) note(busy, { others: n * 2 });
     expect(kind.restsUntil).toBeUndefined();
     expect(note(busy, { others: 8 })).toBe('alone');
-    expect(kind.restsUntil).toBe(retry.baseMs);
-    expect(note(busy, { others: 9, at: 30_000 })).toBe('alone');
-    expect(kind.restsUntil).toBe(40_000);
-    expect(note(busy, { others: 9, at: 9 * minute })).toBe('alone');
-    expect(kind.restsUntil).toBe(10 * minute);
-    note({ kind: 'served' }, { at: 10 * minute });
+    expect(kind.restsUntil).toBe(1000);
+    expect(note(busy, { others: 9, at: 1000 })).toBe('alone');
+    expect(kind.restsUntil).toBe(3000);
+    note({ kind: 'served' }, { at: 3000 });
     expect(kind.restsUntil).toBeUndefined();
   });
 

@@ -7,6 +7,7 @@ import { imagineRecord, job, textRecord } from '../../../rig/jobs.ts';
 import { virtualSettings } from '../../../rig/virtual-run.ts';
 
 const kinds = ['submit', 'poll', 'text', 'download'] as const;
+const none: Shares = { submit: 0, poll: 0, text: 0, download: 0 };
 const sum = (shares: Shares): number => kinds.reduce((total, kind) => total + shares[kind], 0);
 
 describe('the shares of the requests in flight', () => {
@@ -31,12 +32,13 @@ describe('the shares of the requests in flight', () => {
 
   it('are lent while nobody claims them, and no longer', () => {
     const shares = sharesOf(16);
-    const downloads = (count: number) => (kind: Route) => (kind === 'download' ? count : 0);
-    const inFlight = downloads(12);
+    const inFlight = { ...none, download: 12 };
     expect(hasPlace('download', 16, shares, { inFlight, claims: () => false })).toBe(true);
     expect(hasPlace('download', 16, shares, { inFlight, claims: (kind) => kind === 'text' })).toBe(false);
     expect(hasPlace('text', 16, shares, { inFlight, claims: () => true })).toBe(true);
-    expect(hasPlace('text', 16, shares, { inFlight: downloads(16), claims: () => true })).toBe(false);
+    expect(hasPlace('text', 16, shares, { inFlight: { ...none, download: 16 }, claims: () => true })).toBe(
+      false,
+    );
   });
 });
 
