@@ -18,12 +18,11 @@ export function Failures({ summary }: { readonly summary: PageSummary }): JSX.El
     );
   const all = failures.reduce((sum, { results }) => sum + results, 0);
   const accepted = failures.reduce((sum, group) => sum + (group.accepted ? group.results : 0), 0);
-  const taken =
-    accepted === 0 ? '' : `The pipeline accepts ${accepted === all ? 'all' : count(accepted)} of them.`;
   return (
     <div class="failures">
       <p>
-        {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}. {taken}
+        {counted(all, 'result')} failed, for {counted(failures.length, 'reason')}.
+        {accepted > 0 ? ` ${count(accepted)} accepted by the pipeline.` : null}
       </p>
       {failures.map((group) => (
         <Reason key={`${group.code} ${group.message}`} group={group} all={all} />
@@ -36,7 +35,7 @@ function Reason({ group, all }: { readonly group: FailureGroup; readonly all: nu
   const { go } = useApp();
   const { code, accepted, message, advice, commands, results, examples, steps } = group;
   return (
-    <section class="reason" aria-label={code}>
+    <section class={accepted ? 'reason accepted' : 'reason'} aria-label={code}>
       <header class="flow spread">
         <h2>
           <Icon of={accepted ? 'minus' : 'alert'} /> {code}
