@@ -1,14 +1,14 @@
 import { serviceWords } from '../report/text/plan-text.ts';
 import { finishedWork, type RepeatedRun, repeatLast } from './run/finished.ts';
-import { type HeldDirectory, holdDirectory, openRunSession, type RunSession } from './run/session.ts';
+import { type LockedDirectory, lockDirectory, openRunSession, type RunSession } from './run/session.ts';
 import { runSettings } from './run/settings.ts';
 import type { CheckedRun, Runner } from './run/stages.ts';
 import { workOff } from './run/work-off.ts';
 import { reachService, rehearsalSettings } from './service/sandbox.ts';
 
 /** Runs a pipeline in this process alone, in a directory that it locks. */
-export const localRunner: Runner<HeldDirectory, RunSession | RepeatedRun> = {
-  hold: holdDirectory,
+export const localRunner: Runner<LockedDirectory, RunSession | RepeatedRun> = {
+  lock: lockDirectory,
   plan: planHere,
   orders: (_, { state }) => Promise.resolve(state.redos),
   work: async (run, planned, metrics) =>
@@ -16,9 +16,9 @@ export const localRunner: Runner<HeldDirectory, RunSession | RepeatedRun> = {
 };
 
 /** Plans a run; reads no table if the last run left nothing to do. */
-async function planHere(run: CheckedRun, held: HeldDirectory): Promise<RunSession | RepeatedRun> {
+async function planHere(run: CheckedRun, locked: LockedDirectory): Promise<RunSession | RepeatedRun> {
   const { read, service, flags, disposables } = run;
-  const begun = (await repeatLast(run, held)) ?? (await openRunSession(run, held));
+  const begun = (await repeatLast(run, locked)) ?? (await openRunSession(run, locked));
   const settings = await runSettings(read.pipeline, flags, service.speed, begun.state.reader);
   const baseUrl = await reachService(service, begun, rehearsalSettings(flags), disposables);
   const { origin } = new URL(baseUrl);

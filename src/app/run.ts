@@ -18,7 +18,7 @@ import { listInTime } from './run/execute.ts';
 import { runExitCode } from './run/exit-code.ts';
 import { conclude } from './run/outcome.ts';
 import { askedFor, closeOrders, redoWishOf, takeOrders } from './run/redo-order.ts';
-import type { CheckedRun, DoneWork, HeldRun, Repairs, Runner, RunOutput } from './run/stages.ts';
+import type { CheckedRun, DoneWork, LockedRun, Repairs, Runner, RunOutput } from './run/stages.ts';
 import { notify, notifyTarget } from './service/notify.ts';
 import { settleService } from './service/settings.ts';
 import { admit } from './service/trust.ts';
@@ -107,23 +107,23 @@ export const runOpened = (
     const interrupts = io.interrupts('late');
     disposables.add(() => interrupts.stop());
     const run: CheckedRun = { ...opened, flags, interrupts, output, disposables, context, repairs };
-    const held = await runner.hold(run);
+    const locked = await runner.lock(run);
     let isOver = false;
     const measured = {
       pipeline: pipeline.name,
-      startedAt: held.startedAt,
-      totals: () => held.totals(isOver),
-      workersStatus: () => held.workersStatus?.(),
+      startedAt: locked.startedAt,
+      totals: () => locked.totals(isOver),
+      workersStatus: () => locked.workersStatus?.(),
     };
     const metrics = file === undefined ? undefined : watchMetrics({ file, ...measured }, io, warn);
     let summary: RunSummary | undefined;
     try {
-      summary = await runHeld(run, held, runner, metrics).finally(() => {
+      summary = await runLocked(run, locked, runner, metrics).finally(() => {
         isOver = true;
       });
       if (summary === undefined) return undefined;
       // The engine's address without its password, which a command line would show to others.
-      const engine = flags.engine && held.shown;
+      const engine = flags.engine && locked.shown;
       await output.tell(summary, runAgain(pipeline.source.file, { ...flags, engine }));
     } catch (error) {
       await metrics?.end({ exitCode: shownErrorOf(error).exitCode });
@@ -137,17 +137,17 @@ export const runOpened = (
     return summary;
   });
 
-/** Plans a held run, does its work, writes its manifest and records the outcome. */
-async function runHeld(
+/** Plans a locked run, does its work, writes its manifest and records the outcome. */
+async function runLocked(
   run: CheckedRun,
-  held: HeldRun,
+  locked: LockedRun,
   runner: Runner,
   metrics: MetricsWatch | undefined,
 ): Promise<RunSummary | undefined> {
   const { read, flags, interrupts, context } = run;
   const { io, redactor } = context;
-  const wish = await redoWishOf(flags, held.state.reader, io.cwd);
-  const planned = await runner.plan(run, held, wish);
+  const wish = await redoWishOf(flags, locked.state.reader, io.cwd);
+  const planned = await runner.plan(run, locked, wish);
   const { reader } = planned.state;
   const git = await gitFacts(read.pipeline.source.folder, { env: io.env, signal: interrupts.leave });
   if (!flags['no-progress']) for (const line of planned.reached) io.err(`${line}\n`);
@@ -160,7 +160,7 @@ async function runHeld(
   if (done === undefined) return undefined;
   const isOnDisk = done.end.kind !== 'disk';
   const redo = isOnDisk ? await closeOrders(orders, reader) : undefined;
-  const listed = await listWork(done, held.shown ?? seenFrom(io.cwd, planned.directory), run);
+  const listed = await listWork(done, locked.shown ?? seenFrom(io.cwd, planned.directory), run);
   // The next run must find the jobs that are still to be remade.
   if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
     await done.note?.();

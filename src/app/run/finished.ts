@@ -9,7 +9,13 @@ import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../
 import { asksForWork } from '../flags.ts';
 import { selectionOf } from '../workspace/selection.ts';
 import { openRunLog } from './log.ts';
-import { beginRun, type HeldDirectory, type RunSession, stateServiceOf, type Unreached } from './session.ts';
+import {
+  beginRun,
+  type LockedDirectory,
+  type RunSession,
+  stateServiceOf,
+  type Unreached,
+} from './session.ts';
 import type { CheckedRun, DoneWork, PlannedRun } from './stages.ts';
 
 /** A run that repeats the last one of its directory, which left nothing to do: its tables were not read. */
@@ -25,15 +31,15 @@ export interface RepeatedRun extends PlannedRun, Pick<RunSession, 'readSince' | 
  */
 export async function repeatLast(
   { read, service, flags, context: { redactor } }: CheckedRun,
-  held: HeldDirectory,
+  locked: LockedDirectory,
 ): Promise<Unreached<RepeatedRun> | undefined> {
-  if (held.missing !== undefined || asksForWork(flags)) return undefined;
+  if (locked.missing !== undefined || asksForWork(flags)) return undefined;
   const { pipeline, files } = read;
   const selection = selectionOf(flags);
   const named = stateServiceOf(service);
-  const wanted = { directory: held.directory, escapeFormulas: flags['escape-formulas'], redactor };
+  const wanted = { directory: locked.directory, escapeFormulas: flags['escape-formulas'], redactor };
   const known = await recognise(
-    held.state.reader,
+    locked.state.reader,
     identityOf(read, { service: named, selection }),
     files,
     wanted,
@@ -42,9 +48,9 @@ export async function repeatLast(
   const slotGraph = buildGraph(pipeline.steps, pipeline.models);
   if ('tooMany' in slotGraph) return undefined;
   const { tables, images } = known;
-  const facts = await beginRun(read, named, selection, tables, held);
+  const facts = await beginRun(read, named, selection, tables, locked);
   const plan = { pipeline, serviceId: service.id, slotGraph, matrix: { cellCount: known.cells } };
-  return { ...held, known, plan, tables, images: { known: () => images }, selection, facts };
+  return { ...locked, known, plan, tables, images: { known: () => images }, selection, facts };
 }
 
 /** Returns the steps of a run with nothing to do, for its metrics; empty if its fingerprint has no counts. */

@@ -15,7 +15,7 @@ import { giving, without } from '../errors/correction.ts';
 import { s3PlaceOf, takePlace } from '../service/artifact-place.ts';
 import type { ServiceSettings } from '../service/settings.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
-import { holdState } from '../workspace/checks/maker.ts';
+import { lockState } from '../workspace/checks/maker.ts';
 import { refuseOtherDirectory } from '../workspace/checks/owned.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { checkSet, refuseDefaultDirectory } from '../workspace/checks/set.ts';
@@ -25,10 +25,10 @@ import { imagesForRun } from '../workspace/images.ts';
 import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../workspace/tables.ts';
-import type { CheckedRun, HeldRun, PlannedRun } from './stages.ts';
+import type { CheckedRun, LockedRun, PlannedRun } from './stages.ts';
 
 /** A run directory that this process has locked, and that belongs to the pipeline. */
-export interface HeldDirectory extends HeldRun {
+export interface LockedDirectory extends LockedRun {
   readonly state: StateStore;
   /** Unix ms by the clock of the file system: no table or image of the pipeline was read before. */
   readonly readSince: number;
@@ -69,7 +69,7 @@ export const identityIn = ({ pipeline, path }: ReadPipeline): PipelineIdentity =
  *
  * @throws StateError, CliError
  */
-export async function holdDirectory(run: CheckedRun): Promise<HeldDirectory> {
+export async function lockDirectory(run: CheckedRun): Promise<LockedDirectory> {
   const { read, service, flags, interrupts, disposables, context } = run;
   const { pipeline } = read;
   const { io } = context;
@@ -82,7 +82,7 @@ export async function holdDirectory(run: CheckedRun): Promise<HeldDirectory> {
   await checkPlace(directory, { ...trust, isDefault }, io);
   await refuseOtherDirectory(directory);
   if (isDefault) await refuseDefaultDirectory(directory, pipeline, io.cwd);
-  const state = holdState(directory, 'promptpress run', trust, disposables, context);
+  const state = lockState(directory, 'promptpress run', trust, disposables, context);
   await checkOwner(state.reader, directory, identityIn(read), isDefault);
   await checkSet(state.reader, directory, pipeline, io.cwd);
   const missing = await missingWork(state.reader, directory, io.env);
@@ -121,16 +121,16 @@ export async function holdDirectory(run: CheckedRun): Promise<HeldDirectory> {
 }
 
 /**
- * Opens a held run directory for a run. The facts of the last run are replaced only after all checks of this run have passed.
+ * Opens a locked run directory for a run. The facts of the last run are replaced only after all checks of this run have passed.
  *
  * @throws StateError, CliError, Reported; the reason of the run's signal
  */
 export async function openRunSession(
   { read, service, flags, interrupts: { drain }, context }: CheckedRun,
-  held: HeldDirectory,
+  locked: LockedDirectory,
 ): Promise<Unreached<RunSession>> {
   const { pipeline, files } = read;
-  const { directory, state } = held;
+  const { directory, state } = locked;
   const selection = selectionOf(flags);
   const { id: serviceId } = service;
   const tables = await keepInputs(pipeline, files, directory);
@@ -147,8 +147,8 @@ export async function openRunSession(
   await checkSelection(plan, selection, drain);
   checkChosen(plan, await plan.matrix.chosen(selection, drain));
   drain.throwIfAborted();
-  const facts = await beginRun(read, stateServiceOf(service), selection, tables, held);
-  return { ...held, state: await stateOfService(state, serviceId), plan, tables, images, selection, facts };
+  const facts = await beginRun(read, stateServiceOf(service), selection, tables, locked);
+  return { ...locked, state: await stateOfService(state, serviceId), plan, tables, images, selection, facts };
 }
 
 /** Records the beginning of a run in the state, with its pipeline and service. @returns the facts of the run, without an outcome */
@@ -157,7 +157,7 @@ export async function beginRun(
   service: RunService,
   selection: RunFacts['selection'],
   tables: readonly InputTable[],
-  { state, directory, startedAt, missing }: HeldDirectory,
+  { state, directory, startedAt, missing }: LockedDirectory,
 ): Promise<RunFacts> {
   await bindDirectory(state, directory, identityIn(read));
   if (missing !== undefined) noteMissing(state, missing);

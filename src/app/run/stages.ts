@@ -23,15 +23,15 @@ import type { ReadPipeline } from '../workspace/read-pipeline.ts';
 import type { RedoTaker, RedoWish } from './redo-order.ts';
 
 /** The way a run is done: by this process alone, or by the workers of an engine. `app/run.ts` calls these methods in order. */
-export interface Runner<Held extends HeldRun = HeldRun, Planned extends PlannedRun = PlannedRun> {
+export interface Runner<Locked extends LockedRun = LockedRun, Planned extends PlannedRun = PlannedRun> {
   /**
    * Takes the lock of the run and of its directory; the run's `disposables` release both. Nothing is paid, and no other run is changed.
    *
    * @throws CliError, StateError if the run is refused
    */
-  hold(run: CheckedRun): Promise<Held>;
+  lock(run: CheckedRun): Promise<Locked>;
   /** Makes the plan, reaches the service, and records in the state that the run begins. @throws CliError, StateError, Reported */
-  plan(run: CheckedRun, held: Held, wish: RedoWish): Promise<Planned>;
+  plan(run: CheckedRun, locked: Locked, wish: RedoWish): Promise<Planned>;
   /** Returns the state's redo orders, once no worker uses old ones. @throws StateError */
   orders(run: CheckedRun, planned: Planned): Promise<RedoTaker>;
   /** Does the work. @returns undefined if the run continues without this process */
@@ -58,7 +58,7 @@ export interface Repairs {
 }
 
 /** A run whose lock this process holds. */
-export interface HeldRun {
+export interface LockedRun {
   /** Absolute path of the run directory. */
   readonly directory: string;
   readonly state: FactKeeper;
@@ -79,7 +79,7 @@ export interface HeldRun {
 }
 
 /** A run whose plan is ready, whose service was reached, and whose beginning is recorded in its state. */
-export interface PlannedRun extends HeldRun {
+export interface PlannedRun extends LockedRun {
   readonly plan: Pick<Plan, 'pipeline' | 'serviceId' | 'slotGraph'> & {
     readonly matrix: Pick<Matrix, 'cellCount'>;
   };

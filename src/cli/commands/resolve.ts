@@ -3,7 +3,7 @@ import type { Context } from '../../app/context.ts';
 import { CliError, exitCodes, usageError } from '../../app/errors/cli-error.ts';
 import { type Decision, resolveInDoubt } from '../../app/run/doubt/resolution.ts';
 import type { EngineRun } from '../../app/service/engine/run.ts';
-import { holdState } from '../../app/workspace/checks/maker.ts';
+import { lockState } from '../../app/workspace/checks/maker.ts';
 import { checkAge } from '../../app/workspace/checks/stale-state.ts';
 import { openJob } from '../../app/workspace/find-job.ts';
 import { keptPipeline } from '../../app/workspace/last-pipeline.ts';
@@ -111,7 +111,7 @@ async function inDirectory(
   context: Context,
 ): Promise<JobPlace> {
   await opened.close();
-  const state = holdState(directory, 'promptpress resolve', { trusted }, disposables, context);
+  const state = lockState(directory, 'promptpress resolve', { trusted }, disposables, context);
   await checkAge(state.reader, directory, context.io.env);
   return {
     reader: state.reader,

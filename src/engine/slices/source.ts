@@ -95,7 +95,7 @@ export class SliceSource implements CellSource {
   #turnMs = lacksMs;
   /** The slice whose cells are passed to the run now. */
   #giving: HeldSlice | undefined;
-  readonly #listeners = new Set<(hold: Lease) => void>();
+  readonly #listeners = new Set<(lease: Lease) => void>();
   readonly #orphans: Orphans;
   readonly #ending = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -108,7 +108,7 @@ export class SliceSource implements CellSource {
     const { run, session } = settings;
     this.#orphans = new Orphans({ pool: ports.pool, run, session: session.session }, () => this.#held.size);
     session.onOver(() => {
-      for (const hold of this.#held.values()) this.#lose(hold);
+      for (const lease of this.#held.values()) this.#lose(lease);
     });
     const stops = [
       every(ports.clock, thirdMs, () => this.#keep()),
@@ -146,23 +146,23 @@ export class SliceSource implements CellSource {
     return slots;
   }
 
-  end(hold: Lease & { readonly belowDoubt?: true }, said: SliceEnd): void {
-    const held = this.#held.get(hold.slice);
-    const isHeld = held?.epoch === hold.epoch;
+  end(lease: Lease & { readonly belowDoubt?: true }, said: SliceEnd): void {
+    const held = this.#held.get(lease.slice);
+    const isHeld = held?.epoch === lease.epoch;
     // A path from a reply: the cell has no result until the file was asked for.
     const isUnread = isHeld && this.#takeUnread(held).length > 0;
     const how = said === 'closed' && isUnread ? 'waits' : said;
     if (isHeld) {
-      this.#held.delete(hold.slice);
+      this.#held.delete(lease.slice);
       this.#settings.onHeld?.(this.#held.size);
     }
-    this.#giveNoMore(hold);
-    if (isHeld || held === undefined) this.#ports.store.release(hold.slice);
-    const ending = this.#end(hold, how).finally(() => this.#ending.delete(ending));
+    this.#giveNoMore(lease);
+    if (isHeld || held === undefined) this.#ports.store.release(lease.slice);
+    const ending = this.#end(lease, how).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 
-  onLost(listener: (hold: Lease) => void): () => void {
+  onLost(listener: (lease: Lease) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -174,9 +174,9 @@ export class SliceSource implements CellSource {
   /** Gives back all slices still held. */
   async close(): Promise<void> {
     await this.#stopKeeping();
-    for (const hold of this.#held.values()) {
-      this.#held.delete(hold.slice);
-      const ending = this.#end(hold, 'waits', 0).finally(() => this.#ending.delete(ending));
+    for (const lease of this.#held.values()) {
+      this.#held.delete(lease.slice);
+      const ending = this.#end(lease, 'waits', 0).finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
     }
     const { clock } = this.#ports;
@@ -342,8 +342,8 @@ export class SliceSource implements CellSource {
     const { run } = this.#settings;
     const turns = [...this.#held.keys()].map((slice): Turn => ({ run, slice }));
     for (const { slice } of await queue.keep(turns)) {
-      const hold = this.#held.get(slice);
-      if (hold !== undefined) this.#lose(hold);
+      const lease = this.#held.get(slice);
+      if (lease !== undefined) this.#lose(lease);
     }
   }
 
@@ -357,8 +357,8 @@ export class SliceSource implements CellSource {
   }
 
   /** Reports that a slice has ended here. If that fails, the slice goes to others when the lease expires. */
-  async #end(hold: Parameters<SliceSource['end']>[0], how: SliceEnd, delayMs = waitsMs): Promise<void> {
-    const { slice, epoch, belowDoubt = false } = hold;
+  async #end(lease: Parameters<SliceSource['end']>[0], how: SliceEnd, delayMs = waitsMs): Promise<void> {
+    const { slice, epoch, belowDoubt = false } = lease;
     const { pool, queue, clock } = this.#ports;
     const { run } = this.#settings;
     const turn: Turn = { run, slice };

@@ -18,7 +18,7 @@ import { checkChosen, checkSelection, partToWork, selectionOf } from '../../work
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
 import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
-import type { LedRun } from './hold.ts';
+import type { LedRun } from './lock.ts';
 
 /** Largest number of cells per slice, by kind of work: few where cells wait for images, so that a takeover is cheap. */
 const mostCells = { image: 64, text: 256 } as const;
@@ -45,13 +45,13 @@ export interface RegisteredRun extends LedRun, PlannedRun {
 /** Makes the plan of a run and registers the run on its engine. */
 export async function planOnEngine(
   { read, flags, context, repairs }: CheckedRun,
-  held: LedRun,
+  locked: LedRun,
   redo: RedoWish,
 ): Promise<RegisteredRun> {
   const { pipeline, files } = read;
   const { redactor } = context;
-  const { directory, state, run, service, shown } = held;
-  const { pool } = held.engine;
+  const { directory, state, run, service, shown } = locked;
+  const { pool } = locked.engine;
   const { reader } = state;
   const { id: serviceId, baseUrl } = service;
   const selection = selectionOf(flags);
@@ -86,19 +86,19 @@ export async function planOnEngine(
     selection: part,
     settings: specSettings(settings),
     ...(redoName === undefined ? {} : { redo: redoName }),
-    place: held.place,
+    place: locked.place,
     queue: namedQueue(flags.queue, redactor).choice,
   };
   const written = specText(spec);
   await bindDirectory(state, directory, identityIn(read));
   const totals = await reader.totals();
   const before = await readRunFacts(reader);
-  const { isSame, hasEnded } = await saidBefore(held.engine, run, written);
+  const { isSame, hasEnded } = await saidBefore(locked.engine, run, written);
   // Measured rates are forgotten once, when the run begins.
   if (settings.relearn === true && !isSame) await forgetService(state, { pool, run });
   const named = stateServiceOf(service);
   const facts: RunFacts = {
-    ...factsAtStart(read, named, { tables, selection, startedAt: held.startedAt }, totals),
+    ...factsAtStart(read, named, { tables, selection, startedAt: locked.startedAt }, totals),
     // A continued run keeps its original start time.
     ...(isSame && before !== undefined ? { startedAt: before.startedAt, atStart: before.atStart } : {}),
   };
@@ -111,7 +111,7 @@ export async function planOnEngine(
     tables.map(({ sha256 }) => sha256),
   );
   return {
-    ...held,
+    ...locked,
     startedAt: facts.startedAt,
     plan,
     tables,

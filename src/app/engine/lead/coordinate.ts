@@ -95,7 +95,7 @@ async function leadToEnd(
 ): Promise<LedEnd> {
   const { flags, interrupts, disposables, context } = checked;
   const { io, redactor } = context;
-  const { engine, service, run, name, hold, plan, spec, specText: text, settings, cells } = begun;
+  const { engine, service, run, name, lease, plan, spec, specText: text, settings, cells } = begun;
   const leaseMs = flags.lease ?? defaultLeaseMs;
   const view = await openView(checked, begun, metrics);
   const unlisten = engine.pool.troubles.onTrouble((trouble) => {
@@ -141,7 +141,7 @@ async function leadToEnd(
         size: sliceSize(plan, cells),
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
-        lease: hold,
+        lease,
         ...(flags.detach ? { detach: true } : {}),
       },
       interrupts,

@@ -14,7 +14,7 @@ import type { CheckedRun } from '../../run/stages.ts';
 import { connectingTo, serviceOptions } from '../../service/clients.ts';
 import type { MissingWork } from '../../workspace/checks/stale-state.ts';
 import type { RegisteredRun } from './begin.ts';
-import type { ReachedService } from './hold.ts';
+import type { ReachedService } from './lock.ts';
 
 /** Number of found tasks that are recorded in one call. */
 const atOnce = 256;

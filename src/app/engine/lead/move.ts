@@ -25,7 +25,7 @@ interface Moving {
   readonly engine: OpenEngine;
   readonly run: number;
   readonly shown: string;
-  readonly hold: RunLease;
+  readonly lease: RunLease;
   readonly facts: FactKeeper & EngineFacts;
   /** The run directory. */
   readonly directory: string;
@@ -58,7 +58,7 @@ export async function moveOut(
   interrupts: Pick<Interrupts, 'drain' | 'first'>,
   context: Context,
 ): Promise<void> {
-  const { engine, run, shown, hold, facts, directory, wanted, pipeline } = moving;
+  const { engine, run, shown, lease, facts, directory, wanted, pipeline } = moving;
   const { pool } = engine;
   const { io } = context;
   const id = facts.fact(placeFacts.owner);
@@ -67,7 +67,7 @@ export async function moveOut(
   const isThere = wanted === undefined ? url === undefined && engineOf(directory)?.place === id : url === to;
   if (id === undefined || isThere) return;
   const from = url === undefined ? await folderHere(facts, id, shown) : ({ kind: 's3', url, id } as const);
-  const workers = await closeRun(pool, run, hold.epoch);
+  const workers = await closeRun(pool, run, lease.epoch);
   if (workers > 0)
     throw new StateError(
       'state.locked',

@@ -4,11 +4,11 @@ import type { CheckedRun, Runner } from '../../run/stages.ts';
 import { planOnEngine, type RegisteredRun } from './begin.ts';
 import { coordinate } from './coordinate.ts';
 import { continueOlder, findOnEngine } from './find.ts';
-import { holdOnEngine, type LedRun } from './hold.ts';
+import { type LedRun, lockOnEngine } from './lock.ts';
 
 /** Runs a pipeline on all workers of an engine (`promptpress run FILE --engine`): this process leads the run and works on it too. */
 export const engineRunner: Runner<LedRun, RegisteredRun> = {
-  hold: holdOnEngine,
+  lock: lockOnEngine,
   plan: planOnEngine,
   orders: ordersOnEngine,
   work: coordinate,
@@ -21,6 +21,6 @@ async function ordersOnEngine(checked: CheckedRun, planned: RegisteredRun) {
   const found = checked.flags['in-doubt'] === 'find' ? await findOnEngine(planned, checked) : undefined;
   if (found !== undefined) io.err(`${found}\n`);
   // Workers have read the old orders, so they must stop before the new ones apply.
-  if (!planned.goesOn && spec.redo !== undefined) await closeRun(engine.pool, run, planned.hold.epoch, true);
+  if (!planned.goesOn && spec.redo !== undefined) await closeRun(engine.pool, run, planned.lease.epoch, true);
   return redoOrders(engine.pool, run);
 }

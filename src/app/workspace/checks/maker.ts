@@ -65,7 +65,7 @@ const isNew = (state: StateStore): boolean =>
  * @param trust as for {@link takeState}
  * @throws StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
  */
-export function holdState(
+export function lockState(
   directory: string,
   named: string,
   trust: { readonly trusted: boolean },

@@ -57,10 +57,10 @@ The run is named as postgres://…#NAME, or by its pipeline where PROMPTPRESS_EN
         return exitCodes.ok;
       }
       // Takes the lease of a coordinator, so that no other one starts.
-      const hold = await leaseRun(engine, run, place.name).catch((error: unknown) => {
+      const lease = await leaseRun(engine, run, place.name).catch((error: unknown) => {
         throw error instanceof StateError && error.code === 'state.locked' ? refuse() : error;
       });
-      disposables.add(() => hold.close());
+      disposables.add(() => lease.close());
       const id = await state.fact(placeFacts.owner);
       let deleted = 0;
       const hide = showCounting(io, () => `${count(deleted)} rows removed`);

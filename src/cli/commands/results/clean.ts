@@ -4,7 +4,7 @@ import { closingAfter } from '../../../app/adapters/disposables.ts';
 import { exitCodes } from '../../../app/errors/cli-error.ts';
 import { openArtifactsOf } from '../../../app/service/artifact-place.ts';
 import { noEngineHere } from '../../../app/service/engine/connect.ts';
-import { holdState } from '../../../app/workspace/checks/maker.ts';
+import { lockState } from '../../../app/workspace/checks/maker.ts';
 import { checkAge } from '../../../app/workspace/checks/stale-state.ts';
 import { targetOrDefault } from '../../../app/workspace/default-file.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
@@ -73,7 +73,7 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
       disposables.add(() => interrupts.stop());
       const signal = interrupts.drain;
       // The lock also protects a mere listing from files of a new run.
-      const state = holdState(
+      const state = lockState(
         directory,
         'promptpress clean',
         { trusted: flags['trust-directory'] },

@@ -6,7 +6,7 @@ import { CliError, exitCodes, usageError } from '../../../app/errors/cli-error.t
 import type { Interrupts } from '../../../app/output/io.ts';
 import { runExitCode } from '../../../app/run/exit-code.ts';
 import { isEngineWord, noEngineHere } from '../../../app/service/engine/connect.ts';
-import { holdState } from '../../../app/workspace/checks/maker.ts';
+import { lockState } from '../../../app/workspace/checks/maker.ts';
 import {
   type MergedRun,
   openMergedRun,
@@ -132,7 +132,7 @@ async function merged(
   const sums: Merged = { jobs: 0, files: 0, bytes: 0, replies: 0, shared: 0, conflicts: 0 };
   const write = async (folder: string) => {
     const end = await closingAfter(async (own) => {
-      const state = holdState(folder, 'promptpress merge', { trusted: false }, own, context);
+      const state = lockState(folder, 'promptpress merge', { trusted: false }, own, context);
       const artifacts = openArtifactFolder(folder);
       own.add(() => artifacts.close());
       await begin(state, folder, first, io.now());

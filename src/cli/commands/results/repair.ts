@@ -9,7 +9,7 @@ import { engineVariable } from '../../../app/service/engine/connect.ts';
 import { engineOf } from '../../../app/service/engine/directory.ts';
 import { folderCounts } from '../../../app/service/engine/folder-counts.ts';
 import { notifyVariable } from '../../../app/service/notify.ts';
-import { holdState } from '../../../app/workspace/checks/maker.ts';
+import { lockState } from '../../../app/workspace/checks/maker.ts';
 import { checkAge, missingOnEngine, olderState } from '../../../app/workspace/checks/stale-state.ts';
 import { planOfDirectory } from '../../../app/workspace/last-plan.ts';
 import { openTarget } from '../../../app/workspace/open.ts';
@@ -62,18 +62,20 @@ export async function repair(
   const keys = new Set(mendable.map(({ job }) => job));
   /** Jobs with damaged files of their own, and not only damaged frames. */
   const toDownload = new Set(mendable.filter(({ isFrame }) => !isFrame).map(({ job }) => job));
-  const held = async <T>(work: (state: HeldState, disposables: Disposables) => T | Promise<T>): Promise<T> =>
+  const underLock = async <T>(
+    work: (state: LockedState, disposables: Disposables) => T | Promise<T>,
+  ): Promise<T> =>
     await closingAfter(async (disposables) => {
       const state = isOnEngine
         ? await holdEngine(found.target, flags, leave, disposables, context)
-        : await holdDirectory(directory, flags, disposables, context);
+        : await lockDirectory(directory, flags, disposables, context);
       return await work(state, disposables);
     });
   const before = new Map<string, JobRecord>();
   /** The run may be refused, for example because of a link; the state is restored even then. */
   let ran: Promise<number> | undefined;
   if (keys.size > 0) {
-    const download = await held(async (state) => {
+    const download = await underLock(async (state) => {
       const download = await downloadOf(found, state.reader, flags, io.cwd);
       if (download === undefined) return undefined;
       for (const key of keys) {
@@ -87,7 +89,7 @@ export async function repair(
     if (download !== undefined) ran = runQuietly(download, context);
     await ran?.catch(() => undefined);
   }
-  const failed = await held(async (state, disposables) => {
+  const failed = await underLock(async (state, disposables) => {
     let failed = 0;
     for (const [key, { artifacts, frames }] of before) {
       const record = await state.get(key);
@@ -112,21 +114,21 @@ export async function repair(
 }
 
 /** A locked state of a run. */
-interface HeldState {
+interface LockedState {
   readonly reader: StateReader;
   get(key: string): JobRecord | undefined | Promise<JobRecord | undefined>;
   put(record: JobRecord): unknown;
 }
 
 /** Locks a run directory. @throws StateError `state.locked` (exit 75) during a run */
-async function holdDirectory(
+async function lockDirectory(
   directory: string,
   flags: RepairFlags,
   disposables: Disposables,
   context: Context,
-): Promise<HeldState> {
+): Promise<LockedState> {
   const trust = { trusted: flags['trust-directory'] };
-  const state = holdState(directory, 'promptpress verify --repair', trust, disposables, context);
+  const state = lockState(directory, 'promptpress verify --repair', trust, disposables, context);
   await checkAge(state.reader, directory, context.io.env);
   return {
     reader: state.reader,
@@ -146,7 +148,7 @@ async function holdEngine(
   leave: AbortSignal,
   disposables: Disposables,
   context: Context,
-): Promise<HeldState> {
+): Promise<LockedState> {
   const [{ leaseRun }, { closeRun, runStatus }, { readSharedJob, settleSharedJob }] = await Promise.all([
     import('../../../engine/slices/lead-lease.ts'),
     import('../../../engine/slices/runs.ts'),
@@ -162,11 +164,11 @@ async function holdEngine(
   } = engine;
   const onWait = (ms: number): void =>
     context.io.err(`The process that led the run may be gone: waiting ${Math.ceil(ms / 1000)} s for it.\n`);
-  const hold = await leaseRun({ pool, clock }, run, name, { signal: leave, onWait });
-  disposables.add(() => hold.close());
+  const lease = await leaseRun({ pool, clock }, run, name, { signal: leave, onWait });
+  disposables.add(() => lease.close());
   const { state: stage, fed = false, waiting = 0 } = (await runStatus(pool, run)) ?? {};
   const isOver = stage === 'ended' || (stage === 'open' && fed && waiting === 0);
-  if (!isOver || (await closeRun(pool, run, hold.epoch)) > 0)
+  if (!isOver || (await closeRun(pool, run, lease.epoch)) > 0)
     throw new StateError(
       'state.locked',
       `${place.name} has not ended, and its files cannot be repaired before.`,

@@ -15,7 +15,7 @@ import type { StoreTotals } from '../../../state/reader.ts';
 import { type FactKeeper, StateError } from '../../../state/store.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { checkPlace, identityIn, stateServiceOf } from '../../run/session.ts';
-import type { CheckedRun, HeldRun } from '../../run/stages.ts';
+import type { CheckedRun, LockedRun } from '../../run/stages.ts';
 import { placeFacts, s3PlaceOf, takePlace } from '../../service/artifact-place.ts';
 import { type OpenEngine, openEngine } from '../../service/engine/connect.ts';
 import { directoryFact, ownDirectory } from '../../service/engine/directory.ts';
@@ -32,13 +32,13 @@ import { isOwnBeside, moveOut } from './move.ts';
 export type ReachedService = AdmittedService & { readonly baseUrl: string };
 
 /** A run on an engine that this process leads, and its run directory. */
-export interface LedRun extends HeldRun {
+export interface LedRun extends LockedRun {
   readonly engine: OpenEngine;
   readonly service: ReachedService;
   readonly run: number;
   readonly name: string;
   readonly shown: string;
-  readonly hold: RunLease;
+  readonly lease: RunLease;
   readonly place: SpecPlace;
   /** The last known figures of all workers, for the metrics. */
   readonly seen: { totals: StoreTotals; workersStatus: WorkersStatus | undefined };
@@ -52,7 +52,7 @@ const connections = 2;
  *
  * @throws StateError, EngineError, CliError
  */
-export async function holdOnEngine(checked: CheckedRun): Promise<LedRun> {
+export async function lockOnEngine(checked: CheckedRun): Promise<LedRun> {
   const { read, flags, interrupts, output, disposables, context } = checked;
   const { baseUrl } = checked.service;
   if (baseUrl === undefined) throw new Error('Internal error: a run on an engine has a service.');
@@ -77,20 +77,20 @@ export async function holdOnEngine(checked: CheckedRun): Promise<LedRun> {
   disposables.add(async () => {
     if (!isTaken) await forgetEmptyRun(pool, run).catch(() => undefined);
   });
-  const hold = await leaseRun(engine, run, name, {
+  const lease = await leaseRun(engine, run, name, {
     signal: leave,
     onWait: (ms) => io.err(`${waitText(name, ms)}\n`),
   });
-  disposables.add(() => hold.close());
+  disposables.add(() => lease.close());
   const reader = engineReader(pool, run);
-  const facts = { reader, ...(await openFacts(pool, run, hold.epoch)) };
+  const facts = { reader, ...(await openFacts(pool, run, lease.epoch)) };
   await refuseOtherPipeline(facts, directory, identityIn(read), shown);
   await checkSet(reader, directory, pipeline, io.cwd);
   await refuseOtherService(facts, service, shown, { directory, file: pipeline.source.file, cwd: io.cwd });
   const wanted = s3PlaceOf(flags.out);
   if (flags['move-out'])
     await moveOut(
-      { engine, run, shown, hold, facts, directory, wanted, pipeline: name },
+      { engine, run, shown, lease, facts, directory, wanted, pipeline: name },
       interrupts,
       context,
     );
@@ -123,9 +123,9 @@ export async function holdOnEngine(checked: CheckedRun): Promise<LedRun> {
   if (missing !== undefined && !flags['accept-older-state'] && flags['in-doubt'] !== 'find')
     throw olderState(directory, missing);
   const seen: LedRun['seen'] = { totals: await reader.totals(), workersStatus: undefined };
-  const held = { engine, service, run, name, shown, hold, state: facts, directory, place, artifacts };
+  const locked = { engine, service, run, name, shown, lease, state: facts, directory, place, artifacts };
   return {
-    ...held,
+    ...locked,
     startedAt,
     seen,
     ...(remote && { remote }),
