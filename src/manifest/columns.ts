@@ -61,6 +61,7 @@ const columns = {
   request_id: ({ record }) => record?.error?.requestId ?? record?.text?.requestId,
   job: ({ slot }) => slot.job?.key,
   accepted: ({ slot }) => slot.accepted && 'true',
+  reused_from: ({ record }) => record?.reusedFrom,
 } satisfies Readonly<Record<string, Column>>;
 
 export type ManifestColumn = keyof typeof columns;

@@ -147,6 +147,7 @@ export type FormerResult = Pick<
   | 'turns'
   | 'rounds'
   | 'invalid'
+  | 'reusedFrom'
 >;
 
 /** The slot that first asked for a job: for messages, for logs, and to distinguish a changed slot from a new one. */
@@ -287,6 +288,11 @@ export interface JobRecord {
   readonly rounds?: readonly ReplyPlace[];
   /** Number of unusable answers since the job began (`retry.invalid`). */
   readonly invalid?: number;
+  /**
+   * The run directory that this one took the job over from (`--reuse`), relative to this one, with `/`. The job has no submissions of its
+   * own: what it cost was paid there.
+   */
+  readonly reusedFrom?: string;
 }
 
 /** Returns the cost of a job, if all parts are known. */

@@ -92,6 +92,7 @@ const outcome = {
   turns: listOf(anything),
   rounds: listOf(place),
   invalid: aNumber,
+  reusedFrom: aText,
 };
 
 const job = aMapping(

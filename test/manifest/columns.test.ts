@@ -212,3 +212,8 @@ it('each time is written in UTC to the millisecond, whatever the rows before it 
     }),
   );
 });
+
+it('shows the run directory that a job was taken over from', () => {
+  expect(shown(row({ ...task, reusedFrom: '../foxes' }))).toMatchObject({ reused_from: '../foxes' });
+  expect(shown(row(task))).not.toHaveProperty('reused_from');
+});

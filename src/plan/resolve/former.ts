@@ -20,6 +20,7 @@ export const formerOf = ({
   turns,
   rounds,
   invalid,
+  reusedFrom,
 }: JobRecord): FormerResult => ({
   resubmits,
   ...(taskId === undefined ? {} : { taskId }),
@@ -36,6 +37,7 @@ export const formerOf = ({
   ...(turns === undefined ? {} : { turns }),
   ...(rounds === undefined ? {} : { rounds }),
   ...(invalid === undefined ? {} : { invalid }),
+  ...(reusedFrom === undefined ? {} : { reusedFrom }),
 });
 
 /**
@@ -60,6 +62,7 @@ export function standing(record: JobRecord): JobRecord {
     turns: _turns,
     rounds: _rounds,
     invalid: _invalid,
+    reusedFrom: _reusedFrom,
     ...rest
   } = record;
   return { ...rest, ...former };

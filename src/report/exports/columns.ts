@@ -53,6 +53,7 @@ const about = {
   request_id: ['text', "the service's id of the request"],
   job: ['text', 'key of the job: a hash of all that determines the result'],
   accepted: ['boolean', 'true for a failure that the pipeline accepts, and for what it blocks'],
+  reused_from: ['text', 'run directory that the result was taken over from, and paid in'],
 } as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
 
 /**

@@ -18,6 +18,7 @@ const nothing: { readonly [Member in keyof FormerResult]: undefined } = {
   turns: undefined,
   rounds: undefined,
   invalid: undefined,
+  reusedFrom: undefined,
   resubmits: undefined,
 };
 

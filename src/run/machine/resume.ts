@@ -276,6 +276,7 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     turns: undefined,
     rounds: undefined,
     invalid: undefined,
+    reusedFrom: undefined,
   });
 }
 

@@ -19,6 +19,7 @@ const resultOf = (n: number): Required<FormerResult> => ({
   turns: [`turn ${n}`],
   rounds: [{ segment: 0, offset: n, length: 1, sha256: `${n}` }],
   invalid: n,
+  reusedFrom: `../${n}`,
 });
 
 const job: JobRecord = {
