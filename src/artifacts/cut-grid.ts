@@ -19,16 +19,16 @@ const places = [
  * Cuts the file of a grid into its four quarters, outputs 2 to 5 of its job: PNG files of exactly its pixels, whatever the grid's
  * format. The same grid gives the same bytes. The library decodes on its own threads, and one frame at a time is in memory.
  *
- * @param mostBytes largest file of a grid that is read
+ * @param maxBytes largest file of a grid that is read
  * @throws SaveError, ImageLibraryError
  */
 export async function cutGrid(
   store: ArtifactStore,
   { key, grid }: { readonly key: string; readonly grid: Artifact },
-  mostBytes: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<Extract<CutResult, { ok: true }>> {
-  const bytes = await readGrid(store, grid, mostBytes);
+  const bytes = await readGrid(store, grid, maxBytes);
   // A decoded image is not needed again.
   imageLibrary().cache(false);
   const image = await openGrid(bytes, grid);
@@ -49,8 +49,8 @@ export async function cutGrid(
 }
 
 /** Reads the bytes that were downloaded, and no others: the file may have been changed since. */
-async function readGrid(store: ArtifactStore, grid: Artifact, mostBytes: number): Promise<Buffer> {
-  const found = await store.get(grid.file, mostBytes);
+async function readGrid(store: ArtifactStore, grid: Artifact, maxBytes: number): Promise<Buffer> {
+  const found = await store.get(grid.file, maxBytes);
   const why = found.ok ? 'has changed since it was written' : 'is not there';
   if (found.ok && createHash('sha256').update(found.bytes).digest('hex') === grid.sha256) return found.bytes;
   return fail({

@@ -55,7 +55,7 @@ export const largestInput = 20 * 1024 * 1024;
 export const largestMask = 12 * 1024 * 1024;
 
 /** Most pixels of an image with a mask: four times those of the largest upscale. */
-export const mostMaskPixels = 64 * 1024 * 1024;
+export const maxMaskPixels = 64 * 1024 * 1024;
 
 /**
  * Files of the pipeline that the lead of a run on an engine has copied to the run's place, for workers that do not have them. They are

@@ -119,7 +119,7 @@ const variable = (value: Value | undefined): string => (value === undefined ? ''
 
 /** Cache of seconds as text. Most rows have the same seconds as their neighbours. */
 const seconds = new Map<number, string>();
-const mostSeconds = 64;
+const maxSeconds = 64;
 
 function time(unixMs: number | undefined): string | undefined {
   if (unixMs === undefined) return undefined;
@@ -127,7 +127,7 @@ function time(unixMs: number | undefined): string | undefined {
   let text = seconds.get(unix);
   if (text === undefined) {
     text = new Date(unixMs).toISOString().slice(0, -'123Z'.length);
-    if (seconds.size >= mostSeconds) seconds.clear();
+    if (seconds.size >= maxSeconds) seconds.clear();
     seconds.set(unix, text);
   }
   return `${text}${String(Math.trunc(unixMs - unix * 1000)).padStart(3, '0')}Z`;

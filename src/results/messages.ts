@@ -1,5 +1,5 @@
 /** Largest number of different messages of one code that are counted separately. Most failures share a message. */
-const mostDifferent = 1000;
+const maxDifferent = 1000;
 
 /** The most frequent message of a code, and the number of other messages. */
 export interface CommonMessage {
@@ -15,7 +15,7 @@ export class Messages {
 
   add(message: string): void {
     const before = this.#counts.get(message);
-    if (before !== undefined || this.#counts.size < mostDifferent)
+    if (before !== undefined || this.#counts.size < maxDifferent)
       this.#counts.set(message, (before ?? 0) + 1);
   }
 

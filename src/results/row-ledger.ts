@@ -63,10 +63,10 @@ export interface CountedRow {
 }
 
 /** Largest number of reasons: codes are a closed set, but a service may have many codes of its own. */
-const mostReasons = 100;
+const maxReasons = 100;
 
 /** Largest number of results that a reason names as examples. */
-const mostExamples = 20;
+const maxExamples = 20;
 
 /** A reason with examples of its slots. */
 export interface ReasonFound extends Reason {
@@ -97,7 +97,7 @@ export class Reasons {
     const name = `${status} ${error.code}`;
     let group = this.#groups.get(name);
     if (group === undefined) {
-      if (this.#groups.size === mostReasons) return;
+      if (this.#groups.size === maxReasons) return;
       const { record: _, ...rest } = slot;
       const first = { ...rest, error, ...(record && { record: { ...record, artifacts: [] } }) };
       group = {
@@ -115,7 +115,7 @@ export class Reasons {
     group.count += 1;
     if (record === undefined) group.unasked += 1;
     group.messages.add(error.message);
-    if (group.examples.length < mostExamples) group.examples.push(at);
+    if (group.examples.length < maxExamples) group.examples.push(at);
     group.steps.set(step, (group.steps.get(step) ?? 0) + 1);
   }
 

@@ -18,10 +18,10 @@ export interface SameFilesFound {
 }
 
 /** Number of recent contents that are remembered: two jobs with more files between them are not compared. */
-const mostRemembered = 32_768;
+const maxRemembered = 32_768;
 
 /** Largest number of shared contents that are counted one by one. */
-const mostContents = 1000;
+const maxContents = 1000;
 
 /** The first job with a content; `isCounted`: it was counted for another of its contents. */
 interface FirstJob {
@@ -47,13 +47,12 @@ export class SameFiles {
       const first = this.#first.get(sha256);
       this.#first.delete(sha256);
       this.#first.set(sha256, first ?? job);
-      if (this.#first.size > mostRemembered) this.#first.delete(this.#oldest.next().value ?? '');
+      if (this.#first.size > maxRemembered) this.#first.delete(this.#oldest.next().value ?? '');
       if (first === undefined) continue;
       job.isCounted = true;
       const found = this.#found.get(sha256);
       if (found !== undefined) found.jobs += 1;
-      else if (this.#found.size < mostContents)
-        this.#found.set(sha256, { jobs: 2, file, first, second: key });
+      else if (this.#found.size < maxContents) this.#found.set(sha256, { jobs: 2, file, first, second: key });
     }
     if (job.isCounted) this.#jobs += 1;
   }

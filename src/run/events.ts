@@ -178,7 +178,7 @@ export interface MemoryReading {
   readonly arrayBufferBytes: number;
   /** Size of the responses being read, without the first 64 KiB of each: now, and the maximum since the run began. */
   readonly answerBytes: number;
-  readonly mostAnswerBytes: number;
+  readonly maxAnswerBytes: number;
   /** Responses that wait for memory before they are read. */
   readonly answersWaiting: number;
 }

@@ -255,24 +255,20 @@ export const refusedHere = (code: string, message: string): ServiceResult<never>
 });
 
 /** Returns the failure of a request that is larger than the service accepts. @param largest its largest part, in words */
-export const tooLarge = (mostBytes: number, largest: string | undefined): ServiceResult<never> =>
+export const tooLarge = (maxBytes: number, largest: string | undefined): ServiceResult<never> =>
   refusedHere(
     'request.too-large',
-    `The request is too large: the service takes at most ${amount(mostBytes)}, and ${largest}. Shorten it, or send fewer or smaller images.`,
+    `The request is too large: the service takes at most ${amount(maxBytes)}, and ${largest}. Shorten it, or send fewer or smaller images.`,
   );
 
 /**
  * Writes the body of a request, or returns undefined if it is larger than the service accepts. The images are checked before: the text of
  * many large images would exceed the longest possible string.
  */
-export function bodyWithin(
-  mostBytes: number,
-  imageBytes: number,
-  body: () => JsonObject,
-): string | undefined {
-  if (imageBytes > mostBytes) return undefined;
+export function bodyWithin(maxBytes: number, imageBytes: number, body: () => JsonObject): string | undefined {
+  if (imageBytes > maxBytes) return undefined;
   const text = writeJson(body());
-  return Buffer.byteLength(text) > mostBytes ? undefined : text;
+  return Buffer.byteLength(text) > maxBytes ? undefined : text;
 }
 
 /** Time limit for setting up a connection of our own dispatcher, in ms. */

@@ -18,10 +18,10 @@ type Form = Auth | 'both';
 type Headers = Readonly<Record<string, string>>;
 
 /** Number of different requests, refused without words, after which the key is at fault. */
-const mostEmpty = 3;
+const maxEmpty = 3;
 
 /** Number of refusals without words, of fewer different requests, after which the key is at fault. */
-const mostEmptyAgain = 6;
+const maxEmptyAgain = 6;
 
 /**
  * Decides where the key stands in requests. Gateways with a header for images read the key of image paths there, or in `Authorization`
@@ -128,8 +128,8 @@ export class KeyForms {
     const empty = this.#empty.get(place) ?? { times: 0, requests: new Set() };
     this.#empty.set(place, empty);
     empty.times += 1;
-    if (empty.requests.size < mostEmpty) empty.requests.add(name());
-    const isCertain = empty.requests.size >= mostEmpty || empty.times >= mostEmptyAgain;
+    if (empty.requests.size < maxEmpty) empty.requests.add(name());
+    const isCertain = empty.requests.size >= maxEmpty || empty.times >= maxEmptyAgain;
     // The general words about a 403 are about the prompt.
     const [said] = error.message.split(/(?<=HTTP 403)/);
     const message = `${said} without a word, as for a key that is refused. Check that it is right, complete and still valid. ${advice}`;

@@ -29,7 +29,7 @@ export interface TextServiceOptions extends ServiceOptions {
 const MiB = 1024 * 1024;
 
 /** Most models whose streams are remembered: a model's name may be a template, so that their number has no bound. */
-const mostModels = 256;
+const maxModels = 256;
 
 /** How long the end of the connection is awaited after `[DONE]`, in ms; some servers leave it open. */
 const lingerMs = 1_000;
@@ -113,7 +113,7 @@ class HttpTextService implements TextService {
       return { ...received, end: { kind: 'answer', whole: end.whole } };
     const isReasoned = end.kind === 'answer' && end.streamed === true;
     if ((isReasoned || end.kind === 'unfinished') && known !== 'finishes')
-      if (known !== undefined || this.#streams.size < mostModels)
+      if (known !== undefined || this.#streams.size < maxModels)
         this.#streams.set(model, isReasoned ? 'finishes' : 'lacks a reason');
     return received;
   }

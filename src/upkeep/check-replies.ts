@@ -18,7 +18,7 @@ export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<R
 }
 
 /** Largest length of a line: a length in a state is not to be trusted. */
-const mostLine = 1024 * 1024 * 1024;
+const maxLine = 1024 * 1024 * 1024;
 
 /** Reads lines of kept replies; the last segment stays open. */
 export class ReplyLines {
@@ -69,7 +69,7 @@ export class ReplyLines {
       return createHash('sha256').update(bytes).digest('hex') === sha256 ? bytes : undefined;
     }
     const handle = await this.#segment(segment);
-    if (handle === undefined || length > mostLine) return undefined;
+    if (handle === undefined || length > maxLine) return undefined;
     const bytes = Buffer.allocUnsafe(length + 1);
     const { bytesRead } = await handle.read(bytes, 0, length + 1, offset);
     if (bytesRead !== length + 1 || bytes[length] !== 0x0a) return undefined;

@@ -7,7 +7,7 @@ import { checkArtifact } from './check-files.ts';
 /** Number of files that are copied at the same time. */
 const atOnce = 8;
 /** Largest number of names kept of files that cannot be copied. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** The progress of a copy. */
 export interface Copied {
@@ -47,7 +47,7 @@ export async function copyArtifacts(
         copied.bytes += bytes;
       } else {
         copied.faults += 1;
-        if (copied.named.length < mostNamed) copied.named.push(file);
+        if (copied.named.length < maxNamed) copied.named.push(file);
       }
     }
     onCopied(copied);

@@ -36,7 +36,7 @@ async function startService(answerMs: number) {
 }
 
 /** The most in any window of this length. */
-export function mostInWindow(times: readonly number[], perMs: number): number {
+export function maxInWindow(times: readonly number[], perMs: number): number {
   let [most, from] = [0, 0];
   for (const [to, at] of times.entries()) {
     while ((times[from] as number) <= at - perMs) from += 1;
@@ -117,7 +117,7 @@ function rows(name: string, limit: string, rate: Rate, calls: number, least: num
       ...(pauses === undefined && { allowed: { figureAtLeast: least } }),
     },
     [`${name}-window`]: {
-      ...row('the most requests in any window', 'requests', (times) => mostInWindow(times, rate.perMs)),
+      ...row('the most requests in any window', 'requests', (times) => maxInWindow(times, rate.perMs)),
       allowed: { figureAtMost: rate.count * (1 + 20 / rate.perMs) },
     },
   };

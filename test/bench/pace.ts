@@ -19,7 +19,7 @@ import {
   tellsRate,
 } from '../rig/paced-server.ts';
 import type { Bench } from './comparison.ts';
-import { mostInWindow } from './known-limits.ts';
+import { maxInWindow } from './known-limits.ts';
 
 /** One line of the table: a setting, what a run got of it, and what a loop got. */
 export interface Line {
@@ -426,7 +426,7 @@ async function* known(): AsyncGenerator<Line> {
         const each = await sides({ work, jobs: 7000, rules: make, limits, untilMs });
         const [run, loop] = each.map((server, side) => {
           const times = paidIn(server).map(({ at }) => at);
-          return mostInWindow(side === 0 ? leavingOf(times, rate) : times, rate.perMs);
+          return maxInWindow(side === 0 ? leavingOf(times, rate) : times, rate.perMs);
         }) as [number, number];
         yield {
           setting: `limits ${name}, ${work}, ${how}`,

@@ -28,7 +28,7 @@ const megabyte = 'x'.repeat(1_000_000);
 const bomb = gzipSync(Buffer.alloc(200_000_000, 0x20), { level: 1 });
 
 /** Bytes: three times what an empty run needs, and much less than what is thrown at it. */
-const mostMemory = 350_000_000;
+const maxMemory = 350_000_000;
 
 function giantPng(): Buffer {
   const bytes = makePng(1);
@@ -244,7 +244,7 @@ steps:
   );
   expect(others).toEqual(['hostile.yaml', 'peak', ...known]);
   expect(files.length - others.length).toBe(rows.filter(({ file_name }) => file_name !== '').length);
-  expect(await bytesIn(join(folder.path, 'peak'))).toBeLessThan(mostMemory);
+  expect(await bytesIn(join(folder.path, 'peak'))).toBeLessThan(maxMemory);
 });
 
 it('labels are data: bounded, found or named as missing, and never obeyed', { timeout: 60_000 }, async () => {
@@ -341,5 +341,5 @@ steps:
     'peak',
     ...others.slice(1).map(() => 'runs/labels/'),
   ]);
-  expect(await bytesIn(join(folder.path, 'peak'))).toBeLessThan(mostMemory);
+  expect(await bytesIn(join(folder.path, 'peak'))).toBeLessThan(maxMemory);
 });

@@ -138,7 +138,7 @@ describe('the recipes for runs that nobody watches', () => {
       externalBytes: 0,
       arrayBufferBytes: 0,
       answerBytes: 0,
-      mostAnswerBytes: 0,
+      maxAnswerBytes: 0,
     };
     metrics.take(
       { type: 'run:memory', requests: 0, jobs: 0, cells: 0, rssBytes: 1, answersWaiting: 0, ...memory },

@@ -20,7 +20,7 @@ export interface Automaton {
 
 /** Ways beyond this are not told apart. */
 const manyWays = 2;
-const mostPositions = 5_000;
+const maxPositions = 5_000;
 
 /** `start`: passed only before the first character; `assertion`: passed always, as what holds is not known. */
 type Silent = { readonly to: number; readonly kind: 'plain' | 'start' | 'assertion' };
@@ -78,7 +78,7 @@ class Builder {
   }
 
   #element(element: NoParent<Element>, from: number, to: number): void {
-    if (this.#reads.length > mostPositions) throw new Error('The expression has too many positions.');
+    if (this.#reads.length > maxPositions) throw new Error('The expression has too many positions.');
     switch (element.type) {
       case 'CharacterClass':
         this.#reads.push({ from, to, characters: element.characters });

@@ -26,11 +26,11 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
       'Proof: no loop; the number is our own.',
   },
   'service/http/connect/connector.ts': {
-    '/^proxy-authenticate:(.*)$/im': "Bound: the head of a proxy's answer (mostHeadBytes).",
+    '/^proxy-authenticate:(.*)$/im': "Bound: the head of a proxy's answer (maxHeadBytes).",
   },
   'service/http/told.ts': {
     '/(\\d+(?:\\.\\d+)?)(h|ms|m|s)/g': 'Bound: the first 64 characters of a header.',
-    '/(?:"[^"]*"|[^,"])+/g': 'Bound: the first 2,000 characters of a header (mostCharacters).',
+    '/(?:"[^"]*"|[^,"])+/g': 'Bound: the first 2,000 characters of a header (maxCharacters).',
   },
   'run/scheduler/job-runner.ts': {
     '/\\b[a-z]+(?:_[a-z]+)+\\b|\\b[a-z]+[A-Z]\\w*\\b|(?<=["\'`])\\w+(?=["\'`])/g':

@@ -141,9 +141,9 @@ test('a worker is killed between the parts of an upload: another one sends it ag
 const server = join(repository, 'node_modules/.cache/s3rver/node_modules/s3rver/bin/s3rver.js');
 
 /** A way to a server that stands still, once, behind so many bytes; what is under way then never arrives. */
-async function narrowWay(port: () => number, mostBytes: number) {
+async function narrowWay(port: () => number, maxBytes: number) {
   const full = signal();
-  let left = mostBytes;
+  let left = maxBytes;
   const way = createServer((from) => {
     const to = connect(port(), '127.0.0.1');
     for (const [one, other] of [

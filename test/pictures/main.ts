@@ -15,10 +15,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const pictures = join(root, '.github/pictures');
 
 /** A killed run can leave a submission in doubt, which is another story: the recording is then made again. */
-const mostTries = 6;
+const maxTries = 6;
 
 let made = await record();
-for (let tries = 1; made.isInDoubt && tries < mostTries; tries += 1) {
+for (let tries = 1; made.isInDoubt && tries < maxTries; tries += 1) {
   await made.folder[Symbol.asyncDispose]();
   made = await record();
 }

@@ -72,7 +72,7 @@ export interface DriveOptions {
   readonly shared?: SharedLimits;
   readonly address?: ServiceAddress;
   /** Turns beyond this mean a run that goes round in circles. */
-  readonly mostTurns?: number;
+  readonly maxTurns?: number;
   /** A run that sends before its turn is durable: the error that every test of durability must notice. */
   readonly sendsFirst?: boolean;
   /** Jobs that its flags have made anew. */
@@ -224,7 +224,7 @@ export function drive(options: DriveOptions): Driven {
       );
     }
     turns += 1;
-    if (turns > (options.mostTurns ?? turnLimit)) throw new Error('The run goes round in circles.');
+    if (turns > (options.maxTurns ?? turnLimit)) throw new Error('The run goes round in circles.');
     const turn = scheduler.takeCommit();
     options.onTake?.();
     if (options.sendsFirst && sendAll(turn)) return result(undefined);

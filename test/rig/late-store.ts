@@ -20,14 +20,14 @@ export interface LateStore extends RunStore {
 export function lateStore(
   store: StateStore,
   random: () => number,
-  { mostTurns = 6 }: { readonly mostTurns?: number } = {},
+  { maxTurns = 6 }: { readonly maxTurns?: number } = {},
 ): LateStore {
   const counts = { commits: 0, underWay: 0, most: 0 };
   const later = async (work: () => void): Promise<void> => {
     counts.underWay += 1;
     counts.most = Math.max(counts.most, counts.underWay);
     let outcome = random() < 0.5 ? attempt(work) : undefined;
-    for (let left = Math.floor(random() * (mostTurns + 1)); left > 0; left--)
+    for (let left = Math.floor(random() * (maxTurns + 1)); left > 0; left--)
       await new Promise((resolve) => setImmediate(resolve));
     counts.underWay -= 1;
     outcome ??= attempt(work);

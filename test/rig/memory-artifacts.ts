@@ -25,11 +25,11 @@ export function memoryArtifacts(files = new Map<string, Buffer>()): MemoryArtifa
       incoming.add(file);
       return Promise.resolve(file);
     },
-    get: (name, mostBytes) => {
+    get: (name, maxBytes) => {
       const bytes = files.get(name);
       if (!isArtifactName(name)) return Promise.resolve({ ok: false, why: 'outside' });
       if (bytes === undefined) return Promise.resolve({ ok: false, why: 'missing' });
-      if (bytes.length > mostBytes) return Promise.resolve({ ok: false, why: 'too-large' });
+      if (bytes.length > maxBytes) return Promise.resolve({ ok: false, why: 'too-large' });
       return Promise.resolve({ ok: true, bytes: Buffer.from(bytes) });
     },
     open: (name) => {

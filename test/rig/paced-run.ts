@@ -66,7 +66,7 @@ export async function pacedRun(setting: PaceSetting): Promise<PacedServer> {
     random: seededRandom(setting.server?.seed ?? 1),
     startAt: epoch,
     diesAt: epoch + setting.untilMs,
-    mostTurns: Number.POSITIVE_INFINITY,
+    maxTurns: Number.POSITIVE_INFINITY,
   });
   return server;
 }

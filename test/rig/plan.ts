@@ -31,14 +31,14 @@ interface Planned {
 
 /** The last few: a test that kills a run at every turn asks for the same plan each time. */
 const known = new Map<string, Promise<Planned>>();
-const mostKnown = 4;
+const maxKnown = 4;
 
 /** The plan of a pipeline's text, and all its cells. Neither is ever changed: who asks again gets the same. */
 export function planOf(text: string): Promise<Planned> {
   const planned = known.get(text) ?? newPlanOf(text);
   known.delete(text);
   known.set(text, planned);
-  for (const oldest of known.keys()) if (known.size > mostKnown) known.delete(oldest);
+  for (const oldest of known.keys()) if (known.size > maxKnown) known.delete(oldest);
   return planned;
 }
 

@@ -51,7 +51,7 @@ describe('the engine, with an asynchronous store', () => {
     };
     const atOnce = faultyStore(memoryStore());
     await run({ ...oneByOne, store: atOnce });
-    const slow = lateStore(memoryStore(), () => 0.9, { mostTurns: 30 });
+    const slow = lateStore(memoryStore(), () => 0.9, { maxTurns: 30 });
     await run({ ...oneByOne, store: slow });
     expect(slow.commits).toBeLessThan(atOnce.writes);
   });

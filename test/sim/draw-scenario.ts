@@ -29,7 +29,7 @@ const paths = [
 const neededFor: Readonly<Partial<Record<string, KindName>>> = { 'no-videos': 'film', 'no-prompts': 'words' };
 
 /** Of the requests of a route, the share that goes wrong at the most. */
-const mostFaults = 0.7;
+const maxFaults = 0.7;
 
 /** Draws a whole history from one seed. */
 export function drawScenario(seed: number): Scenario {
@@ -43,7 +43,7 @@ export function drawScenario(seed: number): Scenario {
       .map((kind) => [kind, chance.pick([0.05, 0.2, 0.5], what, kind, 'rate')] as const);
     // Something has to come out well, or nothing is seen of what follows.
     const sum = drawn.reduce((total, [, rate]) => total + rate, 0);
-    const scale = Math.min(1, mostFaults / sum);
+    const scale = Math.min(1, maxFaults / sum);
     return Object.fromEntries(
       drawn.map(([kind, rate]) => [kind, Number((rate * scale).toPrecision(2))]),
     ) as Partial<Record<K, number>>;

@@ -271,7 +271,7 @@ export class RandomTemper implements Temper {
     return taskList !== 'none';
   }
 
-  get mostListed(): number {
+  get maxListed(): number {
     return this.#scenario.taskList === 'newest' ? newestListed : Number.POSITIVE_INFINITY;
   }
 

@@ -13,7 +13,7 @@ export interface DiskFacts {
 }
 
 /** Jobs read to compute a mean size. Keys are hashes, so the first jobs are as good as a random sample. */
-const mostJobs = 256;
+const maxJobs = 256;
 
 /** Returns how many bytes this process may still write in a folder; undefined where the system does not report it. */
 export function freeBytesIn(
@@ -61,7 +61,7 @@ async function madeIn(state: Pick<StateReader, 'withStatus'>): Promise<MadeFiles
   for await (const record of state.withStatus('done')) {
     jobs += 1;
     sum += bytesOf(record);
-    if (jobs === mostJobs) break;
+    if (jobs === maxJobs) break;
   }
   return { jobs, bytes: sum };
 }

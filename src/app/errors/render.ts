@@ -104,7 +104,7 @@ function addressSpace(): string {
 }
 
 /** Largest number of uncaught undici errors about a single connection that are ignored; more are treated as a bug. */
-const mostPassedOver = 10;
+const maxPassedOver = 10;
 
 /**
  * Whether undici threw an uncaught error for a single connection, for example from a timer. The request on that connection times out and is
@@ -117,7 +117,7 @@ export const isOfConnection = (error: unknown, before: number): boolean => {
     .split('\n')
     .filter((line) => /^\s+at /.test(line));
   const thrower = frames.find((line) => !line.includes('node:'));
-  return before < mostPassedOver && thrower !== undefined && /[\\/]undici[\\/]lib[\\/]/.test(thrower);
+  return before < maxPassedOver && thrower !== undefined && /[\\/]undici[\\/]lib[\\/]/.test(thrower);
 };
 
 /** Formats a failure as `promptpress: <message>` with its hint on the lines below. */

@@ -203,7 +203,7 @@ async function listingHash({ file }: InputTable, files: FilePort): Promise<strin
 }
 
 /** Largest number of files in a fingerprint: checking more would take as long as the work that it saves. */
-const mostFiles = 10_000;
+const maxFiles = 10_000;
 
 interface NotedRun {
   readonly directory: string;
@@ -233,7 +233,7 @@ export async function noteFingerprint(run: NotedRun, identity: RunIdentity, outc
   const { directory, state, plan, tables } = run;
   const { totals, sha256, isMasked, steps } = outcome.written;
   const images = run.images.known();
-  if (images.length > mostFiles || !isSettled(totals, outcome.worked)) return;
+  if (images.length > maxFiles || !isSettled(totals, outcome.worked)) return;
   // A later run continues jobs that are under way, in doubt or left over.
   const { done: _done, failed: _failed, ...open } = (await state.reader.totals()).jobs;
   if (Object.values(open).some((count) => count > 0)) return;

@@ -2,7 +2,7 @@ import type { JobStatus } from '../../plan/job.ts';
 import { levelIn, type StepStart, type StepWork, wholeStep } from './step-start.ts';
 
 /** Number of recent durations that are kept. */
-const mostKept = 64;
+const maxKept = 64;
 
 /** The durations of the jobs of one kind, learned while they settle, in ms. */
 class Durations {
@@ -23,7 +23,7 @@ class Durations {
 
   learn(ms: number): void {
     this.#latest[this.#next] = ms;
-    this.#next = (this.#next + 1) % mostKept;
+    this.#next = (this.#next + 1) % maxKept;
     this.#count += 1;
   }
 

@@ -55,7 +55,7 @@ export async function conclude(
   return await summarize(run, { ...done, ...outcome, totals }, flags.sandbox, io.cwd);
 }
 
-const mostInDoubt = 20;
+const maxInDoubt = 20;
 
 async function summarize(
   { plan, state, artifacts, remote, directory, startedAt, facts, origin }: PlannedRun,
@@ -122,7 +122,7 @@ const totalsFacts = ({ slots, otherSlots, rows, files, tokens, unanswered, sameF
 });
 
 const firstInDoubt = async (state: StateReader): Promise<RunSummary['inDoubt']> =>
-  (await first(mostInDoubt, jobsInDoubt(state, false))).map(({ key, origin: { step, branch, cell } }) => ({
+  (await first(maxInDoubt, jobsInDoubt(state, false))).map(({ key, origin: { step, branch, cell } }) => ({
     job: key,
     step,
     branch,

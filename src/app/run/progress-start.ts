@@ -16,10 +16,10 @@ import { stepWork } from '../progress/step-work.ts';
 import type { RunSession } from './session.ts';
 
 /** Largest number of slots that are examined one by one: more would noticeably delay the start of a run. */
-const mostSlots = 20_000;
+const maxSlots = 20_000;
 
 /** Number of finished jobs read to learn durations. Keys are hashes, so the first jobs are as good as a random sample. */
-const mostRecords = 256;
+const maxRecords = 256;
 
 /** Returns the state of a run before it begins: its steps, the jobs of each, how many are settled, and known durations. */
 export async function progressStart(
@@ -36,7 +36,7 @@ export async function progressStart(
   const followed = new Set<string>();
   const { exact, steps, cells, total } = await estimatePlan(plan, selection, reader, {
     ...settings,
-    mostSlots,
+    maxSlots,
     redo,
     onFollowed: (key) => followed.add(key),
   });
@@ -95,7 +95,7 @@ async function finished(reader: Pick<StateReader, 'withStatus'>): Promise<readon
   const records: JobRecord[] = [];
   for await (const record of reader.withStatus('done')) {
     records.push(record);
-    if (records.length === mostRecords) break;
+    if (records.length === maxRecords) break;
   }
   return records;
 }

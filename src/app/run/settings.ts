@@ -37,15 +37,15 @@ export async function revivalOf(
 async function checkCode(code: string, state: StateReader): Promise<void> {
   const failures = Object.entries((await state.totals()).codes.failed).filter(([, count]) => count > 0);
   if (failures.length === 0 || failures.some(([name]) => name === code)) return;
-  const named = failures.slice(0, mostCodes).map(([name, count]) => `${name} (${count})`);
-  const more = failures.length > mostCodes ? ', …' : '';
+  const named = failures.slice(0, maxCodes).map(([name, count]) => `${name} (${count})`);
+  const more = failures.length > maxCodes ? ', …' : '';
   throw usageError(
     `--code ${code}: no job has failed with this code.`,
     `Failed jobs by code: ${named.join(', ')}${more}`,
   );
 }
 
-const mostCodes = 20;
+const maxCodes = 20;
 
 /** Returns the settings of one run, from the pipeline and the flags. */
 export async function runSettings(

@@ -93,9 +93,9 @@ async function startedSandbox(service: AdmittedService, disposables: Disposables
 }
 
 /** Number of cells whose requests are examined for models that a template names. */
-const mostCells = 200;
+const maxCells = 200;
 
-const mostModels = 50;
+const maxModels = 50;
 
 /** A model that a pipeline uses, and one of the steps that use it. */
 export interface ModelUse {
@@ -119,7 +119,7 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
   const lines = new Map(steps.map(({ name, position }) => [name, position.line]));
   const add = (model: string, step: string): void => {
     const line = lines.get(step) ?? 1;
-    if (uses.size < mostModels && !uses.has(model))
+    if (uses.size < maxModels && !uses.has(model))
       uses.set(model, { model, step, place: `${source.file}:${line}`, line });
   };
   let rendered = false;
@@ -129,7 +129,7 @@ export async function modelsOf(plan: Plan, selection: Selection): Promise<readon
     else add(written, name);
   }
   if (!rendered) return [...uses.values()];
-  const limit = Math.min(selection.limit ?? mostCells, mostCells);
+  const limit = Math.min(selection.limit ?? maxCells, maxCells);
   for await (const cell of plan.matrix.cells({ ...selection, limit })) {
     for (const { job, step } of plan.resolve(cell, () => undefined)) {
       if (job === undefined || !isTextRequest(job.request)) continue;

@@ -21,7 +21,7 @@ const waitsMs = [1_000, 3_000, 6_000] as const;
 const longestMs = 30_000;
 
 /** Largest size of an answer, in bytes; its content is not used. */
-const mostAnswerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /** The address that the summary of a run is posted to. */
 export interface NotifyTarget {
@@ -111,7 +111,7 @@ export async function notify(
     const dispatcher = createDispatcher({ connections: 1, connectMs: requestMs, env });
     const transport: Transport = {
       via: { dispatcher },
-      maxBodyBytes: mostAnswerBytes,
+      maxBodyBytes: maxAnswerBytes,
       bodies: new BodyPool(),
     };
     try {

@@ -90,7 +90,7 @@ export function memoryOf(machine: Pick<Machine, 'memory'>, bodies: BodyPool): Me
     externalBytes: external,
     arrayBufferBytes: arrayBuffers,
     answerBytes: bodies.held,
-    mostAnswerBytes: bodies.most,
+    maxAnswerBytes: bodies.most,
     answersWaiting: bodies.waiting,
   };
 }

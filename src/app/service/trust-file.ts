@@ -31,7 +31,7 @@ export interface Remembered {
 }
 
 /** Largest size of the trust file, in bytes. */
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 const version = 1;
 
@@ -95,7 +95,7 @@ export function readPrivate(file: string, others: bigint): string | undefined {
 
 function refuseOthers(found: BigIntStats, others: bigint): void {
   if (!found.isFile()) throw new Error('it is not a file');
-  if (found.size > BigInt(mostBytes)) throw new Error('it is too large');
+  if (found.size > BigInt(maxBytes)) throw new Error('it is too large');
   const user = getuid?.();
   if (user === undefined) return;
   if (found.uid !== BigInt(user) && found.uid !== 0n) throw new Error('it belongs to another user');

@@ -28,7 +28,7 @@ export function fileOrDefault(given: string | undefined, command: string, { cwd 
     `Name the pipeline file: promptpress ${command} FILE. ${
       first === undefined
         ? 'promptpress init writes a first one.'
-        : `Found: ${[first, ...others].slice(0, mostNamed).join(', ')}.`
+        : `Found: ${[first, ...others].slice(0, maxNamed).join(', ')}.`
     }`,
     first === undefined
       ? undefined
@@ -36,16 +36,16 @@ export function fileOrDefault(given: string | undefined, command: string, { cwd 
   );
 }
 
-const mostNamed = 6;
+const maxNamed = 6;
 
 /** Largest number of entries that are read: a larger folder is not just one of pipelines. */
-const mostEntries = 1000;
+const maxEntries = 1000;
 
 /** Returns the files in a folder that may be pipelines by their names, relative to the current folder: pipeline.yaml first. */
 function pipelineFiles(cwd: string, folder: string): readonly string[] {
   try {
     return readdirSync(join(cwd, folder), { withFileTypes: true })
-      .slice(0, mostEntries)
+      .slice(0, maxEntries)
       .filter((entry) => entry.isFile() && /^[^.].*\.ya?ml$/i.test(entry.name))
       .map(({ name }) => name)
       .sort((a, b) => Number(b === defaultFile) - Number(a === defaultFile) || (a < b ? -1 : 1))
@@ -69,7 +69,7 @@ export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io,
   const beside = found.filter((file) => dirname(file) === dirname(given));
   const near =
     found
-      .slice(0, mostNamed)
+      .slice(0, maxNamed)
       .find((file) => extname(given) !== '' && names(join(cwd, file), basename(given))) ??
     beside.find((file) => stem(file) === stem(given)) ??
     nearest(given, beside) ??
@@ -79,19 +79,19 @@ export function noPipelineFile(message: string, given: string, { cwd }: Pick<Io,
   if (meant === undefined) return usageError(message, 'promptpress init writes a first pipeline.');
   const hint =
     near === undefined
-      ? `Pipeline files near: ${found.slice(0, mostNamed).join(', ')}${found.length > mostNamed ? ', …' : ''}.`
+      ? `Pipeline files near: ${found.slice(0, maxNamed).join(', ')}${found.length > maxNamed ? ', …' : ''}.`
       : `Did you mean ${near}?`;
   return usageError(message, hint, insteadOf(given, meant, near === undefined ? 'example' : 'mended'));
 }
 
 /** Largest number of bytes that are read: nobody writes a larger pipeline. */
-const mostRead = 1_000_000;
+const maxRead = 1_000_000;
 
 /** Whether the text of a file contains the name of another one, as a pipeline names its table. */
 function names(file: string, other: string): boolean {
   try {
     const { size } = lstatSync(file);
-    return size <= mostRead && readFileSync(file, 'utf8').includes(other);
+    return size <= maxRead && readFileSync(file, 'utf8').includes(other);
   } catch {
     // The code that reads the file reports the error.
     return false;

@@ -15,12 +15,12 @@ import { openTarget, type RunTarget, type TargetFlags } from './open.ts';
 /** Smallest length of an abbreviated key. */
 const leastLength = 4;
 
-const mostListed = 5;
+const maxListed = 5;
 
 /** Returns the keys that a word can mean: the exact key, else keys that begin with it, one more than are shown at most. */
 export async function jobsNamed(named: string, state: StateReader): Promise<readonly string[]> {
   if ((await state.get(named)) !== undefined) return [named];
-  return named.length < leastLength ? [] : await state.keysWithPrefix(named, mostListed + 1);
+  return named.length < leastLength ? [] : await state.keysWithPrefix(named, maxListed + 1);
 }
 
 /**
@@ -91,9 +91,9 @@ function noSuchJob(named: string, [known]: readonly string[]): Error {
 const shownLength = 8;
 
 const severalJobs = (named: string, found: readonly string[]): Error => {
-  const more = found.length > mostListed ? ', …' : '';
+  const more = found.length > maxListed ? ', …' : '';
   return usageError(
-    `Several jobs have keys that begin with "${named}": ${found.slice(0, mostListed).join(', ')}${more}`,
+    `Several jobs have keys that begin with "${named}": ${found.slice(0, maxListed).join(', ')}${more}`,
     'Give more of the key.',
     exchangingWord(named, found[0] ?? named, 'example'),
   );
@@ -179,13 +179,13 @@ async function placeOf(named: string, flags: TargetFlags, { cwd, env }: Io): Pro
 }
 
 /** Largest number of searched folders: beyond it, the user must name the run. */
-const mostFolders = 1000;
+const maxFolders = 1000;
 
 /** Returns the run directories of the current folder first, then those of its subfolders, each sorted by name. */
 async function runDirectories(cwd: string): Promise<readonly string[]> {
   const folders = (await foldersIn(cwd)).filter((folder) => !/^(?:\.|node_modules$)/.test(basename(folder)));
   const places: string[] = [];
-  for (const folder of [cwd, ...folders.slice(0, mostFolders)])
+  for (const folder of [cwd, ...folders.slice(0, maxFolders)])
     places.push(...(await foldersIn(join(folder, runsFolder))));
   return places;
 }

@@ -39,7 +39,7 @@ export const imagesOfDirectory = (folder: string, filesRoot: string, state: File
   recalledImages({ folder, filesRoot, preferSeen: true }, state);
 
 /** Number of file facts kept in memory, unless one group of cells uses more. */
-const mostRecalled = 20_000;
+const maxRecalled = 20_000;
 
 /** Placeholder for a file until the state was asked about it. */
 const notRecalled: ImageFile = { error: { code: 'input.missing', message: 'It was not looked for yet.' } };
@@ -69,7 +69,7 @@ function recalledImages(
         isServed = true;
         return false;
       }
-      if (isServed && recalled.size > mostRecalled) recalled.clear();
+      if (isServed && recalled.size > maxRecalled) recalled.clear();
       isServed = false;
       const paths = [...missed];
       missed.clear();

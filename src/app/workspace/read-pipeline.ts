@@ -132,7 +132,7 @@ async function readText(path: string, file: string, io: Pick<Io, 'cwd'>): Promis
 }
 
 /** Largest size of a pipeline in bytes: one UTF-16 code unit takes at most three. */
-const mostBytes = 3 * yamlLimits.characters + 4;
+const maxBytes = 3 * yamlLimits.characters + 4;
 
 /** Reads a file, or the start of one that is too large. @throws CliError if it is not a regular file */
 async function readStart(path: string, file: string): Promise<string> {
@@ -140,7 +140,7 @@ async function readStart(path: string, file: string): Promise<string> {
   // Opening a pipe would wait for a writer, and a device may have no end.
   if (!facts.isFile() && !facts.isDirectory()) throw usageError(`${file} is neither a file nor a folder.`);
   await using handle = await open(path);
-  const bytes = Buffer.alloc(Math.min(mostBytes, Math.max(facts.size, 64 * 1024)) + 1);
+  const bytes = Buffer.alloc(Math.min(maxBytes, Math.max(facts.size, 64 * 1024)) + 1);
   let length = 0;
   while (length < bytes.length) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length);

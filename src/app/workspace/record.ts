@@ -16,7 +16,7 @@ import type { Redactor } from '../output/redact.ts';
 import { nodeVersion, version } from '../version.ts';
 
 /** Largest number of images, and of remade jobs, that are listed one by one; each job in the state names its own images. */
-const mostListed = 1000;
+const maxListed = 1000;
 
 /** The known facts when a run begins. */
 export interface RunBegin {
@@ -88,9 +88,7 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
     ...(shown.length === 0
       ? {}
       : {
-          images: shown
-            .slice(0, mostListed)
-            .map(({ path, sha256, bytes }) => ({ file: path, sha256, bytes })),
+          images: shown.slice(0, maxListed).map(({ path, sha256, bytes }) => ({ file: path, sha256, bytes })),
           imageCount: shown.length,
         }),
     git,
@@ -116,8 +114,8 @@ function runRecord(begin: RunBegin, outcome: RunOutcome | undefined): Readonly<R
 
 /** Lists all remade jobs if they are few, else the first ones and their number. */
 const redoFacts = (redo: readonly string[]) => ({
-  ...(redo.length === 0 ? {} : { redo: redo.slice(0, mostListed) }),
-  ...(redo.length <= mostListed ? {} : { redoCount: redo.length }),
+  ...(redo.length === 0 ? {} : { redo: redo.slice(0, maxListed) }),
+  ...(redo.length <= maxListed ? {} : { redoCount: redo.length }),
 });
 
 const outcomeFacts = ({ finishedAt, end, exitCode, submits, spent, totals }: RunOutcome) => ({

@@ -65,12 +65,12 @@ export async function checkSelection(plan: Plan, selection: Selection, signal?: 
   if (unmatched !== undefined) throw unmatchedFilter(unmatched);
 }
 
-const mostListed = 12;
+const maxListed = 12;
 
 const listed = (names: readonly string[]): string =>
-  names.length <= mostListed
+  names.length <= maxListed
     ? names.join(', ')
-    : `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`;
+    : `${names.slice(0, maxListed).join(', ')} and ${names.length - maxListed} more`;
 
 function unmatchedFilter({ axis, value, values, ranges, more, members }: UnmatchedFilter): Error {
   const message = `--filter: no cell has ${axis} "${value}".`;
@@ -110,7 +110,7 @@ function unmatchedFilter({ axis, value, values, ranges, more, members }: Unmatch
   );
 }
 
-const mostSeveral = 20;
+const maxSeveral = 20;
 
 /** Splits a value at commas or bars, if at least one part is a known value. */
 function severalValues(
@@ -123,7 +123,7 @@ function severalValues(
     .split(/[,|]/)
     .map((part) => part.trim().replace(/^["']|["']$/g, ''))
     .filter((part) => part !== '');
-  if (parts.length < 2 || parts.length > mostSeveral) return undefined;
+  if (parts.length < 2 || parts.length > maxSeveral) return undefined;
   const isKnown = (part: string): boolean => values.includes(part) || (isRange && /^-?\d+$/.test(part));
   return parts.some(isKnown) ? parts : undefined;
 }

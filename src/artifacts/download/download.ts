@@ -90,7 +90,7 @@ export async function download(
 }
 
 /** Largest JPEG that is read back and decoded, in bytes. */
-const mostDecoded = 32 * 1024 * 1024;
+const maxDecoded = 32 * 1024 * 1024;
 /** Rows of a block of JPEG: the last block that arrived may reach this far into the missing part. */
 const blockRows = 16;
 
@@ -100,7 +100,7 @@ const blockRows = 16;
  * bytes. Decodes to an eighth of the size first, off this thread: 3 ms for 1024 × 1024 pixels, 8 ms for 2048 × 2048.
  */
 async function missingHalf(file: IncomingArtifact): Promise<string | undefined> {
-  if (file.size > mostDecoded) return undefined;
+  if (file.size > maxDecoded) return undefined;
   const bytes = await file.read(0, file.size);
   let warned: unknown;
   try {

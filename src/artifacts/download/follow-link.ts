@@ -9,7 +9,7 @@ import { forbidden, holdsSecret, interruptionFailure, statusFailure } from './li
 import { wordsLength, wordsOfBody } from './verify.ts';
 
 /** Most redirects of a link; links to images have one or two. */
-const mostRedirects = 5;
+const maxRedirects = 5;
 /** Bytes that are read of a body without a file, so that its connection can be used again. */
 const dumpedBytes = 65_536;
 
@@ -41,7 +41,7 @@ export async function openLink(
   // A link that came already masked held a secret too.
   if (link === secretMask) fail(holdsSecret(giverOf(route)));
   let url = firstUrl(link, route);
-  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
     await checkAddress(url, route, deadline);
     const response = await get(url, route, deadline);
     deadline.arrived();
@@ -58,7 +58,7 @@ export async function openLink(
   return fail({
     code: 'download.status',
     class: 'permanent',
-    message: `The link was redirected more than ${mostRedirects} times, at last to ${shownLink(url)}.`,
+    message: `The link was redirected more than ${maxRedirects} times, at last to ${shownLink(url)}.`,
   });
 }
 

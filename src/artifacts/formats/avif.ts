@@ -2,8 +2,8 @@ import { boxesIn, boxLength, brandsOf, type IsoBox } from './box.ts';
 import { type Bytes, type ImageFormat, positiveSize, type Size } from './format.ts';
 
 /** Most boxes that are read: real files have fewer. */
-const mostBoxes = 512;
-const mostMetaBytes = 1_048_576;
+const maxBoxes = 512;
+const maxMetaBytes = 1_048_576;
 
 /** AVIF, still and animated: an ISO base media file (ISO/IEC 14496-12, 23008-12). */
 export const avif: ImageFormat = {
@@ -18,10 +18,10 @@ export const avif: ImageFormat = {
 
 /** Returns the largest size of the file's items: thumbnails and tiles are smaller than the image. */
 async function measureMeta(bytes: Bytes, { from, to }: IsoBox): Promise<Size | undefined> {
-  if (to - from > mostMetaBytes) return undefined;
+  if (to - from > maxMetaBytes) return undefined;
   const meta = await bytes.read(from, to - from);
   let largest: Size | undefined;
-  let left = mostBoxes;
+  let left = maxBoxes;
   const visit = (from: number, to: number): void => {
     for (let at = from; at + 8 <= to && left > 0; left -= 1) {
       const box = boxLength(meta.subarray(at, at + 16), to - at);

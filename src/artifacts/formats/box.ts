@@ -9,7 +9,7 @@ export interface IsoBox {
 }
 
 /** Most boxes in one place: real files have fewer. */
-const mostBoxes = 512;
+const maxBoxes = 512;
 
 /** Returns the length of a box with its header; undefined if it is impossible. */
 export function boxLength(head: Buffer, rest: number): number | undefined {
@@ -32,7 +32,7 @@ export async function boxesIn(
   for (let at = from; at < to; ) {
     const head = await bytes.read(at, 16);
     const length = boxLength(head, to - at);
-    if (boxes.length === mostBoxes || length === undefined || at + length > to) return undefined;
+    if (boxes.length === maxBoxes || length === undefined || at + length > to) return undefined;
     const header = head.readUInt32BE(0) === 1 ? 16 : 8;
     boxes.push({ name: head.toString('latin1', 4, 8), from: at + header, to: at + length });
     at += length;

@@ -1,7 +1,7 @@
 import { type Bytes, type ImageFormat, positiveSize, type Size, tail } from './format.ts';
 
 /** Most segments before the pixels: real files have fewer. */
-const mostSegments = 2048;
+const maxSegments = 2048;
 
 const endOfImage = Buffer.from([0xff, 0xd9]);
 
@@ -22,7 +22,7 @@ export const jpeg: ImageFormat = {
 async function readHeader(bytes: Bytes): Promise<{ size: Size | undefined; pixelsAt: number } | undefined> {
   let position = 2;
   let size: Size | undefined;
-  for (let count = 0; count < mostSegments; count += 1) {
+  for (let count = 0; count < maxSegments; count += 1) {
     const segment = await bytes.read(position, 9);
     const [mark, marker = 0] = segment;
     if (segment.length < 4 || mark !== 0xff) return undefined;

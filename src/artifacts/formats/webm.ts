@@ -13,7 +13,7 @@ const ids = {
 } as const;
 
 /** Most elements in one place before the pictures: real files have fewer. */
-const mostElements = 256;
+const maxElements = 256;
 
 /** WebM. Any other Matroska file counts as WebM too, as in players. */
 export const webm: VideoFormat = {
@@ -31,7 +31,7 @@ export const webm: VideoFormat = {
     const tracks = await find(bytes, segment, ids.tracks);
     if (tracks === undefined) return {};
     let at = tracks.from;
-    for (let count = 0; at < tracks.to && count < mostElements; count += 1) {
+    for (let count = 0; at < tracks.to && count < maxElements; count += 1) {
       const track = await elementAt(bytes, at);
       if (track === undefined) break;
       const size = track.id === ids.track ? await trackSize(bytes, track) : undefined;
@@ -60,7 +60,7 @@ async function trackSize(bytes: Bytes, track: Element): Promise<Size | undefined
 /** Finds the first element with an id within another; pictures are not searched. */
 async function find(bytes: Bytes, within: Element, id: number): Promise<Element | undefined> {
   let at = within.from;
-  for (let count = 0; at < within.to && count < mostElements; count += 1) {
+  for (let count = 0; at < within.to && count < maxElements; count += 1) {
     const element = await elementAt(bytes, at);
     if (element === undefined || element.id === id) return element;
     if (element.id === ids.cluster) return undefined;

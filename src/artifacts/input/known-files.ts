@@ -34,7 +34,7 @@ export interface ImageFilesOptions {
   /** Whether recorded facts count, whatever the files are now: for a directory that is read without its pipeline's files. */
   readonly preferSeen?: boolean;
   /** Most files whose facts are kept in memory. Default 20,000: some megabytes. */
-  readonly mostKnown?: number;
+  readonly maxKnown?: number;
 }
 
 /** {@link ImageFiles} that can list the files that were requested. */
@@ -49,7 +49,7 @@ export interface KnownImageFiles extends ImageFiles {
  * change during a run; if it does, the run notices when it reads the file for sending.
  */
 export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
-  const { seen, preferSeen = false, mostKnown = 20_000 } = options;
+  const { seen, preferSeen = false, maxKnown = 20_000 } = options;
   // Oldest first: a map keeps the order of its keys.
   const known = new Map<string, ImageFile>();
 
@@ -76,7 +76,7 @@ export function createImageFiles(options: ImageFilesOptions): KnownImageFiles {
       const before = known.get(path);
       if (before !== undefined) return before;
       const facts = seenAs(path);
-      if (known.size >= mostKnown) for (const oldest of known.keys()) if (known.delete(oldest)) break;
+      if (known.size >= maxKnown) for (const oldest of known.keys()) if (known.delete(oldest)) break;
       known.set(path, facts);
       return facts;
     },

@@ -64,15 +64,15 @@ async function readResponse(
   return bytes;
 }
 
-/** Decodes the bytes of a data URI (RFC 2397), in Base64 or percent-encoded, `mostBytes` at most. @throws SaveError */
-export function readDataUri(uri: string, mostBytes = largestInput): Buffer {
+/** Decodes the bytes of a data URI (RFC 2397), in Base64 or percent-encoded, `maxBytes` at most. @throws SaveError */
+export function readDataUri(uri: string, maxBytes = largestInput): Buffer {
   const comma = uri.indexOf(',');
   if (comma < 0 || comma > 1024) return fail(notImage('The data URI'));
   const data = uri.slice(comma + 1);
   // A byte takes at least one character; three bytes take four characters of Base64.
-  if (data.length > mostBytes * 3) return fail(tooLarge('of the data URI'));
+  if (data.length > maxBytes * 3) return fail(tooLarge('of the data URI'));
   const bytes = /;\s*base64\s*$/i.test(uri.slice(0, comma)) ? decoded(data) : percentDecoded(data);
-  if (bytes.length > mostBytes) return fail(tooLarge('of the data URI'));
+  if (bytes.length > maxBytes) return fail(tooLarge('of the data URI'));
   return bytes;
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { fail } from '../failure.ts';
-import { type LoadedImage, type MaskRequest, mostMaskPixels } from '../inputs.ts';
+import { type LoadedImage, type MaskRequest, maxMaskPixels } from '../inputs.ts';
 import { inverted, readMaskFile, shownSize, writeMask } from './image.ts';
 import { drawShapes, type Levels } from './shapes.ts';
 
 /** Most masks that are kept for the next job: a step has one for all its cells, or one for each size of their images. */
-const mostKept = 16;
+const maxKept = 16;
 
 /** Makes masks, one at a time: unpacked, a large one takes as much memory as a hundred requests. */
 export class MaskMaker {
@@ -14,11 +14,11 @@ export class MaskMaker {
   /** Kept masks, the least recently used first. */
   readonly #kept = new Map<string, LoadedImage>();
   #keptLength = 0;
-  readonly #mostKeptLength: number;
+  readonly #maxKeptLength: number;
 
-  /** @param mostKeptLength characters of Base64 of all kept masks */
-  constructor(mostKeptLength = 16 * 1024 * 1024) {
-    this.#mostKeptLength = mostKeptLength;
+  /** @param maxKeptLength characters of Base64 of all kept masks */
+  constructor(maxKeptLength = 16 * 1024 * 1024) {
+    this.#maxKeptLength = maxKeptLength;
   }
 
   /**
@@ -27,11 +27,11 @@ export class MaskMaker {
    */
   async make(request: MaskRequest, file: Buffer | undefined, signal: AbortSignal): Promise<LoadedImage> {
     const { size } = request;
-    if (size.width * size.height > mostMaskPixels) {
+    if (size.width * size.height > maxMaskPixels) {
       fail({
         code: 'mask.too-large',
         class: 'permanent',
-        message: `The image is ${shownSize(size)}: too large for a mask (${mostMaskPixels} pixels).`,
+        message: `The image is ${shownSize(size)}: too large for a mask (${maxMaskPixels} pixels).`,
       });
     }
     const name = nameOf(request);
@@ -48,7 +48,7 @@ export class MaskMaker {
     if (!this.#kept.delete(name)) this.#keptLength += mask.data.length;
     this.#kept.set(name, mask);
     for (const [oldest, { data }] of this.#kept) {
-      if (this.#kept.size <= mostKept && this.#keptLength <= this.#mostKeptLength) return;
+      if (this.#kept.size <= maxKept && this.#keptLength <= this.#maxKeptLength) return;
       this.#kept.delete(oldest);
       this.#keptLength -= data.length;
     }

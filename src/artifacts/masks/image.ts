@@ -2,7 +2,7 @@ import { fail } from '../failure.ts';
 import { inMemory, type Size } from '../formats/format.ts';
 import { imageLibrary, sharp } from '../formats/image-library.ts';
 import { png } from '../formats/png.ts';
-import { largestMask, type MaskRequest, mostMaskPixels } from '../inputs.ts';
+import { largestMask, type MaskRequest, maxMaskPixels } from '../inputs.ts';
 import type { Levels } from './shapes.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function readMaskFile(bytes: Buffer, path: string, size: Size): Pro
   }
   imageLibrary();
   try {
-    return await sharp(bytes, { limitInputPixels: mostMaskPixels, failOn: 'error', ignoreIcc: true })
+    return await sharp(bytes, { limitInputPixels: maxMaskPixels, failOn: 'error', ignoreIcc: true })
       .flatten({ background: '#000' })
       .greyscale()
       .toColourspace('b-w')
@@ -58,18 +58,18 @@ export async function writeMask(
   levels: Levels,
   size: Size,
   form: MaskRequest['form'],
-  mostBytes = largestMask,
+  maxBytes = largestMask,
 ): Promise<Buffer> {
   const raw = { width: size.width, height: size.height, channels: 1 } as const;
-  const grey = sharp(levels, { raw, limitInputPixels: mostMaskPixels }).toColourspace('srgb');
+  const grey = sharp(levels, { raw, limitInputPixels: maxMaskPixels }).toColourspace('srgb');
   const image = form === 'white' ? grey : grey.joinChannel([levels, levels, inverted(levels)], { raw });
   const file = await image.png({ compressionLevel: 9 }).toBuffer();
-  if (file.length <= mostBytes) return file;
+  if (file.length <= maxBytes) return file;
   return fail({
     code: 'mask.too-large',
     class: 'permanent',
     message:
-      `The mask has so much detail that its file would be ${file.length} bytes, and ${mostBytes} is the most that ` +
+      `The mask has so much detail that its file would be ${file.length} bytes, and ${maxBytes} is the most that ` +
       'services take. Make its edges simpler.',
   });
 }

@@ -29,7 +29,7 @@ export function openArtifactFolder(directory: string, isShared = false): Artifac
   };
   return {
     put: async (path) => await rootOf(path).receive(basename(path)),
-    get: async (name, mostBytes) => await readArtifactFile(directory, name, mostBytes),
+    get: async (name, maxBytes) => await readArtifactFile(directory, name, maxBytes),
     open: (name) => openArtifactFile(directory, name),
     list: (prefix) => listFiles(directory, prefix),
     remove: async (names) => {
@@ -43,13 +43,13 @@ export function openArtifactFolder(directory: string, isShared = false): Artifac
   };
 }
 
-async function readArtifactFile(directory: string, name: string, mostBytes: number): Promise<FoundArtifact> {
+async function readArtifactFile(directory: string, name: string, maxBytes: number): Promise<FoundArtifact> {
   if (!isArtifactName(name)) return { ok: false, why: 'outside' };
   return onDisk(async () => {
     try {
       const path = join(await realpath(directory), name);
       if ((await realpath(path)) !== path) return { ok: false, why: 'outside' };
-      const read = await readPlainFile(path, mostBytes);
+      const read = await readPlainFile(path, maxBytes);
       if (read.ok) return read;
       return { ok: false, why: read.why === 'too-large' ? 'too-large' : 'missing' };
     } catch (cause) {

@@ -5,7 +5,7 @@ import { onDisk } from '../failure.ts';
 import type { IncomingArtifact } from './store.ts';
 
 /** Largest file that is read back from memory when its size and end are checked, in bytes. */
-const mostHeld = 256 * 1024;
+const maxHeld = 256 * 1024;
 
 /** The facts of a complete and closed file, for the code that gives it its name. */
 export interface SealedFile {
@@ -47,7 +47,7 @@ export class IncomingFile implements IncomingArtifact {
 
   async write(chunk: Buffer): Promise<void> {
     this.#hash.update(chunk);
-    if (this.#size + chunk.length <= mostHeld) this.#held?.push(chunk);
+    if (this.#size + chunk.length <= maxHeld) this.#held?.push(chunk);
     else this.#held = undefined;
     await onDisk(async () => {
       let written = 0;

@@ -11,7 +11,7 @@ import type { ArtifactRoot } from './names.ts';
 import type { IncomingArtifact } from './store.ts';
 
 /** Most folders that are held open: as many as there are two-character beginnings of a hash in hex. */
-const mostHeld = 256;
+const maxHeld = 256;
 
 /** A folder of artifacts in a run directory. */
 export class RootFolder {
@@ -105,7 +105,7 @@ export class RootFolder {
     for (const name of names) this.#names.add(`${basename(root)}/${basename(path)}/${name}`);
     this.#listed.add(path);
     const [oldest] = this.#held;
-    if (this.#held.size >= mostHeld && oldest !== undefined) this.#retire(...oldest);
+    if (this.#held.size >= maxHeld && oldest !== undefined) this.#retire(...oldest);
     const folder = new HeldFolder(path);
     this.#held.set(path, folder);
     return folder;

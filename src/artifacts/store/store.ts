@@ -56,8 +56,8 @@ export interface ArtifactStore {
    * @param path the name of the file without extension: only its content gives the extension
    */
   put(path: string): Promise<IncomingArtifact>;
-  /** Reads a whole file of at most `mostBytes`. It may have been changed since it was written: compare hashes. */
-  get(name: string, mostBytes: number): Promise<FoundArtifact>;
+  /** Reads a whole file of at most `maxBytes`. It may have been changed since it was written: compare hashes. */
+  get(name: string, maxBytes: number): Promise<FoundArtifact>;
   /** Opens a file. If it changes meanwhile, the reading fails, or returns the bytes of one of the two versions. */
   open(name: string): Promise<OpenArtifact>;
   /** Lists names of finished files that begin with `prefix`, in order; one folder of names is in memory at a time. */

@@ -7,7 +7,7 @@ import { revaluing, without } from '../../app/errors/correction.ts';
 import { quoted } from '../../report/text/printable.ts';
 
 /** Largest size of a file of variables, in bytes. */
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 
 /**
  * Variables that a file cannot set, because the file may come from a stranger's repository. They decide what is trusted (HOME has the
@@ -156,6 +156,6 @@ async function readBounded(handle: FileHandle, file: string): Promise<Uint8Array
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;
-    if (length > mostBytes) throw usageError(`--dotenv: ${file} has more than ${mostBytes} bytes.`);
+    if (length > maxBytes) throw usageError(`--dotenv: ${file} has more than ${maxBytes} bytes.`);
   }
 }

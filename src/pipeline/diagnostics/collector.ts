@@ -9,10 +9,10 @@ const longestLine = 500;
 const linePadding = 200;
 
 /** Most errors that are kept: a hostile file could cause millions. */
-const mostFound = 1000;
+const maxFound = 1000;
 
 /** Most warnings among the kept diagnostics, so that warnings never crowd out errors. */
-const mostWarnings = 200;
+const maxWarnings = 200;
 
 /** A hint, or a function that computes it. The function is called only for an error that is shown. */
 type Hint = string | (() => string | undefined);
@@ -85,7 +85,7 @@ export class DiagnosticCollector {
 
   #more(last: Diagnostic | undefined): readonly Diagnostic[] {
     if (!this.#unread || last === undefined) return [];
-    const message = `There are more than ${mostFound} errors; the others are not shown.`;
+    const message = `There are more than ${maxFound} errors; the others are not shown.`;
     const { hint: _hint, ...rest } = last;
     return [{ ...rest, severity: 'error', code: 'file.more-mistakes', message }];
   }
@@ -102,9 +102,9 @@ export class DiagnosticCollector {
     given?: Hint,
   ): void {
     if (severity === 'warning') {
-      if (this.#warnings >= mostWarnings) return;
+      if (this.#warnings >= maxWarnings) return;
       this.#warnings += 1;
-    } else if (this.#found.length >= mostFound) {
+    } else if (this.#found.length >= maxFound) {
       this.#unread = true;
       return;
     }

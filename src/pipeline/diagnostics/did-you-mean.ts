@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 /** Length of the longest word that is compared: comparing takes time, and longer words are rarely typing errors of each other. */
 const longestCompared = 64;
 
-const mostCompared = 2000;
+const maxCompared = 2000;
 
 const letters = (word: string): string => word.split('').sort().join('');
 
@@ -24,7 +24,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let compared = 0;
   for (const candidate of candidates) {
     compared += 1;
-    if (compared > mostCompared) break;
+    if (compared > maxCompared) break;
     if (candidate.length > longestCompared || candidate === word) continue;
     const begins = word.length >= leastBeginning && candidate.startsWith(word);
     const found = begins ? 1 : mistypings(small, candidate.toLowerCase());

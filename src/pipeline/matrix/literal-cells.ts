@@ -5,7 +5,7 @@ import { renderValue, type Value } from '../values/value.ts';
 type Vars = Readonly<Record<string, Value>>;
 
 /** Most combinations that are examined while a file is checked. */
-const mostCells = 1000;
+const maxCells = 1000;
 
 /**
  * Yields the combinations of these variables that certainly occur in some cell, as far as the file alone shows: of axes with listed
@@ -17,7 +17,7 @@ export function* literalCells(spec: MatrixSpec, names: Iterable<string>): Genera
   const excludes = spec.exclude.filter(({ values }) =>
     Object.keys(values).every((name) => wanted.includes(name)),
   );
-  let left = mostCells;
+  let left = maxCells;
   for (const vars of product(spec.axes, wanted)) {
     if (left-- === 0) return;
     if (!excludes.some((exclude) => agrees(vars, exclude))) yield vars;

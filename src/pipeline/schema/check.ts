@@ -26,7 +26,7 @@ export interface StepNode {
 }
 
 /** Same limit as in the schema. */
-const mostSteps = 1000;
+const maxSteps = 1000;
 
 /** Checks the file against the language's schema, step by step. Returns the steps that are mappings. */
 export async function checkSchema(
@@ -34,7 +34,7 @@ export async function checkSchema(
   collector: DiagnosticCollector,
 ): Promise<readonly StepNode[]> {
   // The schema reports too many steps; single steps are then not checked.
-  const written = entriesOf(member(root, 'steps')).slice(0, mostSteps);
+  const written = entriesOf(member(root, 'steps')).slice(0, maxSteps);
   const { steps, explained } = regroupSteps(written, collector);
   const errors = (await schemaErrorsOf('file', toJson(root))).filter(
     ({ instancePath }) => !(instancePath.startsWith('/steps/') && explained.has(instancePath.slice(7))),

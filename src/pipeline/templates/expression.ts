@@ -121,7 +121,7 @@ const longestRewritten = 100;
 /** Matches operators of other languages, and texts in quotes, whose contents are skipped. */
 const foreignOperators = /("[^"]*"|'[^']*')|===|!==|&&|\|\||<>|(?<![=!<>])=(?!=)|(!)(?!=) ?/g;
 
-const mostShown = 60;
+const maxShown = 60;
 
 /** Returns an error for braces or a tag without an end; undefined for any other message of liquidjs. */
 export function unclosedSlip(text: string, source: string, offset: number): DiagnosticDraft | undefined {
@@ -137,10 +137,10 @@ export function unclosedSlip(text: string, source: string, offset: number): Diag
   if (!/^(?:output|tag) "[^]*" not closed$/.test(text)) return undefined;
   const opens = source.startsWith('{%', offset) ? '{%' : '{{';
   const closes = opens === '{%' ? '%}' : '}}';
-  const behind = source.slice(offset + 2, offset + 2 + mostShown);
+  const behind = source.slice(offset + 2, offset + 2 + maxShown);
   const [inside = ''] = behind.split(/[{}%,]/, 1);
   const shown = inside.replace(/^[\s-]+/, '').trim();
-  const isWhole = inside.length < mostShown && behind[inside.length] !== '{';
+  const isWhole = inside.length < maxShown && behind[inside.length] !== '{';
   const example = shown === '' || !isWhole ? '' : `: ${opens} ${shown} ${closes}`;
   const message = `The ${opens} that opens here is never closed.`;
   return { code: 'template.syntax', message, hint: `Close it with ${closes}${example}.`, offset, length: 2 };

@@ -2,7 +2,7 @@ import { Composer, type CST, type Document, Lexer, Parser, type YAMLError } from
 import { yamlLimits } from './limits.ts';
 
 /** Number of syntax errors after which reading stops: each error is an object with a stack, and each character can cause one. */
-const mostErrors = 100;
+const maxErrors = 100;
 
 class Enough extends Error {}
 
@@ -23,7 +23,7 @@ export function composeTokens(
   const report = inner.onError;
   let count = 0;
   inner.onError = (...args) => {
-    if (count >= mostErrors) throw new Enough();
+    if (count >= maxErrors) throw new Enough();
     count += 1;
     report(...args);
   };
@@ -37,7 +37,7 @@ export function composeTokens(
 }
 
 /** Most tokens that are open at once: a collection, and its contents before it is closed. */
-const mostOpen = yamlLimits.depth * 3;
+const maxOpen = yamlLimits.depth * 3;
 
 /**
  * Reads the tokens of a text, or returns the offset at which collections are nested too deeply.
@@ -56,10 +56,10 @@ export function readTokens(text: string, onNewLine?: (offset: number) => void): 
     if (brackets > yamlLimits.depth) return parser.offset;
     for (const token of parser.next(lexeme)) {
       if (token.type === 'error') diagnostics += 1;
-      if (token.type !== 'error' || diagnostics <= mostErrors) tokens.push(token);
+      if (token.type !== 'error' || diagnostics <= maxErrors) tokens.push(token);
     }
     // The parser closes open tokens by one recursive call each: that must not depend on the stack.
-    if (parser.stack.length > mostOpen) return parser.offset;
+    if (parser.stack.length > maxOpen) return parser.offset;
   }
   tokens.push(...parser.end());
   return deepToken(tokens) ?? tokens;

@@ -20,7 +20,7 @@ import { StepTotals, sumOf } from './totals.ts';
 
 export interface EstimateOptions extends ScanOptions {
   /** Most slots that are examined one by one (default 200,000: seconds, some 50 MB). Above that, counts are multiplied. */
-  readonly mostSlots?: number;
+  readonly maxSlots?: number;
 }
 
 /** Cells that are examined for examples and failing templates if there are too many cells to examine all. */
@@ -48,9 +48,9 @@ export async function estimatePlan(
   const cells = { total: plan.matrix.cellCount, chosen: await plan.matrix.chosen(selection) };
 
   const templates = plan.slotGraph.templates.filter(({ index }) => chosen.value.places.has(index));
-  const mostSlots = options.mostSlots ?? 200_000;
-  const isSmall = cells.chosen * templates.length <= mostSlots;
-  const whole = isSmall ? await scanCells(plan, selection, newScan(), mostSlots) : undefined;
+  const maxSlots = options.maxSlots ?? 200_000;
+  const isSmall = cells.chosen * templates.length <= maxSlots;
+  const whole = isSmall ? await scanCells(plan, selection, newScan(), maxSlots) : undefined;
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a limit ended at its limit.');
   const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
@@ -114,11 +114,11 @@ async function scanCells(
   plan: Plan,
   selection: Selection,
   scan: Scan,
-  mostSlots = Number.POSITIVE_INFINITY,
+  maxSlots = Number.POSITIVE_INFINITY,
 ): Promise<Scan | undefined> {
   for await (const cells of inGroups(plan.matrix.cells(selection), cellsAtOnce(plan))) {
     await scan.add(cells);
-    if (scan.examined > mostSlots) return undefined;
+    if (scan.examined > maxSlots) return undefined;
   }
   return scan;
 }

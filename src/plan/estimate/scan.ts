@@ -57,8 +57,8 @@ export interface SameAgain {
   readonly parent: string;
 }
 
-const mostExamples = 3;
-const mostNames = 20;
+const maxExamples = 3;
+const maxNames = 20;
 
 /** Examines slots, cell by cell, and counts what a run would do about them. */
 export class Scan {
@@ -208,7 +208,7 @@ export class Scan {
       case 'pending': {
         if (isHeld(slot)) return totals.job('held');
         this.#keepExample(slot);
-        if (cost.price === undefined && this.#unpriced.size < mostNames) this.#unpriced.add(priceName(job));
+        if (cost.price === undefined && this.#unpriced.size < maxNames) this.#unpriced.add(priceName(job));
         const reason = this.#reason(slot);
         if (reason === 'anew' && slot.outdated !== true && slot.waitsForRedo !== true)
           this.#checkUpscale(slot);
@@ -235,7 +235,7 @@ export class Scan {
   }
 
   #countRedo({ job }: Slot, totals: StepTotals, cost: Cost): void {
-    if (job !== undefined && cost.price === undefined && this.#unpriced.size < mostNames)
+    if (job !== undefined && cost.price === undefined && this.#unpriced.size < maxNames)
       this.#unpriced.add(priceName(job));
     totals.submit('anew', cost);
   }
@@ -297,7 +297,7 @@ export class Scan {
 
   #keepExample({ cell, step, job }: Slot): void {
     const prompt = job?.request.fields.prompt;
-    if (typeof prompt !== 'string' || this.#prompts.size >= mostExamples || this.#prompts.has(prompt)) return;
+    if (typeof prompt !== 'string' || this.#prompts.size >= maxExamples || this.#prompts.has(prompt)) return;
     this.#prompts.set(prompt, { cell, step, prompt });
   }
 }

@@ -6,7 +6,7 @@ import type { SlotTemplate } from './slot-template.ts';
  * Largest width times height of a grid that is cut: four frames of 4096 × 4096. Decoding it takes some hundred megabytes; the grids of
  * services have a sixteenth of its size.
  */
-export const mostGridPixels = 8192 * 8192;
+export const maxGridPixels = 8192 * 8192;
 
 /** The file of a grid that can be cut into four equal frames, or the reason why a finished image stays whole. */
 export type Grid =
@@ -28,8 +28,8 @@ export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'res
   const size = `${width} × ${height} pixels`;
   if (width < 2 || height < 2 || width % 2 !== 0 || height % 2 !== 0)
     return whole('frames.odd-size', `It has ${size}, which cannot be halved in both directions.`);
-  if (width * height > mostGridPixels)
-    return whole('frames.too-large', `It has ${size}; at most ${mostGridPixels} can be cut.`);
+  if (width * height > maxGridPixels)
+    return whole('frames.too-large', `It has ${size}; at most ${maxGridPixels} can be cut.`);
   return { ok: true, file };
 }
 

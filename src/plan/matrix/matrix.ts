@@ -101,10 +101,10 @@ function tableErrors(
 }
 
 /** Most combinations that a sample is drawn from: some ten seconds of work, which can be aborted. */
-const mostSampled = 100_000_000;
+const maxSampled = 100_000_000;
 
 /** Most cells that a sample draws, at 16 bytes each. */
-const mostDrawn = 10_000_000;
+const maxDrawn = 10_000_000;
 
 function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
   const error = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
@@ -124,14 +124,14 @@ function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagno
   if (
     spec.sample !== undefined &&
     spec.sample.count < space.kept + space.added.length &&
-    space.product > mostSampled
+    space.product > maxSampled
   ) {
-    const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${mostSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
+    const message = `A sample is drawn by looking at each of the ${space.product} combinations; more than ${maxSampled} would take too long. Give the axes fewer values: a sample of a coarser matrix is as good.`;
     return [error(start, 'matrix.sample-too-large', message)];
   }
   const combinations = space.kept + space.added.length;
-  if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > mostDrawn) {
-    const message = `A sample draws at most ${mostDrawn} cells, but this one draws ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
+  if (spec.sample !== undefined && spec.sample.count < combinations && spec.sample.count > maxDrawn) {
+    const message = `A sample draws at most ${maxDrawn} cells, but this one draws ${spec.sample.count}. Draw fewer, or take all ${combinations}: without a sample, cells need no memory.`;
     return [error(start, 'matrix.sample-too-large', message)];
   }
   const errors = spec.exclude

@@ -69,7 +69,7 @@ export interface UnmatchedFilter {
 }
 
 /** Most values that a message about a filter lists. */
-const mostListed = 20;
+const maxListed = 20;
 
 /** Finds which texts of one filter match some value. Values are added one at a time until all texts have matched. */
 export class FilterWatch {
@@ -124,7 +124,7 @@ export class FilterWatch {
 /** Adds a text to a set of limited size. @returns false if the set is full */
 function add(texts: Set<string>, text: string): boolean {
   if (texts.has(text)) return true;
-  if (texts.size >= mostListed) return false;
+  if (texts.size >= maxListed) return false;
   texts.add(text);
   return true;
 }

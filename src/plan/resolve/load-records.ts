@@ -7,7 +7,7 @@ import type { RecordLookup } from '../slot.ts';
 export type RecordLoader = (keys: readonly string[]) => Promise<ReadonlyMap<string, JobRecord>>;
 
 /** Records that are loaded together: some hundred kilobytes. */
-const mostKeys = 1024;
+const maxKeys = 1024;
 
 /**
  * Does the same pure work for each of some items over records that have to be loaded. The work is done with what is at hand, what it
@@ -44,8 +44,8 @@ export async function withRecords<Item, Result>(
       });
     }
     const keys = [...new Set(open.flatMap(({ missed }) => missed))];
-    for (let from = 0; from < keys.length; from += mostKeys) {
-      const some = keys.slice(from, from + mostKeys);
+    for (let from = 0; from < keys.length; from += maxKeys) {
+      const some = keys.slice(from, from + maxKeys);
       const loaded = await load(some);
       for (const key of some) known.set(key, loaded.get(key));
     }
@@ -58,12 +58,12 @@ export async function withRecords<Item, Result>(
 }
 
 /** Slots that are resolved together, and cells of very few slots. */
-const mostSlots = 512;
-const mostCells = 64;
+const maxSlots = 512;
+const maxCells = 64;
 
 /** How many cells of a plan are resolved together: as many as keeps their records at some megabytes, whatever the plan. */
 export const cellsAtOnce = ({ slotsPerCell }: { readonly slotsPerCell: number }): number =>
-  Math.max(1, Math.min(mostCells, Math.floor(mostSlots / Math.max(1, slotsPerCell))));
+  Math.max(1, Math.min(maxCells, Math.floor(maxSlots / Math.max(1, slotsPerCell))));
 
 /** Items in groups of `size`, the last one smaller; no more than one group is read ahead. */
 export async function* inGroups<T>(

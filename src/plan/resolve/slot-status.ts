@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 /** Readings that are kept, and characters of JSON of a request that is: a plan of any size keeps some megabytes. */
-const mostReadings = 4096;
+const maxReadings = 4096;
 const longestKept = 2048;
 
 /**
@@ -47,7 +47,7 @@ export class KnownReadings {
   /** @param length characters of the request's JSON */
   keep(cell: number, place: number, reading: Reading, length: number): void {
     if (length > longestKept) return;
-    if (this.#of.size >= mostReadings) this.#of.clear();
+    if (this.#of.size >= maxReadings) this.#of.clear();
     this.#of.set(cell * this.#places + place, reading);
   }
 }

@@ -49,7 +49,7 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-const mostExamples = 5;
+const maxExamples = 5;
 
 /** Thrown when the folder for an export is not empty. */
 export class NotEmptyError extends Error {}
@@ -104,7 +104,7 @@ async function writeParts(
     const { output, part: at } = sample;
     if (file === 'missing' || file === 'changed') {
       problems[file] += 1;
-      if (problems.examples.length < mostExamples && output?.file !== undefined)
+      if (problems.examples.length < maxExamples && output?.file !== undefined)
         problems.examples.push(output.file);
       return;
     }

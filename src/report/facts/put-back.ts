@@ -24,7 +24,7 @@ export async function readPutBack(state: Pick<StateReader, 'withStatus'>): Promi
     if (record.putBack !== true) continue;
     const kind = kindOf(record);
     const { code, message } = record.error ?? { code: 'submit.refused', message: '' };
-    const key = `${kind} ${code} ${groups.size < mostReasons ? withoutParticulars(message) : ''}`;
+    const key = `${kind} ${code} ${groups.size < maxReasons ? withoutParticulars(message) : ''}`;
     const group = groups.get(key) ?? { kind, code, count: 0, messages: new Messages() };
     groups.set(key, group);
     group.count += 1;
@@ -36,7 +36,7 @@ export async function readPutBack(state: Pick<StateReader, 'withStatus'>): Promi
 }
 
 /** Number of groups from which on messages no longer separate groups. */
-const mostReasons = 200;
+const maxReasons = 200;
 
 const kindOf = ({ request, pressed, origin }: JobRecord): string => {
   if (request.press === undefined) return kindOfRequest(request);

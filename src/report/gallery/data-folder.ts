@@ -46,7 +46,7 @@ export const summaryFile = 'summary.js';
 export const summaryStart = callStart('summary');
 
 /** Number of characters of details that are buffered before a write. */
-const mostHeld = 256 * 1024;
+const maxHeld = 256 * 1024;
 
 const numbered = (name: string, index: number): string => `${name}-${String(index).padStart(5, '0')}.js`;
 
@@ -130,7 +130,7 @@ export class DataFolder {
     this.#held += scriptJson(JSON.stringify(detail));
     this.#details += 1;
     if (this.#details % detailsPerFile === 0) await this.#endDetails();
-    else if (this.#held.length > mostHeld) {
+    else if (this.#held.length > maxHeld) {
       const text = this.#held;
       this.#held = '';
       await this.#detailsFile.writeFile(text);

@@ -6,10 +6,10 @@ import { imageFormats } from '../../artifacts/media.ts';
 export const thumbnailSize = 256;
 
 /** Largest file, in bytes, from which a thumbnail is made. */
-export const mostBytes = 64 * 1024 * 1024;
+export const maxBytes = 64 * 1024 * 1024;
 
 /** Largest number of pixels of an image that is decoded: twice the largest upscale, some hundred megabytes of memory. */
-export const mostPixels = 100_000_000;
+export const maxPixels = 100_000_000;
 
 /** Reason why an image has no thumbnail. */
 export type WithoutThumbnail =
@@ -31,9 +31,9 @@ export async function drawSmall(image: Buffer): Promise<Buffer | WithoutThumbnai
   const format = imageFormats.find((each) => each.matches(image.subarray(0, 64)));
   const size = await format?.measure(inMemory(image));
   if (size === undefined) return 'broken';
-  if (size.width * size.height > mostPixels) return 'too-large';
+  if (size.width * size.height > maxPixels) return 'too-large';
   try {
-    return await sharp(image, { limitInputPixels: mostPixels, sequentialRead: true })
+    return await sharp(image, { limitInputPixels: maxPixels, sequentialRead: true })
       .autoOrient()
       .resize(thumbnailSize, thumbnailSize, { fit: 'inside', withoutEnlargement: true })
       .webp({ quality: 75, effort: 2 })

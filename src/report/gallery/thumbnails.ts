@@ -12,7 +12,7 @@ import type { RowOutput } from '../../manifest/row.ts';
 import { checkFolder } from '../../state/files/plain-path.ts';
 import { unfinishedName } from '../../state/files/unfinished.ts';
 import { entriesOf } from './data-folder.ts';
-import { drawSmall, mostBytes, type WithoutThumbnail } from './thumbnail.ts';
+import { drawSmall, maxBytes, type WithoutThumbnail } from './thumbnail.ts';
 
 /** Name of a thumbnail; one being written ends in `.part`. */
 const thumbnailFile = /^[0-9a-f]{64}\.webp(?:\.[0-9a-f]{8}\.part)?$/;
@@ -136,7 +136,7 @@ export class Thumbnails {
 
   async #read(file: string): Promise<Buffer | WithoutThumbnail> {
     try {
-      const found = await this.#artifacts.get(file, mostBytes);
+      const found = await this.#artifacts.get(file, maxBytes);
       if (found.ok) return found.bytes;
       return found.why === 'too-large' ? 'too-large' : 'missing';
     } catch (error) {

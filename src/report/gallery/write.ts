@@ -60,7 +60,7 @@ export interface ReportTotals {
 }
 
 /** Number of results whose thumbnails may be in progress. Only their names are in memory, not their files. */
-const mostAwaited = 256;
+const maxAwaited = 256;
 
 /**
  * Writes the report of a run: a folder with a page that opens from the disk. An older report stays intact until this one is complete; an
@@ -98,7 +98,7 @@ export async function writeReport(options: ReportOptions): Promise<ReportTotals>
         // `writeFirst` awaits it later and reports the error.
         making?.catch(() => {});
         ahead.push({ each, making });
-        if (ahead.length > mostAwaited) await writeFirst();
+        if (ahead.length > maxAwaited) await writeFirst();
       }
       const cell = rows[0]?.cell.number ?? 0;
       options.onProgress?.({ cell, results: counter.results, thumbnails: thumbnails.counts });

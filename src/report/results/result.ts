@@ -26,7 +26,7 @@ const listedText = 240;
 const listedPrompt = 10_000;
 
 /** Number of characters of a text in a detail; a model may reply with more than a page can show. */
-const mostText = 1_000_000;
+const maxText = 1_000_000;
 const cutMark = ' … (cut here)';
 
 /** Converts a row of the manifest into the shape of the page. @param at index of the row, from 0 */
@@ -68,8 +68,8 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       prompt:
         prompt === undefined || prompt.length <= listedPrompt
           ? undefined
-          : shortened(prompt, mostText, cutMark),
-      text: text === undefined ? undefined : shortened(text, mostText, cutMark),
+          : shortened(prompt, maxText, cutMark),
+      text: text === undefined ? undefined : shortened(text, maxText, cutMark),
       model: masked(values.model),
       mime: row.artifact?.mime,
       bytes: row.artifact?.bytes,

@@ -24,7 +24,7 @@ import {
 } from './wire.ts';
 
 /** Largest number of branches listed for a step, because the service decides how many a wildcard matches. */
-const mostBranches = 1000;
+const maxBranches = 1000;
 
 /** Facts of a summary that do not come from results. */
 export interface SummaryFacts {
@@ -116,7 +116,7 @@ export class SummaryCounter {
     const found = this.#steps.get(step) ?? { branches: new Map<string, number>(), results: 0 };
     this.#steps.set(step, found);
     found.results += 1;
-    if (!found.branches.has(branch) && found.branches.size < mostBranches) found.branches.set(branch, place);
+    if (!found.branches.has(branch) && found.branches.size < maxBranches) found.branches.set(branch, place);
   }
 
   #stepsFound(): readonly PageStep[] {

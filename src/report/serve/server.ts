@@ -42,9 +42,9 @@ export interface Serving {
 const lookMs = 500;
 
 /** Large enough for the keys of some thousand jobs in a request. */
-const mostHeaderBytes = 512 * 1024;
+const maxHeaderBytes = 512 * 1024;
 
-const mostConnections = 512;
+const maxConnections = 512;
 
 /**
  * Starts a server that shows a run, even while it is active. It only reads; all viewers share one index.
@@ -61,7 +61,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
   const access = new Access();
   const viewers = new Viewers();
   const strangers = new Strangers();
-  const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
+  const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
     void answer(request, response, {
       ...options,
       page,
@@ -78,7 +78,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
     return new URL(`http://${host}:${port}${access.path}?token=${access.token}`);
   };
   server.on('connection', (socket) => strangers.add(socket));
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   const close = async (): Promise<void> => {
     stop();
     viewers.close();
@@ -261,7 +261,7 @@ async function sendThumbnail(
   send(response, 200, 'image/webp', small, { 'cache-control': 'private, max-age=86400, immutable' });
 }
 
-const mostResults = 500;
+const maxResults = 500;
 
 interface AskedResults {
   readonly query: IndexQuery;
@@ -273,7 +273,7 @@ interface AskedResults {
 function askedResults(parameters: URLSearchParams): AskedResults | undefined {
   const offset = wholeNumber(parameters.get('offset') ?? '0');
   const limit = wholeNumber(parameters.get('limit') ?? '100');
-  if (offset === undefined || limit === undefined || limit > mostResults) return undefined;
+  if (offset === undefined || limit === undefined || limit > maxResults) return undefined;
   try {
     const query: unknown = JSON.parse(parameters.get('q') ?? '{}');
     return isQuery(query) ? { query: known(query), offset, limit } : undefined;

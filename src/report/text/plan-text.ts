@@ -136,7 +136,7 @@ function idleText({ waiting, running, unsaved, inDoubt, held, failed, invalid }:
 const tokenText = ({ tokens: { input, output } }: PlanCounts): string =>
   input + output === 0 ? '' : `. About ${count(input)} tokens in and ${count(output)} out, thinking included`;
 
-const mostNamed = 4;
+const maxNamed = 4;
 
 function costText(report: PlanReport): string {
   const { total, priced, unpricedNames } = report;
@@ -144,8 +144,8 @@ function costText(report: PlanReport): string {
   if (submits === 0) return later.cost === 0 ? '' : `. ${toComeWords(report)}`;
   if (!priced) return '. The pipeline gives no prices, so the cost is not known';
   if (unpriced === 0) return `. ${toComeWords(report)}`;
-  const names = unpricedNames.slice(0, mostNamed).map((name) => cut(shownLine(name), nameWidth));
-  const shown = [...names, ...(unpricedNames.length > mostNamed ? ['…'] : [])].join(', ');
+  const names = unpricedNames.slice(0, maxNamed).map((name) => cut(shownLine(name), nameWidth));
+  const shown = [...names, ...(unpricedNames.length > maxNamed ? ['…'] : [])].join(', ');
   const which = shown === '' ? '' : ` (${shown})`;
   if (unpriced === submits)
     return `. ${submits === 1 ? 'It has no price' : 'None of these has a price'}${which}, so the cost is not known`;

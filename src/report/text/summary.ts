@@ -34,7 +34,7 @@ export interface RunSummary extends Omit<JsonOutputs['run'], 'exitCode'> {
 
 type Reason = RunSummary['reasons'][number];
 
-const mostReasons = 10;
+const maxReasons = 10;
 
 /**
  * Formats the end of a run for users: where the results are, what failed and why, and what to do next.
@@ -154,7 +154,7 @@ function endWords(end: RunEnd, slots: RunSummary['slots']): string {
 
 function reasonLines(reasons: readonly Reason[]): readonly string[] {
   if (reasons.length === 0) return [];
-  const shown = reasons.slice(0, mostReasons);
+  const shown = reasons.slice(0, maxReasons);
   const width = widest(shown.map(({ code }) => shownLine(code)));
   return [
     '',
@@ -185,7 +185,7 @@ const goingOn = (end: RunEnd): string =>
     ? `continues here, once ${end.code} of the pipeline is raised`
     : 'continues where this run stopped';
 
-const mostRetries = 3;
+const maxRetries = 3;
 
 const retryWords = (failed: number): string =>
   `tries the ${failed === 1 ? 'failed job' : `${count(failed)} failed jobs`} again`;
@@ -211,7 +211,7 @@ function retries(
   const ofCode = `${again} --retry-failed --code`;
   if (open.length < asked.length)
     return open
-      .slice(0, mostRetries)
+      .slice(0, maxRetries)
       .map(({ code, count: failed }) => [
         `${ofCode} ${code}`,
         `${retryWords(failed)}${submittedAgain(code)}`,
@@ -234,7 +234,7 @@ function edits(reasons: readonly Reason[], file: string): readonly (readonly [st
       ? []
       : (changeFor(code) ?? (unasked === all ? byMessage : [])),
   );
-  return [...new Set(said)].slice(0, mostRetries).map((change) => [`edit ${file}`, change]);
+  return [...new Set(said)].slice(0, maxRetries).map((change) => [`edit ${file}`, change]);
 }
 
 /** Commands to copy, and edits where no command helps. */

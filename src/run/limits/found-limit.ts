@@ -3,23 +3,23 @@ import type { Explanation } from './refusals.ts';
 /** A window is known once so many times as many as fit were served one after another. */
 const timesFilled = 3;
 /** So many refusals within a window, one after another, show that it is none. */
-const mostDoubts = 2;
+const maxDoubts = 2;
 /** After so many served requests one more at once is tried; after up to so many times as many where that is refused again. */
 const betweenTries = 80;
-const mostPatience = 4;
+const maxPatience = 4;
 /** This part of a rate is used: requests do not all take the same time to the service. */
 const usedPart = 0.985;
 /** After so many served requests, and the time in which they are counted, a rate is raised by this part, then by so many times as much each time. */
 const raisedAfter = 20;
 const leastRaise = 0.03;
-const mostRaise = 0.5;
+const maxRaise = 0.5;
 const raiseFactor = 4;
 /** So many served requests pay for a refusal before more is tried, and for several. */
 const perRefusal = 40;
-const mostDebt = 160;
+const maxDebt = 160;
 /** A refusal at a rate that was accepted lowers it by this part, then by twice as much each time. */
 const leastLowering = 0.03;
-const mostLowering = 0.4;
+const maxLowering = 0.4;
 /** No rate is lower than one request in this time. */
 const slowestMs = 60_000;
 /** A rate that was lowered to this part in vain is none. */
@@ -128,7 +128,7 @@ export class FoundLimit {
 
   /** A refusal is to be paid for before more is tried. */
   owe(): void {
-    this.#debt = Math.min(mostDebt, Math.max(0, this.#debt) + perRefusal);
+    this.#debt = Math.min(maxDebt, Math.max(0, this.#debt) + perRefusal);
   }
 
   /** What was served so far says nothing about more. */
@@ -152,7 +152,7 @@ export class FoundLimit {
     this.#lowering = leastLowering;
     // Several raises one after another may be those that a full bucket lets pass.
     if (this.#raise <= raiseFactor * leastRaise) this.settle();
-    this.#patience = Math.min(mostPatience, 2 * this.#patience);
+    this.#patience = Math.min(maxPatience, 2 * this.#patience);
     return earlyMs;
   }
 
@@ -174,7 +174,7 @@ export class FoundLimit {
   doubtWindow(): void {
     if (this.window === Number.POSITIVE_INFINITY) return;
     this.#doubts += 1;
-    if (this.#doubts >= mostDoubts) this.#accept(none);
+    if (this.#doubts >= maxDoubts) this.#accept(none);
   }
 
   /** True where a lower rate did not help. */
@@ -189,7 +189,7 @@ export class FoundLimit {
     if (spacing === 0) return;
     if (spacing < this.#calm.spacing) return this.#accept(this.#calm);
     this.#accept({ ...this.#limit, spacing: spacing / (1 - this.#lowering) });
-    this.#lowering = Math.min(mostLowering, 2 * this.#lowering);
+    this.#lowering = Math.min(maxLowering, 2 * this.#lowering);
   }
 
   /** Goes back to what was accepted before anything was refused. */
@@ -232,6 +232,6 @@ export class FoundLimit {
     this.#raisedAt = now;
     this.#kept = this.#limit;
     this.#limit = { ...this.#limit, spacing: spacing / (1 + this.#raise) };
-    this.#raise = Math.min(mostRaise, raiseFactor * this.#raise);
+    this.#raise = Math.min(maxRaise, raiseFactor * this.#raise);
   }
 }

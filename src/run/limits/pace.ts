@@ -3,8 +3,8 @@ import { FoundLimit, type FoundPace } from './found-limit.ts';
 import { type Explanation, explain, fewestByChance, leftUpTo, type Trace } from './refusals.ts';
 
 /** Requests that are remembered, and moments at which others left. */
-const mostTraces = 256;
-const mostTimes = 4096;
+const maxTraces = 256;
+const maxTimes = 4096;
 /** How long a refusal takes, until one has come, ms. */
 const firstRefusalMs = 100;
 /** While everything is refused, the service is asked again after this part of the time since it served. */
@@ -158,10 +158,10 @@ export class Pace {
     const trace: Trace = { at: now, endedAt: Number.POSITIVE_INFINITY };
     if (this.#rest !== undefined) this.#rest = { ...this.#rest, probe: trace };
     this.#traces.push(trace);
-    if (this.#traces.length > mostTraces) this.#traces.shift();
+    if (this.#traces.length > maxTraces) this.#traces.shift();
     this.#underWay.set(key, trace);
     this.#times.push(now);
-    if (this.#times.length > 2 * mostTimes) this.#times = this.#times.slice(-mostTimes);
+    if (this.#times.length > 2 * maxTimes) this.#times = this.#times.slice(-maxTimes);
     const { spacing } = this.#limit;
     if (now > this.#next + 1.05 * spacing) this.#limit.idle();
     this.#next = Math.max(this.#next, now - (this.#chance > 0 ? 3 : 0.05) * spacing) + spacing;

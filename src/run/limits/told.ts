@@ -18,7 +18,7 @@ interface Word extends Required<ToldLimit> {
   readonly resetAt: number;
   /** Bounds of the window: the longest reset, and the least that all of the limit would have taken. */
   readonly leastMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   readonly windowMs: number;
   /** Nobody else draws on the limit. */
   readonly isOurs: boolean;
@@ -28,7 +28,7 @@ interface Word extends Required<ToldLimit> {
 
 const minute = 60_000;
 /** A service that tells more different limits than that passes on those of others. */
-const mostForms = 8;
+const maxForms = 8;
 /** Requests that leave within this part of a window count as one. */
 const grain = 1 / 2048;
 /** A limit of which less is accounted for by our own requests is shared. */
@@ -98,13 +98,13 @@ export class ToldPace {
       const known = this.#words.get(slot);
       const was = known?.limit === one.limit ? known : undefined;
       const form = `${slot} ${one.limit}`;
-      const isForeign = this.#forms.has(form) || this.#forms.size >= mostForms;
+      const isForeign = this.#forms.has(form) || this.#forms.size >= maxForms;
       if (was === undefined ? isForeign : this.#rises(was, one, now)) return this.#ignore(now);
       this.#forms.add(form);
       const leastMs = Math.max(was?.leastMs ?? 0, one.resetMs);
       const allMs = (one.resetMs * one.limit) / (one.limit - one.remaining);
-      const mostMs = Math.min(was?.mostMs ?? Infinity, Number.isFinite(allMs) ? allMs : Infinity);
-      const windowMs = Math.max(leastMs, mostMs === Infinity ? 0 : mostMs);
+      const maxMs = Math.min(was?.maxMs ?? Infinity, Number.isFinite(allMs) ? allMs : Infinity);
+      const windowMs = Math.max(leastMs, maxMs === Infinity ? 0 : maxMs);
       const inWindow = this.#log.findIndex(({ at: left }) => left > by.at - windowMs);
       const ownFrom = (index: number): number =>
         by.left[one.of] - ((inWindow >= 0 && this.#log[index]?.before) || by.left)[one.of];
@@ -114,7 +114,7 @@ export class ToldPace {
       const isOurs = own + one.remaining >= ourPart * one.limit;
       const counted = one.of === 'tokens' ? Math.min(1, (one.limit - one.remaining) / least) : 1;
       const resetAt = by.at + one.resetMs;
-      this.#words.set(slot, { ...one, by, resetAt, leastMs, mostMs, windowMs, isOurs, counted });
+      this.#words.set(slot, { ...one, by, resetAt, leastMs, maxMs, windowMs, isOurs, counted });
     }
   }
 

@@ -5,7 +5,7 @@ import type { LeftWork } from '../ports.ts';
 import { halt } from './drain.ts';
 import { parkable } from './place-job.ts';
 import { leaveToLaterRun } from './refused-jobs.ts';
-import { type Closing, type KindState, mostCounted } from './routes/kinds.ts';
+import { type Closing, type KindState, maxCounted } from './routes/kinds.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Closes a kind for the rest of the run: its jobs go back to pending, and no cell that needs it begins. */
@@ -89,7 +89,7 @@ export function closedEnd({ closed, cells: left, openSteps }: LeftWork): RunEnd 
     const waiting =
       jobs === 0
         ? ''
-        : ` ${counted(jobs, 'job')}${jobs < mostCounted ? '' : ' or more'} of ${name} ${jobs === 1 ? 'waits' : 'wait'} for a later run.`;
+        : ` ${counted(jobs, 'job')}${jobs < maxCounted ? '' : ' or more'} of ${name} ${jobs === 1 ? 'waits' : 'wait'} for a later run.`;
     return `${sentence(message)}${waiting}`;
   });
   const cells =

@@ -69,7 +69,7 @@ async function mixed(
   const layers: Buffer[] = [];
   for (const photo of plate.photos) {
     layers.push(
-      await sharp(imageOf(photo.sha256), { limitInputPixels: mostPixels })
+      await sharp(imageOf(photo.sha256), { limitInputPixels: maxPixels })
         .rotate()
         .flatten({ background: '#ffffff' })
         .toColourspace('srgb')
@@ -122,7 +122,7 @@ async function mixed(
 const patch = 4;
 
 /** Largest number of pixels of a decoded image. */
-export const mostPixels = 64_000_000;
+export const maxPixels = 64_000_000;
 
 /** Maps an index to one from 0 to `length` - 1 that runs forward and backward in turn. */
 function mirrored(index: number, length: number): number {

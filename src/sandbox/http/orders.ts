@@ -197,12 +197,12 @@ async function imageOf(
   return read.ok ? read.value : wrong(read.error, true);
 }
 
-const mostImages = 5;
+const maxImages = 5;
 
 /** Reads the images of data URIs, one after another. @throws OrderError */
 export async function readImages(list: readonly string[], parts: EntryParts): Promise<readonly SentImage[]> {
   const images: SentImage[] = [];
-  for (const [index, text] of list.slice(0, mostImages).entries())
+  for (const [index, text] of list.slice(0, maxImages).entries())
     images.push(await imageOf(parts, text, `base64Array[${index}]`, false));
   return images;
 }
@@ -213,8 +213,8 @@ const dimensions = { PORTRAIT: 2 / 3, SQUARE: 1, LANDSCAPE: 3 / 2 } as const;
 export async function blendOrder(members: OrderMembers, parts: EntryParts): Promise<BlendOrder> {
   const common = commonOf(members, parts);
   const list = dataUris(members);
-  if (list.length < 2 || list.length > mostImages)
-    wrong(`base64Array: expected 2 to ${mostImages} images, got ${list.length}`, true);
+  if (list.length < 2 || list.length > maxImages)
+    wrong(`base64Array: expected 2 to ${maxImages} images, got ${list.length}`, true);
   const shape = oneOf(members, 'dimensions', ['PORTRAIT', 'SQUARE', 'LANDSCAPE'], 'SQUARE');
   return { ...common, images: await readImages(list, parts), aspect: dimensions[shape] };
 }

@@ -1,7 +1,7 @@
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Bounds } from '../draw/canvas/drawing.ts';
 import type { Region } from '../draw/lineage.ts';
-import { mostPixels } from '../draw/plate.ts';
+import { maxPixels } from '../draw/plate.ts';
 import { bytesOfDataUri } from './read.ts';
 import type { ImageShelf } from './shelf.ts';
 
@@ -56,7 +56,7 @@ interface Raster {
 }
 
 async function decoded(bytes: Buffer): Promise<Raster> {
-  const image = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'error' });
+  const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' });
   const { format } = await image.metadata();
   const { data, info } = await image
     .rotate()
@@ -102,13 +102,13 @@ async function keptMask(
 }
 
 /** Cells along the longer side of the grid that separates parts; parts that share a cell are one part. */
-const mostCells = 256;
+const maxCells = 256;
 
 /** Smallest share of the largest part that a part needs; a smaller one is a speck. */
 const leastShare = 0.1;
 
 /** Largest number of parts that get a subject of their own. */
-const mostParts = 6;
+const maxParts = 6;
 
 /** Share of its bounds that a part must fill: a part such as a hook has little room in the middle of its bounds. */
 const leastFilled = 0.45;
@@ -139,7 +139,7 @@ export function maskParts(white: Uint8Array, width: number, height: number): rea
   const least = (parts[0]?.pixels ?? 0) * leastShare;
   return parts
     .filter(({ pixels }) => pixels >= least)
-    .slice(0, mostParts)
+    .slice(0, maxParts)
     .map((part) => boundsOf(part, grid, width, height));
 }
 
@@ -171,7 +171,7 @@ interface Grid {
 }
 
 function gridOf(white: Uint8Array, width: number, height: number): Grid {
-  const scale = Math.min(1, mostCells / Math.max(width, height));
+  const scale = Math.min(1, maxCells / Math.max(width, height));
   const [columns, rows] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   const cellAt = (x: number, y: number): number =>
     Math.floor((y * rows) / height) * columns + Math.floor((x * columns) / width);

@@ -2,7 +2,7 @@ import { sharp } from '../../artifacts/formats/image-library.ts';
 import { colourOf, meanOf, type Rgb } from '../draw/canvas/colour.ts';
 import type { Photo, Tint } from '../draw/canvas/drawing.ts';
 import { readSignature } from '../draw/picture.ts';
-import { mostPixels } from '../draw/plate.ts';
+import { maxPixels } from '../draw/plate.ts';
 import { type Sight, seeImage } from '../text/sight.ts';
 import type { ImageShelf } from './shelf.ts';
 
@@ -49,7 +49,7 @@ export async function readImage(
   const aspect = sight.width / sight.height;
   if (aspect > widest || aspect < 1 / widest)
     return no(`an image may be at most ${widest} times as long as wide`);
-  const { exif } = await sharp(bytes, { limitInputPixels: mostPixels }).metadata();
+  const { exif } = await sharp(bytes, { limitInputPixels: maxPixels }).metadata();
   const signature = readSignature(exif);
   return {
     ok: true,

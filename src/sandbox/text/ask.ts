@@ -28,7 +28,7 @@ export interface Ask {
   /** Names of the functions that may be called; empty: all. */
   readonly callable: readonly string[];
   /** Largest number of calls of one reply. */
-  readonly mostCalls?: number;
+  readonly maxCalls?: number;
   readonly search: boolean;
   readonly maps: { readonly widget: boolean } | undefined;
   readonly code: boolean;

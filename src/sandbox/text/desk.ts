@@ -30,7 +30,7 @@ interface TextResponse {
 }
 
 /** Number of failed streams that are remembered, the newest of all. */
-const mostSpoilt = 10_000;
+const maxSpoilt = 10_000;
 
 /** Answers the two text endpoints. A reply depends only on its request, but for its ids and times. */
 export class TextDesk {
@@ -120,7 +120,7 @@ export class TextDesk {
   #mishap({ digest }: Ask, { mishap }: ModelReply): ModelReply['mishap'] {
     if (mishap === undefined || this.#spoilt.has(digest)) return undefined;
     this.#spoilt.add(digest);
-    if (this.#spoilt.size > mostSpoilt) {
+    if (this.#spoilt.size > maxSpoilt) {
       const [oldest] = this.#spoilt;
       if (oldest !== undefined) this.#spoilt.delete(oldest);
     }

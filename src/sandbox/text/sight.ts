@@ -1,7 +1,7 @@
 import { imageLibrary, sharp } from '../../artifacts/formats/image-library.ts';
 import { themeOf } from '../draw/canvas/theme.ts';
 import { readSignature } from '../draw/picture.ts';
-import { mostPixels } from '../draw/plate.ts';
+import { maxPixels } from '../draw/plate.ts';
 
 /** The description of an image. */
 export interface Sight {
@@ -44,7 +44,7 @@ const named: readonly (readonly [string, number, number, number])[] = [
 export async function seeImage(bytes: Buffer): Promise<Sight | undefined> {
   imageLibrary();
   try {
-    const picture = sharp(bytes, { limitInputPixels: mostPixels, failOn: 'error' }).rotate();
+    const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' }).rotate();
     const { data, info } = await picture
       .clone()
       .flatten({ background: '#ffffff' })

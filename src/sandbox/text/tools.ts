@@ -131,12 +131,12 @@ export function codeParts(prompt: string): readonly ReplyPart[] {
   ];
 }
 
-const mostCalls = 3;
+const maxCalls = 3;
 
 /** Returns the function calls of a reply; none if the model answers in text. */
 export function callsOf(ask: Ask, occasion: Occasion, candidate: number): readonly ReplyPart[] {
   return chosen(ask, occasion.prompt, occasion.random)
-    .slice(0, ask.mostCalls)
+    .slice(0, ask.maxCalls)
     .map(({ name, schema }, index) => {
       const args = valueFor(schema, occasion, `${ask.digest} ${candidate} call ${index}`) as Members;
       const digest = uuidOf(`call ${ask.digest} ${candidate} ${index} ${name} ${digestOfValue(args)}`);
@@ -150,7 +150,7 @@ function chosen(ask: Ask, prompt: string, random: Random): readonly FunctionDecl
   if (ask.calling === 'NONE' || open.length === 0) return [];
   if (ask.calling === 'AUTO' && responsesOf(ask).length > 0) return [];
   const named = open.filter(({ name }) => prompt.includes(name));
-  if (named.length > 0) return named.slice(0, mostCalls);
+  if (named.length > 0) return named.slice(0, maxCalls);
   const asked = stemsOf(prompt);
   const scores = open.map((declaration) => {
     const own = stemsOf(`${declaration.name} ${declaration.description}`);
@@ -160,6 +160,6 @@ function chosen(ask: Ask, prompt: string, random: Random): readonly FunctionDecl
   if (most === 0) return ask.calling === 'ANY' ? [random.pick(open)] : [];
   return scores
     .filter(({ score }) => score === most)
-    .slice(0, mostCalls)
+    .slice(0, maxCalls)
     .map(({ declaration }) => declaration);
 }

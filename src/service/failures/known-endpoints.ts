@@ -1,7 +1,7 @@
 import type { ServiceResult } from '../result.ts';
 
 /** Unexpected answers in a row after which the address counts as wrong: a faulty proxy would cause fewer. */
-const mostInARow = 10;
+const maxInARow = 10;
 
 /**
  * What is known of an endpoint. `right`: it has answered well. `lost`: it had, but its last ten answers were not the service's. The
@@ -62,9 +62,9 @@ export class KnownEndpoints {
 
   standing(endpoint: string): Standing {
     const { hasResponded, strange, wasAlone } = this.#of(endpoint);
-    if (hasResponded) return strange + 1 < mostInARow ? 'right' : 'lost';
+    if (hasResponded) return strange + 1 < maxInARow ? 'right' : 'lost';
     if (!this.#hasAnswered) return this.#answeredBefore ? 'before' : 'unknown';
-    const isMissing = strange + 1 >= mostInARow && wasAlone;
+    const isMissing = strange + 1 >= maxInARow && wasAlone;
     return this.#answeredBefore && !isMissing ? 'untried' : 'elsewhere';
   }
 

@@ -9,7 +9,7 @@ export type EndpointResult =
   | { readonly ok: false; readonly error: EndpointError };
 
 /** Longest base address. Servers accept no longer ones (8,000 octets, RFC 9110 4.1), and each request adds a path. */
-const mostCharacters = 4_000;
+const maxCharacters = 4_000;
 
 const badAddress = (message: string): EndpointResult => ({
   ok: false,
@@ -21,9 +21,9 @@ const badAddress = (message: string): EndpointResult => ({
  * credentials, which would be lost or shown in every message.
  */
 export function readBaseUrl(text: string): EndpointResult {
-  if (text.length > mostCharacters)
+  if (text.length > maxCharacters)
     return badAddress(
-      `The base address of the service has ${text.length} characters, which is more than ${mostCharacters}.`,
+      `The base address of the service has ${text.length} characters, which is more than ${maxCharacters}.`,
     );
   let url: URL;
   try {

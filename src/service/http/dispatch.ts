@@ -51,7 +51,7 @@ export interface Dispatching extends Awaiting {
 }
 
 /** Most informational answers to one request: a server that sends more is not going to answer. */
-const mostInformational = 1000;
+const maxInformational = 1000;
 
 /**
  * Sends one request through a dispatcher and returns the response when its status has arrived. Nothing is repeated, no redirect is
@@ -130,7 +130,7 @@ class TooManyAnswers extends Error {
   readonly code = 'ERR_INFORMATIONAL';
 
   constructor() {
-    super(`more than ${mostInformational} informational answers came`);
+    super(`more than ${maxInformational} informational answers came`);
   }
 }
 
@@ -177,7 +177,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) {
       this.#informational += 1;
-      if (this.#informational > mostInformational) controller.abort(new TooManyAnswers());
+      if (this.#informational > maxInformational) controller.abort(new TooManyAnswers());
       return;
     }
     const reading = currentReading();

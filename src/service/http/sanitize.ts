@@ -7,7 +7,7 @@ export type Clean = (words: string) => string;
 const maxLength = 600;
 
 /** Most characters that are read: text behind them is not shown, unless blanks come first. */
-const mostRead = 65_536;
+const maxRead = 65_536;
 
 // Control characters, invisible and bidirectional formatting characters, line separators, lone surrogates.
 const unprintable =
@@ -24,9 +24,9 @@ export function makeClean(mask: Mask): Clean {
   return (words) => {
     // Cut last: half a key would not be found. Masked twice: a key broken up by white space may become whole.
     const masked = mask(words);
-    const read = masked.slice(0, mostRead).replace(/\s+/g, ' ').replace(unprintable, visible);
+    const read = masked.slice(0, maxRead).replace(/\s+/g, ' ').replace(unprintable, visible);
     const plain = mask(read).trim();
-    if (plain.length <= maxLength && masked.length <= mostRead) return plain;
+    if (plain.length <= maxLength && masked.length <= maxRead) return plain;
     return `${plain.slice(0, maxLength).replace(/\p{Surrogate}$/u, '')}…`;
   };
 }

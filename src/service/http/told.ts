@@ -21,7 +21,7 @@ type Words = readonly [limit: string | null, remaining: string | null, reset: st
 const longestMs = 86_400_000;
 
 /** Longest list of limits that is read, in characters. */
-const mostCharacters = 2000;
+const maxCharacters = 2000;
 
 /**
  * Reads the limits in the headers of a reply (gateway 9.2). If several families of headers report the same limit, the one that names
@@ -98,7 +98,7 @@ function limitIn(of: ToldLimit['of'], words: Words, now: number): readonly ToldL
 /** Reads a count; NaN: not a number. Earlier drafts add the policies behind the limit: `100, 100;w=60`. */
 function countIn(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const number = /^\s*(\d{1,15}(?:\.\d{1,9})?)\s*(?:[,;]|$)/.exec(text.slice(0, mostCharacters))?.[1];
+  const number = /^\s*(\d{1,15}(?:\.\d{1,9})?)\s*(?:[,;]|$)/.exec(text.slice(0, maxCharacters))?.[1];
   return number === undefined ? Number.NaN : Number(number);
 }
 
@@ -124,7 +124,7 @@ type Item = readonly [name: string, parameters: ReadonlyMap<string, string>];
 
 /** Reads the items of a structured list: `"burst";r=50;t=30, "day";r=900`. */
 const itemsIn = (text: string | null): readonly Item[] =>
-  ((text ?? '').slice(0, mostCharacters).match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((item) => {
+  ((text ?? '').slice(0, maxCharacters).match(/(?:"[^"]*"|[^,"])+/g) ?? []).map((item) => {
     const name = /^\s*(?:"[^"]*"|[^;]*)/.exec(item)?.[0] ?? '';
     const rest = item.slice(name.length).matchAll(/;\s*(\w+)=("[^"]*"|[^;"]*)/g);
     return [

@@ -11,16 +11,16 @@ export type PlainFile =
   | { readonly ok: false; readonly why: 'no-file' | 'too-large' };
 
 /**
- * Reads a whole plain file of at most `mostBytes`. Bytes appended meanwhile are not read.
+ * Reads a whole plain file of at most `maxBytes`. Bytes appended meanwhile are not read.
  *
  * @throws the error of the file system
  */
-export async function readPlainFile(path: string, mostBytes: number): Promise<PlainFile> {
+export async function readPlainFile(path: string, maxBytes: number): Promise<PlainFile> {
   const handle = await open(path, readFlags);
   try {
     const found = await handle.stat();
     if (!found.isFile()) return { ok: false, why: 'no-file' };
-    if (found.size > mostBytes) return { ok: false, why: 'too-large' };
+    if (found.size > maxBytes) return { ok: false, why: 'too-large' };
     return { ok: true, bytes: await readUpTo(handle, found.size) };
   } finally {
     await handle.close();

@@ -82,16 +82,16 @@ export function refuseSecondName(path: string, descriptor: number): void {
 }
 
 /**
- * Reads a text file of the directory itself, at most `mostBytes` of it: the rest is cut off.
+ * Reads a text file of the directory itself, at most `maxBytes` of it: the rest is cut off.
  *
  * @returns undefined if it does not exist
  * @throws StateError as {@link checkFile}; an error of the file system
  */
-export function readOwnText(path: string, mostBytes: number): string | undefined {
+export function readOwnText(path: string, maxBytes: number): string | undefined {
   if (!checkFile(path)) return undefined;
   const descriptor = openSync(path, constants.O_RDONLY | ownFile);
   try {
-    const size = Math.min(fstatSync(descriptor).size, mostBytes);
+    const size = Math.min(fstatSync(descriptor).size, maxBytes);
     const bytes = Buffer.alloc(size);
     let at = 0;
     while (at < size) {

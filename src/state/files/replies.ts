@@ -3,7 +3,7 @@ import type { ReplyPlace } from '../../plan/job-request.ts';
 import type { SegmentFile, SegmentFiles } from './segment-files.ts';
 
 /** Largest segment in bytes, except for a segment with a single line. */
-const mostSegmentBytes = 256 * 1024 * 1024;
+const maxSegmentBytes = 256 * 1024 * 1024;
 
 /** The end of the replies that belong to the state. */
 export interface RepliesEnd {
@@ -39,7 +39,7 @@ interface Line {
 export class Replies {
   readonly #files: SegmentFiles;
   readonly #note: (end: RepliesEnd) => void;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** The committed end; undefined: this state has kept no replies. */
   #committed: RepliesEnd | undefined;
   /** End of the lines that are written and synced. */
@@ -52,19 +52,19 @@ export class Replies {
   /**
    * @param end as in the state
    * @param note makes an end durable, before the file of its last segment is made
-   * @param mostBytes of a segment
+   * @param maxBytes of a segment
    */
   constructor(
     files: SegmentFiles,
     end: RepliesEnd | undefined,
     note: (end: RepliesEnd) => void,
-    mostBytes: number = mostSegmentBytes,
+    maxBytes: number = maxSegmentBytes,
   ) {
     this.#files = files;
     this.#committed = end;
     this.#written = end;
     this.#note = note;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** Cuts off lines written for a commit that was never made. Call it before the first line is kept. @throws as {@link SegmentFiles} */
@@ -92,7 +92,7 @@ export class Replies {
     if (/[\r\n]/.test(reply)) throw new Error(`Internal error: the reply to ${job} has several lines.`);
     const bytes = Buffer.from(`{"job":${JSON.stringify(job)},"reply":${reply}}\n`);
     const next = (this.#next ??= this.#first());
-    if (next.offset > 0 && next.offset + bytes.length > this.#mostBytes) {
+    if (next.offset > 0 && next.offset + bytes.length > this.#maxBytes) {
       next.segment += 1;
       next.offset = 0;
     }

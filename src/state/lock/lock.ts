@@ -184,7 +184,7 @@ function writeOwner(file: string, owner: LockOwner): void {
 }
 
 /** Largest owner file in bytes: real ones are smaller. */
-const mostOwnerBytes = 64 * 1024;
+const maxOwnerBytes = 64 * 1024;
 
 /** Longest name of a host (RFC 1035). */
 const longestHost = 255;
@@ -198,7 +198,7 @@ const isTime = (value: unknown): value is string =>
 
 function readOwner(file: string): LockOwner | undefined {
   try {
-    const owner = JSON.parse(readOwnText(file, mostOwnerBytes) ?? 'null') as Partial<LockOwner> | null;
+    const owner = JSON.parse(readOwnText(file, maxOwnerBytes) ?? 'null') as Partial<LockOwner> | null;
     if (!Number.isSafeInteger(owner?.pid) || typeof owner?.host !== 'string') return undefined;
     const { pid = 0, startedAt } = owner;
     return { ...owner, pid, host: plainHost(owner.host), startedAt: isTime(startedAt) ? startedAt : '' };

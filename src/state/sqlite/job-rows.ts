@@ -35,11 +35,11 @@ export const rowOf = ({
 });
 
 /** Most rows of jobs in work that are kept in memory: a few hundred bytes each. */
-const mostKnown = 8192;
+const maxKnown = 8192;
 
 /** Most rows that are read together, and largest distance of their numbers: a run reads jobs in the order in which they came. */
 const readAhead = 64;
-const mostApart = 4;
+const maxApart = 4;
 
 interface WrittenRow extends JobRow {
   readonly id: number;
@@ -105,7 +105,7 @@ export class JobRows {
     if (row === undefined) return undefined;
     const apart = row.id - this.#lastRead;
     this.#lastRead = row.id;
-    if (known === undefined && apart > 0 && apart <= mostApart) {
+    if (known === undefined && apart > 0 && apart <= maxApart) {
       this.#ahead.clear();
       for (const next of this.#next.all(row.id)) this.#ahead.set(next.key, next);
     }
@@ -151,7 +151,7 @@ export class JobRows {
     if (isSettled(status)) {
       if (last !== undefined) this.#known.delete(key);
     } else {
-      if (this.#known.size >= mostKnown) this.#known.clear();
+      if (this.#known.size >= maxKnown) this.#known.clear();
       this.#known.set(key, { ...row, id });
     }
     return { id, last };

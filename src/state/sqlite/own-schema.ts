@@ -16,12 +16,12 @@ export function schemaMadeBy(make: (database: Database) => void, options: OpenOp
 }
 
 /** Most declarations that are read: our schemas have fewer, but a foreign file may have any number. */
-const mostObjects = 1000;
+const maxObjects = 1000;
 
 function readSchema(database: Database): DeclaredSchema {
   const rows = database
     .prepare<{ type: string; name: string; place: string; sql: string | null }>(
-      `SELECT type, name, tbl_name AS place, sql FROM sqlite_schema LIMIT ${mostObjects}`,
+      `SELECT type, name, tbl_name AS place, sql FROM sqlite_schema LIMIT ${maxObjects}`,
     )
     .all();
   // White space in a statement has no meaning.

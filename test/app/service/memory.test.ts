@@ -12,11 +12,11 @@ it('memoryOf reads the memory of the process, and the part that responses take',
   void second.take(70_000);
   const { rssBytes, heapBytes, externalBytes, arrayBufferBytes, ...answers } = memoryOf(machine, bodies);
   expect(Math.min(rssBytes, heapBytes, externalBytes, arrayBufferBytes)).toBeGreaterThan(0);
-  expect(answers).toEqual({ answerBytes: 34_464, mostAnswerBytes: 34_464, answersWaiting: 1 });
+  expect(answers).toEqual({ answerBytes: 34_464, maxAnswerBytes: 34_464, answersWaiting: 1 });
   first.release();
   expect(memoryOf(machine, bodies)).toMatchObject({
     answerBytes: 4464,
-    mostAnswerBytes: 34_464,
+    maxAnswerBytes: 34_464,
     answersWaiting: 0,
   });
   second.release();

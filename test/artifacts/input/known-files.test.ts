@@ -152,7 +152,7 @@ describe('the images of a pipeline', () => {
   it('are forgotten, oldest first, when there are too many', async () => {
     const { root, folder } = place();
     for (const name of ['a.png', 'b.png', 'c.png']) writeFileSync(join(folder, name), await png(20));
-    const files = createImageFiles({ folder, filesRoot: root, mostKnown: 2 });
+    const files = createImageFiles({ folder, filesRoot: root, maxKnown: 2 });
     const [a, b] = [files.facts('a.png'), files.facts('b.png')];
     files.facts('c.png');
     expect(files.known().map(({ path }) => path)).toEqual(['b.png', 'c.png']);

@@ -3,9 +3,9 @@ import { SaveError } from '../../../src/artifacts/failure.ts';
 import { readDataUri } from '../../../src/artifacts/input/link.ts';
 import { largestInput } from '../../../src/artifacts/inputs.ts';
 
-const codeOf = (uri: string, mostBytes?: number): string | number => {
+const codeOf = (uri: string, maxBytes?: number): string | number => {
   try {
-    return readDataUri(uri, mostBytes).length;
+    return readDataUri(uri, maxBytes).length;
   } catch (error) {
     if (error instanceof SaveError) return error.failure.code;
     throw error;

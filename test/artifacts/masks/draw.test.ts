@@ -6,7 +6,7 @@ import {
   type LoadedImage,
   largestMask,
   type MaskRequest,
-  mostMaskPixels,
+  maxMaskPixels,
 } from '../../../src/artifacts/inputs.ts';
 import { MaskMaker } from '../../../src/artifacts/masks/draw.ts';
 import { writeMask } from '../../../src/artifacts/masks/image.ts';
@@ -134,7 +134,7 @@ describe('masks that are kept for the next job', () => {
 
 describe('a mask', () => {
   it('is made for an image of at most 64 Mi pixels', async () => {
-    expect(mostMaskPixels).toBe(8192 * 8192);
+    expect(maxMaskPixels).toBe(8192 * 8192);
     const masks = new MaskMaker();
     const [code, message] = await failureOf(masks.make(shapesOf(8192, 8193), undefined, always));
     expect(code).toBe('mask.too-large');

@@ -93,8 +93,8 @@ it('a continued run sends no image that was changed in the store', async () => {
   // Whatever is saved as an image is another one from then on.
   const changed: ArtifactStore = {
     ...inner,
-    get: async (name, mostBytes) => {
-      const found = await inner.get(name, mostBytes);
+    get: async (name, maxBytes) => {
+      const found = await inner.get(name, maxBytes);
       return found.ok ? { ok: true, bytes: Buffer.concat([found.bytes, Buffer.from('!')]) } : found;
     },
   };

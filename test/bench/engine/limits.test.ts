@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../rig/cli.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
-import { mostTasks, steadyUse, steadyUseOfTasks, useOfTasks } from './limits.ts';
+import { maxTasks, steadyUse, steadyUseOfTasks, useOfTasks } from './limits.ts';
 
 describe('a limit of tasks in flight', () => {
   it('is used fully where each submission follows an end that was seen', () => {
@@ -19,7 +19,7 @@ describe('a limit of tasks in flight', () => {
       [12, 22],
     ];
     expect(useOfTasks(tasks, 2, 0, 12)).toBe(1);
-    expect(mostTasks(tasks)).toBe(2);
+    expect(maxTasks(tasks)).toBe(2);
   });
 
   it('is used less where a slot waits, and shows what is above it', () => {
@@ -31,7 +31,7 @@ describe('a limit of tasks in flight', () => {
     ];
     expect(useOfTasks(tasks, 2, 0, 10)).toBe(0.75);
     expect(useOfTasks(tasks, 2, 4, 9)).toBe(0.5);
-    expect(mostTasks([...tasks, [10, 11], [15, 16]])).toBe(3);
+    expect(maxTasks([...tasks, [10, 11], [15, 16]])).toBe(3);
   });
 });
 

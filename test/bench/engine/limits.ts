@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../rig/cli.ts';
 import { startQuickService } from '../../rig/measured.ts';
 import type { QuickTaskTimes } from '../../rig/quick-options.ts';
 import type { Bench } from '../comparison.ts';
-import { mostInWindow } from '../known-limits.ts';
+import { maxInWindow } from '../known-limits.ts';
 import { type BenchEngine, runWorkers, type WorkersWork, withEngine } from './workers.ts';
 
 /** How many workers share a limit. */
@@ -137,7 +137,7 @@ function rates(name: string, limit: string, rate: Rate, calls: number, least: nu
           'requests',
           sent,
           (each) =>
-            mostInWindow(
+            maxInWindow(
               each.flat().sort((a, b) => a - b),
               rate.perMs,
             ),
@@ -211,7 +211,7 @@ export function steadyUseOfTasks({ tasks, sent }: Worked, limit: number, least: 
 }
 
 /** The most tasks at one moment, each counted until its end was seen. */
-export function mostTasks(tasks: readonly QuickTaskTimes[]): number {
+export function maxTasks(tasks: readonly QuickTaskTimes[]): number {
   const changes = tasks.flatMap(([began, seen]) => [[began, 1] as const, [seen, -1] as const]);
   // What ends at a moment makes room for what begins at it.
   changes.sort(([a, one], [b, other]) => a - b || one - other);
@@ -244,7 +244,7 @@ const tasksInFlight = Object.fromEntries(
           `${asks}: the most at any moment, each until its end is seen`,
           'tasks',
           worked,
-          ({ tasks }) => mostTasks(tasks),
+          ({ tasks }) => maxTasks(tasks),
           {
             figureAtMost: atOnce,
           },

@@ -182,7 +182,7 @@ async function registered(engine: BenchEngine): Promise<readonly Look[]> {
 const peakMB = (looks: readonly Look[], all: number, from: number, to: number): number =>
   Math.max(...looks.filter(({ done }) => done >= from * all && done <= to * all).map(({ mb }) => mb));
 
-const mostWaiting = (looks: readonly Look[]): number => Math.max(...looks.map(({ waiting }) => waiting));
+const maxWaiting = (looks: readonly Look[]): number => Math.max(...looks.map(({ waiting }) => waiting));
 
 type Looks = (engine: BenchEngine) => Promise<readonly Look[]>;
 
@@ -209,7 +209,7 @@ const flat = (asks: string, looks: Looks, all: number): Bench =>
 const waiting = (asks: string, looks: Looks): Bench =>
   row({ asks, allowed: { figureAtMost: 2 * tasks + 1000 } }, (engine) => ({
     unit: 'slices',
-    left: { name: 'most', measure: async () => mostWaiting(await looks(engine)) },
+    left: { name: 'most', measure: async () => maxWaiting(await looks(engine)) },
   }));
 
 const fewRows = 20_000;

@@ -49,7 +49,7 @@ async function makespan({ slots, cells: count }: Order, isAttentive: boolean): P
     service: isAttentive ? new AttentiveGateway(script) : new ScriptedGateway(script),
     random: seededRandom(1),
     startAt,
-    mostTurns: 5_000_000,
+    maxTurns: 5_000_000,
   });
   if (end?.kind !== 'complete') throw new Error(`The run ended: ${JSON.stringify(end)}.`);
   return (endedAt - startAt) / minute;

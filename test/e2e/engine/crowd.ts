@@ -6,7 +6,7 @@ export interface GaveUp extends CliResult {
 }
 
 /** How often, and after how long, a process is begun again that ended because its engine was away. */
-const mostAgain = 30;
+const maxAgain = 30;
 const againMs = 300;
 
 const pause = (ms: number): Promise<void> =>
@@ -75,7 +75,7 @@ class Member {
     this.#running = undefined;
     this.lives.push(result.stderr);
     if (this.#isKilled) return;
-    if (result.code !== 74 || this.again === mostAgain) {
+    if (result.code !== 74 || this.again === maxAgain) {
       this.ended.push(result);
       return;
     }

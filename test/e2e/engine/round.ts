@@ -428,7 +428,7 @@ export const isWhole = (round: Round): boolean =>
 /** How often is looked whether a run goes on, ms. */
 const lookMs = 2000;
 /** Whoever writes on and on and comes to no end is given up after so many times its patience. */
-const mostPatience = 10;
+const maxPatience = 10;
 
 /** However slow the machine is, a run ends as long as something is written for it. */
 async function within(
@@ -446,7 +446,7 @@ async function within(
     const [row] = await asked<{ turns: string }>(url, 'SELECT sum(rev)::text AS turns FROM promptpress.jobs');
     const now = Date.now();
     if (row !== undefined && row.turns !== written) [written, since] = [row.turns, now];
-    if (now - since > patienceMs || now - began > mostPatience * patienceMs)
+    if (now - since > patienceMs || now - began > maxPatience * patienceMs)
       throw new Error(
         `${what} did not end: ${(now - began) / 1000} s, and nothing written for ${(now - since) / 1000} s.`,
       );

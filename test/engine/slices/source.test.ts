@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       bullmqQueue,
       5,
     ],
-  ])('are left to others where a file that they show is %s', async (_words, own, open, mostTakes) => {
+  ])('are left to others where a file that they show is %s', async (_words, own, open, maxTakes) => {
     const { pool, run, session } = await oneSlice(engine);
     const queue = await open('another', pool, engine.database.url);
     await queue.feed(run, [1]);
@@ -204,7 +204,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
       const seconds = 30;
       takes.mockClear();
       await pass(seconds);
-      expect(takes.mock.calls.length).toBeLessThanOrEqual(mostTakes);
+      expect(takes.mock.calls.length).toBeLessThanOrEqual(maxTakes);
       // A look for a slice each second, and one for the file.
       expect(statements.length - before).toBeLessThanOrEqual(2 * (seconds + 1));
       expect((await queue.take(run))?.slice).toBe(1);

@@ -17,8 +17,8 @@ import { lawfulSubmit } from './tasks.ts';
  */
 
 /** Steps in a row after which a job asks for nothing: it goes round. */
-const mostIdle = 100;
-const mostSaves = 1000;
+const maxIdle = 100;
+const maxSaves = 1000;
 
 const button = { customId: 'IMG::JOB::high_variation::1::x', label: 'Vary (Strong)' };
 const parent = `200 ${JSON.stringify({ id: 'T1', status: 'SUCCESS', buttons: [button] })}`;
@@ -193,10 +193,10 @@ export function clickRun(input: Input): Run {
         lawfulStep(next, now);
         // By its state, or by a reason that stands beside one that nobody knows.
         if (next.job.record.resubmits > at.record.resubmits) ledger.failed();
-        if (send.kind === 'save' && (saves += 1) > mostSaves) throw new Broken('It saves without an end.');
+        if (send.kind === 'save' && (saves += 1) > maxSaves) throw new Broken('It saves without an end.');
       }
       idle = send === undefined ? idle + 1 : 0;
-      if (idle > mostIdle) throw new Broken('It goes round, and asks for nothing.');
+      if (idle > maxIdle) throw new Broken('It goes round, and asks for nothing.');
       at = next.job;
     }
     const { status, error } = at.record;

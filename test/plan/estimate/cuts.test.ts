@@ -33,7 +33,7 @@ describe('the grids that a run will cut', () => {
 
   it('are counted by multiplication if there are too many slots', async () => {
     const { plan } = await planOf(text(true));
-    const report = await estimate(plan, {}, undefined, { mostSlots: 1 });
+    const report = await estimate(plan, {}, undefined, { maxSlots: 1 });
     expect([report.exact, ...cutsOf(report)]).toEqual([false, 6, 6, undefined]);
   });
 

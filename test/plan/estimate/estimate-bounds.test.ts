@@ -48,11 +48,11 @@ describe('the contents of a report', () => {
   test.each([
     [6, true],
     [5, false],
-  ])('are exact for six slots, of which %i may be examined: %s', async (mostSlots, exact) => {
+  ])('are exact for six slots, of which %i may be examined: %s', async (maxSlots, exact) => {
     const plan = await planOf(
       '{ matrix: { n: [1, 2, 3] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: "b {{ n }}" } } }',
     );
-    const report = await estimate(plan, {}, undefined, { mostSlots });
+    const report = await estimate(plan, {}, undefined, { maxSlots });
     expect(report).toMatchObject({ exact, total: { slots: 6, submits: 6 } });
     expect(report.warnings.map(({ code }) => code)).toEqual(exact ? [] : ['plan.at-most']);
   });

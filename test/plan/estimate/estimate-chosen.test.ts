@@ -8,23 +8,23 @@ describe('an estimate of a part of the cells', () => {
   test.each([
     ['slot by slot', 1000],
     ['by arithmetic', 1],
-  ])('counts these, and gives the total number of cells: %s', async (_, mostSlots) => {
+  ])('counts these, and gives the total number of cells: %s', async (_, maxSlots) => {
     const plan = await planOf(numbered);
     const filters = [
       { axis: 'n', value: '7' },
       { axis: 'n', value: '9' },
     ];
-    expect(await estimate(plan, { filters }, undefined, { mostSlots })).toMatchObject({
+    expect(await estimate(plan, { filters }, undefined, { maxSlots })).toMatchObject({
       cells: { total: 30, chosen: 2 },
       total: { slots: 2, submits: 2 },
       examples: [{ cell: 7, prompt: 'no 7' }, { cell: 9 }],
     });
-    expect(await estimate(plan, { shard: { index: 3, of: 10 } }, undefined, { mostSlots })).toMatchObject({
+    expect(await estimate(plan, { shard: { index: 3, of: 10 } }, undefined, { maxSlots })).toMatchObject({
       cells: { total: 30, chosen: 3 },
       total: { submits: 3 },
       examples: [{ cell: 3 }, { cell: 13 }, { cell: 23 }],
     });
-    expect(await estimate(plan, { limit: 2 }, undefined, { mostSlots })).toMatchObject({
+    expect(await estimate(plan, { limit: 2 }, undefined, { maxSlots })).toMatchObject({
       cells: { total: 30, chosen: 2 },
       total: { submits: 2 },
       examples: [{ cell: 1 }, { cell: 2 }],
@@ -33,8 +33,8 @@ describe('an estimate of a part of the cells', () => {
 
   test('is exact for few chosen cells, however many there are in total', async () => {
     const plan = await planOf(numbered);
-    expect(await estimate(plan, { limit: 5 }, undefined, { mostSlots: 5 })).toMatchObject({ exact: true });
-    expect(await estimate(plan, { limit: 6 }, undefined, { mostSlots: 5 })).toMatchObject({ exact: false });
+    expect(await estimate(plan, { limit: 5 }, undefined, { maxSlots: 5 })).toMatchObject({ exact: true });
+    expect(await estimate(plan, { limit: 6 }, undefined, { maxSlots: 5 })).toMatchObject({ exact: false });
   });
 
   test('is exact for some thousand slots, and multiplied above 200,000, by default', async () => {

@@ -20,9 +20,9 @@ describe('steps that gather', () => {
   test.each([
     ['slot by slot', 200, true],
     ['by arithmetic', 1, false],
-  ])('are counted %s, known and waiting ones', async (_, mostSlots, exact) => {
+  ])('are counted %s, known and waiting ones', async (_, maxSlots, exact) => {
     const { plan } = await scene(gathering);
-    const report = await estimate(plan, {}, undefined, { mostSlots });
+    const report = await estimate(plan, {}, undefined, { maxSlots });
     expect(report.steps).toMatchObject([
       { step: 'grid', submits: 6 },
       { step: 'judge', kind: 'imagine', slots: 4, submits: 4, cost: 1.5, waiting: 0, open: false },
@@ -75,9 +75,9 @@ describe('text calls', () => {
   test.each([
     ['slot by slot', 1000, true, 40],
     ['by arithmetic', 1, false, 80],
-  ])('take estimated tokens at their price: %s', async (_, mostSlots, exact, grids) => {
+  ])('take estimated tokens at their price: %s', async (_, maxSlots, exact, grids) => {
     const { plan } = await scene(texts);
-    const report = await estimate(plan, {}, undefined, { mostSlots });
+    const report = await estimate(plan, {}, undefined, { maxSlots });
     const cost = 40 * ((4 + image) * 0.001 + 10 * 0.002);
     expect(report.steps).toMatchObject([
       { step: 'grid', submits: grids, tokens: { input: 0, output: 0 } },

@@ -129,7 +129,7 @@ describe('the prices of an estimate', () => {
 });
 
 describe('an estimate by multiplication', () => {
-  const options = { mostSlots: 1 };
+  const options = { maxSlots: 1 };
 
   test('examines only chosen cells, and only twenty of them', async () => {
     const failing = (n: number): Promise<readonly string[]> =>
@@ -183,7 +183,7 @@ describe('an estimate by multiplication', () => {
     expect(report.steps).toMatchObject([{ step: 'b', submits: 30 }]);
     expect(report.total.slots).toBe(30);
     // Thirty slots are chosen, and no more.
-    expect(await estimate(plan, { only: ['b'] }, undefined, { mostSlots: 30 })).toMatchObject({
+    expect(await estimate(plan, { only: ['b'] }, undefined, { maxSlots: 30 })).toMatchObject({
       exact: true,
     });
   });

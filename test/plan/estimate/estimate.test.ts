@@ -291,15 +291,15 @@ describe('a plan with too many slots to examine each', () => {
   test('limits the number of slots, including those that wildcards really have', async () => {
     const { plan, state, at } = await scene('steps: { grid: { imagine: x, path: "U*" } }');
     state.done(at(1, 'grid'), gridButtons);
-    expect((await estimate(plan, {}, state, { mostSlots: 5 })).exact).toBe(true);
-    expect((await estimate(plan, {}, state, { mostSlots: 4 })).exact).toBe(false);
+    expect((await estimate(plan, {}, state, { maxSlots: 5 })).exact).toBe(true);
+    expect((await estimate(plan, {}, state, { maxSlots: 4 })).exact).toBe(false);
   });
 
   test('still reports templates that fail', async () => {
     const { plan } = await scene(
       '{ matrix: { m: [{ a: 1 }, { b: 1 }] }, steps: { g: { imagine: "{{ m.a }}" } } }',
     );
-    const report = await estimate(plan, {}, undefined, { mostSlots: 1 });
+    const report = await estimate(plan, {}, undefined, { maxSlots: 1 });
     expect(report.warnings.map(({ code }) => code)).toEqual(['plan.at-most', 'plan.invalid']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesError, gridOf, isUncut, mostGridPixels } from '../../../src/plan/graph/frames.ts';
+import { framesError, gridOf, isUncut, maxGridPixels } from '../../../src/plan/graph/frames.ts';
 import type { Artifact, JobRecord, TaskResult } from '../../../src/plan/job.ts';
 import { framesOf, gridButtons } from '../../rig/frames.ts';
 import { imagineRecord } from '../../rig/jobs.ts';
@@ -46,7 +46,7 @@ describe('a grid', () => {
     ['no size', done({ artifacts: [{ ...file(), width: 0, height: 0 }] }), 'frames.odd-size'],
     [
       'a hostile size',
-      done({ artifacts: [file({ width: 100_000, height: mostGridPixels / 50_000 + 0.8 })] }),
+      done({ artifacts: [file({ width: 100_000, height: maxGridPixels / 50_000 + 0.8 })] }),
       'frames.odd-size',
     ],
     ['too many pixels', done({ artifacts: [file({ width: 16_384, height: 8192 })] }), 'frames.too-large'],

@@ -200,10 +200,10 @@ describe('needed steps', () => {
       ),
       files,
     );
-    for (const mostSlots of [1000, 1]) {
-      const { total, steps } = await estimatePlan(plan, {}, undefined, { mostSlots });
+    for (const maxSlots of [1000, 1]) {
+      const { total, steps } = await estimatePlan(plan, {}, undefined, { maxSlots });
       expect(steps.slice(0, 5).map(({ cost }) => cost)).toEqual([2, 4, 8, 16, 32]);
-      expect(total.invalid).toBe(mostSlots === 1 ? 0 : 2);
+      expect(total.invalid).toBe(maxSlots === 1 ? 0 : 2);
     }
   });
 

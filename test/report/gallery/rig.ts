@@ -58,9 +58,9 @@ export function countedArtifacts({ directory }: Place) {
   const reads: string[] = [];
   return {
     reads,
-    get: (name: string, mostBytes: number) => {
+    get: (name: string, maxBytes: number) => {
       reads.push(name);
-      return store.get(name, mostBytes);
+      return store.get(name, maxBytes);
     },
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
-import { drawSmall, mostPixels, thumbnailSize } from '../../../src/report/gallery/thumbnail.ts';
+import { drawSmall, maxPixels, thumbnailSize } from '../../../src/report/gallery/thumbnail.ts';
 import { finish } from '../../manifest/finish.ts';
 import { type MemoryStore, memoryStore } from '../../rig/memory-store.ts';
 import { planOf } from '../../rig/pipeline-builder.ts';
@@ -116,7 +116,7 @@ describe('a thumbnail', () => {
 
   it('is not made of an image with too many pixels, as its header shows', async () => {
     const bomb = makePng(1, 8, 8);
-    bomb.writeUInt32BE(mostPixels, 16);
+    bomb.writeUInt32BE(maxPixels, 16);
     bomb.writeUInt32BE(2, 20);
     expect(await sizeOf(bomb)).toBe('too-large');
   });

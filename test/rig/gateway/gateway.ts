@@ -221,8 +221,8 @@ export class Gateway implements DrivenService {
     const n = ++this.#requests;
     if (!this.#temper.hasTaskList())
       return readTaskList(undefined, replyOf(404, '<html></html>'), facts(true));
-    const { mostListed = Number.POSITIVE_INFINITY } = this.#temper;
-    const rows = [...this.tasks.values()].slice(-mostListed).flatMap((task) => {
+    const { maxListed = Number.POSITIVE_INFINITY } = this.#temper;
+    const rows = [...this.tasks.values()].slice(-maxListed).flatMap((task) => {
       const row = this.#rows.of(task.id, now);
       const more = row && this.#temper.taskListRow(task, now, n);
       return more === undefined ? [] : [{ ...row, ...more }];

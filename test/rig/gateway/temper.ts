@@ -79,7 +79,7 @@ export interface Temper {
   /** What that list shows of a task beside its row: its tag, and when it was made; undefined: the task is missing. */
   taskListRow(task: MadeTask, now: number, n: number): Readonly<Record<string, unknown>> | undefined;
   /** How many of its newest tasks it lists. Absent: all. */
-  readonly mostListed?: number;
+  readonly maxListed?: number;
 
   usage(n: number): ModelUsage;
   /** Rounds of function calls before the model answers. */

@@ -43,7 +43,7 @@ function movedClock(late: () => number): MovedClock {
 }
 
 /** The most in any window. */
-function mostInWindow(times: readonly number[], perMs: number): number {
+function maxInWindow(times: readonly number[], perMs: number): number {
   let [most, from] = [0, 0];
   for (const [to, at] of times.entries()) {
     while ((times[from] ?? 0) <= at - perMs) from += 1;
@@ -239,7 +239,7 @@ describe('the gate before the service', () => {
     };
     commit();
     await clock.runTo(20_000);
-    expect(mostInWindow(times, 1000)).toBeLessThanOrEqual(100);
+    expect(maxInWindow(times, 1000)).toBeLessThanOrEqual(100);
     expect(times.length / 2000).toBeGreaterThan(0.97);
   });
 
@@ -262,7 +262,7 @@ describe('the gate before the service', () => {
       });
       const end = Math.max(20_000, 3 * perMs);
       await clock.runTo(end);
-      expect(mostInWindow(times, perMs)).toBeLessThanOrEqual(count);
+      expect(maxInWindow(times, perMs)).toBeLessThanOrEqual(count);
       expect(times.length / ((end * count) / perMs)).toBeGreaterThanOrEqual(least);
     },
   );
@@ -303,7 +303,7 @@ describe('the gate before the service', () => {
           });
           const end = Math.max(10_000, 2 * perMs);
           await clock.runTo(end);
-          expect(mostInWindow(left, perMs)).toBeLessThanOrEqual(count);
+          expect(maxInWindow(left, perMs)).toBeLessThanOrEqual(count);
           expect(told).toEqual(left);
           expect(left.length / (((end - stoodMs) * count) / perMs)).toBeGreaterThan(0.5);
         }),

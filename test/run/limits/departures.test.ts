@@ -21,7 +21,7 @@ function sendAll(departures: Departures, untilMs: number, late: () => number) {
 }
 
 /** The most in any window. */
-function mostInWindow(times: readonly number[], perMs: number): number {
+function maxInWindow(times: readonly number[], perMs: number): number {
   let [most, from] = [0, 0];
   for (const [to, at] of times.entries()) {
     while ((times[from] ?? 0) <= at - perMs) from += 1;
@@ -45,7 +45,7 @@ describe('requests between the gate and the network', () => {
       3 * perMs,
       () => (((step += 1) * 37) % 10) * (ms / 10),
     );
-    expect(mostInWindow(left, perMs)).toBeLessThanOrEqual(count);
+    expect(maxInWindow(left, perMs)).toBeLessThanOrEqual(count);
     expect(left.length / (3 * count)).toBeGreaterThanOrEqual(least);
   });
 
@@ -77,7 +77,7 @@ describe('requests between the gate and the network', () => {
             }
           }
         }
-        expect(mostInWindow(left, second)).toBeLessThanOrEqual(count);
+        expect(maxInWindow(left, second)).toBeLessThanOrEqual(count);
       }),
     );
   });

@@ -8,7 +8,7 @@ const second = 1000;
 const minute = 60_000;
 
 /** The most in any window that begins with a request. */
-function mostInWindow(times: readonly number[], perMs: number): number {
+function maxInWindow(times: readonly number[], perMs: number): number {
   let [most, from] = [0, 0];
   for (const [to, at] of times.entries()) {
     while ((times[from] ?? 0) <= at - perMs) from += 1;
@@ -43,7 +43,7 @@ describe('evenly spaced send times', () => {
           let step = 0;
           const late = (): number => (gaps[(step += 1) % gaps.length] ?? 0) * (step % 7 === 0 ? 1 : 0.02);
           const times = sendAll(new EvenSendTimes(rate), Math.min(3 * rate.perMs, 600_000), late);
-          expect(mostInWindow(times, rate.perMs)).toBeLessThanOrEqual(rate.count);
+          expect(maxInWindow(times, rate.perMs)).toBeLessThanOrEqual(rate.count);
         },
       ),
     );

@@ -133,7 +133,7 @@ describe('the watch', () => {
       externalBytes: 3,
       arrayBufferBytes: 4,
       answerBytes: bodies.held,
-      mostAnswerBytes: bodies.most,
+      maxAnswerBytes: bodies.most,
       answersWaiting: bodies.waiting,
     });
     const never = new AbortController().signal;

@@ -37,7 +37,7 @@ interface AskedAgain {
 export const textMs = 30_000;
 
 /** A commit is executed, and its repetition, within this time after a cut, ms. */
-export const mostCommitMs = 60_000;
+export const maxCommitMs = 60_000;
 
 /** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
 export class WorkersAuditor {
@@ -334,7 +334,7 @@ export class WorkersAuditor {
     for (const { key, isKnown, hearer } of again) {
       if (refused.has(key) || lost.size > 0) continue;
       this.twice += 1;
-      const reachedAt = hearer.cutUntil + mostCommitMs;
+      const reachedAt = hearer.cutUntil + maxCommitMs;
       if (isKnown)
         this.breaks('duplicated', `${key} is asked again by ${worker} although its answer is known`);
       else if (!this.#killed.has(hearer.name) && this.#time.now > reachedAt)

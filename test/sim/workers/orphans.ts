@@ -1,5 +1,5 @@
 /** Slices that a worker holds at most when it takes over another whose cells it does not want. */
-const mostHeld = 64;
+const maxHeld = 64;
 
 /** The slices that silent workers have left, as one worker counts them from time to time. */
 export class Orphans {
@@ -23,7 +23,7 @@ export class Orphans {
 
   /** @param held how many slices the worker holds */
   count(held: number): void {
-    this.#note(Math.min(this.#silent(), mostHeld - held));
+    this.#note(Math.min(this.#silent(), maxHeld - held));
   }
 
   #note(left: number): void {

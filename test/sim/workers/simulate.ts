@@ -12,7 +12,7 @@ import { planOf } from '../../rig/plan.ts';
 import { virtualSettings } from '../../rig/virtual-run.ts';
 import { Chance } from '../chance.ts';
 import { epoch } from '../outset.ts';
-import { type Broken, type Cost, mostCommitMs, WorkersAuditor } from './auditor.ts';
+import { type Broken, type Cost, maxCommitMs, WorkersAuditor } from './auditor.ts';
 import { Queue } from './queue.ts';
 import { SharedRooms } from './rooms.ts';
 import { drawWorkers, type Order, pipelineOf, type WorkersRun, type WorkersScenario } from './scenario.ts';
@@ -41,7 +41,7 @@ export interface WorkersOutcome {
 /** From then on nothing goes wrong any more, so that a history comes to its end. */
 const troubledMs = 600_000;
 const longestMs = 24 * 3_600_000;
-const mostEvents = 400_000;
+const maxEvents = 400_000;
 
 const plans = new Map<string, ReturnType<typeof planOf>>();
 
@@ -194,13 +194,13 @@ export async function simulateWorkers(
       queue.isDone &&
       (scenario.cuts === 0 ||
         (state.heardDoubts().every(({ name }) => fed.has(name)) &&
-          own.every((one) => one.isDead || one.hasEnded || time.now > one.cutUntil + mostCommitMs)));
+          own.every((one) => one.isDead || one.hasEnded || time.now > one.cutUntil + maxCommitMs)));
     const endsAt = endsAfterMs === undefined ? Number.POSITIVE_INFINITY : startedAt + endsAfterMs;
     const hasEnded = (): boolean => own.length > 0 && own.every((one) => one.isDead || one.hasEnded);
     let isEndless = false;
     const mayGoOn = (): boolean => !hasEnded() || !(queue.isDone || isRefused());
     while (!isEndless && time.now < endsAt && mayGoOn() && time.next())
-      isEndless = time.now > startedAt + longestMs || time.count > mostEvents;
+      isEndless = time.now > startedAt + longestMs || time.count > maxEvents;
     if (isEndless) auditor.breaks('nothing', `The run does not end (invocation ${invocation}).`);
     else if (time.now < endsAt && !queue.isDone && !isRefused())
       auditor.breaks('nothing', 'The run stands still.');

@@ -7,7 +7,7 @@ import { memorySegments } from '../../rig/memory-segments.ts';
 import { seededRandom } from '../../rig/virtual-run.ts';
 
 /** A state that has nothing but an end of replies, over a disk. */
-function rig(mostBytes = 100, disk = memorySegments()) {
+function rig(maxBytes = 100, disk = memorySegments()) {
   let end: RepliesEnd | undefined;
   const open = (): Replies =>
     new Replies(
@@ -16,7 +16,7 @@ function rig(mostBytes = 100, disk = memorySegments()) {
       (noted) => {
         end = noted;
       },
-      mostBytes,
+      maxBytes,
     );
   const commit = (replies: Replies): void => {
     end = replies.end ?? end;

@@ -21,7 +21,7 @@ import { makesTasks, type RunSpec, specSettings, specTables, specText } from '..
 import type { LedRun } from './lock.ts';
 
 /** Largest number of cells per slice, by kind of work: few where cells wait for images, so that a takeover is cheap. */
-const mostCells = { image: 64, text: 256 } as const;
+const maxCells = { image: 64, text: 256 } as const;
 /** Smallest number of slices of a run, so that several workers have something to do. */
 const fewestSlices = 32;
 
@@ -146,6 +146,6 @@ async function saidBefore(
 
 /** Returns how many cells each slice of the run has. */
 export function sliceSize(plan: Plan, cells: number): number {
-  const most = makesTasks(plan) ? mostCells.image : mostCells.text;
+  const most = makesTasks(plan) ? maxCells.image : maxCells.text;
   return Math.max(1, Math.min(most, Math.ceil(cells / fewestSlices)));
 }

@@ -197,7 +197,7 @@ const showsFiles = ({ pipeline }: RegisteredRun['plan']): boolean =>
   );
 
 /** Largest number of bytes, over all files, that are copied for workers. */
-const mostCopied = 4 * 1024 ** 3;
+const maxCopied = 4 * 1024 ** 3;
 
 /** Copies files for workers that lack them; reports once if it cannot. */
 function filesOf(
@@ -210,8 +210,8 @@ function filesOf(
   let hasSaid = false;
   const copy = async (file: RegisteredFile): Promise<boolean> => {
     try {
-      if (copied + file.bytes > mostCopied)
-        throw new Error(`Files of more than ${mostCopied} bytes are not copied.`);
+      if (copied + file.bytes > maxCopied)
+        throw new Error(`Files of more than ${maxCopied} bytes are not copied.`);
       await shared.put(file.sha256, await readPipelineFile(file, { folder, filesRoot: spec.filesRoot }));
       copied += file.bytes;
       return true;

@@ -40,7 +40,7 @@ const movingFact = 'artifacts.moving';
 
 /** Name of the fact that stores the marks of the last folders that a run has left, separated by blanks. */
 const leftFact = 'artifacts.left';
-const mostLeft = 16;
+const maxLeft = 16;
 
 /** How often the progress of a move is reported, ms. */
 const sayEveryMs = 5000;
@@ -146,7 +146,7 @@ export function isOwnBeside(facts: Pick<EngineFacts, 'fact'>, directory: string)
 
 function leftMarks(facts: Pick<EngineFacts, 'fact'>): readonly string[] {
   const words = facts.fact(leftFact)?.split(' ') ?? [];
-  return words.slice(-mostLeft);
+  return words.slice(-maxLeft);
 }
 
 /** Returns the folder with the results of the run, if this machine has it. @throws CliError (exit 2), EngineError */

@@ -21,7 +21,7 @@ import { workOnRun } from './work.ts';
 /** How often to look for open runs, ms. */
 const lookMs = 1000;
 /** Largest number of runs that a worker works on at the same time. */
-const mostRuns = 4;
+const maxRuns = 4;
 /** Number of failed attempts to begin a run before a temporary error is reported. */
 const saidAfter = 3;
 
@@ -128,7 +128,7 @@ export class WorkerLoop {
     if (rows.length > 0) this.#hasFound = true;
     const open = rows.filter((row) => !this.#refused.has(nameOf(row)));
     for (const row of open) {
-      if (this.#busy.has(row.run) || this.#busy.size >= mostRuns) continue;
+      if (this.#busy.has(row.run) || this.#busy.size >= maxRuns) continue;
       const work = this.#workOn(row).finally(() => this.#busy.delete(row.run));
       this.#busy.set(row.run, work);
     }

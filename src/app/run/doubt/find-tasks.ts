@@ -112,11 +112,11 @@ export async function searchTasks(
 const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'} in doubt`;
 
 /** Largest number of task ids in a message; the job's history has all of them. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 function unusedText({ job, taskIds }: Findings['unused'][number]): string {
-  const named = taskIds.slice(0, mostNamed).join(', ');
-  const left = taskIds.length - mostNamed;
+  const named = taskIds.slice(0, maxNamed).join(', ');
+  const left = taskIds.length - maxNamed;
   return ` Of ${job} the service has made ${taskIds.length + 1} tasks; these are not used, and may have been paid: ${shownLine(named)}${left > 0 ? ` and ${left} more, which are in its history` : ''}.`;
 }
 

@@ -105,7 +105,7 @@ function isHere(path: string, shown: string, id: string | undefined): boolean {
 const runOf = (shown: string): string => shown.slice(shown.indexOf('#') + 1);
 
 /** Largest size of a marker, in bytes. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 /** The marker in a folder that holds the files of a run on an engine. */
 export interface EngineMarker {
@@ -120,7 +120,7 @@ export function engineOf(directory: string): EngineMarker | undefined {
   const file = join(directory, runFiles.engine);
   if (kindAt(file) !== 'file') return undefined;
   try {
-    return textsOf(readOwnText(file, mostBytes), 'engine', 'place');
+    return textsOf(readOwnText(file, maxBytes), 'engine', 'place');
   } catch {
     return undefined;
   }

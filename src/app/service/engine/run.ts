@@ -134,7 +134,7 @@ async function placeOf(
   };
 }
 
-const mostListed = 1000;
+const maxListed = 1000;
 
 /** A run on an engine, as a list shows it. */
 export interface ListedEngineRun {
@@ -159,17 +159,17 @@ export async function listEngineRuns(
     import('../../../engine/slices/remove.ts'),
   ]);
   const { rows } = await pool.query<{ run: number; name: string }>(
-    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} AND ($1::text IS NULL OR name = $1) ORDER BY name LIMIT ${mostListed + 1}`,
+    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} AND ($1::text IS NULL OR name = $1) ORDER BY name LIMIT ${maxListed + 1}`,
     [address.run ?? null],
   );
-  const runs = rows.slice(0, mostListed).map(async ({ run, name }) => ({
+  const runs = rows.slice(0, maxListed).map(async ({ run, name }) => ({
     place: await placeOf(engine, run, shownRun(address, name), context.io.cwd),
     state: engineReader(pool, run),
   }));
-  return { runs: await Promise.all(runs), truncated: rows.length > mostListed };
+  return { runs: await Promise.all(runs), truncated: rows.length > maxListed };
 }
 
-const mostNamed = 6;
+const maxNamed = 6;
 
 /** Returns the number of a run. @throws CliError (exit 2) that lists the existing runs if there is no such run; EngineError */
 async function numberOf(
@@ -179,13 +179,13 @@ async function numberOf(
 ): Promise<number> {
   const { isNamed } = await import('../../../engine/slices/remove.ts');
   const { rows } = await pool.query<{ run: number; name: string }>(
-    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} ORDER BY name = $1 DESC, started DESC LIMIT ${mostListed}`,
+    `SELECT run, name FROM promptpress.runs WHERE ${isNamed} ORDER BY name = $1 DESC, started DESC LIMIT ${maxListed}`,
     [name ?? ''],
   );
   const [first] = rows;
   if (name !== undefined && first?.name === name) return first.run;
   const names = rows.map((row) => row.name);
-  const some = `${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ', …' : ''}`;
+  const some = `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ', …' : ''}`;
   const near = name === undefined ? names[0] : nearest(name, names);
   throw usageError(
     name === undefined

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { usageError } from '../../errors/cli-error.ts';
 
 /** Largest number of keys: enough for the largest runs. */
-const mostJobs = 20_000_000;
+const maxJobs = 20_000_000;
 
 const isKey = (text: string): boolean => /^[0-9a-f]{8,128}$/.test(text);
 
@@ -40,7 +40,7 @@ export async function readJobFile(
       );
     }
     if (!keys.has(key)) keys.set(key, info.lines);
-    if (keys.size > mostJobs) throw usageError(`${flag} ${name} lists more than ${mostJobs} jobs.`);
+    if (keys.size > maxJobs) throw usageError(`${flag} ${name} lists more than ${maxJobs} jobs.`);
   }
   if (keys.size === 0)
     throw usageError(
@@ -64,7 +64,7 @@ async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator
     skip_empty_lines: true,
     trim: true,
     info: true,
-    max_record_size: mostLine,
+    max_record_size: maxLine,
   });
   const source = createReadStream(resolve(cwd, name));
   // `pipe` does not pass on the error of its source.
@@ -86,7 +86,7 @@ async function* linesOf(name: string, flag: string, cwd: string): AsyncGenerator
 }
 
 /** Largest length of a row in characters: rows of a manifest contain prompts and texts. */
-const mostLine = 64 * 1024 * 1024;
+const maxLine = 64 * 1024 * 1024;
 
 const refusals: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',

@@ -79,12 +79,12 @@ async function refuseOtherState(directory: string): Promise<void> {
   }
 }
 
-const mostRecordBytes = 64 * 1024 * 1024;
+const maxRecordBytes = 64 * 1024 * 1024;
 
 function isRecord(file: string): boolean {
   if (kindAt(file) !== 'file') return false;
   try {
-    const { promptpress, pipeline } = JSON.parse(readOwnText(file, mostRecordBytes) ?? '') as {
+    const { promptpress, pipeline } = JSON.parse(readOwnText(file, maxRecordBytes) ?? '') as {
       readonly promptpress?: unknown;
       readonly pipeline?: unknown;
     };

@@ -172,11 +172,11 @@ export const twice = (submits: number): string =>
     : `Up to ${submits} ${submits === 1 ? 'submission' : 'submissions'} may then be paid for twice.`;
 
 /** Largest size of `run.json`, in bytes: many times that of a record with the most images. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** Returns when the last run of the directory began, Unix ms; undefined if no record says so. */
 function startOf(file: string): number | undefined {
-  const text = readOwnText(file, mostBytes);
+  const text = readOwnText(file, maxBytes);
   if (text === undefined) return undefined;
   try {
     const { startedAt } = JSON.parse(text) as { readonly startedAt?: unknown };

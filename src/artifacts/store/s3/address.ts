@@ -11,7 +11,7 @@ const scheme = 's3://';
 export const isS3Address = (text: string): boolean => text.toLowerCase().startsWith(scheme);
 
 /** Longest prefix, in bytes. S3 accepts keys of 1024 bytes; the names of artifacts need some 100 of them. */
-const mostPrefixBytes = 800;
+const maxPrefixBytes = 800;
 
 /** @returns the address, or what is wrong with the text, as a sentence */
 export function readS3Address(text: string): S3Address | string {
@@ -25,7 +25,7 @@ export function readS3Address(text: string): S3Address | string {
   if (prefix.split('/').some((part) => part === '' || part === '.' || part === '..'))
     return 'No part between two slashes may be empty, "." or "..".';
   if (/[\p{Cc}\p{Cs}\\?#]/u.test(prefix)) return 'It may have no control characters, and no \\, ? or #.';
-  if (Buffer.byteLength(prefix) > mostPrefixBytes) return `It is longer than ${mostPrefixBytes} bytes.`;
+  if (Buffer.byteLength(prefix) > maxPrefixBytes) return `It is longer than ${maxPrefixBytes} bytes.`;
   return { bucket, prefix };
 }
 

@@ -81,7 +81,7 @@ async function readOwner(client: S3Client): Promise<Owner | undefined> {
     method: 'GET',
     name: ownerName,
     doing: `read "${ownerName}"`,
-    mostBytes: 65_536,
+    maxBytes: 65_536,
     accepts: ({ status }) => status === 404,
   });
   if (problem !== undefined) return undefined;

@@ -17,7 +17,7 @@ export interface S3Ask extends Omit<S3Request, 'key'> {
   /** Whether the caller handles an answer other than a success. */
   readonly accepts?: (problem: S3Problem) => boolean;
   /** Largest body that is read, in bytes. Default 16 MiB: more than any document of S3 has. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** The clock and timer of a run; tests replace them. */
@@ -59,7 +59,7 @@ const documentBytes = 16 * 1024 * 1024;
 /** Time without any answer to requests of a kind after which the store is away, in ms. */
 const awayAfterMs = 5000;
 
-const backoff = { firstMs: 200, mostMs: 20_000 } as const;
+const backoff = { firstMs: 200, maxMs: 20_000 } as const;
 
 /** How often and how long one request has failed. */
 interface Trouble {
@@ -194,7 +194,7 @@ export class S3Client {
     const { status, headers, body } = await this.#send(ask);
     try {
       const isSuccess = status >= 200 && status < 300;
-      const most = isSuccess ? (ask.mostBytes ?? documentBytes) : documentBytes;
+      const most = isSuccess ? (ask.maxBytes ?? documentBytes) : documentBytes;
       if (ask.method !== 'HEAD' && Number(headers['content-length'] ?? 0) > most)
         return { headers, body: Buffer.alloc(0), isTooLarge: true };
       const chunks: Uint8Array[] = [];
@@ -246,7 +246,7 @@ export class S3Client {
     const now = clock.now();
     trouble.since ??= now;
     trouble.tries += 1;
-    const most = Math.min(backoff.mostMs, backoff.firstMs * 2 ** (trouble.tries - 1));
+    const most = Math.min(backoff.maxMs, backoff.firstMs * 2 ** (trouble.tries - 1));
     const waitMs = Math.max(passing.retryAfterMs ?? 0, most * (0.5 + random() / 2));
     if (now + waitMs - trouble.since > patienceMs)
       fail({

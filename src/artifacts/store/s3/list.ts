@@ -68,7 +68,7 @@ export async function* pagesUnder(client: S3Client, prefix: string): AsyncGenera
     const page = await ask(client, prefix, from);
     const { keys, folders } = page;
     empty = keys.length === 0 ? empty + 1 : 0;
-    if ((last !== undefined && keys.includes(last)) || empty > mostEmpty) notWhole(client);
+    if ((last !== undefined && keys.includes(last)) || empty > maxEmpty) notWhole(client);
     last = keys.at(-1) ?? last;
     from = nextFrom(page, from, last);
     const names = keys.filter((key) => key.startsWith(base) && !folders.has(key));
@@ -81,7 +81,7 @@ export async function* pagesUnder(client: S3Client, prefix: string): AsyncGenera
 }
 
 /** Most pages without a name in a row. */
-const mostEmpty = 100;
+const maxEmpty = 100;
 
 /** Returns the start of the next page; undefined: this was the last one. */
 function nextFrom({ keys, isCut, token }: Answered, from: From, last: string | undefined): From {

@@ -40,7 +40,7 @@ export function openS3Artifacts(
         await upload(client, name, file, options);
         await onDisk(() => rm(file.path, { force: true }));
       }),
-    get: (name, mostBytes) => read(client, name, mostBytes),
+    get: (name, maxBytes) => read(client, name, maxBytes),
     open: async (name) => {
       if (!isArtifactName(name)) return { ok: false, why: 'outside' };
       const found = await look(client, name);
@@ -75,13 +75,13 @@ function rootOf(name: string): ArtifactRoot {
 
 const isMissing = ({ status }: { readonly status: number }): boolean => status === 404;
 
-async function read(client: S3Client, name: string, mostBytes: number): Promise<FoundArtifact> {
+async function read(client: S3Client, name: string, maxBytes: number): Promise<FoundArtifact> {
   if (!isArtifactName(name)) return { ok: false, why: 'outside' };
   const { body, isTooLarge, problem } = await client.ask({
     method: 'GET',
     name,
     doing: `read "${name}"`,
-    mostBytes,
+    maxBytes,
     accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
   });
   if (problem !== undefined) return { ok: false, why: 'missing' };
@@ -114,21 +114,21 @@ class KnownNames {
   }
 
   /** @returns whether these were all names */
-  #list(prefix: string, mostPages: number): Promise<boolean> {
+  #list(prefix: string, maxPages: number): Promise<boolean> {
     const known = this.#listings.get(prefix);
     if (known !== undefined) return known;
-    const listing = this.#mark(prefix, mostPages);
+    const listing = this.#mark(prefix, maxPages);
     this.#listings.set(prefix, listing);
     listing.catch(() => this.#listings.delete(prefix));
     return listing;
   }
 
-  async #mark(prefix: string, mostPages: number): Promise<boolean> {
+  async #mark(prefix: string, maxPages: number): Promise<boolean> {
     let count = 0;
     for await (const { names, isLast } of pagesUnder(this.#client, prefix)) {
       for (const name of names) this.#marks.add(name);
       count += 1;
-      if (isLast || count >= mostPages) return isLast;
+      if (isLast || count >= maxPages) return isLast;
     }
     return true;
   }

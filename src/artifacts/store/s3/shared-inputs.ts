@@ -15,7 +15,7 @@ export function bucketInputs(client: S3Client): SharedInputs {
         method: 'GET',
         name,
         doing: `read "${name}"`,
-        mostBytes: largestInput,
+        maxBytes: largestInput,
         accepts: ({ status, code }) => status === 404 && code !== 'NoSuchBucket',
       });
       return problem === undefined && !isTooLarge ? body : undefined;

@@ -22,7 +22,7 @@ export const uploadSizes: UploadSizes = { wholeBytes: 64 * 1024 * 1024, partByte
 const partsAtOnce = 4;
 
 /** Most tries to write a name that others keep changing. */
-const mostTurns = 8;
+const maxTurns = 8;
 
 const hashHeader = 'x-amz-meta-sha256';
 
@@ -59,7 +59,7 @@ export async function upload(
   const { sizes = uploadSizes, isLikely = false } = options;
   const isLarge = file.size > sizes.wholeBytes;
   let found = isLarge || isLikely ? await look(client, name) : undefined;
-  for (let turn = 0; turn < mostTurns; turn += 1) {
+  for (let turn = 0; turn < maxTurns; turn += 1) {
     if (found !== undefined && (await isSame(client, name, file, found))) return;
     const condition: Readonly<Record<string, string>> =
       found === undefined ? { 'if-none-match': '*' } : { 'if-match': found.etag };

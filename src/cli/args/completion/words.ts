@@ -98,11 +98,11 @@ function valuesOf(placeholder: string, files: 'pipelines' | 'files'): Values {
 }
 
 /** Largest length of a description; shells cut lines at the edge of the window. */
-const mostCharacters = 80;
+const maxCharacters = 80;
 
 function oneLine(text: string): string {
   const [line = ''] = text.split('\n');
-  if (line.length <= mostCharacters) return line;
-  const cut = line.slice(0, mostCharacters);
+  if (line.length <= maxCharacters) return line;
+  const cut = line.slice(0, maxCharacters);
   return `${cut.slice(0, cut.lastIndexOf(' '))} …`;
 }

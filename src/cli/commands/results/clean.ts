@@ -30,7 +30,7 @@ import { targetFlags } from '../../args/run-flags.ts';
 import { summaries } from '../../args/summaries.ts';
 
 /** Largest number of names listed. */
-const mostListed = 20;
+const maxListed = 20;
 
 /** `promptpress clean FILE|DIR` */
 export const clean = command(
@@ -93,14 +93,14 @@ Their jobs stay in the state as done and paid: if the pipeline asks for one agai
         const sum = sums.get(found.why) ?? { files: 0, bytes: 0 };
         sums.set(found.why, { files: sum.files + 1, bytes: sum.bytes + found.bytes });
         going.add(found.file);
-        if (examples.length < mostListed) examples.push(found.file);
+        if (examples.length < maxListed) examples.push(found.file);
       }
-      const foreign = await foreignFiles(directory, isOurs, mostListed);
+      const foreign = await foreignFiles(directory, isOurs, maxListed);
       const near = seenFrom(io.cwd, directory);
       const place = remote?.url ?? near;
       for await (const name of remote?.foreign() ?? []) {
         foreign.count += 1;
-        if (foreign.names.length < mostListed) foreign.names.push(name);
+        if (foreign.names.length < maxListed) foreign.names.push(name);
       }
       const total = [...sums.values()].reduce((all, { files }) => all + files, 0);
       const bytes = [...sums.values()].reduce((all, sum) => all + sum.bytes, 0);

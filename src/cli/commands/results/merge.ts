@@ -40,7 +40,7 @@ import { summaries } from '../../args/summaries.ts';
 import { anyText } from '../../args/values.ts';
 
 /** Largest number of directories. */
-const mostDirectories = 1000;
+const maxDirectories = 1000;
 
 /** `promptpress merge DIR… --out DIR` */
 export const merge = command(
@@ -62,7 +62,7 @@ The merged directory can be continued like any other: promptpress run FILE --out
       'trust-directory': placeFlags['trust-directory'],
     },
   },
-  { least: 2, most: mostDirectories },
+  { least: 2, most: maxDirectories },
   async (flags, names, context) => {
     const { io } = context;
     if (names.some(isEngineWord))

@@ -24,7 +24,7 @@ import { summaries } from '../../args/summaries.ts';
 import { type RepairFlags, repair } from './repair.ts';
 
 /** Largest number of findings listed of each kind; `--json` has all. */
-const mostListed = 20;
+const maxListed = 20;
 
 /** `promptpress verify FILE|DIR` */
 export const verifyCommand = command(
@@ -158,7 +158,7 @@ async function look(
       else if (finding.kind === 'shared') shared.push(finding);
       else {
         unlisted += 1;
-        if (examples.length < mostListed) examples.push(finding.file);
+        if (examples.length < maxListed) examples.push(finding.file);
       }
     }
     return {
@@ -188,13 +188,13 @@ async function tell(
   const size = `${(looked.bytes / 1e6).toFixed(1)} MB`;
   const lines = [
     `${place}: ${counted(looked.files, 'file')} (${size}) and ${counted(looked.replies, 'kept reply').replace('replys', 'replies')} read, ${faults.length === 0 ? 'all as the state says' : counted(faults.length, 'fault')}.`,
-    ...faults.slice(0, mostListed).map((fault) => `  ${faultWords(fault)}`),
-    ...(faults.length > mostListed
-      ? [`  and ${count(faults.length - mostListed)} more; --json lists all`]
+    ...faults.slice(0, maxListed).map((fault) => `  ${faultWords(fault)}`),
+    ...(faults.length > maxListed
+      ? [`  and ${count(faults.length - maxListed)} more; --json lists all`]
       : []),
   ];
   if (same !== undefined) lines.push(`warning: ${shownLine(sameFilesWords(same))}.`);
-  lines.push(...shared.slice(0, mostListed).map((finding) => `warning: ${faultWords(finding)}.`));
+  lines.push(...shared.slice(0, maxListed).map((finding) => `warning: ${faultWords(finding)}.`));
   if (unlisted > 0) {
     const some = examples.slice(0, 3).map(shownLine).join(', ');
     lines.push(

@@ -9,7 +9,7 @@ import { hasTags } from '../../templates/compile.ts';
 import { type CheckContext, type StepDraft, selectorsOf } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
-const mostListed = 3;
+const maxListed = 3;
 
 const longestCompared = 64;
 
@@ -41,7 +41,7 @@ function unknownLabels(match: ButtonMatch, step: StepDraft, matrix: MatrixDraft)
     const label = renderedOf(() => text.render(scope));
     if (label === undefined || plainLabel(label) === '' || isKnownButton(label)) continue;
     unknown.add(label);
-    if (unknown.size === mostListed) break;
+    if (unknown.size === maxListed) break;
   }
   return [...unknown];
 }
@@ -53,7 +53,7 @@ function warn(
 ): void {
   const [first] = labels;
   if (first === undefined) return;
-  const named = `${labels.length === 1 ? 'a button' : 'any of the buttons'} ${listing(labels, mostListed)}`;
+  const named = `${labels.length === 1 ? 'a button' : 'any of the buttons'} ${listing(labels, maxListed)}`;
   const message = `No known model version offers ${named}; the click would fail after its image is paid.`;
   collector.warning('button.unknown', position, message, () => hintFor(first));
 }

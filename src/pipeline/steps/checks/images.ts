@@ -62,7 +62,7 @@ export function checkMakesImages(
 }
 
 /** Most bytes of one image: as text in a request it is a third larger, and services accept 32 MiB (gateway 9.1). */
-const mostBytes = 20 * 1024 * 1024;
+const maxBytes = 20 * 1024 * 1024;
 
 const endings = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'heif'];
 
@@ -133,8 +133,8 @@ async function checkFile(
 }
 
 function checkSize(text: string, bytes: number, position: Position, collector: DiagnosticCollector): void {
-  if (bytes <= mostBytes) return;
-  const message = `"${text}" has ${bytes} bytes; at most ${mostBytes} (20 MiB) are sent.`;
+  if (bytes <= maxBytes) return;
+  const message = `"${text}" has ${bytes} bytes; at most ${maxBytes} (20 MiB) are sent.`;
   collector.error('image.too-large', position, message, 'Make it smaller; models scale images down anyway.');
 }
 

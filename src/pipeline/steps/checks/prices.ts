@@ -14,7 +14,7 @@ import { type StepDraft, selectorsOf } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 
 /** Most diagnostics for unused prices: a file may list the prices of a whole gateway. */
-const mostListed = 20;
+const maxListed = 20;
 
 interface Paid {
   readonly kind: StepKind;
@@ -48,7 +48,7 @@ export function checkPrices(
   for (const { key, keySpan } of entriesOf(block)) {
     if (paid.some((one) => mayHave(one, key, prices))) continue;
     listed += 1;
-    if (listed > mostListed) return;
+    if (listed > maxListed) return;
     const isByTokens =
       typeof prices[key] !== 'number' && paid.some(({ kind, name }) => [kind, name].includes(key));
     if (isByTokens) {

@@ -32,7 +32,7 @@ const limits = {
 } as const;
 
 /** Most checkers that are cached: steps have few schemas, unless templates make one for every cell. */
-const mostKept = 100;
+const maxKept = 100;
 
 const kept = new Map<string, ReplyChecker>();
 
@@ -46,7 +46,7 @@ export function replyChecker(schema: Value): ReplyChecker {
   const checker = known ?? compileChecker(JSON.parse(JSON.stringify(schema)));
   kept.delete(text);
   kept.set(text, checker);
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value as string);
+  if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
   return checker;
 }
 

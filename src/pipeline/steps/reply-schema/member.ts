@@ -18,7 +18,7 @@ export type MemberShape = 'object' | 'array' | 'scalar' | 'unknown';
 
 type Schema = { readonly [name: string]: Value };
 
-const mostVisited = 1000;
+const maxVisited = 1000;
 
 const unknown: SchemaMember = { kind: 'unknown' };
 
@@ -27,7 +27,7 @@ const unknown: SchemaMember = { kind: 'unknown' };
  * certainly does not exist: additional properties, open schemas and conditions leave it unknown.
  */
 export function schemaMember(schema: Value, path: readonly string[]): SchemaMember {
-  const visit = { left: mostVisited };
+  const visit = { left: maxVisited };
   let at = variants(schema, schema, visit);
   for (const [depth, name] of path.entries()) {
     if (at === undefined) return unknown;

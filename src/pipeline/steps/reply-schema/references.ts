@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../values/value.ts';
 import type { SchemaDiagnosticDrafts, SchemaPath } from './problems.ts';
 
 /** Most referenced parts of one schema, few enough to compile quickly. */
-const mostTargets = 100;
+const maxTargets = 100;
 
 /** A part of a schema that is converted separately. */
 export interface Target {
@@ -56,9 +56,9 @@ export class References {
     if (known !== undefined) return known.name;
     const name = `t${this.#definitions.size}`;
     // The root does not count.
-    if (this.#definitions.size > mostTargets) {
+    if (this.#definitions.size > maxTargets) {
       if (!this.#isFull) {
-        this.#diagnostics.error(path, `A schema may have at most ${mostTargets} parts with references.`);
+        this.#diagnostics.error(path, `A schema may have at most ${maxTargets} parts with references.`);
       }
       this.#isFull = true;
       return name;

@@ -26,7 +26,7 @@ const again = 2000;
 /** Shortest time in milliseconds between a response and the same request again. */
 const soonest = 500;
 /** Largest number of jobs in a query. Queries are part of an address, which servers limit to 16 kB. */
-export const mostJobs = 300;
+export const maxJobs = 300;
 /** Number of pages in the cache. */
 const kept = 24;
 
@@ -107,7 +107,7 @@ export class LiveSource implements ResultSource {
 
   #address(offset: number, limit: number, query: Query): string {
     const { jobs, ...rest } = query;
-    const asked = jobs ? { ...rest, jobs: [...jobs].slice(0, mostJobs) } : rest;
+    const asked = jobs ? { ...rest, jobs: [...jobs].slice(0, maxJobs) } : rest;
     return `api/results?q=${encodeURIComponent(JSON.stringify(asked))}&offset=${offset}&limit=${limit}`;
   }
 

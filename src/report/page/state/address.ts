@@ -26,7 +26,7 @@ export interface Address {
 export const start: Address = { tab: 'results', query: {} };
 
 /** Largest number of results in a comparison. */
-export const mostCompared = 4;
+export const maxCompared = 4;
 
 /** Reads the part of an address behind `#`. Unknown parts are ignored. */
 export function readAddress(hash: string): Address {
@@ -52,7 +52,7 @@ export function readAddress(hash: string): Address {
     ...(mark ? { mark } : {}),
     ...(one('rows') === 'cells' ? { rows: 'cells' } : {}),
     ...(open === undefined ? {} : { open }),
-    ...(compare && compare.length >= 2 ? { compare: [...new Set(compare)].slice(0, mostCompared) } : {}),
+    ...(compare && compare.length >= 2 ? { compare: [...new Set(compare)].slice(0, maxCompared) } : {}),
   };
 }
 
@@ -79,9 +79,9 @@ function place(text: string | undefined): number | undefined {
   return Number.isSafeInteger(at) && at >= 0 ? at : undefined;
 }
 
-/** Adds a result to a selection, or removes it. Beyond {@link mostCompared} the oldest ones are removed. */
+/** Adds a result to a selection, or removes it. Beyond {@link maxCompared} the oldest ones are removed. */
 export function select(selected: readonly number[], at: number): readonly number[] {
   return selected.includes(at)
     ? selected.filter((each) => each !== at)
-    : [...selected, at].slice(-mostCompared);
+    : [...selected, at].slice(-maxCompared);
 }

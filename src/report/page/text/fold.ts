@@ -7,16 +7,16 @@ export function fold(text: string): string {
 const beyondAscii = /[\u0080-\uffff]/;
 const marks = /\p{M}/gu;
 
-/** Splits a search into folded words, all of which must match; at most {@link mostWords}. */
+/** Splits a search into folded words, all of which must match; at most {@link maxWords}. */
 export function wordsOf(search: string): readonly string[] {
   const words = fold(search)
     .split(/\s/)
     .filter((word) => word !== '');
-  return [...new Set(words)].slice(0, mostWords);
+  return [...new Set(words)].slice(0, maxWords);
 }
 
 /** Nobody types this many words; the first words of a pasted prompt suffice to find it. */
-const mostWords = 30;
+const maxWords = 30;
 
 /** A piece of a text, and whether it matches a search word. */
 export interface Piece {

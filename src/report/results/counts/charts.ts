@@ -5,7 +5,7 @@ import type { DurationRow, PageCharts } from '../wire.ts';
 import { Timeline } from './timeline.ts';
 
 /** Largest number of steps with speeds, and of models. It bounds the memory that names from outside can take. */
-const mostRows = 1000;
+const maxRows = 1000;
 
 type Writable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
@@ -67,13 +67,13 @@ export class ChartCounter {
 /** Returns the row with a name, a new one if there is none; undefined if there are too many. */
 function rowOf<Row>(rows: Map<string, Row>, name: string, make: () => Row): Row | undefined {
   const there = rows.get(name);
-  if (there !== undefined || rows.size === mostRows) return there;
+  if (there !== undefined || rows.size === maxRows) return there;
   const made = make();
   rows.set(name, made);
   return made;
 }
 
-const mostKept = 4096;
+const maxKept = 4096;
 
 /**
  * A distribution of numbers. With few numbers it is exact; of more it keeps every second, fourth, eighth … Equal numbers in equal order
@@ -95,7 +95,7 @@ export class Sample {
 
   add(value: number): void {
     if (this.#count % this.#every === 0) {
-      if (this.#kept.length === mostKept) {
+      if (this.#kept.length === maxKept) {
         this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
         this.#every *= 2;
       }

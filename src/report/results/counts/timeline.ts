@@ -1,6 +1,6 @@
 import type { PageCharts } from '../wire.ts';
 
-const mostPoints = 600;
+const maxPoints = 600;
 
 /** Possible lengths of a point in seconds. Each is a multiple of the one before, so that points can be joined. */
 const widths = [1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800, 2_419_200] as const;
@@ -72,10 +72,10 @@ export class Timeline {
       const index = Math.floor(unixMs / 1000 / this.#seconds);
       const first = Math.min(this.#first, index);
       const last = Math.max(this.#last, index);
-      if (last - first < mostPoints || this.#width === widths.length - 1) {
+      if (last - first < maxPoints || this.#width === widths.length - 1) {
         this.#first = first;
         // An absurd time would need endless points.
-        this.#last = Math.min(last, first + mostPoints - 1);
+        this.#last = Math.min(last, first + maxPoints - 1);
         return this.#point(Math.min(index, this.#last));
       }
       this.#widen();

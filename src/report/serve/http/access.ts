@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 /** Largest number of open connections without a token. A browser sends the token at once. */
-export const mostStrangers = 64;
+export const maxStrangers = 64;
 
 /** Connections without a token so far. Beyond the bound the oldest is closed, so that other local users cannot block the server. */
 export class Strangers {
@@ -12,7 +12,7 @@ export class Strangers {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     const [oldest] = this.#sockets;
-    if (this.#sockets.size > mostStrangers) oldest?.destroy();
+    if (this.#sockets.size > maxStrangers) oldest?.destroy();
   }
 
   /** Accepts a connection that has sent the token. */

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { ArtifactStore } from '../../../artifacts/store/store.ts';
 import { checkFolder } from '../../../state/files/plain-path.ts';
-import { drawSmall, mostBytes } from '../../gallery/thumbnail.ts';
+import { drawSmall, maxBytes } from '../../gallery/thumbnail.ts';
 import { isHash, Thumbnails } from '../../gallery/thumbnails.ts';
 import type { PlacedResult } from '../index/result-index.ts';
 
-const mostKept = 64 * 1024 * 1024;
+const maxKept = 64 * 1024 * 1024;
 
 /** Largest number of thumbnails in progress; others are refused while the user scrolls by. */
-const mostWaiting = 500;
+const maxWaiting = 500;
 
 /** Returns the name under which the page requests a thumbnail; undefined if the result has none. */
 export const thumbnailName = ({ id, mime, sha256, result }: PlacedResult): string | undefined =>
@@ -63,7 +63,7 @@ export class LiveThumbnails {
     }
     const making = this.#making.get(sha256);
     if (making !== undefined) return await making;
-    if (this.#making.size >= mostWaiting) return undefined;
+    if (this.#making.size >= maxWaiting) return undefined;
     const made = (this.#report === undefined ? this.#draw(file, sha256) : this.#take(file, mime, sha256))
       // A broken image must not break the page.
       .catch(() => undefined)
@@ -74,7 +74,7 @@ export class LiveThumbnails {
 
   async #draw(file: string, sha256: string): Promise<Buffer | undefined> {
     return await this.#limit(async () => {
-      const found = await this.#artifacts.get(file, mostBytes);
+      const found = await this.#artifacts.get(file, maxBytes);
       if (!found.ok || createHash('sha256').update(found.bytes).digest('hex') !== sha256) return undefined;
       const small = await drawSmall(found.bytes);
       if (typeof small === 'string') return undefined;
@@ -95,7 +95,7 @@ export class LiveThumbnails {
     this.#kept.delete(sha256);
     this.#kept.set(sha256, small);
     for (const [oldest, bytes] of this.#kept) {
-      if (this.#bytes <= mostKept) break;
+      if (this.#bytes <= maxKept) break;
       this.#kept.delete(oldest);
       this.#bytes -= bytes.length;
     }

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { sendText, writeHead } from './answer.ts';
 
 /** Largest number of connected viewers. */
-export const mostViewers = 64;
+export const maxViewers = 64;
 
 /** Bytes that a viewer may leave unread before it is disconnected; its page reconnects. */
-const mostUnread = 2 * 1024 * 1024;
+const maxUnread = 2 * 1024 * 1024;
 
 /** Ticks (of half a second) between two heartbeats, fewer than the timeouts of proxies. */
 const beatTicks = 30;
@@ -21,8 +21,8 @@ export class Viewers {
 
   /** Adds a viewer and sends it the summary, because it may have missed events. */
   add(response: ServerResponse, summary: string): void {
-    if (this.#viewers.size >= mostViewers) {
-      sendText(response, 503, `More than ${mostViewers} viewers; close one of them.`, { 'retry-after': 10 });
+    if (this.#viewers.size >= maxViewers) {
+      sendText(response, 503, `More than ${maxViewers} viewers; close one of them.`, { 'retry-after': 10 });
       return;
     }
     writeHead(response, 200, { 'content-type': 'text/event-stream' });
@@ -53,7 +53,7 @@ export class Viewers {
 
   #write(text: string): void {
     for (const viewer of this.#viewers) {
-      if (viewer.writableLength > mostUnread) {
+      if (viewer.writableLength > maxUnread) {
         this.#viewers.delete(viewer);
         viewer.destroy();
       } else viewer.write(text);

@@ -33,7 +33,7 @@ export interface JobReport extends Omit<Shown, 'request' | 'artifacts' | keyof I
   readonly artifacts: JobRecord['artifacts'];
 }
 
-const mostChildren = 100;
+const maxChildren = 100;
 
 /**
  * Reads the facts of a job. Each read is short, so that an active run is not delayed; finding the children reads all records, page by
@@ -147,7 +147,7 @@ async function childrenOf(
   const children: JobReference[] = [];
   for await (const record of state.mentioning(key)) {
     if (!needsOf(record).includes(key)) continue;
-    if (children.length === mostChildren) return { children, more: true };
+    if (children.length === maxChildren) return { children, more: true };
     children.push(referenceTo(record.key, record, isOptional));
   }
   return { children, more: false };

@@ -41,7 +41,7 @@ import { readStepCosts, stepCostLines } from './step-costs.ts';
 /** The facts of a run directory, as printed by `status --json`. */
 export type RunStatus = JsonOutputs['status'];
 
-const mostListed = 20;
+const maxListed = 20;
 
 /**
  * Reads the facts of a run directory from its state. Reads are short, so that an active run is not delayed.
@@ -133,7 +133,7 @@ export async function readStatus(
     ...(others.length === 0
       ? {}
       : { otherServices: others.map(({ id, ...more }) => ({ service: id, ...more })) }),
-    inDoubt: (await first(mostListed, jobsInDoubt(state, running))).map(({ key, origin, error }) => ({
+    inDoubt: (await first(maxListed, jobsInDoubt(state, running))).map(({ key, origin, error }) => ({
       job: key,
       step: origin.step,
       branch: origin.branch,
@@ -144,7 +144,7 @@ export async function readStatus(
 }
 
 /** Number of jobs whose messages are read for one code, first by key: status is read often. */
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 /** Returns the most frequent message of jobs with an error code. Jobs that count as skipped are ignored. */
 async function commonMessage(
@@ -154,7 +154,7 @@ async function commonMessage(
 ): Promise<CommonMessage> {
   const messages = new Messages();
   for (const status of ['failed', 'in-doubt'] as const) {
-    for (const record of await first(mostRead, state.withStatus(status, code)))
+    for (const record of await first(maxRead, state.withStatus(status, code)))
       if (record.error !== undefined && !isSkipped(record, isOptional)) messages.add(record.error.message);
   }
   return messages.common();
@@ -219,15 +219,15 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
     ...learnedLines(status.learned),
     ...workerLines(status.engine),
     ...(reasons.length === 0 ? [] : ['', 'Why jobs failed or are in doubt:']),
-    ...reasons.slice(0, mostListed).map(reasonLine),
+    ...reasons.slice(0, maxListed).map(reasonLine),
     ...(putBack.length === 0
       ? []
       : ['', 'Refused and put back for a later run (nothing was paid), by kind and reason:']),
     ...putBack
-      .slice(0, mostListed)
+      .slice(0, maxListed)
       .map((group) => `  ${count(group.count)}  ${shownLine(group.kind)}  ${reasonText(group)}`),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before a request was sent (they have no job):']),
-    ...unasked.slice(0, mostListed).map(reasonLine),
+    ...unasked.slice(0, maxListed).map(reasonLine),
     ...otherServiceLines(status.otherServices),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map((slot) => `  ${slot.job}  cell ${slot.cell}, ${slotWords(slot)}`),
@@ -300,10 +300,10 @@ function stateWords(
   return `not running; the last run was ${how} at ${finishedAt}`;
 }
 
-const mostKinds = 20;
+const maxKinds = 20;
 
 function learnedLines(learned: RunStatus['learned']): readonly string[] {
-  const kinds = (learned?.durations ?? []).slice(0, mostKinds);
+  const kinds = (learned?.durations ?? []).slice(0, maxKinds);
   const width = widest(kinds.map(({ kind }) => shownLine(kind)));
   const lines = kinds.map((found) => `  ${padEnd(shownLine(found.kind), width)}  ${durationWords(found)}`);
   const limits = lanesOf(learned?.limits ?? noLimits).map((lane) => `  ${paceWords(lane)}`);
@@ -314,7 +314,7 @@ function learnedLines(learned: RunStatus['learned']): readonly string[] {
 }
 
 /** Largest number of missing files listed for workers; the JSON has all. */
-const mostLacks = 20;
+const maxLacks = 20;
 
 function workerLines(workersStatus: WorkersStatus | undefined): readonly string[] {
   if (workersStatus === undefined || (workersStatus.state === 'ended' && workersStatus.workers.length === 0))
@@ -351,7 +351,7 @@ function workerLines(workersStatus: WorkersStatus | undefined): readonly string[
           : `not seen since ${new Date(seenAt).toISOString()}`;
         return ['worker', `${shownLine(name)}: ${state}`] as const;
       }),
-      ...(workersStatus.lacks ?? []).slice(0, mostLacks).map(({ worker, path, sha256, slices: waiting }) => {
+      ...(workersStatus.lacks ?? []).slice(0, maxLacks).map(({ worker, path, sha256, slices: waiting }) => {
         const hash = sha256 === '' ? '' : ` (SHA-256 ${sha256.slice(0, 12)})`;
         const file = `${shownLine(worker)}: ${shownLine(JSON.stringify(path))}${hash}`;
         return ['lacks', `${file}, ${counted(waiting, 'slice')}`] as const;

@@ -32,13 +32,13 @@ type Counts = KeptKind['counts'];
 /** Serializes durations. Weights are saved in hundredths. */
 export const learnedPollsText = ({ kinds, classes }: LearnedPolls): string =>
   learnedText(version, {
-    kinds: mostKnown(kinds, max.kinds).map(({ name, broader, ends, counts }) => [
+    kinds: maxKnown(kinds, max.kinds).map(({ name, broader, ends, counts }) => [
       name,
       broader,
       ends,
       hundredths(counts),
     ]),
-    classes: mostKnown(classes, max.classes).map(({ name, ends, counts, progress }) => [
+    classes: maxKnown(classes, max.classes).map(({ name, ends, counts, progress }) => [
       name,
       ends,
       hundredths(counts),
@@ -46,7 +46,7 @@ export const learnedPollsText = ({ kinds, classes }: LearnedPolls): string =>
     ]),
   });
 
-const mostKnown = <T extends KeptKind & { readonly name: string }>(all: readonly T[], count: number) =>
+const maxKnown = <T extends KeptKind & { readonly name: string }>(all: readonly T[], count: number) =>
   all
     .filter(({ ends, name }) => ends > 0 && name.length <= max.name)
     .toSorted((a, b) => b.ends - a.ends)

@@ -27,7 +27,7 @@ const noChannelMs = 60_000;
 const servingMs = 60_000;
 
 /** Maximum of left jobs of a kind that are counted: each one once. */
-export const mostCounted = 100_000;
+export const maxCounted = 100_000;
 
 /** The counts of a kind of which nothing is known. */
 export const noTally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
@@ -119,7 +119,7 @@ export class KindState {
   readonly parked = new Set<string>();
   /** Its refused jobs on which there is no verdict yet, by their keys. */
   readonly refused = new Map<string, Refused>();
-  /** Keys of the jobs that are left to a later run, at most {@link mostCounted}. */
+  /** Keys of the jobs that are left to a later run, at most {@link maxCounted}. */
   readonly left = new Set<string>();
 
   constructor(name: string, route: Route, wasServed = false) {
@@ -130,7 +130,7 @@ export class KindState {
 
   /** A job of it is left to a later run. Several cells may say so. */
   leave(key: string): void {
-    if (this.left.size < mostCounted) this.left.add(key);
+    if (this.left.size < maxCounted) this.left.add(key);
   }
 
   /** It was served in this run. */
@@ -354,7 +354,7 @@ export class Kinds {
   isAskedFor(kind: KindState, name: string): void {
     const kinds = this.#byName.get(name);
     if (kinds !== undefined) kinds.add(kind);
-    else if (this.#byName.size < mostNames) this.#byName.set(name, new Set([kind]));
+    else if (this.#byName.size < maxNames) this.#byName.set(name, new Set([kind]));
   }
 
   /** Counts a result and notes it on its kind, see {@link KindState.note}. */
@@ -373,7 +373,7 @@ export class Kinds {
     const known = this.#all.get(`${route}/${name}`);
     if (known !== undefined) return known;
     // A matrix may have any number of models. Those beyond the bound are one kind, of which no answer says that none is served.
-    const isKept = this.#all.size < mostKinds;
+    const isKept = this.#all.size < maxKinds;
     if (!isKept && name !== otherModels) return this.find(route, otherModels);
     const id = `${route}/${name}`;
     const kind = new KindState(name, route, !isKept || this.#servedBefore.has(id));
@@ -383,8 +383,8 @@ export class Kinds {
 }
 
 /** Maximum of kinds, and of steps and branches, that a run keeps apart. The kinds beyond it are one for each route. */
-const mostKinds = 1000;
-const mostNames = 10_000;
+const maxKinds = 1000;
+const maxNames = 10_000;
 const otherModels = 'other models';
 
 const isPaid = ({ route }: KindState): boolean => route === 'submit' || route === 'text';

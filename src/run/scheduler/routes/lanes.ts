@@ -17,7 +17,7 @@ import type { RouteSignal } from './outcome.ts';
 const caughtUpMs = 250;
 
 /** Maximum of lanes of a route. The jobs beyond them share one. */
-const mostLanes = 1000;
+const maxLanes = 1000;
 
 /** A request under way. */
 export interface Departure {
@@ -84,7 +84,7 @@ export class RouteLanes {
       request !== undefined && this.#name === 'text' && isTextRequest(request) ? kindOfRequest(request) : '';
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
-    const kept = this.#lanes.size < mostLanes ? name : 'other models';
+    const kept = this.#lanes.size < maxLanes ? name : 'other models';
     const lane = this.#lanes.get(kept) ?? this.#newLane(kept);
     this.#lanes.set(kept, lane);
     return lane;

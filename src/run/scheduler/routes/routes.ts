@@ -24,7 +24,7 @@ import { fewestShared, hasPlace, type Shares, sharesOf } from './shares.ts';
 export const routeOrder = ['submit', 'poll', 'text', 'download'] as const satisfies readonly Route[];
 
 /** How many requests are under way at once until the service has served one: no wrong setting costs more. */
-const mostUnproven: Readonly<Partial<Record<Route, number>>> = { submit: 1, text: 4 };
+const maxUnproven: Readonly<Partial<Record<Route, number>>> = { submit: 1, text: 4 };
 
 const isLong = (name: Route): boolean => name === 'text' || name === 'download';
 
@@ -166,7 +166,7 @@ export class Routes {
   /** False for a route whose next request waits for the result of one under way. */
   #isOpen(name: Route): boolean {
     const lanes = this.queues[name];
-    const most = this.#served.has(name) ? undefined : mostUnproven[name];
+    const most = this.#served.has(name) ? undefined : maxUnproven[name];
     if (this.#held.has(name) || (most !== undefined && lanes.inFlight >= most)) return false;
     // A lane of texts that is probed holds back no other.
     if (name === 'text') return !this.#load.isAway;

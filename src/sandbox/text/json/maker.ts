@@ -11,7 +11,7 @@ const deep = 5;
 /** Number of values in one reply after which only required members are made. */
 const many = 2_000;
 /** Largest number of values in one reply, and its largest depth. Only an endless schema reaches them. */
-const mostValues = 20_000;
+const maxValues = 20_000;
 const deepest = 100;
 
 /** Makes one value of a root schema, part by part, within bounds. */
@@ -35,7 +35,7 @@ export class Maker {
   /** Makes a part of the value. `name`: its member, or the member of its array; empty without a name. `depth`: 0 for the whole. */
   make(given: unknown, name: string, depth: number): unknown {
     this.#made += 1;
-    if (depth > deepest || this.#made > mostValues) {
+    if (depth > deepest || this.#made > maxValues) {
       this.#isFull = true;
       return null;
     }
@@ -78,8 +78,8 @@ export class Maker {
 function arrayFor(schema: Schema, name: string, depth: number, making: Maker): unknown {
   const { items, contains } = schema;
   const first = listOf(schema['prefixItems']);
-  const least = Math.min(Number(schema['minItems'] ?? 0), mostItems);
-  const most = Math.min(Number(schema['maxItems'] ?? Number.POSITIVE_INFINITY), mostItems);
+  const least = Math.min(Number(schema['minItems'] ?? 0), maxItems);
+  const most = Math.min(Number(schema['maxItems'] ?? Number.POSITIVE_INFINITY), maxItems);
   const rest = items ?? true;
   const endless = rest === false || !Number.isFinite(depthOf(rest, making.root));
   const usual =
@@ -91,7 +91,7 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Maker): u
   const seen = new Set<string>();
   const values: unknown[] = [];
   const one = name.replace(/s$/, '');
-  const total = Math.min(Math.max(count, Math.min(wanted, most)), mostItems);
+  const total = Math.min(Math.max(count, Math.min(wanted, most)), maxItems);
   for (let attempt = 0; values.length < total && attempt < 20 * total + 20; attempt += 1) {
     const own = first[values.length] ?? rest;
     // After the words that suit the name are used up, any value of the schema will do.
@@ -107,7 +107,7 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Maker): u
 }
 
 /** Largest number of items of an array, and of members that a schema requires by number. */
-const mostItems = 2_000;
+const maxItems = 2_000;
 
 /** Makes an object: the named members in the schema's order, then others. */
 function objectFor(schema: Schema, depth: number, making: Maker): unknown {
@@ -119,7 +119,7 @@ function objectFor(schema: Schema, depth: number, making: Maker): unknown {
     .filter((each) => known.includes(each));
   const order = [...new Set([...ordered, ...known, ...required])];
   const most = Number(schema['maxProperties'] ?? Number.POSITIVE_INFINITY);
-  const least = Math.min(Number(schema['minProperties'] ?? 0), mostItems);
+  const least = Math.min(Number(schema['minProperties'] ?? 0), maxItems);
   let room = most - required.size;
   let missing = least - required.size;
   const chosen = order.filter((each) => {

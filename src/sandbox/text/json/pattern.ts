@@ -10,10 +10,10 @@ interface Writing {
   left: number;
 }
 
-const mostRepeats = 2_000;
+const maxRepeats = 2_000;
 
 /** Largest number of parts of one text, a bound for nested repeats. */
-const mostParts = 20_000;
+const maxParts = 20_000;
 
 const longestPattern = 1_000;
 
@@ -56,8 +56,8 @@ const nothing = sequenceOf([]);
 function repeated(part: Part, least: number, limit: number): Part {
   return bounded((writing) => {
     const { random, extra } = writing;
-    const most = Math.min(limit, least + extra, Math.max(least, mostRepeats));
-    const count = Math.min(random.int(Math.min(least + Math.floor(extra / 2), most), most), mostRepeats);
+    const most = Math.min(limit, least + extra, Math.max(least, maxRepeats));
+    const count = Math.min(random.int(Math.min(least + Math.floor(extra / 2), most), most), maxRepeats);
     let text = '';
     for (let made = 0; made < count && writing.left > 0; made += 1) text += part(writing);
     return text;
@@ -70,7 +70,7 @@ function repeated(part: Part, least: number, limit: number): Part {
  */
 export function textMatching(source: string, random: Random, extra: number): string | undefined {
   if (source.length > longestPattern) return undefined;
-  return new PatternReader(source).read()?.({ random, extra, left: mostParts });
+  return new PatternReader(source).read()?.({ random, extra, left: maxParts });
 }
 
 /** Reads the common part of ECMAScript's regular expressions. */
@@ -202,7 +202,7 @@ class PatternReader {
 }
 
 /** Largest number of steps of one match, because patterns come from clients and must not block the service. */
-const mostSteps = 2 ** 26;
+const maxSteps = 2 ** 26;
 
 /** Longest text that is matched with a repeated group, which may double the steps with each character. */
 const longestForGroups = 16;
@@ -217,7 +217,7 @@ export function patternTest(source: string): ((text: string) => boolean) | undef
     return undefined;
   }
   const steps = workOf(source);
-  return (text) => steps(text.length) > mostSteps || pattern.test(text);
+  return (text) => steps(text.length) > maxSteps || pattern.test(text);
 }
 
 /** Returns an upper bound of a match's steps by the text's length: each repeat may end anywhere, each choice is tried twice. */

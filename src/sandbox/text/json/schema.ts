@@ -83,7 +83,7 @@ function commonTypes(one: unknown, other: unknown): unknown {
 }
 
 /** Largest number of schemas that one measurement visits; beyond it the depth counts as infinite. */
-const mostVisits = 4_000;
+const maxVisits = 4_000;
 
 /** Returns the depth of a schema's shallowest value: infinite for a schema that only refers to itself. */
 export function depthOf(schema: unknown, root: unknown): number {
@@ -100,7 +100,7 @@ class Measure {
 
   of(schema: unknown, open: ReadonlySet<unknown>): number {
     this.#visits += 1;
-    if (this.#visits > mostVisits) return Number.POSITIVE_INFINITY;
+    if (this.#visits > maxVisits) return Number.POSITIVE_INFINITY;
     if (!isSchema(schema) || schema['const'] !== undefined || Array.isArray(schema['enum'])) return 0;
     const own = [this.#ownDepth(schema, open)];
     const ref = schema['$ref'];

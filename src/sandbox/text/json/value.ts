@@ -44,7 +44,7 @@ type Check = (value: unknown) => boolean;
 
 /** The checks of the last schemas, the oldest first: a run asks for the same schema many times, and making a check takes milliseconds. */
 const checks = new Map<string, Check | undefined>();
-const mostChecks = 50;
+const maxChecks = 50;
 /** Length of the longest schema, as JSON, whose check is cached. */
 const longestKept = 20_000;
 
@@ -54,7 +54,7 @@ function checkOf(schema: unknown): Check | undefined {
   const check = checks.has(text) ? checks.get(text) : makeCheck(schema);
   checks.delete(text);
   checks.set(text, check);
-  for (const oldest of checks.keys()) if (checks.size > mostChecks) checks.delete(oldest);
+  for (const oldest of checks.keys()) if (checks.size > maxChecks) checks.delete(oldest);
   return check;
 }
 

@@ -88,7 +88,7 @@ function chatAsk(body: Members, model: TextModel): ChatAsk {
       json: jsonWish(body['response_format'], messages),
       functions,
       ...choice,
-      ...(isFunctionCall ? { mostCalls: 1 } : {}),
+      ...(isFunctionCall ? { maxCalls: 1 } : {}),
       search: false,
       maps: undefined,
       code: false,

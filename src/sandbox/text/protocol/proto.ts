@@ -18,7 +18,7 @@ export interface Message {
   readonly fields: () => Readonly<Record<string, Field>>;
 }
 
-const mostErrors = 20;
+const maxErrors = 20;
 const deepest = 100;
 
 const package_ = 'type.googleapis.com/google.ai.generativelanguage.v1beta.';
@@ -42,7 +42,7 @@ export function readProto(
   | { readonly ok: false; readonly errors: readonly string[] } {
   const errors: string[] = [];
   const value = readMessage(body, message, '', errors, 0);
-  return errors.length === 0 ? { ok: true, value } : { ok: false, errors: errors.slice(0, mostErrors) };
+  return errors.length === 0 ? { ok: true, value } : { ok: false, errors: errors.slice(0, maxErrors) };
 }
 
 function readMessage(
@@ -60,7 +60,7 @@ function readMessage(
     ]),
   );
   for (const [name, value] of Object.entries(given)) {
-    if (errors.length >= mostErrors) break;
+    if (errors.length >= maxErrors) break;
     const known = fields.get(name);
     if (known === undefined) {
       errors.push(unknownName(name, path, 'Cannot find field.'));

@@ -1,7 +1,7 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { unitOf } from '../../seeded.ts';
 import type { Sight } from '../sight.ts';
-import { type Decision, mostWords, rangeOf, subjectOf, type WishedLength, wishedLength } from './wishes.ts';
+import { type Decision, maxWords, rangeOf, subjectOf, type WishedLength, wishedLength } from './wishes.ts';
 
 /** The input of a text. */
 export interface Occasion {
@@ -70,16 +70,16 @@ function ofLength(occasion: Occasion, length: WishedLength | undefined): string 
   const take = (count: number): string => Array.from({ length: count }, () => next()).join(' ');
   if (length === undefined)
     return /^\s*(list|name)\b/i.test(prompt) ? items(occasion, 5) : take(random.int(2, 3));
-  const count = Math.min(length.count, mostWords);
+  const count = Math.min(length.count, maxWords);
   switch (length.unit) {
     case 'sentence':
-      return take(Math.min(count, mostWords / 10));
+      return take(Math.min(count, maxWords / 10));
     case 'paragraph':
-      return Array.from({ length: Math.min(count, mostWords / 50) }, () => take(random.int(3, 5))).join(
+      return Array.from({ length: Math.min(count, maxWords / 50) }, () => take(random.int(3, 5))).join(
         '\n\n',
       );
     case 'item':
-      return count === 1 ? sayTitle(occasion) : items(occasion, Math.min(count, mostWords / 5));
+      return count === 1 ? sayTitle(occasion) : items(occasion, Math.min(count, maxWords / 5));
     case 'word':
       return inWords(occasion, next, length.atMost ? Math.max(1, Math.floor(count * 0.8)) : count);
   }

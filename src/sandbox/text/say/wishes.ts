@@ -75,7 +75,7 @@ const units: Readonly<Record<string, WishedLength['unit']>> = {
 };
 
 /** Length of the longest text, in words. */
-export const mostWords = 20_000;
+export const maxWords = 20_000;
 
 const wish =
   /\b(?:(at most|no more than|up to|under|fewer than|less than|within|maximum(?: of)?|max\.?)\s+)?(?:(\d{1,6})\s*(?:-|–|to|or)\s*)?(\d{1,6}|a|an|single|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)[\s-]+(?:\p{L}+\s+)?(word|sentence|paragraph|line|bullet|bullet point|point|item|tag|keyword|idea|example|name|title|option|fact|reason|step|tip)s?\b/iu;
@@ -114,7 +114,7 @@ export interface Decision {
 }
 
 /** Depth of JSON to which a decision is searched. */
-const mostDepth = 4;
+const maxDepth = 4;
 
 /** Finds the last decision of earlier turns, which the reply agrees with. Returns undefined without one, or if new images came since. */
 export function earlierDecision(turns: readonly AskTurn[]): Decision | undefined {
@@ -140,7 +140,7 @@ function decidedIn(text: string): number | undefined {
 }
 
 function memberIn(value: unknown, depth: number): number | undefined {
-  if (typeof value !== 'object' || value === null || depth === mostDepth) return undefined;
+  if (typeof value !== 'object' || value === null || depth === maxDepth) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const found = decisionNames.test(name) ? whole(member) : memberIn(member, depth + 1);
     if (found !== undefined) return found;

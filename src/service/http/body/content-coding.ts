@@ -7,7 +7,7 @@ import { BodyTooLarge } from './read.ts';
 export const acceptedCodings = 'gzip, deflate, br';
 
 /** Most content codings of one answer: real answers have one, and long lists are made to be expensive. */
-const mostCodings = 5;
+const maxCodings = 5;
 
 /** Options that decode an incomplete body up to the break, as browsers do; its reader knows whether it is complete. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
@@ -55,7 +55,7 @@ export function decoded(
     .split(',')
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > mostCodings) throw new UnknownCoding(`${codings.length} of them`);
+  if (codings.length > maxCodings) throw new UnknownCoding(`${codings.length} of them`);
   let source: AsyncGenerator<Uint8Array> | undefined;
   for (const coding of codings.reverse()) {
     const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;

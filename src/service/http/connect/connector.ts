@@ -129,7 +129,7 @@ class Connections {
     const secure = connectTls(options);
     secure.on('session', (given) => {
       this.#sessions.set(key, given);
-      if (this.#sessions.size > mostSessions) this.#sessions.delete([...this.#sessions.keys()][0] ?? '');
+      if (this.#sessions.size > maxSessions) this.#sessions.delete([...this.#sessions.keys()][0] ?? '');
     });
     return await ready(
       secure,
@@ -162,7 +162,7 @@ class Connections {
   }
 }
 
-const mostSessions = 100;
+const maxSessions = 100;
 
 const shownAddress = (host: string, port: number): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
@@ -202,7 +202,7 @@ function ready<S extends Socket>(
 }
 
 /** Longest head of an answer to CONNECT, in bytes. */
-const mostHeadBytes = 16_384;
+const maxHeadBytes = 16_384;
 
 /** Reads the head of a proxy's answer as text; the bytes after it stay in the socket. */
 function headOf(socket: Socket, proxy: Proxy, timeoutMs: number): Promise<string> {
@@ -226,7 +226,7 @@ function headOf(socket: Socket, proxy: Proxy, timeoutMs: number): Promise<string
       for (let chunk: unknown = socket.read(); chunk instanceof Buffer; chunk = socket.read())
         bytes = Buffer.concat([bytes, chunk]);
       const length = bytes.indexOf('\r\n\r\n');
-      const isHttp = 'HTTP/'.startsWith(bytes.toString('latin1', 0, 5)) && bytes.length <= mostHeadBytes;
+      const isHttp = 'HTTP/'.startsWith(bytes.toString('latin1', 0, 5)) && bytes.length <= maxHeadBytes;
       if (length >= 0) socket.unshift(bytes.subarray(length + 4));
       if (length >= 0) end(() => resolve(bytes.toString('latin1', 0, length)));
       else if (!isHttp) end(() => reject(noProxy(proxy, bytes.toString('latin1'))));

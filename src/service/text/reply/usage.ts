@@ -93,10 +93,10 @@ function usageOf({ total: told = 0, ...parts }: Counts): ReplyUsage | undefined 
 }
 
 /** Largest plausible count of tokens: the largest contexts are of some ten millions. */
-const mostTokens = 1e9;
+const maxTokens = 1e9;
 
 /** Returns a count, or undefined if it is a fraction, negative or implausibly large. */
 const count = (value: unknown): number | undefined =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTokens
     ? (value as number)
     : undefined;

@@ -47,7 +47,7 @@ const sliceLength = 8 * 1024;
 
 /** Reusable decoders, of replies that were read to their end: making one takes longer than decoding a short reply. */
 const idleDecoders: InstanceType<typeof TextDecoder>[] = [];
-const mostIdle = 64;
+const maxIdle = 64;
 
 /** Data, or the name, of events that only keep a connection open; blank data is one too. */
 const heartbeat = /^(?:ping|pong|null|keep-?alive|heartbeat)?$/i;
@@ -136,7 +136,7 @@ export class StreamReader {
     this.#decode(() => {
       const text = this.#decoder.decode();
       // A decoder that has given its last characters can be reused; one that failed is not.
-      if (idleDecoders.length < mostIdle) idleDecoders.push(this.#decoder);
+      if (idleDecoders.length < maxIdle) idleDecoders.push(this.#decoder);
       return text;
     });
     // The last event may lack its blank line; a line that was cut off is not JSON.

@@ -49,7 +49,7 @@ test('objects of every framing and size are read whole, in documents and in piec
         method: 'GET',
         name: String(size),
         doing: 'read',
-        mostBytes: 8_000_000,
+        maxBytes: 8_000_000,
       });
       expect([framing, size, document.body.equals(content.subarray(0, size))]).toEqual([framing, size, true]);
       expect([framing, size, server.asked - asked]).toEqual([framing, size, framings[framing].whole ? 1 : 2]);

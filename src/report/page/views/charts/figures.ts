@@ -93,10 +93,10 @@ export interface BarChart {
 }
 
 /** Largest number of rows in the table of a chart over time; points between them are left out. */
-const mostRows = 200;
+const maxRows = 200;
 
 export function figuresOf({ times, series }: TimeChart): Figures {
-  const every = Math.max(1, Math.ceil(times.length / mostRows));
+  const every = Math.max(1, Math.ceil(times.length / maxRows));
   return {
     columns: ['Time', ...series.map(({ name }) => name)],
     rows: times.flatMap((at, n) =>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { PageSummary } from '../../../../results/wire.ts';
 import { markNames } from '../../../parts/pieces.tsx';
 import { useApp, useStore } from '../../../parts/use.ts';
-import { mostJobs } from '../../../source/live.ts';
+import { maxJobs } from '../../../source/live.ts';
 import type { Mark } from '../../../state/address.ts';
 import { jobsWith } from '../../../state/marks.ts';
 import { type Filter, toggled } from '../../../state/query.ts';
@@ -71,8 +71,8 @@ export function Filters({ summary }: { readonly summary: PageSummary }): JSX.Ele
       {groups.map((group, n) => (
         <FilterGroup key={`${n} ${group.name}`} {...group} />
       ))}
-      {summary.live && mark && countOf(mark) > mostJobs ? (
-        <p class="hint">While a run is on, the first {count(mostJobs)} are shown.</p>
+      {summary.live && mark && countOf(mark) > maxJobs ? (
+        <p class="hint">While a run is on, the first {count(maxJobs)} are shown.</p>
       ) : null}
     </div>
   );
