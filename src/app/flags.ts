@@ -47,6 +47,7 @@ const flagFacts = {
   'in-doubt': ['work', undefined as Maybe<'hold' | 'retry' | 'find'>],
   speed: ['manner', undefined as Maybe<Speed>],
   pace: ['manner', undefined as Maybe<number>],
+  pixels: ['manner', undefined as Maybe<number>],
   fault: ['manner', [] as readonly Fault[]],
   lease: ['manner', undefined as Maybe<number>],
   slots: ['manner', undefined as Maybe<number>],

@@ -156,6 +156,9 @@ export const defaultSettings: SandboxSettings = {
   faults: [],
 };
 
+/** The bounds of {@link SandboxSettings.pixels}. */
+export const pixelSide = { least: 64, most: 4096 };
+
 /** Completes the settings with their defaults. @throws RangeError that names a setting outside its range */
 export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxSettings {
   const settings = { ...defaultSettings, ...given };
@@ -173,7 +176,7 @@ export function completeSettings(given: Partial<SandboxSettings> = {}): SandboxS
   check(0, most, 'lateBy', 'textLatency', 'tokenLatency', 'imageCache', 'requestLog');
   check(1, most, 'concurrency', 'bodyLimit', 'taskLimit');
   check(0, 1, 'spread');
-  check(64, 4096, 'pixels');
+  check(pixelSide.least, pixelSide.most, 'pixels');
   check(1, 64, 'drawers');
   return settings;
 }

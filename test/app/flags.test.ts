@@ -37,6 +37,7 @@ const ofOther = {
   engine: 'postgres://db.example',
   speed: 'fast',
   pace: 2,
+  pixels: 64,
   fault: [],
   lease: 1,
   slots: 1,

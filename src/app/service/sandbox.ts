@@ -23,11 +23,13 @@ export const sandboxNames = ({ botType, nativePath, ...names }: Names): SandboxN
 /** Returns the sandbox settings from the flags of a rehearsal. The sandbox accepts any model name, as the real run will use them. */
 export const rehearsalSettings = ({
   pace,
+  pixels,
   fault,
-}: Pick<RunFlags, 'pace' | 'fault'>): Partial<SandboxSettings> => ({
+}: Pick<RunFlags, 'pace' | 'pixels' | 'fault'>): Partial<SandboxSettings> => ({
   anyModel: true,
   faults: fault,
   ...(pace === undefined ? {} : { pace }),
+  ...(pixels === undefined ? {} : { pixels }),
 });
 
 /**

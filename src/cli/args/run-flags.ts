@@ -189,10 +189,16 @@ export const runFlags = {
 } as const;
 
 /** Checks that settings of the sandbox come with a sandbox. @throws CliError (exit 2) */
-export function checkRehearsal({ sandbox, pace, fault }: Pick<RunFlags, 'sandbox' | 'pace' | 'fault'>): void {
-  if (sandbox || (pace === undefined && fault.length === 0)) return;
+export function checkRehearsal({
+  sandbox,
+  pace,
+  pixels,
+  fault: [fault],
+}: Pick<RunFlags, 'sandbox' | keyof typeof rehearsalFlags>): void {
+  const [given] = Object.entries({ pace, pixels, fault }).find(([, value]) => value !== undefined) ?? [];
+  if (sandbox || given === undefined) return;
   throw usageError(
-    `${pace === undefined ? '--fault' : '--pace'} is a setting of the sandbox, but this run is not a rehearsal.`,
+    `--${given} is a setting of the sandbox, but this run is not a rehearsal.`,
     'Add --sandbox to rehearse, or leave the flag out.',
     adding('--sandbox'),
   );

@@ -9,6 +9,7 @@ import { type Quirk, quirkNames, quirkWords } from '../../sandbox/quirks.ts';
 import {
   defaultSettings,
   type OperationClass,
+  pixelSide,
   type SandboxSettings,
   type TaskSpeed,
 } from '../../sandbox/settings.ts';
@@ -136,7 +137,11 @@ export const settingFlags = {
     duration,
   ),
   'any-model': toggle('answer for every model id, even if it is not listed; default in a rehearsal'),
-  pixels: valued('N', 'side of a square grid in pixels; default 1024', wholeNumber(64)),
+  pixels: valued(
+    'N',
+    `side in pixels of a square picture, ${pixelSide.least} to ${pixelSide.most}; default 1024. A small one is drawn faster`,
+    wholeNumber(pixelSide.least, pixelSide),
+  ),
   fault: repeated(
     'FAULT',
     'a fault to cause, for example fetch:latency=300ms or image:truncate:every-5',
@@ -149,6 +154,7 @@ const withSandbox = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, help: `with --san
 /** Flags for the sandbox of a rehearsal. */
 export const rehearsalFlags = {
   pace: withSandbox(settingFlags.pace),
+  pixels: withSandbox(settingFlags.pixels),
   fault: withSandbox(settingFlags.fault),
 } as const;
 

@@ -6,7 +6,7 @@ export const selectionFlags = {
   limit: valued(
     'N',
     'only the first N cells (of those that the other flags choose)',
-    wholeNumber(1, 'Without --limit all cells are chosen.'),
+    wholeNumber(1, { absent: 'Without --limit all cells are chosen.' }),
   ),
   filter: repeated(
     'AXIS=VALUE',

@@ -11,18 +11,17 @@ export const anyText = (text: string, name: string): string => {
   return text;
 };
 
-/** Reads a whole number of at least `least`. @param absent sentence for messages about what happens without the flag */
-export const wholeNumber = (least: number, absent?: string): Reading<number> =>
+/** Reads a whole number in a range. @param absent sentence for messages about what happens without the flag */
+export const wholeNumber = (
+  least: number,
+  { absent, most }: { readonly absent?: string; readonly most?: number } = {},
+): Reading<number> =>
   Object.assign(
     (text: string, name: string): number => {
       const value = Number(text);
-      if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-        throw usageError(
-          `${name} takes a whole number of at least ${least}, in digits, not "${text}".`,
-          absent,
-        );
-      }
-      return value;
+      if (/^\d+$/.test(text) && value >= least && value <= (most ?? Number.MAX_SAFE_INTEGER)) return value;
+      const range = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+      throw usageError(`${name} takes a whole number ${range}, in digits, not "${text}".`, absent);
     },
     { example: String(Math.max(least, 3)) },
   );
@@ -122,8 +121,4 @@ export const splitParts: Reading<readonly { readonly name: string; readonly shar
   );
 
 /** Reads a port; 0 is any free port. */
-export const portNumber = (text: string, name: string): number => {
-  const port = wholeNumber(0)(text, name);
-  if (port > 65_535) throw usageError(`${name} takes a number from 0 to 65535, not "${text}".`);
-  return port;
-};
+export const portNumber = wholeNumber(0, { most: 65_535 });

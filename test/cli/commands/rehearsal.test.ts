@@ -26,6 +26,13 @@ describe('promptpress run --sandbox', () => {
     expect(code, err).toBe(0);
   }, 120_000);
 
+  it('--pixels is the side of the pictures', async () => {
+    const { code, err } = await pp('run', '--sandbox', '--pace', '0', '--pixels', '100');
+    expect(code, err).toBe(0);
+    const rows = await readManifest(join(cwd, 'runs/set.sandbox/manifest.csv'));
+    expect(rows).toMatchObject([{ width: '100', height: '100' }]);
+  });
+
   it.each([
     ['image:half-jpeg:first 1', '', { done: 1 }, 'complete'],
     ['image:challenge', '', { failed: 1 }, 'a challenge page for browsers'],
@@ -104,6 +111,9 @@ describe('promptpress run --sandbox', () => {
   it.each([
     [['--pace', '0'], '--pace is a setting of the sandbox'],
     [['--fault', 'imagine:500'], '--fault is a setting of the sandbox'],
+    [['--pixels', '256'], '--pixels is a setting of the sandbox'],
+    [['--sandbox', '--pixels', '63'], '--pixels takes a whole number from 64 to 4096, in digits, not "63"'],
+    [['--sandbox', '--pixels', '4097'], '--pixels takes a whole number from 64 to 4096'],
     [['--sandbox', '--pace', 'quick'], '--pace takes a number of at least 0'],
     [['--sandbox', '--fault', 'nonsense'], 'expected route:fault'],
   ])('%j is refused with exit 2', async (flags, message) => {
