@@ -9,6 +9,12 @@ export interface TemplateScope {
   readonly steps: Readonly<Record<string, Readonly<Record<string, Value>>>>;
 }
 
+/**
+ * Names that the branch of a step adds to the cell's variables, for its own templates and those of all that follows from it. Unless such a
+ * branch is above, they are names like any other.
+ */
+export const localNames: ReadonlySet<string> = new Set(['item', 'item_index']);
+
 /** A variable that a template reads: `medium.name` is `['medium', 'name']`. */
 export interface VariableUse {
   readonly path: readonly string[];

@@ -8,7 +8,14 @@ import {
 } from '../diagnostics/diagnostic.ts';
 import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
 import { compileTemplate } from './compile.ts';
-import type { StepUse, Template, TemplateScope, TemplateTree, VariableUse } from './template.ts';
+import {
+  localNames,
+  type StepUse,
+  type Template,
+  type TemplateScope,
+  type TemplateTree,
+  type VariableUse,
+} from './template.ts';
 
 /** Keys and indexes from the root of a tree to one of its leaves. */
 export type LeafPath = readonly (string | number)[];
@@ -87,6 +94,10 @@ export function* treeTemplates(tree: TemplateTree): Generator<Template, void, un
 /** Returns the matrix variables that a tree reads, in order of appearance. */
 export const treeVariables = (tree: TemplateTree): readonly VariableUse[] =>
   [...treeTemplates(tree)].flatMap((template) => template.variables);
+
+/** Whether a tree reads a name that may be a local one. */
+export const readsLocals = (tree: TemplateTree): boolean =>
+  treeVariables(tree).some(({ path: [root = ''] }) => localNames.has(root));
 
 /** Returns the results of steps that a tree reads, in order of appearance. */
 export const treeSteps = (tree: TemplateTree): readonly StepUse[] =>

@@ -1,7 +1,7 @@
 import { type EntryKind, kinds } from '../../pipeline/kinds.ts';
 import type { Step } from '../../pipeline/pipeline.ts';
 import type { TemplateScope, TemplateTree } from '../../pipeline/templates/template.ts';
-import { treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
+import { readsLocals, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import type { EntryRequest } from '../job-request.ts';
 import { requestText } from '../key.ts';
 import { countError } from './image-files.ts';
@@ -72,7 +72,7 @@ class EntryTemplate implements RequestTemplate {
     this.hasPrompt = fields.prompt !== undefined;
     this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
     this.#plain = images.isEmpty && mask === undefined;
-    this.fromCell = this.#plain && this.steps.length === 0;
+    this.fromCell = this.#plain && this.steps.length === 0 && !trees.some(readsLocals);
   }
 
   render(scope: TemplateScope, context: RequestContext): RenderedRequest {

@@ -64,7 +64,7 @@ export interface RequestTemplate {
   };
   /** The step whose turns come before its own. */
   readonly continues?: string;
-  /** Whether the request follows from the cell alone: it names no job, no image and no file. */
+  /** Whether the request follows from the cell alone: it names no job, no image and no file, and reads no local name. */
   readonly fromCell: boolean;
   /** Whether it declares a prompt of its own. */
   readonly hasPrompt: boolean;

@@ -6,7 +6,7 @@ import {
   type TemplateScope,
   type TemplateTree,
 } from '../../pipeline/templates/template.ts';
-import { isTemplate, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
+import { isTemplate, readsLocals, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import { isMapping } from '../../pipeline/values/value.ts';
 import type { TextCall, TextRequest } from '../job-request.ts';
@@ -91,7 +91,8 @@ class CompiledText implements RequestTemplate {
     this.steps = [
       ...new Set([...trees, ...images.templates].flatMap((tree) => treeSteps(tree)).map(({ step }) => step)),
     ];
-    this.fromCell = images.isEmpty && continued === undefined && this.steps.length === 0;
+    this.fromCell =
+      images.isEmpty && continued === undefined && this.steps.length === 0 && !trees.some(readsLocals);
     this.hasPrompt = ['prompt', 'contents', 'messages'].some((name) => fields[name] !== undefined);
     this.#constant = trees.every((tree) => treeSteps(tree).length + treeVariables(tree).length === 0);
   }

@@ -46,6 +46,18 @@ interface Opened {
   readonly dependency: DependencyState;
 }
 
+/** One of the slots of a place: a place has several where a wildcard finds several buttons. */
+interface Branch {
+  /** What the slot's branch ends with; undefined: the branch is that of the slot above. */
+  readonly segment: string | undefined;
+  /** The button to press in place of the selector. */
+  readonly press?: Press | undefined;
+  /** Why it can never have a job. */
+  readonly failure?: JobError;
+  /** What templates see, here and below, before the results of steps are read. */
+  readonly scope: TemplateScope;
+}
+
 /**
  * Everything that the plan and the state say about one cell: its slots, the request of each, and whether that request may
  * be sent now. Pure: the same plan, cell and records give the same slots. In the manifest's order.
@@ -104,51 +116,51 @@ class CellResolution {
     return gatheredStart(stepNamed(this.#resolved, step).filter(({ template }) => templates.has(template)));
   }
 
-  /** One place from one start: its slot (of a wildcard: slots), and what its step presses on them. */
+  /** One place from one start: its slot, or one for each of its branches, and what its step presses on them. */
   #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(template, given);
-    if (template.wild) {
-      this.#resolveWild(template, start, found);
-      for (const named of template.names.values()) this.#resolveNamed(named, start, found);
-    } else this.#add(template, start, template.segment, this.#read(template, start), found);
+    const scope = start.above?.scope ?? this.#scope;
+    const branches = template.named === undefined ? this.#branches(template, start, scope) : undefined;
+    if (branches !== undefined && 'dependency' in branches)
+      this.#add(template, start, { segment: template.segment, scope }, branches, found);
+    else
+      for (const branch of branches ?? [this.#namedBranch(template, start, scope)])
+        this.#add(template, start, branch, this.#read(template, start, branch), found);
+    for (const named of template.names.values()) this.#resolve(named, given, found);
   }
 
-  #resolveWild(template: SlotTemplate, start: Upstream, found: Resolved[]): void {
-    const single = (reading: Reading): void => this.#add(template, start, template.segment, reading, found);
-    const opened = this.#open(template, start);
-    if (!('scope' in opened)) return single(opened);
-    const { above } = start;
+  /** The branches of a place, in the manifest's order; or why they are not known, or why there are none. */
+  #branches(template: SlotTemplate, start: Upstream, scope: TemplateScope): readonly Branch[] | Reading {
+    if (!template.wild) return [{ segment: template.segment, scope }];
+    const opened = this.#open(template, start, scope);
+    if (!('scope' in opened)) return opened;
     const buttons = buttonsAbove(start);
-    if (template.selector === undefined || above === undefined || buttons === undefined)
-      return single({ dependency: opened.dependency });
-
+    if (template.selector === undefined || buttons === undefined) return { dependency: opened.dependency };
     const choice = wildcardChoice(template.selector, buttons);
-    if (choice.kind === 'missing') return single({ dependency: doneDependency, failure: choice.error });
-    for (const { name, press } of choice.found)
-      this.#add(template, start, name, this.#read(template, start, press), found);
+    if (choice.kind === 'missing') return { dependency: doneDependency, failure: choice.error };
+    return choice.found.map(({ name, press }) => ({ segment: name, press, scope }));
   }
 
   /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
-  #resolveNamed(template: SlotTemplate, start: Upstream, found: Resolved[]): void {
-    const { selector, segment = '' } = template;
+  #namedBranch(
+    { selector, segment = '', named }: SlotTemplate,
+    start: Upstream,
+    scope: TemplateScope,
+  ): Branch {
     const { above } = start;
-    let reading = this.#read(template, start, template.named);
     const buttons = above === undefined ? undefined : buttonsAbove({ above, dependency: above.dependency });
-    if (selector !== undefined && buttons !== undefined) {
-      const choice = wildcardChoice(selector, buttons);
-      const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
-      reading =
-        one === undefined
-          ? { dependency: doneDependency, failure: missingButton(segment, buttons) }
-          : this.#read(template, start, one.press);
-    }
-    this.#add(template, start, segment, reading, found);
+    if (selector === undefined || buttons === undefined) return { segment, press: named, scope };
+    const choice = wildcardChoice(selector, buttons);
+    const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
+    return one === undefined
+      ? { segment, failure: missingButton(segment, buttons), scope }
+      : { segment, press: one.press, scope };
   }
 
   #add(
     template: SlotTemplate,
     start: Upstream,
-    segment: string | undefined,
+    { segment, scope }: Branch,
     reading: Reading,
     found: Resolved[],
   ): void {
@@ -180,7 +192,7 @@ class CellResolution {
       outdated,
       waitsForRedo,
       job,
-      asks: job === undefined ? template.request.asks?.(this.#scope) : undefined,
+      asks: job === undefined ? template.request.asks?.(scope) : undefined,
       record,
       prompt,
       error,
@@ -194,6 +206,7 @@ class CellResolution {
       template,
       above,
       slot,
+      scope,
       said,
       dependency: isToCome ? openDependency : stateOf(slot, cause),
       stands: record !== undefined && (record.former !== undefined || (isToCome && status === 'done')),
@@ -205,14 +218,15 @@ class CellResolution {
   }
 
   /** What this place asks for in this cell, whether or not it may be asked for yet. */
-  #read(template: SlotTemplate, start: Upstream, found?: Press): Reading {
-    const opened = this.#open(template, start);
+  #read(template: SlotTemplate, start: Upstream, { press, failure, scope: seen }: Branch): Reading {
+    if (failure !== undefined) return { dependency: doneDependency, failure };
+    const opened = this.#open(template, start, seen);
     if (!('scope' in opened)) return opened;
     const { scope, dependency } = opened;
     const known = this.#isOwn(template, start)
       ? this.#plan.known?.get(this.#cell.number, template.index)
       : undefined;
-    const reading = known ?? readingOf(() => this.#request(template, start, scope, found));
+    const reading = known ?? readingOf(() => this.#request(template, start, scope, press));
     return dependency.kind === 'done' || reading.dependency.kind !== 'done'
       ? reading
       : { ...reading, dependency };
@@ -222,15 +236,15 @@ class CellResolution {
    * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
    * before anything else.
    */
-  #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream): Opened | Reading {
+  #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream, seen: TemplateScope): Opened | Reading {
     return readingOf((): Opened | Reading => {
-      if (when !== undefined && !whenWaits && !when.holds(this.#scope))
+      if (when !== undefined && !whenWaits && !when.holds(seen))
         return { dependency: doneDependency, off: true };
-      if (waits.length === 0) return { scope: this.#scope, dependency: doneDependency };
+      if (waits.length === 0) return { scope: seen, dependency: doneDependency };
       const steps = readNamedSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { dependency: steps };
       const { dependency } = steps;
-      const scope = { ...this.#scope, steps: steps.values };
+      const scope = { ...seen, steps: steps.values };
       if (whenWaits && when?.holds(scope) === false) return { dependency, off: true };
       return { scope, dependency };
     });

@@ -1,5 +1,6 @@
 import { makesWords } from '../../pipeline/kinds.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
+import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
 import { placeText } from '../key.ts';
@@ -10,6 +11,8 @@ export interface Resolved {
   readonly template: SlotTemplate;
   readonly above: Resolved | undefined;
   readonly slot: Slot;
+  /** The cell's variables, and the names that its branch adds to them: what templates below it see. */
+  readonly scope: TemplateScope;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said: string | undefined;
   readonly dependency: DependencyState;
