@@ -21,7 +21,7 @@ export interface SharedJob {
   readonly record: JobRecord;
   readonly version: Version;
   /** A late fact about its last submission that is not in the record yet. */
-  readonly heard?: LateFact;
+  readonly lateFact?: LateFact;
   /** The worker that may still send its request; absent where none may. */
   readonly sender?: PossibleSender;
   /** Spending counted for the job. */
@@ -51,13 +51,13 @@ export async function readSharedJob(
   const [row] = rows;
   if (row === undefined) return undefined;
   const { sender: noted, ...record } = readRecord(row, pool.shown);
-  const heard = lateFactOf(row, record);
+  const lateFact = lateFactOf(row, record);
   const mayBeSent =
     record.status === 'submitting' ? !row.lease_over : noted !== undefined && !row.sender_over;
   return {
     record,
     version: { slice: row.slice, rev: row.rev },
-    ...(heard === undefined ? {} : { heard }),
+    ...(lateFact === undefined ? {} : { lateFact }),
     ...(mayBeSent && row.sender_name !== null
       ? {
           sender: {

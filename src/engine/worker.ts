@@ -29,7 +29,7 @@ export interface Engine {
   readonly pool: EnginePool;
   readonly clock: Clock;
   /** Keeps results on disk while the engine is unavailable. Absent: they are kept in memory only. */
-  readonly heard?: ReceivedFile;
+  readonly received?: ReceivedFile;
 }
 
 /** Interval of the search for results of dead processes, ms. */
@@ -88,7 +88,7 @@ export async function workOn(
   control: RunControl,
   listener: RunListener,
 ): Promise<RunReport> {
-  const { pool, clock, heard } = engine;
+  const { pool, clock, received } = engine;
   const { run, invocation } = work;
   const { maxFailures } = work.settings;
   const known = work.address && new KnownService({ pool, run }, work.address);
@@ -112,11 +112,11 @@ export async function workOn(
   const care = new RunCare({ pool, clock, queue: work.queue }, run, work.name, () =>
     endLacked(pool, run, invocation, work.settings.retry.patienceMs),
   );
-  const stopSweeping = every(clock, sweepMs, async () => heard?.sweep(pool));
+  const stopSweeping = every(clock, sweepMs, async () => received?.sweep(pool));
   try {
     failIfLost(pool);
     await watch.look();
-    await heard?.sweep(pool);
+    await received?.sweep(pool);
     for (;;) {
       await work.checkAge?.();
       const { report, isDead } = await oneSession(
@@ -146,7 +146,7 @@ function failIfLost({ troubles: { lost } }: EnginePool): void {
 }
 
 async function oneSession(
-  { pool, clock, heard }: Engine,
+  { pool, clock, received }: Engine,
   work: Work,
   {
     watch,
@@ -164,7 +164,7 @@ async function oneSession(
 ): Promise<{ readonly report: RunReport; readonly isDead: boolean }> {
   const { run, queue, plan, settings, leaseMs, once = false, slots = new WorkerSlots() } = work;
   const session = await beginSession({ pool, clock }, run, work);
-  heard?.begin(session);
+  received?.begin(session);
   let limits: EngineLimits | undefined;
   let stopTelling: (() => Promise<void>) | undefined;
   try {
@@ -254,7 +254,7 @@ async function oneSession(
           Object.assign(shared, known && { served: known.served, kinds: known.kinds }, { closings }),
         ),
         fence: session.fence,
-        ...(heard && { resultLog: heard.ofRun(run, store.unwritten) }),
+        ...(received && { resultLog: received.ofRun(run, store.unwritten) }),
         random: work.random,
       },
       { ...control, onEnd: watch.onEnd },
@@ -272,7 +272,7 @@ async function oneSession(
     await limits?.stop().catch(() => undefined);
     // A worker that cannot report its end is found to be gone.
     await session.end().then(
-      () => heard?.end(session),
+      () => received?.end(session),
       () => undefined,
     );
   }

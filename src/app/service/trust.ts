@@ -94,7 +94,7 @@ export async function admitBucket(
   const wanted = { key: secretKeyVariable, origin: `s3://${bucket}` };
   if (namedBy !== undefined) return await askFor(wanted, namedBy, context, { mayAsk: true });
   if (mayGo(wanted, context)) return;
-  hear(wanted, context);
+  noteAllowed(wanted, context);
   const file = trustFile(context.io.env);
   const { trusted, damage } = readTrust(file);
   // If nothing can be kept, the user names it again next time.
@@ -106,19 +106,19 @@ export const isOfEnvFile = (variable: string | undefined, { envFile }: Context):
   variable !== undefined && envFile?.names.has(variable) === true;
 
 /** Answers of the user to this command, even if they cannot be saved. The redactor is the one object that a whole command shares. */
-const heard = new WeakMap<Redactor, Set<string>>();
+const allowed = new WeakMap<Redactor, Set<string>>();
 
 const textOf = ({ key, origin }: Trust): string => `${key} ${origin}`;
 
-function hear(wanted: Trust, { redactor }: Context): void {
-  const said = heard.get(redactor) ?? new Set();
+function noteAllowed(wanted: Trust, { redactor }: Context): void {
+  const said = allowed.get(redactor) ?? new Set();
   said.add(textOf(wanted));
-  heard.set(redactor, said);
+  allowed.set(redactor, said);
 }
 
 /** Whether the user has allowed a value to be sent to an address. @throws CliError (exit 2) as {@link readOrigin} does */
 export function mayGo(wanted: Trust, { io: { env }, redactor }: Context): boolean {
-  if (heard.get(redactor)?.has(textOf(wanted)) === true) return true;
+  if (allowed.get(redactor)?.has(textOf(wanted)) === true) return true;
   if (trustedOrigins(env).includes(wanted.origin)) return true;
   return isTrusted(readTrust(trustFile(env)).trusted, wanted);
 }
@@ -133,7 +133,7 @@ async function askFor(wanted: Trust, file: string, context: Context, { mayAsk }:
   if (!mayAsk || io.ask === undefined) throw notTrusted(wanted, file, 'is not trusted with it yet');
   const typed = await io.ask(questionOf(wanted));
   if (!/^\s*y(?:es)?\s*$/i.test(typed ?? '')) throw notTrusted(wanted, file, 'was not trusted with it');
-  hear(wanted, context);
+  noteAllowed(wanted, context);
   await remember(memory, remembered, wanted, context);
 }
 

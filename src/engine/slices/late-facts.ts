@@ -7,7 +7,7 @@ import { noteFacts } from '../state/turn-functions.ts';
 export const settledFact = 'doubt.settled';
 
 /** SQL: records in doubt and text calls taken over that have a late fact about their submission, or that the user has settled. */
-const heard = `
+const factsQuery = `
   SELECT j.slice, j.key || '/' || f.submitted || '/' || f.lease AS fact
   FROM promptpress.facts_late f JOIN promptpress.jobs j USING (run, key)
   WHERE j.run = $1 AND CASE j.status
@@ -48,7 +48,7 @@ export class LateFacts {
 
   /** Feeds the slices. @returns whether there were new facts @throws EngineError */
   async feed(): Promise<boolean> {
-    const { rows } = await this.#pool.query<{ slice: number; fact: string }>(heard, [this.#run]);
+    const { rows } = await this.#pool.query<{ slice: number; fact: string }>(factsQuery, [this.#run]);
     const found = rows.filter(({ fact }) => !this.#fed.has(fact));
     if (found.some(({ fact }) => !this.#seen.has(fact))) this.#below.clear();
     for (const { fact } of found) this.#seen.add(fact);

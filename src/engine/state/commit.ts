@@ -93,7 +93,7 @@ export function sentTurn(
     ),
   );
   const tries = turn.attempts.map((attempt, part) => attemptRow(attempt, versionOf(attempt.key), part));
-  const heard = (turn.lateFacts ?? []).map(factRow);
+  const lateFacts = (turn.lateFacts ?? []).map(factRow);
   const facts: Record<string, string> = { ...turn.facts };
   // With slices, recent sends are handled by the shared limits: all workers would wait for one row.
   if (slices === undefined && turn.sent !== undefined) facts[sentFact] = turn.sent;
@@ -116,7 +116,7 @@ export function sentTurn(
       linesOf(tries.map(docOf)),
       jsonOf(more.lines.map(({ segment, start }) => ({ segment, start }))),
       linesOf(more.lines.map(({ line }) => line)),
-      jsonOf(heard),
+      jsonOf(lateFacts),
       jsonOf(kept),
       turn.submits ?? 0,
     ],

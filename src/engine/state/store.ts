@@ -108,8 +108,8 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
   /** Reads records, with the attempts of unfinished ones. @returns the late facts about them, and the keys that were found */
   const load = async (
     keys: readonly string[],
-  ): Promise<{ heard: LateFact[]; found: ReadonlySet<string> }> => {
-    const heard: LateFact[] = [];
+  ): Promise<{ lateFacts: LateFact[]; found: ReadonlySet<string> }> => {
+    const lateFacts: LateFact[] = [];
     const found = new Set<string>();
     const after = settled;
     for (const group of groupsOf(keys, maxKeys)) {
@@ -121,10 +121,10 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
       for (const { key, record, row } of await show(rows, after)) {
         found.add(key);
         const fact = lateFactOf(row, record);
-        if (fact !== undefined) heard.push(fact);
+        if (fact !== undefined) lateFacts.push(fact);
       }
     }
-    return { heard, found };
+    return { lateFacts, found };
   };
   const show = async (
     rows: readonly WriterRow[],
@@ -299,7 +299,7 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
         const { slice, rev } = entry;
         return { slice, epoch: Number(BigInt(rev) >> 32n), basis: basisOf({ slice, rev }) };
       },
-      read: async (keys) => (await load(keys)).heard,
+      read: async (keys) => (await load(keys)).lateFacts,
     },
   };
 }

@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
   async function processes(): Promise<{
     readonly open: (
       say?: (text: string) => void,
-    ) => Promise<{ heard: ReceivedFile; pool: TestEngine['pool'] }>;
+    ) => Promise<{ received: ReceivedFile; pool: TestEngine['pool'] }>;
     folder: string;
   }> {
     const folder = mkdtempSync(join(tmpdir(), 'heard-'));
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
       folder,
       open: async (say = () => undefined) => {
         const pool = await engine.connect({ clock: { ...wallClock, now: () => now } });
-        return { pool, heard: new ReceivedFile(folder, pool, say, { now: () => now }) };
+        return { pool, received: new ReceivedFile(folder, pool, say, { now: () => now }) };
       },
     };
   }
@@ -95,9 +95,9 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     const { open, folder } = await processes();
     const dead = await open();
     const token = await tokenOf(worker.session);
-    dead.heard.begin({ token });
+    dead.received.begin({ token });
     const reply = worker.keepReply('a', '{"of":1}');
-    const port = dead.heard.ofRun(run, worker.unwritten);
+    const port = dead.received.ofRun(run, worker.unwritten);
     // Noted before it is known that the engine is away, and after.
     port.note(fact('a', '{"kind":"answered"}'));
     await goesAway(dead.pool);
@@ -106,11 +106,11 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
 
     const next = await open();
-    await next.heard.sweep(engine.pool);
+    await next.received.sweep(engine.pool);
     expect(await other.others.read(['a'])).toEqual([]);
 
     const left = leave(folder, file);
-    await next.heard.sweep(engine.pool);
+    await next.received.sweep(engine.pool);
     expect(existsSync(left)).toBe(false);
     expect(await other.others.read(['a'])).toEqual([fact('a', '{"kind":"answered"}')]);
     expect(await engineReader(engine.pool, run).replyLine?.(reply)).toBe('{"job":"a","reply":{"of":1}}');
@@ -119,10 +119,10 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
       [worker.session],
     );
     expect(rows).toEqual([{ over: true, ended: true }]);
-    next.heard.close();
-    dead.heard.end({ token });
+    next.received.close();
+    dead.received.end({ token });
     port.durable(2);
-    dead.heard.close();
+    dead.received.close();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -131,8 +131,8 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     const worker = await engine.worker(run);
     const { open, folder } = await processes();
     const dead = await open();
-    dead.heard.begin({ token: await tokenOf(worker.session) });
-    dead.heard.ofRun(run, () => [{ segment: 7, start: 0, line: 'of another life' }]).note(fact('a', '{}'));
+    dead.received.begin({ token: await tokenOf(worker.session) });
+    dead.received.ofRun(run, () => [{ segment: 7, start: 0, line: 'of another life' }]).note(fact('a', '{}'));
     await goesAway(dead.pool);
     const left = leave(folder);
     await engine.database.query(
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
       [worker.session],
     );
     const next = await open();
-    await next.heard.sweep(engine.pool);
+    await next.received.sweep(engine.pool);
     expect(existsSync(left)).toBe(false);
     const { rows } = await engine.pool.query<{ over: boolean; ended: boolean }>(
       'SELECT over, ended FROM promptpress.sessions WHERE session = $1',
@@ -149,8 +149,8 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     expect(rows).toEqual([{ over: false, ended: false }]);
     const { rows: lines } = await engine.pool.query('SELECT FROM promptpress.replies WHERE run = $1', [run]);
     expect(lines).toEqual([]);
-    next.heard.close();
-    dead.heard.close();
+    next.received.close();
+    dead.received.close();
   });
 
   it('is dropped only once it is durable: later facts and other runs stay', async () => {
@@ -158,11 +158,11 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     const { session } = await engine.worker(run);
     const { open, folder } = await processes();
     const dead = await open();
-    dead.heard.begin({ token: await tokenOf(session) });
+    dead.received.begin({ token: await tokenOf(session) });
     // Each run counts the places of its own replies.
     const process = (of: number) => {
       const lines: ReplyLine[] = [];
-      const port = dead.heard.ofRun(of, () => lines);
+      const port = dead.received.ofRun(of, () => lines);
       return (key: string): (() => void) => {
         lines.push({ segment: 0, start: lines.length, line: `of ${key}` });
         const id = port.note(fact(key, '{"kind":"answered"}'));
@@ -177,14 +177,14 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     for (const isDurable of durable) isDurable();
     leave(folder);
     const next = await open();
-    await next.heard.sweep(engine.pool);
+    await next.received.sweep(engine.pool);
     expect(await told(run)).toMatchObject({
       facts: ['c'],
       replies: expect.arrayContaining(['of c']) as unknown,
     });
     expect((await told(another)).facts).toEqual([]);
-    next.heard.close();
-    dead.heard.close();
+    next.received.close();
+    dead.received.close();
   });
 
   it('reaches the engine, in pieces of any size, before the session of the dead process ends', async () => {
@@ -192,9 +192,9 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     const { session } = await engine.worker(run);
     const { open, folder } = await processes();
     const dead = await open();
-    dead.heard.begin({ token: await tokenOf(session) });
+    dead.received.begin({ token: await tokenOf(session) });
     const line = { segment: 0, start: 0, line: 'a reply' };
-    const ports = [run, another].map((of) => dead.heard.ofRun(of, () => [line]));
+    const ports = [run, another].map((of) => dead.received.ofRun(of, () => [line]));
     for (const port of ports) for (let n = 0; n < 100; n += 1) port.note(fact(`k${n}`, '{}'));
     await goesAway(dead.pool);
     leave(folder);
@@ -212,35 +212,35 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
       await read();
       return answer;
     };
-    await next.heard.sweep({ ...engine.pool, query });
+    await next.received.sweep({ ...engine.pool, query });
     await read();
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.filter((each) => !isDeepStrictEqual(each, [100, ['a reply']]))).toEqual([]);
-    next.heard.close();
-    dead.heard.close();
+    next.received.close();
+    dead.received.close();
   });
 
   it('stores each reply once, however many facts arrive before it is written elsewhere', async () => {
     const { open } = await processes();
     const said: string[] = [];
-    const { heard, pool } = await open((text) => said.push(text));
+    const { received, pool } = await open((text) => said.push(text));
     const replies: ReplyLine[] = [];
-    const port = heard.ofRun(1, () => replies);
+    const port = received.ofRun(1, () => replies);
     await goesAway(pool);
     for (let n = 0; n < 40; n += 1) {
       replies.push({ segment: 0, start: n * 100_000, line: 'x'.repeat(100_000) });
       port.note(fact(`k${n}`, '{"kind":"answered"}'));
     }
     expect(said).toEqual([]);
-    heard.close();
+    received.close();
   });
 
   it('frees the space of durable results, whatever characters they contain', async () => {
     const { open } = await processes();
     const said: string[] = [];
-    const { heard, pool } = await open((text) => said.push(text));
+    const { received, pool } = await open((text) => said.push(text));
     const replies: ReplyLine[] = [];
-    const port = heard.ofRun(1, () => replies);
+    const port = received.ofRun(1, () => replies);
     await goesAway(pool);
     const text = '🦊é'.repeat(2 * 1024 * 1024);
     for (let n = 0; n < 12; n += 1) {
@@ -250,21 +250,21 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     }
     expect(said).toEqual([]);
     // 48 MB are kept, and no more than one further fact fits.
-    for (let n = 0; n < 6; n += 1) heard.ofRun(2, () => []).note(fact(`l${n}`, text));
+    for (let n = 0; n < 6; n += 1) received.ofRun(2, () => []).note(fact(`l${n}`, text));
     expect(said).toHaveLength(1);
-    heard.close();
+    received.close();
   });
 
   it('is bounded: a result that is not kept is reported, once', async () => {
     const { open } = await processes();
     const said: string[] = [];
-    const { heard, pool } = await open((text) => said.push(text));
-    const port = heard.ofRun(1, () => []);
+    const { received, pool } = await open((text) => said.push(text));
+    const port = received.ofRun(1, () => []);
     await goesAway(pool);
     for (let n = 0; n < 5; n += 1) port.note(fact(`k${n}`, 'x'.repeat(20 * 1024 * 1024)));
     expect(said).toHaveLength(1);
     expect(said[0]).toContain('64 MB');
     port.durable(5);
-    heard.close();
+    received.close();
   });
 });

@@ -32,15 +32,15 @@ export async function findOnEngine(
 ): Promise<string | undefined> {
   return await closingAfter(async (disposables) => {
     const images = imagesFor(service, pipeline, disposables, io);
-    const heard: LateFact[] = [];
+    const facts: LateFact[] = [];
     const isAtWork = (await liveSessions(pool, run)) > 0;
     const found = await searchTasks(state.reader, images, drain, isAtWork, async (record, task) => {
       const { key, submittedAt, submittedBy } = record;
       if (submittedAt === undefined || submittedBy === undefined) return;
-      heard.push({ key, submittedAt, submittedBy, taskId: task.id });
-      if (heard.length >= atOnce) await noteLateFacts(pool, run, heard.splice(0));
+      facts.push({ key, submittedAt, submittedBy, taskId: task.id });
+      if (facts.length >= atOnce) await noteLateFacts(pool, run, facts.splice(0));
     });
-    await noteLateFacts(pool, run, heard);
+    await noteLateFacts(pool, run, facts);
     return found.doubtful === 0 ? undefined : findingsText(found);
   });
 }

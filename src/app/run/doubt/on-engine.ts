@@ -40,9 +40,9 @@ export async function jobToSettle(
   for (let isSaid = false; !drain.aborted; isSaid = true) {
     const job = await readSharedJob(pool, run, key);
     if (job === undefined) throw new Error(`Internal error: job ${key} was found and has no record.`);
-    const { record, sender, heard } = job;
+    const { record, sender, lateFact } = job;
     if (!isInDoubt(record, false)) return job;
-    if (heard !== undefined) throw heardMeanwhile(key, heard.taskId, settling);
+    if (lateFact !== undefined) throw foundMeanwhile(key, lateFact.taskId, settling);
     // A task that exists was sent: its sender can only receive the answer.
     const isSent = decision.kind === 'task' && record.status === 'in-doubt';
     if (sender === undefined || isSent) return job;
@@ -57,7 +57,7 @@ export async function jobToSettle(
   return undefined;
 }
 
-function heardMeanwhile(key: string, taskId: string | undefined, { commands }: Settling): Error {
+function foundMeanwhile(key: string, taskId: string | undefined, { commands }: Settling): Error {
   const { run = 'promptpress run FILE --engine …' } = commands;
   return usageError(
     taskId === undefined

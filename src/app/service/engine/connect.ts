@@ -20,7 +20,7 @@ export interface OpenEngine {
   readonly pool: EnginePool;
   readonly clock: Clock;
   /** For a worker: the file that keeps answers while the engine is unavailable. */
-  readonly heard?: ReceivedFile;
+  readonly received?: ReceivedFile;
 }
 
 /** How a command uses an engine. */
@@ -147,23 +147,23 @@ export async function openEngine(
   if (as !== 'reading') await checkServer(pool);
   if (as === 'run') await makeTables(pool, engineSchema);
   else await checkTables(pool, engineSchema);
-  const heard = as === 'reading' ? undefined : await openHeard(pool, disposables, context);
-  return { address, pool, clock, ...(heard && { heard }) };
+  const received = as === 'reading' ? undefined : await openReceived(pool, disposables, context);
+  return { address, pool, clock, ...(received && { received }) };
 }
 
 /** Opens the file for answers that arrive while the engine is unavailable. Undefined, with a warning, if it cannot be kept. */
-async function openHeard(
+async function openReceived(
   pool: OpenEngine['pool'],
   disposables: Disposables,
   { io }: Context,
-): Promise<OpenEngine['heard']> {
+): Promise<OpenEngine['received']> {
   const { ReceivedFile } = await import('../../../engine/slices/received-file.ts');
   const folder = join(dirname(trustFile(io.env)), 'heard');
   const warn = (text: string): void => io.err(failureText(`warning: ${text}`));
   try {
-    const heard = new ReceivedFile(folder, pool, warn, io.machine.clock);
-    disposables.add(() => heard.close());
-    return heard;
+    const received = new ReceivedFile(folder, pool, warn, io.machine.clock);
+    disposables.add(() => received.close());
+    return received;
   } catch (error) {
     warn(
       `Answers that arrive while the engine is unavailable are lost if this process ends before it is back: they cannot be kept in ${folder} (${(error as Error).message}).`,
