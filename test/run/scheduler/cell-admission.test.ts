@@ -7,9 +7,19 @@ import { drain, halt, leaveCell } from '../../../src/run/scheduler/drain.ts';
 import { placeJob, returnToCells } from '../../../src/run/scheduler/place-job.ts';
 import { wantsCells } from '../../../src/run/scheduler/state/queries.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
-import { epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
+import { gridButtons } from '../../rig/fake-task.ts';
+import { clickRecord, epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
-import { captions, eventsOf, jobOf, optionsOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
+import {
+  captions,
+  eventsOf,
+  jobOf,
+  optionsOf,
+  paidKeys,
+  type SchedulerRig,
+  schedulerRig,
+  settleJob,
+} from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
 
@@ -48,6 +58,59 @@ describe('admitCells', () => {
     state.isLong = () => true;
     admitCells(state);
     expect([state.cells.open.size, state.jobs.size]).toEqual([1, 1]);
+  });
+
+  describe('puts cells off whose jobs an earlier run put back', () => {
+    const two = (cells: number): string => `name: t
+matrix: { n: { from: 1, to: ${cells} } }
+steps:
+  a: { imagine: "a {{ n }}" }
+  b: { imagine: "b {{ n }}" }
+`;
+
+    /** The order in which cells are opened, one at a time, where jobs were put back after so many attempts. */
+    async function order(text: string, records: (keyOf: SchedulerRig['keyOf']) => readonly JobRecord[]) {
+      const byKey = new Map<string, JobRecord>();
+      const { state, cells, keyOf } = await schedulerRig(text, {}, (key) => byKey.get(key));
+      for (const record of records(keyOf)) byKey.set(record.key, record);
+      admitCells(state);
+      expect(state.cells.open.size).toBe(cells.length);
+      return eventsOf(state.outbox.take(), 'cell:open').map(({ cell }) => cell);
+    }
+    const back = (key: string, attempts: number): JobRecord =>
+      imagineRecord({ key, attempts, putBack: true });
+
+    it('until all others are opened: first those with the job that was tried least', async () => {
+      const opened = await order(two(4), (keyOf) => [
+        back(keyOf(1, '', 'a'), 3),
+        back(keyOf(2, '', 'a'), 9),
+        back(keyOf(2, '', 'b'), 1),
+        back(keyOf(3, '', 'b'), 2),
+      ]);
+      expect(opened).toEqual([4, 2, 3, 1]);
+    });
+
+    it('not where such a job cannot begin yet', async () => {
+      const done = { status: 'done', taskId: 'P1', result: { buttons: gridButtons(1) } } as const;
+      const opened = await order(grid(2, 'U1'), (keyOf) => {
+        const key = keyOf(1);
+        return [
+          imagineRecord({ key, ...done, status: 'pending' }),
+          clickRecord({ key: keyOf(1, 'U1'), parent: key, putBack: true, attempts: 1 }),
+        ];
+      });
+      expect(opened).toEqual([1, 2]);
+    });
+
+    it('up to a bound', async () => {
+      const { state, cells } = await schedulerRig(grid(1), {}, (key) => back(key, 1));
+      const [cell] = cells;
+      if (cell === undefined) throw new Error('no cell');
+      state.cells.openedLast = Array.from({ length: 4096 }, () => ({ cell, tries: 1 }));
+      state.cells.areAllGiven = false;
+      admitCells(state);
+      expect([state.cells.open.size, state.cells.openedLast.length]).toEqual([1, 4096]);
+    });
   });
 
   it('opens as many cells of text calls as may be in flight', async () => {
@@ -363,6 +426,25 @@ describe('a job in submitting that a cell finds', () => {
     const commit = state.outbox.take();
     expect(paidKeys(commit)).toEqual([keyOf(1)]);
     expect(commit.records).toMatchObject([{ status: 'submitting', attempts: 2 }]);
+  });
+});
+
+describe('a cell that needs a job which another worker runs', () => {
+  it.each([
+    ['waits for that job', false, [1, 1, []]],
+    ['is left where the run ends: nothing tells it of that job any more', true, [0, 0, ['cell:left']]],
+  ])('%s', async (_, isEnding, left) => {
+    const others = { invocation: 2, leaseOf: () => undefined, read: () => Promise.resolve([]) };
+    const running = (key: string): JobRecord => imagineRecord({ key, status: 'running', taskId: 'T1' });
+    const { state, cells } = await schedulerRig(grid(1), {}, running, { others });
+    const [cell] = cells;
+    if (cell === undefined) throw new Error('no cell');
+    const open = state.cells.open.open(cell, { slice: 1, epoch: 1 });
+    state.cells.open.due.add(open);
+    if (isEnding) drain(state, interrupted);
+    visitDueCells(state);
+    const events = eventsOf(state.outbox.take(), 'cell:left', 'cell:close').map(({ type }) => type);
+    expect([state.slices.awaited.size, state.cells.open.size, events]).toEqual(left);
   });
 });
 

@@ -228,6 +228,29 @@ describe('a refusal that may hold for every job of its kind', () => {
   });
 });
 
+it('fails a job alone whose refused submission has made tasks all the same: they may be charged', async () => {
+  const { state, key } = await submitting();
+  const value = { kind: 'refused', code: 4, message: 'no', made: true } as const;
+  advance(state, jobOf(state, key), { type: 'submitted', result: { ok: true, value } });
+  const [record] = state.outbox.take().records;
+  expect([record?.status, record?.putBack]).not.toEqual(['pending', true]);
+});
+
+it('learns nothing of its own task from an answer about another one', async () => {
+  const { state } = await schedulerRig(grid(1));
+  const click = job(clickRecord({ submittedAt: epoch }), { nextRequest: { kind: 'answer' } });
+  placeJob(state, undefined, click);
+  const value = { id: 'T1', state: 'success', status: 'SUCCESS', buttons: gridButtons(1) } as const;
+  advance(state, click, { type: 'fetched', why: 'parent', result: { ok: true, value } });
+  expect(jobContext(state).hasFoundLater(imagineRecord({ submittedAt: epoch - 1 }))).toBe(false);
+  const running = job(imagineRecord({ key: 'r', status: 'running', taskId: 'T1', submittedAt: epoch }), {
+    nextRequest: { kind: 'answer' },
+  });
+  placeJob(state, undefined, running);
+  advance(state, running, { type: 'fetched', why: 'poll', result: { ok: true, value } });
+  expect(jobContext(state).hasFoundLater(imagineRecord({ submittedAt: epoch - 1 }))).toBe(true);
+});
+
 describe('the end of a task that a poll shows', () => {
   const failed = {
     type: 'fetched',

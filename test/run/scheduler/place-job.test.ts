@@ -6,7 +6,7 @@ import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain } from '../../../src/run/scheduler/drain.ts';
 import { advance } from '../../../src/run/scheduler/job-runner.ts';
-import { adoptJob, placeJob, returnToCells } from '../../../src/run/scheduler/place-job.ts';
+import { adoptJob, placeJob, returnToCells, takeUp } from '../../../src/run/scheduler/place-job.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
 import { gridButtons } from '../../rig/fake-task.ts';
 import { clickRecord, epoch, imagineRecord, job } from '../../rig/jobs.ts';
@@ -93,6 +93,7 @@ describe('a job that is placed', () => {
     ['rests, and nothing failed', {}, rest('submit'), []],
     ['is polled later', { status: 'running', taskId: 'T', error: why }, rest('submit'), []],
     ['waits for its turn', { error: why }, { kind: 'submit' }, []],
+    ['waits for a verdict on its kind', { error: why }, rest('submit', Number.POSITIVE_INFINITY), []],
   ])('is reported as retried, with the time, only where it %s', async (_, changes, nextRequest, retries) => {
     const { state, job: first, key } = await opened();
     state.now = epoch + 1000;
@@ -100,6 +101,41 @@ describe('a job that is placed', () => {
     expect(eventsOf(nextCommit(state), 'job:retry')).toEqual(
       retries.map((retry) => ({ type: 'job:retry', key, ...retry })),
     );
+  });
+});
+
+describe('a job of a kind that rests or is closed', () => {
+  it.each([
+    ['waits where nothing tests the kind', undefined, true],
+    ['waits beside the job that tests the kind', 'another', true],
+    ['has its turn where it tests the kind', 'itself', false],
+  ])('%s', async (_, probe, isParked) => {
+    const { state, keyOf } = await schedulerRig(grid(1));
+    const kind = state.kinds.find('submit', 'imagine');
+    kind.restsUntil = epoch + 60_000;
+    kind.probe = probe === 'itself' ? keyOf(1) : probe;
+    admitCells(state);
+    expect([kind.parked.has(keyOf(1)), state.jobs.takeForSlot()?.record.key]).toEqual(
+      isParked ? [true, undefined] : [false, keyOf(1)],
+    );
+  });
+
+  it('is left and counted once the kind is closed, and begins no more in this run', async () => {
+    const { state, job: first, key } = await opened();
+    const record = become(first.record, 'submitting', { attempts: 1 });
+    const sent: Job = { ...first, record, nextRequest: answer };
+    placeJob(state, first, sent);
+    const kind = state.kinds.find('submit', 'imagine');
+    kind.closed = { code: 'route.refused', message: 'no' };
+    placeJob(state, sent, {
+      ...sent,
+      record: become(record, 'pending', { error: why }),
+      nextRequest: rest('submit'),
+    });
+    expect(state.jobs.get(key)).toBeDefined();
+    const waiting = jobOf(state, key);
+    placeJob(state, waiting, { ...waiting, nextRequest: { kind: 'task-slot' } });
+    expect([[...kind.left], state.jobs.size, state.cells.isWhole]).toEqual([[key], 0, false]);
   });
 });
 
@@ -223,6 +259,29 @@ describe('a job that no cell needs', () => {
       { key: 'gone', status: 'modal', modal: { taskId: 'T1', sent: 0 } },
     ]);
     expect([state.jobs.size, state.jobs.delayed.nextAt()]).toEqual([0, undefined]);
+  });
+});
+
+describe('a modal whose confirm gave no task', () => {
+  it.each([
+    ['is confirmed by no run in which no cell needs its job', { taskId: 'T1', sent: 1 }, false],
+    ['is not concerned: it was submitted in this run', undefined, true],
+  ])('%s', async (_, modal, isKept) => {
+    const { state } = await schedulerRig(grid(1));
+    const confirming = job(
+      clickRecord({ key: 'k', status: 'submitting', attempts: 1, ...(modal && { modal }) }),
+      {
+        nextRequest: answer,
+      },
+    );
+    placeJob(state, undefined, confirming);
+    const { modal: __, ...record } = confirming.record;
+    placeJob(state, confirming, {
+      ...confirming,
+      record: { ...record, status: 'pending' },
+      nextRequest: { kind: 'task-slot' },
+    });
+    expect(state.jobs.get('k') !== undefined).toBe(isKept);
   });
 });
 
@@ -398,12 +457,34 @@ describe('a redo that is given up', () => {
     expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
   });
 
+  it.each(['waiting', 'begun'] as const)(
+    'has not failed where its order is open (%s): a later run continues it',
+    async (order) => {
+      const { state } = await schedulerRig(grid(1), {}, undefined, { redo: () => order });
+      returnToCells(state, job(redoing()));
+      expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
+    },
+  );
+
   it('has not failed where the current result is outdated: a later run replaces that anyway', async () => {
     const parent = done('p', { redone: { count: 1, first: {} } });
     const { state } = await schedulerRig(grid(1), {}, (key) => (key === 'p' ? parent : undefined));
     const record = clickRecord({ key: 'k', parent: 'p', former: { taskId: 'T1', resubmits: 0 }, error: why });
     returnToCells(state, job(record));
     expect([state.redosFailed, eventsOf(nextCommit(state), 'run:notice')]).toEqual([0, []]);
+  });
+});
+
+describe('a job that is taken up for a slice', () => {
+  it('has a lease of its own each time, of the slice for which it was decided last: no earlier result is for it', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const lease = { slice: 1, epoch: 1 };
+    const first = takeUp(state, lease, 'k');
+    expect([first, first === lease]).toEqual([lease, false]);
+    const decided = { slice: 2, epoch: 5 };
+    state.outbox.write(imagineRecord({ key: 'k' }), decided);
+    const again = takeUp(state, lease, 'k');
+    expect([again, again === decided]).toEqual([decided, false]);
   });
 });
 
