@@ -1,11 +1,12 @@
 /**
- * Writes the types of a pipeline file, and of what commands print with `--json`, from their schemas: `npm run generate`. With
- * `--check` it writes nothing and exits 1 when the types that are there differ.
+ * Writes the types of a pipeline file, and of what commands print with `--json`, from their schemas, and the page of error codes from their
+ * tables: `npm run generate`. With `--check` it writes nothing and exits 1 when what is there differs.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
 import { parseSync, Visitor } from 'oxc-parser';
+import { errorCodesPage } from './error-codes.ts';
 import pipelineSchema from './pipeline.schema.json' with { type: 'json' };
 
 type Json = { [name: string]: unknown };
@@ -131,15 +132,20 @@ async function typesText(schema: Json, name: string, from: string): Promise<stri
 }
 
 const generated: Readonly<Record<string, string>> = {
-  'pipeline/schema/pipeline-file': await typesText(
+  'src/pipeline/schema/pipeline-file.generated.ts': await typesText(
     pipelineSchema,
     'PipelineFile',
     'schemas/pipeline.schema.json',
   ),
-  'report/facts/json-outputs': await typesText(await printedSchema(), 'JsonOutputs', 'schemas/'),
+  'schemas/errors.md': errorCodesPage,
+  'src/report/facts/json-outputs.generated.ts': await typesText(
+    await printedSchema(),
+    'JsonOutputs',
+    'schemas/',
+  ),
 };
 for (const [path, wanted] of Object.entries(generated)) {
-  const file = new URL(`../src/${path}.generated.ts`, import.meta.url);
+  const file = new URL(`../${path}`, import.meta.url);
   const found = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;
     throw cause;
@@ -147,7 +153,7 @@ for (const [path, wanted] of Object.entries(generated)) {
   if (found === wanted) continue;
   if (process.argv.includes('--check')) {
     process.exitCode = 1;
-    console.error(`${path}.generated.ts is not what the schemas make: run npm run generate`);
+    console.error(`${path} is not what it is made from: run npm run generate`);
   } else {
     await writeFile(file, wanted);
   }

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { cutGrid } from './cut-grid.ts';
 import { type DownloadClock, startDeadline } from './download/deadline.ts';
-import { type Acceptance, type DownloadLimits, download, halfCode } from './download/download.ts';
+import { type Acceptance, type DownloadLimits, download, HalfMissing } from './download/download.ts';
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, fail, SaveError } from './failure.ts';
@@ -68,7 +68,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   const save = async (
     { url, key, output, media = 'image', ...accepts }: SaveRequest & Acceptance,
     signal: AbortSignal,
-  ): Promise<SaveResult> => {
+  ): Promise<SaveResult & { readonly isHalf?: boolean }> => {
     checkName(key, output);
     if (signal.aborted) return { ok: false, error: aborted(signal.reason) };
     const deadline = startDeadline(clock, options.timeouts ?? defaultTimeouts, signal);
@@ -82,7 +82,8 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
         body.discard();
       }
     } catch (failure) {
-      if (failure instanceof SaveError) return { ok: false, error: masked(failure.failure) };
+      if (failure instanceof SaveError)
+        return { ok: false, error: masked(failure.failure), isHalf: failure instanceof HalfMissing };
       throw failure;
     } finally {
       deadline.end();
@@ -92,8 +93,7 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   return {
     save: async ({ spare, others, ...request }, signal): Promise<SaveResult> => {
       const first = await save(request, signal);
-      const isHalf = !first.ok && first.error.code === halfCode;
-      const saved = isHalf ? await save({ ...request, asIs: true }, signal) : first;
+      const saved = first.isHalf ? await save({ ...request, asIs: true }, signal) : first;
       if (saved.ok || spare === undefined || !passesOver(saved.error)) return saved;
       const spared = await save({ ...request, url: spare, ...(others && { others }) }, signal);
       return spared.ok ? spared : saved;

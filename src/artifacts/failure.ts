@@ -27,7 +27,7 @@ export const aborted = (cause: unknown): SaveFailure => ({
 });
 
 /** Failures of the file system with their own code; all others are `disk.io`. */
-const diskFailures: Readonly<Record<string, { code: string; says: string }>> = {
+const diskFailures: Readonly<Record<string, { code: SaveFailure['code']; says: string }>> = {
   ENOSPC: { code: 'disk.full', says: 'The disk is full' },
   EDQUOT: { code: 'disk.full', says: 'The disk quota is used up' },
   EROFS: { code: 'disk.readonly', says: 'The disk is mounted read-only' },

@@ -1,17 +1,10 @@
+import type { JobErrorCode } from '../pipeline/diagnostics/job-errors.ts';
 import type { Artifact } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 
 /** Why a file could not be fetched or written. */
 export interface SaveFailure {
-  /**
-   * `download.refused` (the link: 400, 401, 403, 404, 410: ask the service for a fresh one) | `download.address` (not an
-   * allowed host) | `download.not-image` | `download.not-video` | `download.too-large` | `download.truncated` | `download.status` |
-   * `download.connection` | `download.aborted` (the caller's signal; nothing is left behind) | `disk.full` | `disk.readonly` | `disk.io` |
-   * `disk.link` (a link has the name of a file or a folder of the run directory) | `s3.no-bucket` | `s3.denied` | `s3.credentials` | `s3.region` |
-   * `s3.clock` | `s3.full` | `s3.unreachable` (also: it has failed for minutes) | `s3.failed` | `frames.file` (the grid's file is gone or was
-   * changed) | `frames.unreadable` (it cannot be decoded, or moves) | `frames.too-large`
-   */
-  readonly code: string;
+  readonly code: JobErrorCode;
   /**
    * `fresh-link`: fetch the task again; `retry`: the same link once more, then a fresh one; `throttle`: later; `permanent`:
    * fails the job; `stop`: the disk or the bucket takes no files, the run stops (exit 74).

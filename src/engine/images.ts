@@ -1,4 +1,5 @@
 import { Turns } from '../pipeline/turns.ts';
+import type { JobError } from '../plan/job.ts';
 import type { ImageFile, ImageFiles } from '../plan/request/image-files.ts';
 import { inGroups } from '../plan/resolve/load-records.ts';
 import type { EnginePool } from './postgres/pool.ts';
@@ -206,7 +207,8 @@ const nothingSaid = { sha256: '', bytes: 0 };
 /** Undefined where the coordinator has not described the file. */
 function fileOf({ sha256, bytes, error }: Row): ImageFile | undefined {
   const at = error?.indexOf(' ') ?? 0;
-  if (error !== null) return { error: { code: error.slice(0, at), message: error.slice(at + 1) } };
+  if (error !== null)
+    return { error: { code: error.slice(0, at) as JobError['code'], message: error.slice(at + 1) } };
   return sha256 === '' ? undefined : { sha256, bytes };
 }
 

@@ -1,3 +1,4 @@
+import type { JobErrorCode } from '../pipeline/diagnostics/job-errors.ts';
 import type { TokenCount } from '../pipeline/kinds.ts';
 import type { Speed, StepKind } from '../pipeline/pipeline.ts';
 import type { Value } from '../pipeline/values/value.ts';
@@ -69,8 +70,7 @@ export const droppedCode = 'job.dropped';
 
 /** The reason why a job failed, or is in doubt. */
 export interface JobError {
-  /** Closed dotted code: `task.failed`, `task.timeout`, `button.missing`, `service.rejected`, … */
-  readonly code: string;
+  readonly code: JobErrorCode;
   readonly message: string;
   /** The bare request id, if the service gave one. */
   readonly requestId?: string;

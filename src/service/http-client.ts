@@ -19,7 +19,7 @@ import type { Timer } from './http/timeout.ts';
 import { readTold, type ToldLimit } from './http/told.ts';
 import { type Auth, KeyForms, type KeyPlace } from './key-forms.ts';
 import type { Names } from './names.ts';
-import type { OnLeave, ServiceFailure, ServiceResult } from './result.ts';
+import type { OnLeave, ServiceCode, ServiceFailure, ServiceResult } from './result.ts';
 import type { JsonObject } from './text-service.ts';
 
 /** Options of the service's client, for its image half and its text half alike. */
@@ -249,7 +249,7 @@ export class HttpClient {
 }
 
 /** Returns the failure of a request that is refused before it is sent. */
-export const refusedHere = (code: string, message: string): ServiceResult<never> => ({
+export const refusedHere = (code: ServiceCode, message: string): ServiceResult<never> => ({
   ok: false,
   error: { code, class: 'permanent', message },
 });

@@ -1,5 +1,6 @@
 /** The meaning of the gateway's answers for a run, in one form for all endpoints. */
 
+import type { ConnectionFailure } from './http/reply.ts';
 import type { ToldLimit } from './http/told.ts';
 
 /** How a failed request is handled (gateway 8.2, 3.2). */
@@ -28,21 +29,46 @@ export type FailureClass =
  */
 export type About = 'key' | 'address' | 'quota' | 'not-offered' | 'no-channel' | 'account';
 
+/**
+ * Every code of a failed request. A service's own words are mapped to these (`failures/`). A GET is never `lost`: it is `retry` with the
+ * same code.
+ */
+export type ServiceCode =
+  | ConnectionFailure['code']
+  /** Refused here, before it was sent (class `permanent`). */
+  | 'request.too-large'
+  /** An id that fits into no address. */
+  | 'service.bad-id'
+  /** 400 with code 5, or words that a made task was not recorded. */
+  | 'service.ambiguous'
+  | 'service.forbidden'
+  | 'service.malformed'
+  | 'service.no-channel'
+  /** `fetchTasks`, class `permanent`: fetch tasks one by one. */
+  | 'service.no-listing'
+  | 'service.not-found'
+  | 'service.not-json'
+  | 'service.not-offered'
+  /** A submission, class `retry`: the gateway's copy of the parent is not finished, and nothing was made. */
+  | 'service.not-ready'
+  /** The gateway shows another task (found by the run). */
+  | 'service.other-task'
+  | 'service.quota'
+  | 'service.redirect'
+  | 'service.rejected'
+  /** A fetch, class `retry`: a new id may lag. */
+  | 'service.task-unknown'
+  | 'service.throttled'
+  | 'service.too-large'
+  | 'service.unauthorized'
+  | 'service.unavailable'
+  | 'stream.truncated'
+  | 'submit.refused'
+  | 'task.moderated';
+
 /** A request that gave no usable response. */
 export interface ServiceFailure {
-  /**
-   * `service.unauthorized` | `service.redirect` | `service.not-json` | `service.rejected` | `service.forbidden` | `service.not-found` |
-   * `service.too-large` | `service.throttled` | `service.unavailable` | `service.malformed` | `service.ambiguous` (400 with code 5, or
-   * words that a made task was not recorded) | `service.not-offered` | `service.no-channel` | `service.quota` (class `stop`) |
-   * `service.not-ready` (a submission, class `retry`: the gateway's copy of the parent is not finished, and nothing was made) |
-   * `service.task-unknown` (a fetch, class `retry`: a new id may lag) | `service.no-listing` (`fetchTasks`, class `permanent`: fetch
-   * tasks one by one) | `service.bad-id` (an id that fits into no address) | `request.too-large` (refused locally before sending, class
-   * `permanent`) | `response.too-large` | `connection.refused` | `connection.dns` | `connection.tls` | `connection.certificate` (class
-   * `stop`) | `connection.protocol` (class `stop`: TLS in place of plain HTTP, or the reverse) | `connection.proxy` (class `stop` where
-   * the proxy refuses) | `connection.timeout` | `connection.lost` | `connection.aborted` (the caller gave up).
-   * A GET is never `lost`: it is `retry` with the same code.
-   */
-  readonly code: string;
+  readonly code: ServiceCode;
   readonly class: FailureClass;
   readonly about?: About;
   /** For the user: what happened, with the service's own words, and what to do. Never a secret. */

@@ -69,7 +69,11 @@ describe('a row', () => {
   it('has a field for every column', () => {
     expect(
       shown(
-        row(task, { artifact, parentTaskId: 'T1' }, { error: { code: 'blocked.parent', message: 'Above.' } }),
+        row(
+          task,
+          { artifact, parentTaskId: 'T1' },
+          { error: { code: 'ancestor.failed', message: 'Above.' } },
+        ),
       ),
     ).toEqual({
       file_name: 'images/aa/aa11-2.png',
@@ -101,7 +105,7 @@ describe('a row', () => {
       attempts: '3',
       submitted_at: '1970-01-01T00:00:00.000Z',
       finished_at: '2026-11-01T12:01:02.003Z',
-      error_code: 'blocked.parent',
+      error_code: 'ancestor.failed',
       error_message: 'Above.',
       request_id: 'R1',
       job: 'bb22',

@@ -118,7 +118,11 @@ describe('the rows of a text job', () => {
 
   it('show the content of a failed reply, and why it was rejected', async () => {
     const plan = await one(generate);
-    const error = { code: 'text.max-tokens', message: 'The answer was cut off.', requestId: 'req-2' };
+    const error = {
+      code: 'text.max-tokens' as const,
+      message: 'The answer was cut off.',
+      requestId: 'req-2',
+    };
     const store = await stored(plan, () => ({
       status: 'failed',
       error,

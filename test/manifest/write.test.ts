@@ -257,7 +257,7 @@ describe('manifest.csv', () => {
     );
     const store = memoryStore();
     const slots = (await cellsOf(plan)).flatMap((cell) => plan.resolve(cell, () => undefined));
-    const error = { code: 'service.rejected', message: 'bad key sk-123456' };
+    const error = { code: 'service.rejected' as const, message: 'bad key sk-123456' };
     store.commit({ records: slots.map((slot) => failedRecord(slot, error)), attempts: [] });
     const file = join(folder, 'manifest.csv');
     const redact = (text: string): string => text.replaceAll('sk-123456', '[secret]');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JobErrorCode } from '../../src/pipeline/diagnostics/job-errors.ts';
 import { isTextKind } from '../../src/pipeline/kinds.ts';
 import type { StepKind } from '../../src/pipeline/pipeline.ts';
 import type { FormerResult } from '../../src/plan/job.ts';
@@ -50,7 +51,7 @@ test.each<readonly [JobStatus, boolean]>([
 
 describe('a job lacks only its files', () => {
   const result = { buttons: [] };
-  const error = (code: string) => ({ code, message: '' });
+  const error = (code: JobErrorCode) => ({ code, message: '' });
 
   test.each([
     ['where their download failed', { status: 'failed', result, error: error('download.status') }, true],

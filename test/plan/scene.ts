@@ -1,3 +1,4 @@
+import type { JobErrorCode } from '../../src/pipeline/diagnostics/job-errors.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { JobRequest } from '../../src/plan/job-request.ts';
@@ -12,7 +13,7 @@ export const filesOf = (texts: Readonly<Record<string, string>>): ImageFiles => 
   facts: (path) => {
     const text = texts[path];
     return text === undefined || text.startsWith('input.')
-      ? { error: { code: text ?? 'input.missing', message: `no ${path}` } }
+      ? { error: { code: (text ?? 'input.missing') as JobErrorCode, message: `no ${path}` } }
       : { sha256: `sha of ${text}`, bytes: text.length };
   },
 });

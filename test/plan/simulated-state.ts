@@ -1,3 +1,4 @@
+import type { JobErrorCode } from '../../src/pipeline/diagnostics/job-errors.ts';
 import type { Button, JobRecord, JobStatus } from '../../src/plan/job.ts';
 import type { Slot } from '../../src/plan/slot.ts';
 
@@ -93,7 +94,7 @@ export class SimulatedState {
   }
 
   fail(slot: Slot, code = 'task.failed'): void {
-    this.put(slot, 'failed', { error: { code, message: `it failed: ${code}` } });
+    this.put(slot, 'failed', { error: { code: code as JobErrorCode, message: `it failed: ${code}` } });
   }
 }
 

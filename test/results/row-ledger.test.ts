@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestRow } from '../../src/manifest/row.ts';
+import type { JobErrorCode } from '../../src/pipeline/diagnostics/job-errors.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import { type Slot, slotStatuses } from '../../src/plan/slot.ts';
 import { type ManifestTotals, RowLedger } from '../../src/results/row-ledger.ts';
@@ -30,7 +31,7 @@ function tallyOf(...rows: readonly Given[]): ManifestTotals {
 const artifact = { file: 'images/aa/aa-1.png' } as NonNullable<ManifestRow['artifact']>;
 const said = {} as NonNullable<ManifestRow['artifact']>;
 const failed = (code: string, message: string, slot: Partial<Slot> = {}): Given => ({
-  slot: { status: 'failed', error: { code, message }, ...slot },
+  slot: { status: 'failed', error: { code: code as JobErrorCode, message }, ...slot },
   record: {},
 });
 

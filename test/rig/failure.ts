@@ -7,5 +7,11 @@ export function failure(
   more: Partial<ServiceFailure> = {},
 ): ServiceFailure {
   const isUnmade = kind === 'retry' && (more.status === 503 || code === 'service.not-ready');
-  return { code, class: kind, message: `${code} (made up)`, ...(isUnmade && { unmade: true }), ...more };
+  return {
+    code: code as ServiceFailure['code'],
+    class: kind,
+    message: `${code} (made up)`,
+    ...(isUnmade && { unmade: true }),
+    ...more,
+  };
 }

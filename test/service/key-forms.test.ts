@@ -9,7 +9,13 @@ type Headers = Readonly<Record<string, string>>;
 
 const failed = (status: number, more: Partial<ServiceFailure> = {}): ServiceResult<string> => ({
   ok: false,
-  error: { code: 'x', class: 'permanent', message: `POST /x: HTTP ${status}.`, status, ...more },
+  error: {
+    code: 'service.rejected',
+    class: 'permanent',
+    message: `POST /x: HTTP ${status}.`,
+    status,
+    ...more,
+  },
 });
 const fine: ServiceResult<string> = { ok: true, value: 'done' };
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { JobErrorCode } from '../../src/pipeline/diagnostics/job-errors.ts';
 import type { StateReader } from '../../src/state/reader.ts';
 import type { Driver } from '../../src/state/sqlite/driver.ts';
 import { openDatabase } from '../../src/state/sqlite/sqlite.ts';
@@ -80,7 +81,7 @@ describe('totals', () => {
   it('show codes of failed and in-doubt jobs only, and money without rounding errors', async () => {
     const directory = freshFolder();
     const state = openState(directory);
-    const error = { code: 'task.failed', message: 'm' };
+    const error = { code: 'task.failed' as const, message: 'm' };
     const spent = { attempts: 2, usage: { total: 7 }, assumed: { answers: 1, tokens: 5, cost: 0.2 } };
     state.commit({
       records: [
@@ -154,7 +155,9 @@ describe('a search', () => {
     const keys = Array.from({ length: 1600 }, (_, n) => `k${String(n).padStart(4, '0')}`);
     const codeOf = (n: number): string => codes[n % 3] ?? '';
     state.commit({
-      records: keys.map((key, n) => jobRecord(key, 'failed', { error: { code: codeOf(n), message: 'm' } })),
+      records: keys.map((key, n) =>
+        jobRecord(key, 'failed', { error: { code: codeOf(n) as JobErrorCode, message: 'm' } }),
+      ),
       attempts: [],
     });
     for (const code of [...codes, '', 'task.'])
@@ -206,7 +209,13 @@ describe('a search', () => {
       attempts: [
         { key: 'a', at: 1, outcome: 'T1' },
         { key: 'b', at: 2, outcome: 'accepted', taskId: 'T1' },
-        { key: 'c', at: 3, outcome: 'accepted', taskId: 'T11', error: { code: 'T1', message: 'T1' } },
+        {
+          key: 'c',
+          at: 3,
+          outcome: 'accepted',
+          taskId: 'T11',
+          error: { code: 'T1' as JobErrorCode, message: 'T1' },
+        },
         { key: 'b', at: 4, outcome: 'polled', taskId: 'T1' },
       ],
     });

@@ -1,3 +1,4 @@
+import { codeHint, failureCodes } from '../../pipeline/diagnostics/job-errors.ts';
 import type { Pipeline, Speed } from '../../pipeline/pipeline.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -22,7 +23,7 @@ export async function revivalOf(
       `Did you mean --retry-failed --code ${code}?`,
     );
   }
-  if (code !== undefined && state !== undefined) await checkCode(code, state);
+  if (code !== undefined) await checkCode(code, state);
   return {
     ...(flags['retry-failed'] ? { retryFailed: code === undefined ? {} : { code } } : {}),
     // Jobs whose task was found are no longer in doubt when the run begins; the others are held.
@@ -34,14 +35,20 @@ export async function revivalOf(
  * Checks that some failure has a code.
  * @throws CliError (exit 2) if none has: the code is probably mistyped, and nothing would be retried without a message
  */
-async function checkCode(code: string, state: StateReader): Promise<void> {
-  const failures = Object.entries((await state.totals()).codes.failed).filter(([, count]) => count > 0);
-  if (failures.length === 0 || failures.some(([name]) => name === code)) return;
+async function checkCode(code: string, state: StateReader | undefined): Promise<void> {
+  const counts = Object.entries((await state?.totals())?.codes.failed ?? {});
+  const failures = counts.filter(([, count]) => count > 0);
+  if (failures.some(([name]) => name === code)) return;
+  const isCode = failureCodes.includes(code);
+  if (failures.length === 0 && isCode) return;
   const named = failures.slice(0, maxCodes).map(([name, count]) => `${name} (${count})`);
   const more = failures.length > maxCodes ? ', …' : '';
   throw usageError(
-    `--code ${code}: no job has failed with this code.`,
-    `Failed jobs by code: ${named.join(', ')}${more}`,
+    `--code ${code}: ${isCode ? 'no job has failed with this code' : 'no failure can have this code'}.`,
+    [
+      ...(isCode ? [] : [codeHint(code)]),
+      ...(named.length === 0 ? [] : [`Failed jobs by code: ${named.join(', ')}${more}`]),
+    ].join('\n'),
   );
 }
 

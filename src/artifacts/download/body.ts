@@ -95,7 +95,7 @@ async function* piecesOf(body: DownloadBody, deadline: Deadline): AsyncGenerator
       yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     }
   } catch (cause) {
-    throw interruptionFailure(body.url, cause, deadline, 'truncated');
+    throw interruptionFailure(body.url, cause, deadline, 'download.truncated');
   }
   if (body.plain && body.contentLength !== undefined && received !== body.contentLength)
     fail(brokenOff(body, received));

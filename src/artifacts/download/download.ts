@@ -1,5 +1,5 @@
 import type { Artifact } from '../../plan/job.ts';
-import { fail } from '../failure.ts';
+import { fail, SaveError } from '../failure.ts';
 import type { VideoFormat } from '../formats/format.ts';
 import { imageLibrary, sharp } from '../formats/image-library.ts';
 import { jpeg } from '../formats/jpeg.ts';
@@ -21,14 +21,14 @@ export interface DownloadLimits {
 
 /** How a file is judged, besides its format. */
 export interface Acceptance {
-  /** Whether a JPEG of which half seems to be missing is kept, with a warning. Default: it is refused with `halfCode`. */
+  /** Whether a JPEG of which half seems to be missing is kept, with a warning. Default: it is refused as {@link HalfMissing}. */
   readonly asIs?: boolean;
   /** SHA-256, in hex, of files that this one must not be. */
   readonly others?: readonly string[];
 }
 
-/** Code of the failure for a JPEG of which half seems to be missing. */
-export const halfCode = 'download.half';
+/** A JPEG of which half seems to be missing. */
+export class HalfMissing extends SaveError {}
 
 /** Receives a file and stores it under its final name. @throws SaveError */
 export async function download(
@@ -71,7 +71,11 @@ export async function download(
       });
     const lack = format.mime === jpeg.mime ? await of.decoding(() => missingHalf(file)) : undefined;
     if (lack !== undefined && of.asIs !== true)
-      fail({ code: halfCode, class: 'retry', message: `The file at ${body.link}: ${lack}.` });
+      throw new HalfMissing({
+        code: 'download.truncated',
+        class: 'retry',
+        message: `The file at ${body.link}: ${lack}.`,
+      });
     const artifact: Artifact = {
       output: of.output,
       file: `${of.media.path(of.key, of.output)}.${format.extension}`,

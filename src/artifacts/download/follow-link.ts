@@ -104,7 +104,7 @@ async function checkAddress(url: URL, route: LinkRoute, deadline: Deadline): Pro
       ? await abortable(route.rule.proxiedForbiddenReason(url), deadline.signal)
       : route.rule.forbiddenReason(url);
   } catch (cause) {
-    throw interruptionFailure(url, cause, deadline, 'connection');
+    throw interruptionFailure(url, cause, deadline, 'download.connection');
   }
   if (why !== undefined) fail(forbidden(url, why));
 }
@@ -136,7 +136,7 @@ async function get(
       deadline,
     );
   } catch (cause) {
-    throw interruptionFailure(url, cause, deadline, 'connection');
+    throw interruptionFailure(url, cause, deadline, 'download.connection');
   }
 }
 

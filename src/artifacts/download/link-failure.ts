@@ -32,7 +32,7 @@ export function interruptionFailure(
   url: URL,
   cause: unknown,
   deadline: Deadline,
-  stage: 'connection' | 'truncated',
+  code: 'download.connection' | 'download.truncated',
 ): unknown {
   if (cause instanceof SaveError) return cause;
   const addressError = addressErrorIn(cause);
@@ -49,11 +49,11 @@ export function interruptionFailure(
   }
   if (!(cause instanceof Error) || !isOfNetwork(cause)) return cause;
   return new SaveError({
-    code: `download.${stage}`,
+    code,
     // The next file would fail the same way.
     class: cause instanceof ProxyError && cause.lasting ? 'stop' : 'retry',
     message:
-      stage === 'truncated'
+      code === 'download.truncated'
         ? `The file at ${shownLink(url)} broke off (${cause.message}).`
         : `${shownLink(url)} could not be reached (${certificateError(cause) ?? (cause.message || codeOf(cause))}).`,
     cause,

@@ -3,7 +3,7 @@ import { largestInput, sharedInputName } from '../inputs.ts';
 import { fileErrors } from '../store/file-error.ts';
 import type { SaveFailure } from '../writer.ts';
 
-const permanent = (code: string, message: string, cause?: unknown): SaveFailure => ({
+const permanent = (code: SaveFailure['code'], message: string, cause?: unknown): SaveFailure => ({
   code,
   class: 'permanent',
   message,

@@ -56,6 +56,7 @@ export const diagnosticCodes = {
 
   'budget.unpriced': 'A cost budget cannot limit a step without a price.',
   'price.unused': 'A price applies to nothing in the pipeline.',
+  'failures.code': 'A code of accepted failures is none that a failure can have.',
   'settings.order': 'A lower bound is above its upper bound.',
 
   'matrix.reserved': 'The name of an axis, a variable or a column is reserved.',

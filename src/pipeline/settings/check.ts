@@ -1,4 +1,5 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
+import { codeHint, failureCodes } from '../diagnostics/job-errors.ts';
 import { variableOnly } from '../diagnostics/mask-secrets.ts';
 import type { Thinking } from '../pipeline.ts';
 import { patternDiagnostic } from '../selectors/pattern.ts';
@@ -22,7 +23,17 @@ export function checkSettings(root: SourceNode, collector: DiagnosticCollector):
   }
   checkOrder(root, 'poll', 'min', 'max', defaults.poll, collector);
   checkOrder(root, 'retry', 'base', 'cap', defaults.retry, collector);
+  checkAccepted(member(member(root, 'failures'), 'accept'), collector);
   for (const key of ['permanent', 'transient']) checkReasons(member(member(root, 'retry'), key), collector);
+}
+
+/** Reports accepted failures that no job can have: the code is mistyped, or one of jobs in doubt or of blocked rows. */
+function checkAccepted(list: SourceNode | undefined, collector: DiagnosticCollector): void {
+  for (const node of itemsOf(list)) {
+    if (!isText(node) || failureCodes.includes(node.value)) continue;
+    const message = `No failure can have the error code "${node.value}".`;
+    collector.error('failures.code', node.span, message, codeHint(node.value));
+  }
 }
 
 /** Checks the patterns among the reasons of failed tasks, which have the same limits as those of buttons. */

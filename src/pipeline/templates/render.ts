@@ -74,7 +74,7 @@ const shown = (token: Token): string => {
 /** Errors that already contain their place. */
 const placed = new WeakSet<TemplateError>();
 
-function place(code: string, message: string, cause?: unknown): TemplateError {
+function place(code: TemplateError['code'], message: string, cause?: unknown): TemplateError {
   const error = new TemplateError(code, cutText(message), cause === undefined ? undefined : { cause });
   placed.add(error);
   return error;

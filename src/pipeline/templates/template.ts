@@ -1,4 +1,5 @@
 import type { Position } from '../diagnostics/diagnostic.ts';
+import type { JobErrorCode } from '../diagnostics/job-errors.ts';
 import type { Value, WrittenNumber } from '../values/value.ts';
 
 /** The data that a template can read: the cell's variables, its repeat, and the results of earlier steps. */
@@ -32,10 +33,9 @@ export interface StepUse {
 
 /** An error in rendering a template for one cell; static errors are diagnostics instead. */
 export class TemplateError extends Error {
-  /** `template.undefined` | `template.object` | `template.filter` | `template.range` | `template.limit` | `template.no-json` */
-  readonly code: string;
+  readonly code: JobErrorCode;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: JobErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'TemplateError';
     this.code = code;

@@ -33,7 +33,7 @@ export function gridOf({ artifacts, result }: Pick<JobRecord, 'artifacts' | 'res
   return { ok: true, file };
 }
 
-const whole = (code: string, message: string): Grid => ({ ok: false, error: { code, message } });
+const whole = (code: JobError['code'], message: string): Grid => ({ ok: false, error: { code, message } });
 
 /** Whether there is a button for each of four images, by label or by customId (gateway 5.2): only a grid has them. */
 const offersFrames = (buttons: readonly Button[]): boolean =>

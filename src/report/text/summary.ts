@@ -18,7 +18,7 @@ import {
   tokenWords,
   unansweredWords,
 } from './amounts.ts';
-import { changeFor, mayHelp } from './job/advice.ts';
+import { byMessage, changeFor, mayHelp } from './job/advice.ts';
 import { slotWords } from './job/mention.ts';
 import { jobCommands } from './next-commands.ts';
 import { paceWords } from './pace-words.ts';
@@ -224,8 +224,6 @@ function retries(
       : []),
   ];
 }
-
-const byMessage = 'fix what the message above says; after an edit only changed jobs run';
 
 /** Edits of the pipeline file for failures that a retry cannot fix. */
 function edits(reasons: readonly Reason[], file: string): readonly (readonly [string, string])[] {

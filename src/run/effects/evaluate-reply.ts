@@ -226,7 +226,7 @@ function resultOf(reply: TextReply, kept: readonly Kept[]): TextResult {
   };
 }
 
-type Explained = (code: string, message: string) => JobError;
+type Explained = (code: JobError['code'], message: string) => JobError;
 
 const errorWith =
   ({ requestId }: TextReply): Explained =>

@@ -1,7 +1,7 @@
 import type { Reply } from '../http/reply.ts';
 import type { Clean } from '../http/sanitize.ts';
 import type { Mask } from '../http/secrets.ts';
-import type { About, FailureClass } from '../result.ts';
+import type { About, FailureClass, ServiceCode } from '../result.ts';
 import type { ErrorWords } from './error-words.ts';
 import type { Standing } from './known-endpoints.ts';
 import type { Asking, Meant } from './table.ts';
@@ -41,7 +41,7 @@ export interface RequestFacts {
 
 /** What an error response means. */
 export interface Verdict {
-  readonly code: string;
+  readonly code: ServiceCode;
   readonly class: FailureClass;
   readonly about?: About;
   /** As in `ServiceFailure`. */

@@ -1,5 +1,5 @@
 import { isOneOf, type Statuses, statuses } from '../http/statuses.ts';
-import type { About, FailureClass } from '../result.ts';
+import type { About, FailureClass, ServiceCode } from '../result.ts';
 
 /**
  * What every known refusal means, in one table: first the meanings, then the words, codes and statuses by which each is recognised. The
@@ -8,7 +8,8 @@ import type { About, FailureClass } from '../result.ts';
 
 /** What a refusal means for this request and for others. */
 export interface Meaning {
-  readonly code: string;
+  /** Empty: no refusal. */
+  readonly code: ServiceCode | '';
   /** Class of the failure. A request that changes nothing is retried where this is `lost`. */
   readonly class: FailureClass;
   /** What the service made of a submission: nothing for certain, perhaps a task, certainly a task. */

@@ -37,7 +37,8 @@ function codesIn(body: Reply['body'], { code }: ErrorWords): readonly string[] {
 export function verdictOn(reply: Reply, words: ErrorWords, facts: RequestFacts): Verdict {
   const meant = meantBy(reply, words, facts);
   const meaning: Meaning = meanings[meant];
-  const { code, about, made, likeBadGateway } = meaning;
+  const { about, made, likeBadGateway } = meaning;
+  const code = meaning.code || 'service.malformed';
   const advice = facts.advise?.(meant, reply, words) ?? adviceOn(meant, facts);
   const said = advice === undefined ? {} : { advice };
   const standing = facts.standing?.() ?? 'unknown';

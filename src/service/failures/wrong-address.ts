@@ -1,12 +1,12 @@
 import type { Reply } from '../http/reply.ts';
-import type { FailureClass, ServiceFailure } from '../result.ts';
+import type { FailureClass, ServiceCode, ServiceFailure } from '../result.ts';
 import { type ErrorWords, readReplyWords } from './error-words.ts';
 import { askingOf, lostClass, markedOpen, type RequestFacts } from './request-context.ts';
 import { withRequestId } from './request-id.ts';
 
 /** An answer that the endpoint itself would not give (gateway 8.3). */
 interface Strange {
-  readonly code: string;
+  readonly code: ServiceCode;
   /** What the service did, as a clause after its name. */
   readonly does: string;
   /** The same as a whole sentence, where that says more. */

@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('a run on an engine', () => {
     const record = [...records.values()].find(({ kind }) => kind === 'click');
     if (record === undefined) throw new Error('No button was pressed.');
     const { result: _none, taskId: _of, ...rest } = record;
-    const error = { code: 'submit.no-response', message: 'No answer came.' };
+    const error = { code: 'submit.interrupted' as const, message: 'No answer came.' };
     state.commit({ records: [{ ...rest, artifacts: [], status: 'in-doubt', error }], attempts: [] });
     state.close();
     const elsewhere = join(place.folder, 'elsewhere');

@@ -69,7 +69,7 @@ describe('a connection that ends early', () => {
   const failureFor = (
     cause: unknown,
     deadline = deadlineWith(),
-    stage: 'connection' | 'truncated' = 'connection',
+    stage: 'download.connection' | 'download.truncated' = 'download.connection',
   ) => {
     const failure = interruptionFailure(url, cause, deadline, stage);
     return failure instanceof SaveError ? failure.failure : failure;
@@ -83,7 +83,7 @@ describe('a connection that ends early', () => {
       message: 'https://cdn.example.com/a.png could not be reached (read ECONNRESET).',
       cause: reset,
     });
-    expect(failureFor(reset, deadlineWith(), 'truncated')).toEqual({
+    expect(failureFor(reset, deadlineWith(), 'download.truncated')).toEqual({
       code: 'download.truncated',
       class: 'retry',
       message: 'The file at https://cdn.example.com/a.png broke off (read ECONNRESET).',
@@ -131,7 +131,9 @@ describe('a connection that ends early', () => {
 
   it('with a known failure keeps it, and so does a bug', () => {
     const known = new SaveError({ code: 'download.too-large', class: 'permanent', message: 'm' });
-    expect(interruptionFailure(url, known, deadlineWith(new TimedOut('late')), 'truncated')).toBe(known);
+    expect(interruptionFailure(url, known, deadlineWith(new TimedOut('late')), 'download.truncated')).toBe(
+      known,
+    );
     const bug = new TypeError('a bug');
     expect(failureFor(bug)).toBe(bug);
     expect(failureFor('words')).toBe('words');

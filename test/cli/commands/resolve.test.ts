@@ -24,7 +24,7 @@ steps:
 
 const sentAt = Date.parse('2026-11-01T12:00:00.000Z');
 const now = Date.parse('2026-11-01T13:00:00.000Z');
-const lost = { code: 'connection.lost', message: 'no answer', requestId: 'req-7' };
+const lost = { code: 'connection.lost' as const, message: 'no answer', requestId: 'req-7' };
 
 const grid = jobRecord('aaaa1111', 'done', {
   request: { kind: 'imagine', fields: { prompt: 'a fox \u001b[31mred' } },

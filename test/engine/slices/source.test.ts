@@ -113,7 +113,7 @@ describe.skipIf(!hasPostgres)('the slices of a worker', () => {
     ['another one here, and are taken once', { sha256: 'bb', bytes: 1 }, leaseQueue, 31],
     [
       'broken here, and are taken once',
-      { error: { code: 'input.not-image', message: 'It is no image.' } },
+      { error: { code: 'input.not-image' as const, message: 'It is no image.' } },
       leaseQueue,
       31,
     ],

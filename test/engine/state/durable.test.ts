@@ -5,6 +5,7 @@ import type { EnginePool } from '../../../src/engine/postgres/pool.ts';
 import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
 import { addSlices, openSession, takeSlice } from '../../../src/engine/state/slices.ts';
 import { openEngineStore } from '../../../src/engine/state/store.ts';
+import type { JobErrorCode } from '../../../src/pipeline/diagnostics/job-errors.ts';
 import type { JobStatus } from '../../../src/plan/job.ts';
 import type { Clock } from '../../../src/run/clock.ts';
 import { hasOwnPostgres, hasPostgres, ownServer } from '../../rig/postgres.ts';
@@ -174,7 +175,7 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     const store = await engine.worker(run, { acceptedFailures: ['task.moderated'] });
     await takeSlice(pool, run, 1, store.session, invocation);
     const failures = async (): Promise<number | undefined> => (await runStatus(pool, run))?.failures;
-    const failed = (key: string, code = 'task.failed') =>
+    const failed = (key: string, code: JobErrorCode = 'task.failed') =>
       jobRecord(key, 'failed', { error: { code, message: '' } });
     const unlike = [failed('b', 'button.missing'), failed('d', 'task.moderated'), jobRecord('c', 'done')];
     await store.commit(turnOf(1, 1, [failed('a'), ...unlike]));

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diagnosticCodes } from '../../../src/pipeline/diagnostics/codes.ts';
+import { jobErrors } from '../../../src/pipeline/diagnostics/job-errors.ts';
 import { diagnose, marked, parse } from '../diagnose.ts';
 import { bytes, clip, head, one, rows } from './case-texts.ts';
 import { fieldCases } from './field-cases.ts';
@@ -122,4 +125,12 @@ it('has a case for every code', () => {
     'file.more-mistakes',
   ];
   expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
+});
+
+it('every code of a job is met in src, beside the table', () => {
+  const texts = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('job-errors.ts'))
+    .map((path) => readFileSync(join('src', path), 'utf8'));
+  const met = new Set(texts.flatMap((text) => text.match(/(?<=')[a-z0-9]+\.[a-z-]+(?=')/g) ?? []));
+  expect(Object.keys(jobErrors).filter((code) => !met.has(code))).toEqual([]);
 });

@@ -166,6 +166,12 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`name: t\nprices: { ⟦imagine: { input: 1, output: 2 } }\n${one}`],
     [`name: t\nprices: { ⟦text-por: 1 }\nsteps: { c: { chat: { model: text-pro, prompt: p } } }\n`],
   ],
+  'failures.code': [
+    [`name: t\nfailures: { accept: [task.failed, ⟦task.moderatd] }\n${one}`],
+    [`name: t\nfailures: { accept: [⟦nothing.like-it] }\n${one}`],
+    [`name: t\nfailures: { accept: [⟦submit.interrupted] }\n${one}`],
+    [`name: t\nfailures: { accept: [⟦ancestor.failed] }\n${one}`],
+  ],
   'settings.order': [
     [`name: t\npoll: { min: ⟦2s, max: 1s }\n${one}`],
     [`name: t\npoll: { min: ⟦30s }\n${one}`],

@@ -204,7 +204,7 @@ describe('a plan with a run directory', () => {
 
   test('counts a retry of a failed download as free', async () => {
     const { plan, state, at } = await scene();
-    const error = { code: 'download.status', message: 'no' };
+    const error = { code: 'download.status' as const, message: 'no' };
     state.put(at(1, 'cat'), 'failed', { error, taskId: 'T1', result: { buttons: [] } });
     const report = await estimate(plan, {}, state, { retryFailed: {} });
     expect(report.steps[1]).toMatchObject({ failed: 0, unsaved: 1, submits: 0 });

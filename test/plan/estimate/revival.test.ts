@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JobErrorCode } from '../../../src/pipeline/diagnostics/job-errors.ts';
 import {
   interruptedRecord,
   isMaskError,
@@ -15,7 +16,7 @@ const record = async (
   changes: Partial<JobRecord> = {},
 ): Promise<JobRecord> => {
   const { state, at } = await scene('{ steps: { g: { imagine: a } } }');
-  const error = code === undefined ? {} : { error: { code, message: 'm' } };
+  const error = code === undefined ? {} : { error: { code: code as JobErrorCode, message: 'm' } };
   state.put(at(1, 'g'), status, { ...error, ...changes });
   return [...state.records.values()][0] as JobRecord;
 };
@@ -74,7 +75,9 @@ test('only a failed job can have a mask error or be retried', async () => {
     false,
   ]);
   expect(isMaskError(await record('failed', 'unmask.size'))).toBe(false);
-  expect(isRetried(await record('done', 'x'), { retryFailed: { code: 'x' } })).toBe(false);
+  expect(
+    isRetried(await record('done', 'service.rejected'), { retryFailed: { code: 'service.rejected' } }),
+  ).toBe(false);
 });
 
 test('a request of a killed run is in doubt, but a text call is repeated', async () => {

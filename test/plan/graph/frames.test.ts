@@ -75,7 +75,7 @@ describe('a grid', () => {
 
   it('is cut once, and not again if cutting failed', () => {
     expect(isUncut(done({ frames: { files: framesOf('aa11', file()) } }))).toBe(false);
-    const error = { code: 'frames.unreadable', message: 'm' };
+    const error = { code: 'frames.unreadable' as const, message: 'm' };
     const failed = done({ frames: { files: [], error } });
     expect(isUncut(failed)).toBe(false);
     expect(framesError(failed)).toEqual(error);

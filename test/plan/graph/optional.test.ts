@@ -49,7 +49,7 @@ describe('whether a button is optional is known by its step and branch', () => {
 
 test('a job is skipped only if it failed because of a missing optional button', () => {
   const origin = { cell: 1, step: 'g', branch: 'U1', slot: 's' };
-  const missing = { code: 'button.missing', message: '' };
+  const missing = { code: 'button.missing' as const, message: '' };
   const always = () => true;
   expect(isSkipped({ status: 'failed', error: missing, origin }, always)).toBe(true);
   expect(isSkipped({ status: 'failed', error: missing, origin }, neverOptional)).toBe(false);

@@ -34,7 +34,7 @@ const job: JobRecord = {
   resubmits: 9,
   artifacts: [{ output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' }],
   cost: 0.5,
-  error: { code: 'c', message: 'm' },
+  error: { code: 'service.rejected', message: 'm' },
   usage: { prompt: 1 },
 };
 

@@ -109,7 +109,12 @@ describe('a settled job has to be redone', () => {
       1,
       false,
     ],
-    ['where another error ended it', below({ status: 'failed', error: { code: 'x', message: '' } }), 1, true],
+    [
+      'where another error ended it',
+      below({ status: 'failed', error: { code: 'service.rejected', message: '' } }),
+      1,
+      true,
+    ],
     ['not where a redo from this result failed', below({ kept: { a: 1 } }), 1, false],
     ['where a redo from an earlier result failed', below({ kept: { a: 1 } }), 2, true],
   ])('%s', (_, record, count, outdated) => {

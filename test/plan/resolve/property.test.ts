@@ -20,7 +20,7 @@ const offer = ['U1', 'U2', 'U3', 'V1', 'V2', ''];
 
 function settle(state: SimulatedState, slot: Slot, dice: Dice, mayBeInDoubt: boolean): void {
   const outcome = dice.below(10);
-  const error = { code: outcome === 0 ? 'button.missing' : 'task.failed', message: 'no' };
+  const error = { code: outcome === 0 ? 'button.missing' : 'task.failed', message: 'no' } as const;
   if (outcome === 9 && mayBeInDoubt && slot.kind !== 'generate') state.put(slot, 'in-doubt', { error });
   else if (outcome < 2) state.put(slot, 'failed', { error });
   else if (slot.kind === 'generate') reply(state, slot, dice);

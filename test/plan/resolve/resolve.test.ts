@@ -167,9 +167,9 @@ describe('going forward', () => {
     'below a job that is %s everything waits',
     async (status) => {
       const scene = await Scene.of('steps: { grid: { imagine: a fox, path: U1 } }');
-      scene.state.put(scene.at('grid'), status, { error: { code: 'x', message: 'y' } });
+      scene.state.put(scene.at('grid'), status, { error: { code: 'service.rejected', message: 'y' } });
       expect(scene.lines()).toEqual([`grid ${status}`, 'grid/U1 pending']);
-      expect(scene.slots()[0]?.error?.code).toBe(status === 'in-doubt' ? 'x' : undefined);
+      expect(scene.slots()[0]?.error?.code).toBe(status === 'in-doubt' ? 'service.rejected' : undefined);
     },
   );
 

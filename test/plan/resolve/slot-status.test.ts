@@ -14,8 +14,8 @@ const done: Dependency = { kind: 'done' };
 const open: Dependency = { kind: 'open' };
 const blocked: Dependency = { kind: 'blocked', cause: 'grid: task.failed' };
 const skipped: Dependency = { kind: 'skipped', cause: 'grid: when.false' };
-const wrong = { code: 'template.range', message: 'm' };
-const short = { code: 'blend.count', message: 'm' };
+const wrong = { code: 'template.range' as const, message: 'm' };
+const short = { code: 'blend.count' as const, message: 'm' };
 
 /** The status, and the code of the error where there is one; with `!` where the slot is ready. */
 const judged = async (
@@ -162,8 +162,8 @@ describe('a slot', () => {
     [
       'in doubt, with what is known',
       {},
-      recordOf('in-doubt', { error: { code: 'x', message: '' } }),
-      'in-doubt x',
+      recordOf('in-doubt', { error: { code: 'service.rejected', message: '' } }),
+      'in-doubt service.rejected',
     ],
     ['in doubt', {}, recordOf('in-doubt'), 'in-doubt'],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobStatus, TokenUsage } from '../../../src/plan/job.ts';
+import type { JobError, JobStatus, TokenUsage } from '../../../src/plan/job.ts';
 import { type DirectoryTotals, RunMetrics } from '../../../src/report/metrics/run-metrics.ts';
 import { noCounts } from '../../../src/results/run-ledger.ts';
 import type { RunEvent } from '../../../src/run/events.ts';
@@ -21,7 +21,7 @@ const job = (
   step: string,
   from: JobStatus | undefined,
   to: JobStatus,
-  more: { readonly usage?: TokenUsage; readonly code?: string } = {},
+  more: { readonly usage?: TokenUsage; readonly code?: JobError['code'] } = {},
 ): RunEvent => ({
   type: 'job:status',
   key,

@@ -48,7 +48,7 @@ function recordOf(slot: Slot, ending: Ending): JobRecord {
       return failedRecord(slot, { code: 'task.failed', message: 'No luck.', requestId: 'r-1' });
     case 'in-doubt':
       return {
-        ...failedRecord(slot, { code: 'submit.lost', message: 'No answer.' }),
+        ...failedRecord(slot, { code: 'submit.interrupted', message: 'No answer.' }),
         status: 'in-doubt',
         doubtful: { count: 1, cost: 0.5 },
       };

@@ -6,7 +6,7 @@ import { written } from '../../../src/run/effects/write-retry.ts';
 const retry = { attempts: 3, baseMs: 1000, capMs: 60_000 };
 const busy = (more: Partial<SaveFailure> = {}): KeepResult => ({
   ok: false,
-  error: { code: 'file.busy', class: 'retry', message: 'busy', ...more },
+  error: { code: 'download.status', class: 'retry', message: 'busy', ...more },
 });
 const kept: KeepResult = { ok: true, value: { artifacts: [] } };
 const never = new AbortController().signal;
@@ -46,14 +46,14 @@ describe('a paid result', () => {
     expect([tries, rests]).toEqual([3, [1000, 2000]]);
     expect(result).toMatchObject({
       ok: false,
-      error: { code: 'file.busy', message: 'busy (after 3 tries)' },
+      error: { code: 'download.status', message: 'busy (after 3 tries)' },
     });
   });
 
   it('that cannot be written keeps the cause of its last failure', async () => {
     const cause = new Error('EIO');
     const { result } = await writing([busy(), busy(), busy({ cause })]);
-    expect(result).toMatchObject({ ok: false, error: { code: 'file.busy', cause } });
+    expect(result).toMatchObject({ ok: false, error: { code: 'download.status', cause } });
   });
 
   it('leaves no listener on the signal of the run', async () => {

@@ -21,8 +21,14 @@ describe('the duration of a task', () => {
     ['is saving', ended('saving', 1000)],
     ['is done', ended('done', 1000)],
     ['shows its modal', ended('modal', 1000)],
-    ['has failed by its task', { ...ended('failed', 1000), error: { code: 'task.failed', message: '' } }],
-    ['opened no modal', { ...ended('failed', 1000), error: { code: 'modal.not-opened', message: '' } }],
+    [
+      'has failed by its task',
+      { ...ended('failed', 1000), error: { code: 'task.failed' as const, message: '' } },
+    ],
+    [
+      'opened no modal',
+      { ...ended('failed', 1000), error: { code: 'modal.not-opened' as const, message: '' } },
+    ],
     ['is submitted again', { ...ended('pending'), resubmits: 1 }],
   ])('is learned from a job that %s', (_what, after) => {
     const learnt = estimators();
@@ -33,7 +39,7 @@ describe('the duration of a task', () => {
     expect(found?.to).toBeLessThan(61);
   });
 
-  const timeout = { ...ended('failed', 1000), error: { code: 'task.timeout', message: '' } };
+  const timeout = { ...ended('failed', 1000), error: { code: 'task.timeout' as const, message: '' } };
   it.each([
     ['of one that outlived its deadline', running(1000), timeout, 61_000, 0],
     ['of one that is given up', running(1000), ended('in-doubt', 1000), 61_000, 0],

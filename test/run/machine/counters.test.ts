@@ -117,7 +117,7 @@ describe('a job counts its tries from 0 where the user asks for a retry', () => 
   it.each([
     ['an image', imagineRecord({ status: 'failed', error: { code: 'task.failed', message: 'x' } })],
     ['a click', clickRecord({ status: 'failed', error: { code: 'submit.refused', message: 'x' } })],
-    ['a text', textRecord({ status: 'failed', error: { code: 'text.invalid', message: 'x' } })],
+    ['a text', textRecord({ status: 'failed', error: { code: 'text.empty', message: 'x' } })],
     ['one in doubt', imagineRecord({ status: 'in-doubt', error: { code: 'connection.lost', message: 'x' } })],
   ])('%s', (_what, record) => {
     const again = retryOf({ ...record, ...counts, attempts: 5 }, 0, 'T1');

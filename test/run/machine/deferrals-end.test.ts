@@ -122,7 +122,7 @@ describe('deferrals', () => {
   });
 
   it('are reported with their number and duration', () => {
-    const error = { code: 'service.busy', message: 'Busy.', httpStatus: 429 };
+    const error = { code: 'service.unavailable' as const, message: 'Busy.', httpStatus: 429 };
     const waited = deferred(job(imagineRecord()));
     expect(starvedError(error, waited, 'submit', epoch + 90_000)).toEqual({
       ...error,

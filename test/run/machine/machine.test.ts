@@ -171,7 +171,7 @@ describe('an image that is downloaded', () => {
       from,
       {
         type: 'saved',
-        result: { ok: false, error: { code: `download.${kind}`, class: kind, message: 'm' } },
+        result: { ok: false, error: { code: 'download.status', class: kind, message: 'm' } },
       },
       context(),
     ).job;
@@ -237,7 +237,7 @@ describe('an image that is downloaded', () => {
       now = saved('retry', now);
     }
     // However many links it is given, the tries are those of one file.
-    expect([now.record.status, now.record.error?.code]).toEqual(['failed', 'download.retry']);
+    expect([now.record.status, now.record.error?.code]).toEqual(['failed', 'download.status']);
   });
 
   it('fails after the tries with its result, so that a retry only downloads it', () => {

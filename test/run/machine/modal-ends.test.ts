@@ -5,7 +5,7 @@ import { epoch } from '../../rig/jobs.ts';
 import { transition } from '../../rig/transition.ts';
 import { answering, clicked, region, waiting } from './modal-rig.ts';
 
-const why = { code: 'submit.refused', message: 'no' };
+const why = { code: 'submit.refused' as const, message: 'no' };
 const poll = { kind: 'wait', next: { kind: 'fetch', taskId: 'M1', why: 'modal' } };
 const served = { served: 100, firsts: 100, firstsServed: 100 };
 const before = { served: 0, firsts: 0, firstsServed: 0 };
@@ -19,7 +19,7 @@ const starving = (job: Job): Job => ({
     poll: { times: 40, own: 9, since, before, served: 0 },
   },
 });
-const unread = { code: 'input.unreadable', class: 'permanent', message: 'm' } as const;
+const unread = { code: 'input.missing' as const, class: 'permanent', message: 'm' } as const;
 
 describe('a confirm', () => {
   it('is in the history with its time and its outcome', () => {

@@ -21,7 +21,7 @@ const former = {
   finishedAt: 9,
   result: { buttons: [], imageUrl: 'https://i/1' },
 } as const satisfies JobRecord['former'];
-const why = { code: 'service.rejected', message: 'no' };
+const why = { code: 'service.rejected' as const, message: 'no' };
 
 /** A job that was done and is being made again: all that its redo has written. */
 const redoing = (changes: Partial<JobRecord> = {}): JobRecord =>

@@ -47,7 +47,7 @@ const begin = (
 ) => jobForSlot(slot, lineage, virtualSettings(settings), new Set(redo), 2, epoch);
 
 const earlier = { invocation: 1, attempts: 1, submittedAt: epoch - 9000, finishedAt: epoch - 1 } as const;
-const why = { code: 'service.rejected', message: 'no' };
+const why = { code: 'service.rejected' as const, message: 'no' };
 const failed = (changes: Partial<JobRecord> = {}): JobRecord =>
   imagineRecord({ ...earlier, status: 'failed', error: why, ...changes });
 const done = (changes: Partial<JobRecord> = {}): JobRecord =>
@@ -229,7 +229,7 @@ describe('a job that failed', () => {
       nextRequest: { kind: 'fetch', taskId: 'T1', why: 'link' },
     });
     const { taskId: _, ...untold } = made;
-    for (const lost of [{ ...made, error: { code: 'service.task-unknown', message: 'm' } }, untold])
+    for (const lost of [{ ...made, error: { code: 'service.task-unknown' as const, message: 'm' } }, untold])
       expect(retryOf(lost, 1, undefined).record).toMatchObject({ status: 'pending' });
   });
 

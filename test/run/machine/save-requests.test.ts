@@ -98,7 +98,7 @@ describe('a file that was saved', () => {
     job(saving(changes), { nextRequest: { kind: 'answer' }, misses: 3 });
 
   it('is durable before the next one is fetched, and the job is done with the last one', () => {
-    const error = { code: 'download.failed', message: 'm' };
+    const error = { code: 'download.status' as const, message: 'm' };
     const first = transition(waiting({ kind: 'video', result, error })).saved({
       ok: true,
       value: artifact(1),
@@ -146,7 +146,7 @@ describe('a fresh link', () => {
   });
 
   it('ends a job of which no file is kept', () => {
-    const error = { code: 'x', message: 'm' };
+    const error = { code: 'service.rejected' as const, message: 'm' };
     const { record } = transition(waiting({ keep: false, error })).fetched(
       'link',
       shown({ imageUrl: 'https://new' }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JobErrorCode } from '../../../src/pipeline/diagnostics/job-errors.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Job } from '../../../src/run/machine/job.ts';
 import { firstRequest, maskChecked, onSubmitResult, submitNow } from '../../../src/run/machine/submit.ts';
@@ -147,7 +148,7 @@ describe('a click with a slot whose task was shown a moment ago', () => {
 
 describe('a mask made before its click', () => {
   const failed = (code: string, kind: 'retry' | 'permanent' | 'stop') =>
-    maskChecked(job(masked), { code, class: kind, message: 'm' }, context()).job;
+    maskChecked(job(masked), { code: code as JobErrorCode, class: kind, message: 'm' }, context()).job;
 
   it('lets the buttons be read', () => {
     const { job: next } = maskChecked(job(masked), undefined, context());
@@ -233,7 +234,7 @@ describe('a submission', () => {
     const record = {
       ...masked,
       taskId: 'T8',
-      error: { code: 'c', message: 'm' },
+      error: { code: 'service.rejected' as const, message: 'm' },
       finishedAt: 1,
       attempts: 2,
     };

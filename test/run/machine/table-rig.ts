@@ -73,18 +73,18 @@ const lost = failure('connection.lost', 'lost');
 const throttled = failure('service.throttled', 'throttle');
 const denied = failure('service.rejected', 'permanent', { status: 400 });
 const unread = (kind: SaveFailure['class']): SaveFailure => ({
-  code: 'input.unreadable',
+  code: 'input.missing',
   class: kind,
   message: 'm',
 });
 const unsaved = (kind: SaveFailure['class']) =>
-  ({ ok: false, error: { code: 'download.failed', class: kind, message: 'm' } }) as const;
+  ({ ok: false, error: { code: 'download.status', class: kind, message: 'm' } }) as const;
 const artifact = { output: 1, file: 'a.png', bytes: 5, sha256: 'h', mime: 'image/png' };
 const gridFile = { ...artifact, width: 8, height: 8 };
 const withGrid = (from: Job): Job => ({ ...from, record: { ...from.record, artifacts: [gridFile] } });
 const reply = (verdict: ReplyVerdict) =>
   ({ kind: 'answered', asked: { verdict, text: { candidates: [] }, artifacts: [] } }) as const;
-const wrong = { code: 'text.schema', message: 'wrong' };
+const wrong = { code: 'text.schema' as const, message: 'wrong' };
 const refusedAsk = (error: ServiceFailure) => ({ kind: 'refused', error }) as const;
 
 /** What the machine's comment calls the events of its table. */

@@ -22,7 +22,11 @@ const answered = (verdict: ReplyVerdict): CallResult => ({
 });
 const error: JobError = { code: 'text.schema', message: 'wrong' };
 const invalid = answered({ kind: 'invalid', error });
-const lost = (kind: SaveFailure['class']): SaveFailure => ({ code: 'download.x', class: kind, message: 'x' });
+const lost = (kind: SaveFailure['class']): SaveFailure => ({
+  code: 'download.status',
+  class: kind,
+  message: 'x',
+});
 
 describe('a text job', () => {
   it('takes no slot, and its intent counts before the request is sent', () => {
@@ -169,12 +173,15 @@ describe('a text job', () => {
   );
 
   it('fails after retry.attempts tries, and waits at least as long as the service asks', () => {
-    const refused: CallResult = { kind: 'refused', error: failure('x', 'retry', { retryAfterMs: 90_000 }) };
+    const refused: CallResult = {
+      kind: 'refused',
+      error: failure('service.rejected', 'retry', { retryAfterMs: 90_000 }),
+    };
     expect(replied(asking({ tries: 4 }), refused).job.nextRequest).toMatchObject({ until: epoch + 90_000 });
     expect(replied(asking({ tries: 5 }), refused).job.record).toMatchObject({
       status: 'failed',
       tries: 0,
-      error: { code: 'x', message: 'x (made up) (after 6 tries)' },
+      error: { code: 'service.rejected', message: 'service.rejected (made up) (after 6 tries)' },
     });
   });
 
@@ -215,7 +222,7 @@ describe('a text job', () => {
     const unwritten: CallResult = { kind: 'unwritten', error: lost('permanent'), text, usage };
     expect(replied(asking({ tries: 3 }), unwritten).job.record).toMatchObject({
       status: 'failed',
-      error: { code: 'download.x' },
+      error: { code: 'download.status' },
       text,
       usage,
       tries: 0,

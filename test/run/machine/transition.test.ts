@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attemptOf, rest, settle } from '../../../src/run/machine/transition.ts';
 import { epoch, imagineRecord, job } from '../../rig/jobs.ts';
 
-const error = { code: 'task.failed', message: 'It failed.' };
+const error = { code: 'task.failed' as const, message: 'It failed.' };
 
 describe('a job that is settled', () => {
   it.each(['failed', 'in-doubt'] as const)('is %s, has no next request, and keeps when and why', (status) => {

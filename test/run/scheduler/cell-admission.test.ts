@@ -202,7 +202,7 @@ steps:
     it('counts its click as one that works', async () => {
       const { state, u1 } = await pressing();
       settleJob(state, u1);
-      const failed = { code: 'button.missing', message: 'there is no button U1' };
+      const failed = { code: 'button.missing' as const, message: 'there is no button U1' };
       const { record } = jobOf(state, keyOfOther(state));
       const click = {
         ...record,
@@ -276,7 +276,7 @@ steps:
     state.outbox.onDurable();
     const settle = (step: string, status: 'done' | 'failed') => {
       const one = jobOf(state, keyOf(1, '', step));
-      const error = { code: 'task.failed', message: 'no' };
+      const error = { code: 'task.failed' as const, message: 'no' };
       const record = become(one.record, status, status === 'failed' ? { error, invocation: 2 } : {});
       placeJob(state, one, { ...one, record, nextRequest: { kind: 'nothing' } });
     };
@@ -313,7 +313,7 @@ steps:
     const one = [...state.jobs.all()][0];
     if (one !== undefined)
       state.jobs.put({ ...one, record: become(one.record, 'pending'), nextRequest: { kind: 'task-slot' } });
-    halt(state, { kind: 'stopped', code: 'x', message: 'm' });
+    halt(state, { kind: 'stopped', code: 'service.rejected', message: 'm' });
     expect([events(state), state.cells.open.size]).toEqual([['cell:left'], 0]);
   });
 });

@@ -260,7 +260,7 @@ describe('the jobs of a cell', () => {
     const durable = finished(gridDone(plain(1)), clickDone(keyOf(1, 'U1'), plain(1)));
     const { state } = await schedulerRig(grid(1, 'U1'), {}, durable);
     admitCells(state);
-    const refused = { code: 'submit.refused', message: 'no' };
+    const refused = { code: 'submit.refused' as const, message: 'no' };
     const button = { customId: 'c', label: 'U1', emoji: '' };
     const origin = { cell: 2, step: 'grid', branch: 'U1', slot: 's' };
     const failed = become(clickRecord({ origin, pressed: button }), 'failed', { error: refused });

@@ -258,7 +258,12 @@ describe('the event of a new status', () => {
   });
 
   it('has the task, the error, the cost and the tokens of the job', () => {
-    const known = { taskId: 'T1', error: { code: 'x', message: 'm' }, cost: 0, usage: { total: 5 } };
+    const known = {
+      taskId: 'T1',
+      error: { code: 'service.rejected' as const, message: 'm' },
+      cost: 0,
+      usage: { total: 5 },
+    };
     expect(eventOf({ origin, ...known })).toStrictEqual({ ...plain, ...known });
   });
 

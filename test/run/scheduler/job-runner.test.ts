@@ -305,7 +305,7 @@ describe('a refused click whose parent is read again', () => {
     ['shows the same button: others may use what it shows', customId, true],
   ])('%s', async (_, refused, isTrusted) => {
     const { state } = await schedulerRig(grid(1));
-    const error = { code: 'service.rejected', message: 'no' };
+    const error = { code: 'service.rejected' as const, message: 'no' };
     const click = job(clickRecord(), {
       nextRequest: { kind: 'answer' },
       refused: { customId: refused, error },

@@ -22,8 +22,8 @@ import { clickRecord, epoch, imagineRecord, job, textRecord } from '../../rig/jo
 import { grid } from '../../rig/world.ts';
 import { captions, eventsOf, jobOf, schedulerRig } from './scheduler-rig.ts';
 
-const refusal = { code: 'service.rejected', message: 'no' };
-const closing = { code: 'route.refused', message: 'The service refused all.' };
+const refusal = { code: 'service.rejected' as const, message: 'no' };
+const closing = { code: 'route.refused' as const, message: 'The service refused all.' };
 const parked = { kind: 'wait', until: Number.POSITIVE_INFINITY, next: { kind: 'task-slot' } } as const;
 
 function nextCommit({ outbox }: SchedulerState) {

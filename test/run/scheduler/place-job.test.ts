@@ -14,7 +14,7 @@ import { grid } from '../../rig/world.ts';
 import { eventsOf, jobOf, paidKeys, schedulerRig } from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
-const why = { code: 'service.unavailable', message: 'later' };
+const why = { code: 'service.unavailable' as const, message: 'later' };
 const rest = (next: NextRequest['kind'] & ('task-slot' | 'submit'), ms = 5000): NextRequest => ({
   kind: 'wait',
   until: epoch + ms,

@@ -16,7 +16,7 @@ import { grid } from '../../rig/world.ts';
 import { captions, eventsOf, jobOf, paidKeys, schedulerRig, settleJob } from './scheduler-rig.ts';
 
 const interrupted = { kind: 'interrupted', forced: false } as const;
-const why = { code: 'service.rejected', message: 'no' };
+const why = { code: 'service.rejected' as const, message: 'no' };
 const denied = failure('service.rejected', 'permanent', { status: 400 });
 const button = { customId: 'c', label: 'U1', emoji: '' };
 function nextCommit({ outbox }: SchedulerState) {
@@ -91,7 +91,7 @@ describe('a result', () => {
     const sent = clickRecord({ status: 'submitting', attempts: 1, pressed: button });
     const failed = {
       ...clickRecord({ status: 'failed', pressed: button }),
-      error: { code: 'submit.refused', message: 'no' },
+      error: { code: 'submit.refused' as const, message: 'no' },
     };
     const endsAfter = async (result: Parameters<typeof advance>[2] & { type: 'submitted' }) => {
       const { state } = await waiting(job(sent, { nextRequest: { kind: 'answer' } }));
@@ -292,7 +292,7 @@ describe('a run that drains', () => {
     admitCells(state);
     dispatch(state);
     drain(state, interrupted);
-    drain(state, { kind: 'budget', code: 'x', message: 'm' });
+    drain(state, { kind: 'budget', code: 'service.rejected', message: 'm' });
     expect(eventsOf(nextCommit(state), 'run:stopping')).toEqual([
       { type: 'run:stopping', end: interrupted, tasks: 0, requests: 2 },
     ]);
@@ -318,7 +318,7 @@ describe('the facts that the state has about a job', () => {
   });
 
   it('include its failure, unless every slot that needs it calls its button optional', async () => {
-    const missing = { code: 'button.missing', message: 'm' };
+    const missing = { code: 'button.missing' as const, message: 'm' };
     const failed = async (path: string, changes = {}) => {
       const parent = imagineRecord({ status: 'done', taskId: 'T1', result: { buttons: gridButtons(1) } });
       const records = new Map<string, ReturnType<typeof imagineRecord>>();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JobErrorCode } from '../../../src/pipeline/diagnostics/job-errors.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Driver } from '../../../src/state/sqlite/driver.ts';
 import { openState } from '../../../src/state/state.ts';
@@ -77,7 +78,8 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('rows of 
 
   it('are counted by the code of their last failure, of the same status too', () => {
     const { state, commit } = opened();
-    const failed = (code: string): JobRecord => jobRecord('a', 'failed', { error: { code, message: '' } });
+    const failed = (code: JobErrorCode): JobRecord =>
+      jobRecord('a', 'failed', { error: { code, message: '' } });
     commit(failed('task.failed'));
     expect(commit(failed('task.timeout'))).toEqual(['insert', 'read', 'set status, code']);
     expect(state.totals().codes).toEqual({ failed: { 'task.timeout': 1 }, 'in-doubt': {} });

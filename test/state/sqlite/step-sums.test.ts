@@ -18,7 +18,7 @@ const records = Array.from({ length: 4_500 }, (_, index) => {
     attempts: 1 + (index % 2),
     ...(status === 'done' ? { cost: 0.1, usage: { total: 7 } } : {}),
     ...(status === 'failed'
-      ? { doubtful: { count: 1, cost: 0.01 }, error: { code: 'x', message: 'y' } }
+      ? { doubtful: { count: 1, cost: 0.01 }, error: { code: 'service.rejected', message: 'y' } }
       : {}),
     ...(status === 'running' ? { assumed: { answers: 1, tokens: 5, cost: 0.02 } } : {}),
   });

@@ -99,44 +99,47 @@ export function s3Failure(
   const { status, code, message } = problem;
   const said = `${code === '' ? status : code}${message === '' ? '' : `: ${message.replace(/\.$/, '')}`}`;
   const place = shownS3Address(store.address);
-  const stop = (kind: string, words: string): SaveFailure => ({
-    code: `s3.${kind}`,
+  const stop = (reason: SaveFailure['code'], words: string): SaveFailure => ({
+    code: reason,
     class: 'stop',
     message: words,
     status,
   });
   if (code === 'NoSuchBucket')
     return stop(
-      'no-bucket',
+      's3.no-bucket',
       `There is no bucket "${store.address.bucket}" at ${store.origin}. Make it first, or name another one with --out.${store.style === 'path' ? ' If it exists, the store may want it in its host name: AWS_S3_ADDRESSING_STYLE=virtual.' : ''}`,
     );
   if (code === 'RequestTimeTooSkewed') {
     const off =
       problem.serverTime === undefined ? undefined : Math.round((store.now - problem.serverTime) / 1000);
     const words = off === undefined ? '' : ` by ${Math.abs(off)} s (it is ${off > 0 ? 'ahead' : 'behind'})`;
-    return stop('clock', `This machine's clock differs from that of ${store.origin}${words}. Set it right.`);
+    return stop(
+      's3.clock',
+      `This machine's clock differs from that of ${store.origin}${words}. Set it right.`,
+    );
   }
   // Answers to HEAD have no document: such a 400 means an unknown session token.
   if (credentialCodes.has(code) || (status === 400 && code === '' && store.sessionToken !== undefined))
     return stop(
-      'credentials',
+      's3.credentials',
       `${store.origin} does not accept the keys (${said}). Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where the keys are temporary: those run out.`,
     );
   if (isElsewhere(problem)) {
     const { region } = problem;
     return stop(
-      'region',
+      's3.region',
       `The bucket "${store.address.bucket}" is not in this region (${said}). Set AWS_REGION${region === undefined ? ' to the one it lies in' : `=${region}`}.`,
     );
   }
   if (fullCodes.has(code) || status === 507)
-    return stop('full', `${place} has no room (${said}). Make room there.`);
+    return stop('s3.full', `${place} has no room (${said}). Make room there.`);
   if (status === 401 || status === 403)
     return stop(
-      'denied',
+      's3.denied',
       `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload for the objects there, and s3:ListBucket for the bucket.`,
     );
-  return stop('failed', `${store.origin} could not ${doing} in ${place} (${said}).`);
+  return stop('s3.failed', `${store.origin} could not ${doing} in ${place} (${said}).`);
 }
 
 const isElsewhere = ({ status, code, region }: S3Problem): boolean =>

@@ -1,5 +1,6 @@
+import { meaningOfCode } from '../../../pipeline/diagnostics/job-errors.ts';
 import { isTextKind } from '../../../pipeline/kinds.ts';
-import { droppedCode, type JobRecord, type JobStatus } from '../../../plan/job.ts';
+import type { JobRecord, JobStatus } from '../../../plan/job.ts';
 import { isInDoubt } from '../../../results/sums.ts';
 import { isConfirmSent } from '../../../run/machine/modal.ts';
 import { waysOut } from '../../facts/in-doubt.ts';
@@ -10,67 +11,18 @@ import { quoted } from '../printable.ts';
 /** A command to copy, with a description. */
 export type NextStep = JsonOutputs['show']['next'][number];
 
-const byCode: Readonly<Record<string, string>> = {
-  [droppedCode]: 'You gave it up with promptpress resolve --drop.',
-  'button.missing':
-    'Name a button that its parent offers, or offer alternatives (A | B). After an edit only changed jobs run.',
-  'button.ambiguous':
-    'Name one of the buttons exactly, or fan out with a wildcard (Zoom Out *); a pattern may match only one.',
-  'button.no-task': 'Press another button that its parent offers: this one will never be a single task.',
-  'button.not-offered': 'Remove prompt and remix: such a gateway presses a button without changes.',
-  'modal.unanswered':
-    'Put the answer into its path (`prompt`, for a region `mask` too), or press a button that opens no dialog.',
-  'mask.size':
-    'Give a mask of exactly the size of the image, or draw it with shapes, which take any size. After an edit only changed jobs run.',
-  'mask.unused':
-    'Nothing was pressed, and nothing is paid: remove the mask, or, if a wildcard presses other buttons too, give it only to Vary (Region).',
-  'modal.not-opened':
-    'Its image was made without the answer of the path, and another try is paid again: set remix: true, press a button that opens a dialog, or remove the answer.',
-  'parent.lost': 'Its parent is gone from the service: redo the parent with --redo, and this job with it.',
-  'task.moderated': 'The same prompt will be refused again: change it in the pipeline.',
-  'task.rejected': 'The same request will be refused again: change it in the pipeline.',
-  'download.no-prompts':
-    'Another try polls its task once more and costs nothing; with --redo it is described, and paid, again.',
-  'task.timeout': 'Every later run polls its task once more before anything else.',
-  'task.unknown': "Look its prompt up in the service's list of tasks, and name the task again.",
-  'service.task-unknown': 'The service no longer knows its task: it can only be submitted again.',
-  'text.blocked': 'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
-  'text.filtered': 'The answer was held back by a filter: change the prompt or the safetySettings.',
-  'text.max-tokens':
-    'Raise generationConfig.maxOutputTokens (chat: max_tokens), or accept cut answers with accept: [MAX_TOKENS].',
-  'text.empty': 'If thinking took all the tokens, raise maxOutputTokens or lower thinking.',
-  'text.not-json':
-    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
-  'text.schema':
-    'Another model, or a simpler schema, may do better; retry.invalid says how often it is asked again.',
-  'function.unanswered': 'Give the function an answer in the step, or remove it from its tools.',
-  'function.undeclared':
-    'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
-  'input.missing': 'Put the image where the pipeline says it is; the next run with --retry-failed sends it.',
-  'input.changed': 'Run again: that plans with the file as it is now.',
-  'service.not-offered':
-    'Run the step on a gateway that offers it, or run the others with --only; --retry-failed asks for it again.',
-  'service.no-channel': 'The service had no channel for it: nothing was made, and another try costs nothing.',
-  'submit.refused': 'The service did not accept the request: its message shows whether another try can help.',
-};
-
 /** Advice about a failure that the pipeline accepts. */
 export const acceptedAdvice = 'The pipeline accepts this failure (failures.accept): nothing has to be done.';
 
-/** Error codes that a retry reproduces: the pipeline must be edited, or the parent job made again. */
-const needChange: ReadonlySet<string> = new Set([
-  droppedCode,
-  ...(
-    'button.missing button.ambiguous button.no-task button.not-offered modal.unanswered modal.not-opened mask.size mask.unused ' +
-    'parent.lost task.moderated task.rejected text.blocked text.filtered text.max-tokens input.changed'
-  ).split(' '),
-]);
-
 /** Whether a retry without changes may have another result. */
-export const mayHelp = (code: string): boolean => !needChange.has(code);
+export const mayHelp = (code: string): boolean => meaningOfCode(code)?.retried !== 'no';
+
+/** The change where a message says what is wrong. */
+export const byMessage = 'fix what the message above says; after an edit only changed jobs run';
 
 /** Returns what the user must change after a failure; undefined if a retry may help. */
-export const changeFor = (code: string): string | undefined => (mayHelp(code) ? undefined : byCode[code]);
+export const changeFor = (code: string): string | undefined =>
+  mayHelp(code) ? undefined : (meaningOfCode(code)?.todo ?? byMessage);
 
 const byKind: Readonly<Record<string, string>> = {
   download: 'The image is made and paid for: another try only downloads it.',
@@ -86,7 +38,7 @@ export function adviceFor(
     return attempts === 0
       ? 'An image of its request could not be downloaded; nothing was sent, and nothing is paid.'
       : 'If an image of its answer could not be kept, another try calls the model again and is paid again.';
-  return byCode[code] ?? byKind[code.split('.', 1)[0] ?? ''];
+  return meaningOfCode(code)?.todo ?? byKind[code.split('.', 1)[0] ?? ''];
 }
 
 /** Returns possible next steps for a job, with commands to copy. */

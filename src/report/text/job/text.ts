@@ -1,7 +1,7 @@
 import { cut } from '../../../pipeline/diagnostics/columns.ts';
 import { isTextKind } from '../../../pipeline/kinds.ts';
 import { pressNames } from '../../../plan/estimate/price.ts';
-import type { JobError } from '../../../plan/job.ts';
+import type { JobError } from '../../facts/json-outputs.generated.ts';
 import { counted, money, size, tokenWords, unansweredWords } from '../amounts.ts';
 import { shownLine } from '../printable.ts';
 import { type FactRow, factLines } from '../table.ts';

@@ -21,7 +21,7 @@ export interface TaskVerdict {
 export type OwnReasons = Pick<RetrySettings, 'permanent' | 'transient'>;
 
 interface Reason {
-  readonly code: string;
+  readonly code: JobError['code'];
   readonly transient: boolean;
   readonly about?: 'account';
   readonly pattern: RegExp;

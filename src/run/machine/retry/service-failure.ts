@@ -7,7 +7,7 @@ import type { ServiceFailure } from '../../../service/result.ts';
 export const bannedPrompt = 24;
 
 /** Returns the error code of a refused submission. A banned prompt is `task.moderated`, as is a prompt whose task failed for it. */
-export const refusalCode = (code: number): string =>
+export const refusalCode = (code: number): JobError['code'] =>
   code === bannedPrompt ? 'task.moderated' : 'submit.refused';
 
 /** Returns the error of a submission that the service's full queue refused. */

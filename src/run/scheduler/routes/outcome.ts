@@ -1,4 +1,5 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
+import type { JobError } from '../../../plan/job.ts';
 import type { SubmitResult } from '../../../service/image-service.ts';
 import type { About, ServiceFailure, ServiceResult } from '../../../service/result.ts';
 import type { Route, RunEnd } from '../../events.ts';
@@ -228,7 +229,7 @@ export const readResult = (result: ServiceResult<unknown>): RouteReading =>
 const readFile = ({ class: kind, code, message }: SaveFailure, otherwise: RouteReading): RouteReading =>
   kind === 'stop' ? { end: { kind: 'disk', code, message } } : otherwise;
 
-function readFailure(failure: ServiceFailure): RouteReading {
+function readFailure(failure: Omit<ServiceFailure, 'code'> & Pick<JobError, 'code'>): RouteReading {
   const { code, about, message: reason, retryAfterMs } = failure;
   switch (failure.class) {
     case 'stop':

@@ -105,7 +105,7 @@ describe('ProgressModel', () => {
     // It waits for a job in doubt: it is neither.
     model.take({ ...slot, status: 'pending' }, start);
     expect(model.progress(start)).not.toHaveProperty('lastFailure');
-    const error = { code: 'template.failed', message: 'no words' };
+    const error = { code: 'template.filter' as const, message: 'no words' };
     model.take({ ...slot, status: 'failed', error }, start);
     expect(model.progress(start)).toMatchObject({
       steps: [{ blocked: 1, skipped: 1, failed: 1, done: 0 }],
@@ -149,7 +149,7 @@ describe('the live view', () => {
     const lastFailure = {
       step: 'repaint',
       cell: 12,
-      error: { code: 'task.failed', message: 'Banned prompt' },
+      error: { code: 'task.failed' as const, message: 'Banned prompt' },
     };
     const notice = 'paused for 4 s: slow down';
     const all = { ...progress, downloads: 2, texts: 1, lastFailure, notice };
@@ -248,7 +248,11 @@ describe('the live view', () => {
           const named = names.map((name) =>
             stepProgress(name, { done, failed: 7, blocked: 9, total: 1_000_000 }),
           );
-          const lastFailure = { step: notice, cell: 1, error: { code: 'x', message: notice } };
+          const lastFailure = {
+            step: notice,
+            cell: 1,
+            error: { code: 'service.rejected' as const, message: notice },
+          };
           const shown = progressOf(named, { notice, lastFailure, leftMs: done * 1000, cost: done });
           const lines = progressLines(shown, start, { ...look, columns, rows });
           expect(lines.length).toBeLessThan(Math.max(3, rows));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JobErrorCode } from '../../../../src/pipeline/diagnostics/job-errors.ts';
 import { adviceFor, nextSteps } from '../../../../src/report/text/job/advice.ts';
 import { inDoubtAdvice } from '../../../../src/report/text/next-commands.ts';
 import { clickRecord, imagineRecord, textRecord } from '../../../rig/jobs.ts';
@@ -50,7 +51,7 @@ describe('a job that failed before it was sent', () => {
   });
 
   it('has no command to retry all such jobs if the same request would fail again', () => {
-    const commandsFor = (code: string) => {
+    const commandsFor = (code: JobErrorCode) => {
       const record = imagineRecord({ status: 'failed', error: { code, message: 'No.' }, attempts: 1 });
       return nextSteps({ record, running: false, inputs: [] }, commands).map(({ command }) => command);
     };
@@ -69,7 +70,7 @@ describe('a job that failed before it was sent', () => {
 
 describe('a download that failed', () => {
   const code = 'download.connection';
-  const error = { code, message: 'Gone.' };
+  const error = { code, message: 'Gone.' } as const;
 
   it('of a task is retried without another submission', () => {
     const record = imagineRecord({ status: 'failed', error, attempts: 1 });

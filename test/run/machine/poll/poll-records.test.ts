@@ -137,7 +137,7 @@ describe('a task that succeeded', () => {
   });
 
   it('is done where no file of it is kept, once its result is there', () => {
-    const error = { code: 'x', message: 'm' };
+    const error = { code: 'service.rejected' as const, message: 'm' };
     const from = running({ keep: false, error }, { misses: 2 });
     const { record, nextRequest } = transition(from).fetched('poll', seen(image)).job;
     expect([record.status, record.finishedAt, record.error, nextRequest]).toEqual([
@@ -156,7 +156,7 @@ describe('a task that succeeded', () => {
 
 describe('a task that was named', () => {
   const named = {
-    error: { code: 'submit.lost', message: 'lost' },
+    error: { code: 'submit.interrupted' as const, message: 'lost' },
     cost: 2,
     doubtful: { count: 1, since: 5 },
   };

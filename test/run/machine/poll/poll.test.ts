@@ -10,7 +10,7 @@ import { failure } from '../../../rig/failure.ts';
 import { clickRecord, context, epoch, imagineRecord } from '../../../rig/jobs.ts';
 
 const unknown = failure('service.task-unknown', 'retry', { status: 404 });
-const error = { code: 'service.connection', message: 'No answer came.', requestId: 'r1' };
+const error = { code: 'connection.lost' as const, message: 'No answer came.', requestId: 'r1' };
 const inDoubt = imagineRecord({
   status: 'in-doubt',
   attempts: 1,
@@ -151,7 +151,7 @@ describe('a task past its deadline', () => {
       buttons: [],
       imageUrl: 'https://i/1.png',
     };
-    const failed = { ...watched, error: { code: 'task.timeout', message: 'late' } };
+    const failed = { ...watched, error: { code: 'task.timeout' as const, message: 'late' } };
     const { record } = seen(adopt(failed, 0, undefined), task).job;
     expect([record.status, record.error]).toEqual(['saving', undefined]);
     const unkept = seen(adopt({ ...failed, keep: false }, 0, undefined), task).job.record;

@@ -69,7 +69,7 @@ describe('a read of a finished task', () => {
 });
 
 describe('a download', () => {
-  const error = { code: 'download.failed', message: 'm' };
+  const error = { code: 'download.status' as const, message: 'm' };
 
   it('is tried retry.attempts times, or as its caller says, and names the number', () => {
     const tried = (misses: number, attempts?: number) =>

@@ -138,12 +138,13 @@ describe('a refusal is checked once more', () => {
   ])('of %s: %#', (_what, from, checked) => {
     expect(needsRecheck(from, answered(refused(4)), 6)).toBe(checked);
     expect(
-      recheckButton(from, answered(refused(4)), { code: 'c', message: 'm' }, context()) !== undefined,
+      recheckButton(from, answered(refused(4)), { code: 'service.rejected', message: 'm' }, context()) !==
+        undefined,
     ).toBe(checked);
   });
 
   it('by a click that counts a try, waits for its turn, and then reads its button again', () => {
-    const error = { code: 'submit.refused', message: 'no' };
+    const error = { code: 'submit.refused' as const, message: 'no' };
     const step = recheckButton(click({}, { status: 'submitting' }), answered(refused(4)), error, context());
     expect(step?.job.record).toMatchObject({ status: 'pending', tries: 1, error });
     expect(step?.job.nextRequest).toEqual({ kind: 'wait', until: epoch, next: submit });
@@ -165,7 +166,7 @@ describe('a button that was refused and read again', () => {
   });
 
   it('is pressed at once, even the same one, where it was only shown when it was refused', () => {
-    const error = { code: 'submit.refused', message: 'no' };
+    const error = { code: 'submit.refused' as const, message: 'no' };
     const from = click({ refused: { customId: 'IMG::U1', error, shown: true } });
     expect(refusedBefore(from, 'IMG::U1', context()).job).toMatchObject({
       nextRequest: submit,
@@ -196,7 +197,7 @@ describe('a button that was refused and read again', () => {
 
   it('names the number of tries, if there were several', () => {
     const messageAfter = (tries: number) =>
-      refusedForGood(click({}, { tries }), { code: 'c', message: 'No.' }, epoch).job.record;
+      refusedForGood(click({}, { tries }), { code: 'service.rejected', message: 'No.' }, epoch).job.record;
     expect(messageAfter(0)).toMatchObject({ status: 'failed', tries: 0, error: { message: 'No.' } });
     expect(messageAfter(1)).toMatchObject({ tries: 0, error: { message: 'No. (after 2 tries)' } });
   });

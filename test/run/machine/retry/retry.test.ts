@@ -12,7 +12,7 @@ import {
 import { failure } from '../../../rig/failure.ts';
 import { context, epoch, imagineRecord, job } from '../../../rig/jobs.ts';
 
-const error = { code: 'service.busy', message: 'Busy.' };
+const error = { code: 'service.unavailable' as const, message: 'Busy.' };
 const next = { kind: 'submit' } as const;
 const sent = (tries = 0): Job =>
   job(imagineRecord({ status: 'submitting', attempts: 3, tries, submittedAt: epoch }));
@@ -134,9 +134,9 @@ describe('retryFetch', () => {
   });
 
   it('counts no read that the route prevented', () => {
-    const { misses } = fetchLater(sent(), failure('service.busy', 'throttle'), next, context()).job;
+    const { misses } = fetchLater(sent(), failure('service.unavailable', 'throttle'), next, context()).job;
     expect(misses).toBe(0);
-    expect(fetchLater(sent(), failure('service.busy', 'lost'), next, context()).job.misses).toBe(1);
+    expect(fetchLater(sent(), failure('service.unavailable', 'lost'), next, context()).job.misses).toBe(1);
   });
 });
 

@@ -139,7 +139,7 @@ describe('a search', () => {
   it('that finds nothing is followed by a slot for the next submission, or by doubt after the last try', () => {
     const none = transition(from).searched([]).job;
     expect(none).toMatchObject({ nextRequest: { kind: 'task-slot' }, searched: 2, misses: 0 });
-    const error = { code: 'service.unavailable', message: 'm' };
+    const error = { code: 'service.unavailable' as const, message: 'm' };
     const last = { ...from, record: { ...from.record, tries: 6, error } };
     expect(transition(last).searched([]).job.record).toMatchObject({ status: 'in-doubt', error, tries: 0 });
     const spare = { ...from, record: { ...from.record, tries: 5, error } };
@@ -153,7 +153,7 @@ describe('a search', () => {
     const denied = failure('service.rejected', 'permanent', { status: 400 });
     const { record } = transition({ ...from, misses: 5 }).searched(denied).job;
     expect([record.status, record.error?.code]).toEqual(['in-doubt', 'service.rejected']);
-    const error = { code: 'connection.lost', message: 'm' };
+    const error = { code: 'connection.lost' as const, message: 'm' };
     const known = transition({ ...from, misses: 5, record: { ...from.record, error } }).searched(denied).job;
     expect(known.record.error).toEqual(error);
     const none = failure('service.no-listing', 'permanent', { status: 404 });

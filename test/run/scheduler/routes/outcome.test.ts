@@ -13,7 +13,7 @@ const save = (kind: SaveFailure['class'], more: Partial<SaveFailure> = {}) =>
   read({
     type: 'saved',
     key: 'k',
-    result: { ok: false, error: { code: 'download.x', class: kind, message: 'no', ...more } },
+    result: { ok: false, error: { code: 'download.status', class: kind, message: 'no', ...more } },
   });
 
 describe('the meaning of a result for its route', () => {

@@ -53,7 +53,7 @@ describe('a result for a slice', () => {
     one.input({ type: 'lost', lease: held });
     one.commitAll();
     const { key } = effect.job.record;
-    const error = { class: 'lost', code: 'service.timeout', message: 'no answer' } as const;
+    const error = { class: 'lost', code: 'connection.timeout', message: 'no answer' } as const;
     const input = { type: 'submitted', key, result: { ok: false, error } } as const;
     one.input({ type: 'result', effect, input });
     expect(one.take().commit).not.toHaveProperty('lateFacts');

@@ -466,7 +466,7 @@ describe('the figures of the active jobs', () => {
 
 describe('new tasks, while no file can be downloaded', () => {
   const lost = (jobs: ActiveJobs): void =>
-    jobs.files.failed('f', { code: 'x', class: 'retry', message: 'no' }, epoch);
+    jobs.files.failed('f', { code: 'service.rejected', class: 'retry', message: 'no' }, epoch);
 
   it.each([
     [20, true, true, true],

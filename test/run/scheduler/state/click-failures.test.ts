@@ -64,11 +64,11 @@ describe('a click that fails again and again', () => {
   });
 
   it.each<[string, Partial<JobRecord>, boolean]>([
-    ['400', { error: { code: 'x', message: 'm', httpStatus: 400 } }, true],
-    ['499', { error: { code: 'x', message: 'm', httpStatus: 499 } }, true],
-    ['399', { error: { code: 'x', message: 'm', httpStatus: 399 } }, false],
-    ['500', { error: { code: 'x', message: 'm', httpStatus: 500 } }, false],
-    ['no status', { error: { code: 'x', message: 'm' } }, false],
+    ['400', { error: { code: 'service.rejected', message: 'm', httpStatus: 400 } }, true],
+    ['499', { error: { code: 'service.rejected', message: 'm', httpStatus: 499 } }, true],
+    ['399', { error: { code: 'service.rejected', message: 'm', httpStatus: 399 } }, false],
+    ['500', { error: { code: 'service.rejected', message: 'm', httpStatus: 500 } }, false],
+    ['no status', { error: { code: 'service.rejected', message: 'm' } }, false],
     ['a task', { taskId: 'T1' }, false],
   ])('counts refusals of its button only: %s', (_, changes, counts) => {
     expect(endsAfter(() => failed(changes)) === 20).toBe(counts);

@@ -16,7 +16,7 @@ const savingJob = (key: string): Job =>
   job(imagineRecord({ key, status: 'saving', taskId: 'T' }), { nextRequest: { kind: 'answer' } });
 const patienceMs = 600_000;
 const failure = (kind: SaveFailure['class']): SaveFailure => ({
-  code: 'download.x',
+  code: 'download.status',
   class: kind,
   message: 'no',
 });

@@ -82,7 +82,7 @@ describe('mayBeLeft', () => {
 
 it('a run ends for its budget when its time is up, and at its first failure under --fail-fast', () => {
   expect(lasted).toMatchObject({ kind: 'budget', code: 'run.max-duration' });
-  const error = { code: 'task.moderated', message: 'No.' };
+  const error = { code: 'task.moderated' as const, message: 'No.' };
   expect(failedFast(imagineRecord({ error }))).toEqual({
     kind: 'fail-fast',
     code: 'task.moderated',
