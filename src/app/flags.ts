@@ -44,6 +44,9 @@ const flagFacts = {
   'redo-jobs': ['work', undefined as Maybe<string>],
   'redo-again': ['work', false],
   'redo-cancel': ['work', false],
+  /** Run directories whose finished jobs are taken over. */
+  reuse: ['work', [] as readonly string[]],
+  'reuse-cancel': ['work', false],
   'in-doubt': ['work', undefined as Maybe<'hold' | 'retry' | 'find'>],
   speed: ['manner', undefined as Maybe<Speed>],
   pace: ['manner', undefined as Maybe<number>],
@@ -90,6 +93,9 @@ export type RevivalFlags = Pick<
   RunFlags,
   'retry-failed' | 'code' | 'redo' | 'redo-jobs' | 'redo-again' | 'redo-cancel' | 'in-doubt'
 >;
+
+/** The flags that take over finished jobs of other run directories. */
+export type ReuseFlags = Pick<RunFlags, 'reuse' | 'reuse-cancel' | 'trust-directory'>;
 
 export type SetFlag = Pick<RunFlags, 'set'>;
 export type EngineFlag = Pick<RunFlags, 'engine'>;

@@ -48,6 +48,11 @@ export interface PipelineOptions {
   /** Values that replace axes of the matrix, in any form that a pipeline allows: a value, a list, `{ from, to }`. */
   readonly set?: Readonly<Record<string, unknown>>;
   /**
+   * Run directories whose finished jobs with the same requests are taken over, with their files: nothing is sent for them. Of several the
+   * first that has a job counts.
+   */
+  readonly reuse?: readonly string[];
+  /**
    * Environment variables; the library reads none by itself. Used are those that the pipeline names, `PROMPTPRESS_…`, proxies, `PATH` (to
    * find git), `XDG_STATE_HOME` and `HOME` (for what is trusted). `process.env` gives the same run as the command. Default: none, and git
    * in the usual folders.
@@ -243,6 +248,7 @@ const flagsOf = ({
   out,
   filter = {},
   set = {},
+  reuse = [],
   ...more
 }: RunOptions): RunFlags => ({
   ...noFlags,
@@ -254,6 +260,7 @@ const flagsOf = ({
   ),
   // Every JSON text is YAML.
   set: Object.entries(set).map(([axis, value]) => ({ axis, value: JSON.stringify(value) })),
+  reuse,
   yes: more.yes ?? false,
   'no-progress': true,
 });
@@ -263,7 +270,7 @@ const optionWords: readonly (readonly [RegExp, string])[] = [
   [/--base-url\b/g, 'baseUrl'],
   [/: promptpress run \S+ --sandbox\b/g, ' (sandbox: true)'],
   [/--(sandbox|yes)\b/g, '$1: true'],
-  [/--(out|filter|set)\b/g, '`$1`'],
+  [/--(out|filter|set|reuse)\b/g, '`$1`'],
   [/ \(export \w+=…\)/g, ''],
   [/(?:The environment variable )?(?<![.\w{])PROMPTPRESS_API_KEY\b/g, 'apiKey (or env.PROMPTPRESS_API_KEY)'],
   [/(?:The environment variable )?(?<![.\w{])(PROMPTPRESS_\w+)/g, 'env.$1'],

@@ -11,6 +11,7 @@ export const localRunner: Runner<LockedDirectory, RunSession | RepeatedRun> = {
   lock: lockDirectory,
   plan: planHere,
   orders: (_, { state }) => Promise.resolve(state.redos),
+  taker: (_, planned) => Promise.resolve(planned.known === undefined ? planned : undefined),
   work: async (run, planned, metrics) =>
     planned.known === undefined ? await workOff(run, planned, metrics) : finishedWork(run, planned, metrics),
 };

@@ -18,6 +18,7 @@ import { listInTime } from './run/execute.ts';
 import { runExitCode } from './run/exit-code.ts';
 import { conclude } from './run/outcome.ts';
 import { askedFor, closeOrders, redoWishOf, takeOrders } from './run/redo-order.ts';
+import { reuseJobs } from './run/reuse.ts';
 import type { CheckedRun, DoneWork, LockedRun, Repairs, Runner, RunOutput } from './run/stages.ts';
 import { notify, notifyTarget } from './service/notify.ts';
 import { settleService } from './service/settings.ts';
@@ -156,6 +157,7 @@ async function runLocked(
   const orders = await runner.orders(run, planned);
   for (const line of await takeOrders(wish, orders, reader)) io.err(`${line}\n`);
 
+  await reuseJobs(run, planned, runner);
   const done = await runner.work(run, planned, metrics);
   if (done === undefined) return undefined;
   const isOnDisk = done.end.kind !== 'disk';

@@ -3,6 +3,7 @@ import type { LateFact, Turn } from '../state/store.ts';
 import type { EnginePool } from './postgres/pool.ts';
 import { settledFact } from './slices/late-facts.ts';
 import { isAlive } from './slices/lead-lease.ts';
+import { sessionOfWriter } from './slices/session.ts';
 import { RecordCache } from './state/cache.ts';
 import { sendTurn, sentTurn } from './state/commit.ts';
 import { lateFactOf, readRecord, type Version, type WriterRow, writerColumns } from './state/rows.ts';
@@ -122,13 +123,9 @@ export async function settleSharedJob(
   // The decision is based on this version.
   cache.get(key);
   return await pool.transaction(async (connection) => {
-    // A writer without a slice has a session of its own that is over from the start: it sends nothing.
-    const { rows } = await connection.query<{ session: number }>(
-      `INSERT INTO promptpress.sessions (name, over, ended) VALUES ('resolve', true, true) RETURNING session::float8 AS session`,
-    );
     const writer = {
       run,
-      session: rows[0]?.session ?? 0,
+      session: await sessionOfWriter(connection, 'resolve'),
       budget: { worker: 'resolve', charge: () => charged },
     };
     const more = { lines: [], isNewInvocation: false };

@@ -56,7 +56,8 @@ function isAhead(b: JobRecord, a: JobRecord): boolean {
 
 const finished = ({ finishedAt }: JobRecord): number => finishedAt ?? Number.POSITIVE_INFINITY;
 
-const isSameSubmission = (a: JobRecord, b: JobRecord): boolean =>
+/** Whether two records have the result of one submission. */
+export const isSameSubmission = (a: JobRecord, b: JobRecord): boolean =>
   a.submittedAt !== undefined && a.submittedAt === b.submittedAt && a.taskId === b.taskId;
 
 function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {

@@ -1,3 +1,4 @@
+import type { Bytes } from '../artifacts/formats/format.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { type Artifact, artifactsOf } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
@@ -65,11 +66,19 @@ export async function copyArtifacts(
   return copied;
 }
 
-async function copyOne(
+/**
+ * Copies a file unless it is there; on one file system, the copy shares its bytes where that can be done.
+ *
+ * @param isRight another check of its bytes
+ * @returns `fault` if it is missing or differs from the state: then nothing has its name
+ * @throws SaveError, the signal's reason
+ */
+export async function copyOne(
   artifact: Artifact,
   from: Pick<ArtifactStore, 'open'>,
   to: Pick<ArtifactStore, 'open' | 'put'>,
   signal: AbortSignal,
+  isRight: (bytes: Bytes) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<'copied' | 'there' | 'fault'> {
   const { file, bytes, sha256 } = artifact;
   if (await isWhole(to, artifact, signal)) return 'there';
@@ -77,13 +86,14 @@ async function copyOne(
   if (!found.ok) return 'fault';
   try {
     if (found.bytes !== bytes) return 'fault';
-    const incoming = await to.put(file.slice(0, file.lastIndexOf('.')));
+    const incoming = await to.put(file.slice(0, file.lastIndexOf('.')), found.path);
     try {
-      for await (const piece of found.pieces()) {
-        signal.throwIfAborted();
-        await incoming.write(piece);
-      }
-      if (incoming.size !== bytes || incoming.sha256 !== sha256) return 'fault';
+      if (found.path === undefined)
+        for await (const piece of found.pieces()) {
+          signal.throwIfAborted();
+          await incoming.write(piece);
+        }
+      if (incoming.size !== bytes || incoming.sha256 !== sha256 || !(await isRight(incoming))) return 'fault';
       await incoming.finish(file);
       return 'copied';
     } finally {

@@ -113,10 +113,14 @@ export async function mergeInto(
   }
 }
 
-/** Copies the replies of a record, with those of its former result, and returns the record with their new places. */
-async function replied(
+/**
+ * Copies the replies of a record, with those of its former result, and returns the record with their new places.
+ *
+ * @throws MergeError if one is not as the state says
+ */
+export async function replied(
   record: JobRecord,
-  state: StateStore,
+  state: Pick<StateStore, 'keepReply'>,
   source: MergeSource,
   lines: ReplyLines,
 ): Promise<JobRecord> {

@@ -10,6 +10,8 @@ const ofWork = {
   'redo-jobs': 'jobs.csv',
   'redo-again': true,
   'redo-cancel': true,
+  reuse: ['runs/foxes'],
+  'reuse-cancel': true,
   'in-doubt': 'hold',
   'new-service': true,
   relearn: true,

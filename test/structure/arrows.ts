@@ -19,7 +19,17 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   results: { imports: ['pipeline', 'plan', 'state'], types: ['run'] },
   manifest: { imports: ['pipeline', 'plan', 'state', 'results'] },
-  upkeep: { imports: ['plan', 'state', 'artifacts/store', 'results', 'manifest'] },
+  upkeep: {
+    imports: [
+      'plan',
+      'state',
+      'artifacts/formats',
+      'artifacts/store',
+      'artifacts/media.ts',
+      'results',
+      'manifest',
+    ],
+  },
   report: {
     imports: [
       'pipeline',

@@ -4,6 +4,7 @@ import { exitCodes, usageError } from '../errors/cli-error.ts';
 import { without } from '../errors/correction.ts';
 import type { SetFlag } from '../flags.ts';
 import { estimateWith, type PlanFlags, printCells, printPlan } from '../run/dry-run.ts';
+import { plannedReuse } from '../run/reuse.ts';
 import { planOfDirectory } from '../workspace/last-plan.ts';
 import { openTarget } from '../workspace/open.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
@@ -33,7 +34,10 @@ export const showEnginePlan = (
 ): Promise<number> =>
   closingAfter(async (disposables) => {
     const { cwd } = context.io;
-    const other = ofFiles.find((name) => isGiven(flags[name]));
+    const { reuse, ...ofRun } = flags;
+    // The directories of --reuse may have to be trusted.
+    const given = reuse.length === 0 ? ofRun : { ...ofRun, 'trust-directory': false };
+    const other = ofFiles.find((name) => isGiven(given[name]));
     if (other !== undefined)
       throw usageError(
         `--${other} goes together with a pipeline file, and a run on an engine is planned as it ran last.`,
@@ -47,7 +51,8 @@ export const showEnginePlan = (
     await checkSelection(plan, selection);
     if (flags.cells) return await printCells(plan, flags, context);
     const running = (await place.owner()) !== undefined;
-    const report = await estimateWith(plan, flags, state, running, cwd);
+    const reused = await plannedReuse(flags, { directory, state }, disposables, context);
+    const report = await estimateWith(plan, flags, { state, running, reuse: reused }, cwd);
     checkChosen(plan, report.cells.chosen);
     await printPlan(report, facts.origin, flags, context);
     return exitCodes.ok;

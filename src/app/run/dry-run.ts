@@ -1,5 +1,5 @@
 import { isNarrowed } from '../../manifest/cells.ts';
-import { estimatePlan } from '../../plan/estimate/estimate.ts';
+import { type EstimateOptions, estimatePlan } from '../../plan/estimate/estimate.ts';
 import type { PlanReport } from '../../plan/estimate/report.ts';
 import { settledReport } from '../../plan/estimate/settled.ts';
 import { buildGraph } from '../../plan/graph/build.ts';
@@ -23,6 +23,7 @@ import {
   type EngineFlag,
   engineOfRun,
   type PlaceFlags,
+  type ReuseFlags,
   type RevivalFlags,
   type SelectionFlags,
 } from '../flags.ts';
@@ -35,10 +36,15 @@ import { imagesForPlan } from '../workspace/images.ts';
 import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
+import { plannedReuse } from './reuse.ts';
 import { revivalOf } from './settings.ts';
 
 /** The flags of `plan`. */
-export type PlanFlags = PlaceFlags & SelectionFlags & RevivalFlags & EngineFlag & { readonly json: boolean };
+export type PlanFlags = PlaceFlags &
+  SelectionFlags &
+  RevivalFlags &
+  ReuseFlags &
+  EngineFlag & { readonly json: boolean };
 
 /** Replaces the service in job keys while no address is known; a run never uses it. */
 const unknownService = 'unknown';
@@ -81,10 +87,11 @@ async function estimated(
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlace, 'origin' | 'note'>> {
   const place = await openPlace(read, flags, disposables, context);
   const { state, service, origin, note, running } = place;
-  const settled = state && (await settledPlan(read, flags, state, service));
+  const reuse = await plannedReuse(flags, place, disposables, context);
+  const settled = reuse ? undefined : state && (await settledPlan(read, flags, state, service));
   if (settled !== undefined) return { report: settled, origin, note };
   const plan = await planAt(read, flags, place, context);
-  const report = await estimateWith(plan, flags, state, running, context.io.cwd);
+  const report = await estimateWith(plan, flags, { state, running, reuse }, context.io.cwd);
   checkChosen(plan, report.cells.chosen);
   return { report, origin, note };
 }
@@ -111,12 +118,11 @@ async function settledPlan(
   return settledReport({ pipeline, serviceId: id, slotGraph }, { cells, steps }, await state.totals());
 }
 
-/** Returns what a run with these flags would do, from the finished work and the jobs to remake. @param running a run is on */
+/** Returns what a run with these flags would do, from the finished work and the jobs to remake. @param kept.running a run is on */
 export async function estimateWith(
   plan: Plan,
   flags: PlanFlags,
-  state: StateReader | undefined,
-  running: boolean,
+  { state, running, reuse }: Pick<OpenPlace, 'state' | 'running'> & Pick<EstimateOptions, 'reuse'>,
   cwd: string,
 ): Promise<PlanReport> {
   const revival = await revivalOf(flags, state);
@@ -129,7 +135,12 @@ export async function estimateWith(
     return { ...sums, jobs: byStatus };
   };
   const counted = state && { ...state, totals };
-  const report = await estimatePlan(plan, selectionOf(flags), counted, { ...revival, running, redo: keys });
+  const report = await estimatePlan(plan, selectionOf(flags), counted, {
+    ...revival,
+    running,
+    redo: keys,
+    reuse,
+  });
   const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
   return {
     ...report,
@@ -141,6 +152,8 @@ export async function estimateWith(
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 interface OpenPlace {
+  /** Absolute path of the run directory. */
+  readonly directory: string;
   readonly state: StateReader | undefined;
   readonly service: RunService;
   /** Origin of the service that a run would use. */
@@ -210,6 +223,7 @@ async function openPlace(
         ];
   const said = notes.filter((text) => text !== undefined);
   return {
+    directory: kept.directory,
     state,
     service,
     origin,

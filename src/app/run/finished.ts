@@ -9,6 +9,7 @@ import { type Fingerprint, identityOf, recognise, refreshFingerprint } from '../
 import { asksForWork } from '../flags.ts';
 import { selectionOf } from '../workspace/selection.ts';
 import { openRunLog } from './log.ts';
+import { isReuseOpen } from './reuse.ts';
 import {
   beginRun,
   type LockedDirectory,
@@ -33,7 +34,8 @@ export async function repeatLast(
   { read, service, flags, context: { redactor } }: CheckedRun,
   locked: LockedDirectory,
 ): Promise<Unreached<RepeatedRun> | undefined> {
-  if (locked.missing !== undefined || asksForWork(flags)) return undefined;
+  if (locked.missing !== undefined || asksForWork(flags) || (await isReuseOpen(locked.state.reader)))
+    return undefined;
   const { pipeline, files } = read;
   const selection = selectionOf(flags);
   const named = stateServiceOf(service);

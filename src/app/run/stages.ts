@@ -11,6 +11,7 @@ import type { DirectorySums } from '../../results/sums.ts';
 import type { RunEnd } from '../../run/events.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import type { FactKeeper } from '../../state/store.ts';
+import type { ReuseTarget } from '../../upkeep/reuse.ts';
 import type { Disposables } from '../adapters/disposables.ts';
 import type { MetricsWatch } from '../adapters/metrics-file.ts';
 import type { Context } from '../context.ts';
@@ -34,6 +35,8 @@ export interface Runner<Locked extends LockedRun = LockedRun, Planned extends Pl
   plan(run: CheckedRun, locked: Locked, wish: RedoWish): Promise<Planned>;
   /** Returns the state's redo orders, once no worker uses old ones. @throws StateError */
   orders(run: CheckedRun, planned: Planned): Promise<RedoTaker>;
+  /** Opens what jobs of other run directories are taken over into; undefined: the run has nothing to do. */
+  taker(run: CheckedRun, planned: Planned): Promise<ReuseTarget | undefined>;
   /** Does the work. @returns undefined if the run continues without this process */
   work(run: CheckedRun, planned: Planned, metrics: MetricsWatch | undefined): Promise<DoneWork | undefined>;
 }

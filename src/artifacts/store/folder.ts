@@ -28,7 +28,7 @@ export function openArtifactFolder(directory: string, isShared = false): Artifac
     return roots.get(name.slice(0, name.indexOf('/')) as ArtifactRoot) as RootFolder;
   };
   return {
-    put: async (path) => await rootOf(path).receive(basename(path)),
+    put: async (path, like) => await rootOf(path).receive(basename(path), like),
     get: async (name, maxBytes) => await readArtifactFile(directory, name, maxBytes),
     open: (name) => openArtifactFile(directory, name),
     list: (prefix) => listFiles(directory, prefix),

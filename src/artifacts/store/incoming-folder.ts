@@ -31,8 +31,11 @@ export class IncomingFolder {
     this.#folder = join(directory, root, incomingFolder);
   }
 
-  /** @param place gives a sealed file its name */
-  async receive(stem: string, place: Placing): Promise<IncomingArtifact> {
+  /**
+   * @param place gives a sealed file its name
+   * @param like a local file whose bytes it has from the start; nothing is written to it then
+   */
+  async receive(stem: string, place: Placing, like?: string): Promise<IncomingArtifact> {
     this.#prepared ??= this.#prepare();
     try {
       await this.#prepared;
@@ -42,7 +45,11 @@ export class IncomingFolder {
     }
     // Two tries of one job must not write one file.
     const path = join(this.#folder, unfinishedName(stem));
-    return onDisk(async () => new IncomingFile(path, await Descriptor.make(path), place));
+    if (like === undefined)
+      return onDisk(async () => new IncomingFile(path, await Descriptor.make(path), place));
+    const file = await onDisk(async () => new IncomingFile(path, await Descriptor.copy(like, path), place));
+    await file.take();
+    return file;
   }
 
   /** Cleans up, even if nothing was received. The folder stays while anything is in it. */

@@ -7,6 +7,8 @@ import type { IncomingArtifact } from './store.ts';
 /** Largest file that is read back from memory when its size and end are checked, in bytes. */
 const maxHeld = 256 * 1024;
 
+const pieceBytes = 1024 * 1024;
+
 /** The facts of a complete and closed file, for the code that gives it its name. */
 export interface SealedFile {
   /** Absolute path. */
@@ -55,6 +57,18 @@ export class IncomingFile implements IncomingArtifact {
         const more = await this.#file.write(chunk, written, this.#size);
         written += more;
         this.#size += more;
+      }
+    });
+  }
+
+  /** Reads the bytes that the file has from the start, for its size and its hash. @throws SaveError */
+  async take(): Promise<void> {
+    this.#held = undefined;
+    const piece = Buffer.allocUnsafe(pieceBytes);
+    await onDisk(async () => {
+      for (let more = -1; more !== 0; this.#size += more) {
+        more = await this.#file.read(piece, this.#size);
+        this.#hash.update(piece.subarray(0, more));
       }
     });
   }

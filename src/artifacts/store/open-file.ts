@@ -23,7 +23,7 @@ export async function openArtifactFile(directory: string, name: string): Promise
       if ((await realpath(path)) !== path) return { ok: false, why: 'outside' };
       const handle = await open(path, readFlags);
       const found = await handle.stat();
-      if (found.isFile()) return opened(handle, found.size);
+      if (found.isFile()) return opened(handle, path, found.size);
       await handle.close();
       return { ok: false, why: 'outside' };
     } catch (cause) {
@@ -52,9 +52,10 @@ export async function* filePieces(
   }
 }
 
-const opened = (handle: FileHandle, bytes: number): OpenArtifact => ({
+const opened = (handle: FileHandle, path: string, bytes: number): OpenArtifact => ({
   ok: true,
   bytes,
+  path,
   pieces: (from = 0, before = bytes) => piecesOf(handle, from, before),
   close: () => handle.close(),
 });

@@ -33,8 +33,12 @@ export class RootFolder {
     this.#incoming = new IncomingFolder(directory, root, isShared);
   }
 
-  async receive(stem: string): Promise<IncomingArtifact> {
-    return await this.#incoming.receive(stem, (file, name) => onDisk(() => this.#place(file.path, name)));
+  async receive(stem: string, like?: string): Promise<IncomingArtifact> {
+    return await this.#incoming.receive(
+      stem,
+      (file, name) => onDisk(() => this.#place(file.path, name)),
+      like,
+    );
   }
 
   /** @returns whether the file was there, without any link on its path */

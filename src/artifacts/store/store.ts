@@ -36,6 +36,8 @@ export type OpenArtifact =
       readonly bytes: number;
       /** Hash that its writer has noted beside the file; absent: only its bytes tell. */
       readonly sha256?: string;
+      /** Path of the file, without links; absent: it is not on this machine. */
+      readonly path?: string;
       /** Reads the bytes from one position to before another; default: all. The reader owns each piece. */
       pieces(from?: number, before?: number): AsyncIterable<Buffer>;
       close(): Promise<void>;
@@ -54,8 +56,10 @@ export interface ArtifactStore {
    * Begins to receive a file. Files that an earlier run was receiving when it was killed are removed first.
    *
    * @param path the name of the file without extension: only its content gives the extension
+   * @param like a local file whose bytes it has from the start (`OpenArtifact.path`), shared with it where the file system can; nothing
+   * may be written to it then
    */
-  put(path: string): Promise<IncomingArtifact>;
+  put(path: string, like?: string): Promise<IncomingArtifact>;
   /** Reads a whole file of at most `maxBytes`. It may have been changed since it was written: compare hashes. */
   get(name: string, maxBytes: number): Promise<FoundArtifact>;
   /** Opens a file. If it changes meanwhile, the reading fails, or returns the bytes of one of the two versions. */

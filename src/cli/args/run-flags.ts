@@ -74,6 +74,18 @@ export const revivalFlags = {
   ),
 } as const;
 
+/** Flags that take over finished jobs of other run directories, for `run` and `plan`. */
+export const reuseFlags = {
+  reuse: repeated(
+    'DIR',
+    'take over finished jobs with the same request from this run directory, with their files: nothing is sent for them; of several directories the first that has a job counts',
+    anyText,
+  ),
+  'reuse-cancel': toggle(
+    'do not continue a take-over that was interrupted: what it has left is made, and paid, here',
+  ),
+} as const;
+
 /** Flags for the format of the manifest. */
 export const manifestFlags = {
   'escape-formulas': toggle(
@@ -142,6 +154,7 @@ export const runFlags = {
   ...setFlag,
   ...selectionFlags,
   ...revivalFlags,
+  ...reuseFlags,
   ...rehearsalFlags,
   ...leadingFlags,
   relearn: toggle(

@@ -6,7 +6,7 @@ import { fileOrDefault } from '../../app/workspace/default-file.ts';
 import { loadPipeline } from '../../app/workspace/read-pipeline.ts';
 import { command } from '../args/command.ts';
 import { toggle } from '../args/flags.ts';
-import { engineFlag, placeFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
+import { engineFlag, placeFlags, reuseFlags, revivalFlags, setFlag } from '../args/run-flags.ts';
 import { selectionFlags } from '../args/selection-flags.ts';
 import { summaries } from '../args/summaries.ts';
 
@@ -40,6 +40,7 @@ With --engine, or PROMPTPRESS_ENGINE, what is done already is asked of the engin
       ...setFlag,
       ...selectionFlags,
       ...revivalFlags,
+      ...reuseFlags,
       cells: toggle('print the chosen cells instead: one JSON object per line, {"cell": 1, "vars": {…}}'),
       json: toggle('print one JSON object (schemas/plan.schema.json)'),
     },

@@ -141,3 +141,16 @@ export function every(clock: Clock, ms: number, call: () => Promise<void>): () =
     await calling;
   };
 }
+
+/**
+ * Begins a session that is over from the start: the writer of a state without a slice, which sends nothing.
+ *
+ * @returns its number @throws EngineError
+ */
+export async function sessionOfWriter(connection: Connection, name: string): Promise<number> {
+  const { rows } = await connection.query<{ session: number }>(
+    'INSERT INTO promptpress.sessions (name, over, ended) VALUES ($1, true, true) RETURNING session::float8 AS session',
+    [name],
+  );
+  return rows[0]?.session ?? 0;
+}

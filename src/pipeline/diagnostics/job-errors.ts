@@ -279,6 +279,14 @@ export const jobErrors = {
   }),
 
   ...codes('in doubt', 'perhaps', {
+    'reuse.broken': [
+      'Another run directory has the job (--reuse), and its file or reply there is not as the state there says.',
+      'Repair it there (promptpress verify DIR --repair), and give --reuse again.',
+    ],
+    'reuse.open': [
+      'Another run directory has begun the job (--reuse) and not settled it.',
+      'Continue that run, and give --reuse again.',
+    ],
     'submit.interrupted': ['The run ended between a submission and its answer.'],
     'submit.interrupted-modal': ['The run ended between the answer to a dialog and its result.'],
     'task.shared': ['The service gave one task to several jobs.'],

@@ -54,7 +54,7 @@ export async function estimatePlan(
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a limit ended at its limit.');
   const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
-  return reportOf(plan, {
+  const report = reportOf(plan, {
     cells,
     steps,
     exact: whole !== undefined,
@@ -65,6 +65,7 @@ export async function estimatePlan(
     notKept: scan.notKept,
     sameAgain: scan.sameAgain,
   });
+  return options.reuse === undefined || whole === undefined ? report : { ...report, reuse: whole.reuse };
 }
 
 /** Makes a report with sums and warnings. @param counted.totals sums of the state; undefined without a state */

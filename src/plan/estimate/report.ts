@@ -116,6 +116,11 @@ export interface PlanReport {
    * order is open.
    */
   readonly redo?: { readonly waiting: number; readonly begun: number; readonly made: number };
+  /**
+   * Jobs that the run takes over from other run directories (`--reuse`), and what submitting them would take. Absent without the flag, and
+   * if counts are multiplied.
+   */
+  readonly reuse?: { readonly jobs: number } & Pick<PlanCounts, 'tokens' | 'cost' | 'unpriced'>;
   /** The chosen steps, in file order. */
   readonly steps: readonly StepReport[];
   /** Sums of the run directory, including jobs of other plans; absent without one. */

@@ -9,9 +9,9 @@ import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
 import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
-import type { PromptExample } from './report.ts';
+import type { PlanReport, PromptExample } from './report.ts';
 import { interruptedRecord, isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
-import { type Cost, StepTotals, type SubmitReason } from './totals.ts';
+import { Bill, type Cost, StepTotals, type SubmitReason } from './totals.ts';
 
 /** The port by which an estimate reads a run's state. */
 export interface PlanState {
@@ -25,6 +25,8 @@ export interface PlanState {
 export interface ScanOptions extends RevivalFlags {
   /** Whether a run is in progress, so that jobs being submitted count as running. Default: nobody waits for the answer any more. */
   readonly running?: boolean;
+  /** Jobs that the run takes over from other run directories first: the state with them. */
+  readonly reuse?: { many: RecordLoader; isReused(record: JobRecord): boolean } | undefined;
   /** Receives each job that an earlier run left in progress or unsaved, once. */
   readonly onFollowed?: (key: string) => void;
 }
@@ -80,6 +82,8 @@ export class Scan {
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
   #sameAgain: SameAgain | undefined;
+  #reusedJobs = 0;
+  readonly #saved = new Bill();
   /** Number of examined slots. */
   examined = 0;
 
@@ -126,6 +130,11 @@ export class Scan {
     return this.#notKept;
   }
 
+  /** The jobs that are taken over, and what submitting them would cost. */
+  get reuse(): NonNullable<PlanReport['reuse']> {
+    return { jobs: this.#reusedJobs, ...this.#saved.amounts() };
+  }
+
   /** Upscales that would be paid for an existing image. */
   get sameAgain(): SameAgain | undefined {
     return this.#sameAgain;
@@ -136,7 +145,7 @@ export class Scan {
     const found = await withRecords(
       cells,
       (cell, lookup) => ({ cell, slots: this.#resolve(cell, lookup) }),
-      async (keys) => (await this.#state?.many(keys)) ?? new Map(),
+      async (keys) => (await (this.#flags.reuse ?? this.#state)?.many(keys)) ?? new Map(),
       this.#plan.images,
     );
     const chosen = found.map(({ cell, slots }) => ({
@@ -203,6 +212,10 @@ export class Scan {
     this.#costs.add(slot, cost);
     if (this.#seen.has(job.key)) return totals.slot('shared');
     this.#seen.add(job.key);
+    if (slot.record?.status === 'done' && this.#flags.reuse?.isReused(slot.record)) {
+      this.#reusedJobs += 1;
+      this.#saved.add(cost, 1);
+    }
     if (isToCut(slot, this.#plan, isHeld)) totals.cut();
     switch (status) {
       case 'pending': {

@@ -15,7 +15,8 @@ export interface Cost {
 
 const noTokens: TokenEstimate = { input: 0, output: 0 };
 
-class Bill {
+/** Sums of costs and tokens. */
+export class Bill {
   #input = 0;
   #output = 0;
   #cost = 0;

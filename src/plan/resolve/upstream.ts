@@ -1,7 +1,8 @@
 import { isPress, isTextKind } from '../../pipeline/kinds.ts';
 import { formatAddress } from '../../pipeline/selectors/address.ts';
+import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import type { JobError, JobSpec } from '../job.ts';
+import type { JobError, JobOrigin, JobSpec } from '../job.ts';
 import type { Slot } from '../slot.ts';
 import { lacksFilesYet, lacksOnlyFiles } from './former.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
@@ -13,6 +14,14 @@ const madeDependency: DependencyState = { kind: 'open', made: true };
 /** `grid`, `grid/U1`: how messages name a slot. */
 export const slotName = ({ step, branch }: Pick<Slot, 'step' | 'branch'>): string =>
   formatAddress({ step, segments: branch });
+
+/** Returns the origin of a job that this slot is the first to ask for. */
+export const originOf = ({ cell, step, branch, id }: Slot): JobOrigin => ({
+  cell,
+  step,
+  branch: formatBranch(branch),
+  slot: id,
+});
 
 /**
  * What a slot means for those that depend on it. `cause` is what stopped the slot above, so that a whole chain names the one place where it

@@ -100,6 +100,16 @@ export interface JsonOutputs {
     readonly steps: readonly Step[];
     /** Jobs of open orders to make them anew (--redo, --redo-jobs), with what the flags add. Absent: there is none. */
     readonly redo?: Redo;
+    /** Jobs that a run takes over from other run directories (--reuse), and what submitting them would take. They are among the finished jobs. Absent without the flag, and if `exact` is false. */
+    readonly reuse?: {
+      /** Jobs that are taken over. */
+      readonly jobs: number;
+      readonly tokens: PlanTokens;
+      /** Saved cost, of those with a known price. */
+      readonly cost: number;
+      /** Jobs without a known price. */
+      readonly unpriced: number;
+    };
     /** What is still to come at most: the cost of all submissions (total.cost), and of all slots that wait for results (total.later.cost). */
     readonly atMost: number;
     /** What the run directory holds, of this plan or not. Absent without one. */

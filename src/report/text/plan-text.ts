@@ -47,6 +47,7 @@ export function planText(report: PlanReport, origin?: string): string {
     ...laterText(total),
     ...soFarText(report),
     ...redoText(report),
+    ...reuseText(report),
     ...cutText(total),
     ...(examples.length === 0 ? [] : [total.submits === 1 ? 'Its prompt:' : 'The first prompts:']),
     ...examples.map(
@@ -194,6 +195,18 @@ const redoText = ({ redo }: PlanReport): readonly string[] =>
           [redo.made, 'made'],
         ])}; --redo-cancel drops what is left`,
       ];
+
+/** What is taken over from other run directories is among the finished jobs. */
+function reuseText({ reuse, priced }: PlanReport): readonly string[] {
+  if (reuse === undefined) return [];
+  const { jobs, cost, tokens } = reuse;
+  const saved = [
+    ...(priced && cost > 0 ? [`cost ${money(cost)}`] : []),
+    ...(tokens.input + tokens.output === 0 ? [] : [`about ${count(tokens.input + tokens.output)} tokens`]),
+  ].join(' and ');
+  const what = jobs === 0 ? 'no job of this plan' : counted(jobs, 'job');
+  return [`Taken over from other runs (--reuse): ${what}${saved === '' ? '' : `, which saves ${saved}`}`];
+}
 
 /** Only the buttons of a result show whether it is a grid. */
 const cutText = ({ cuts = 0 }: PlanCounts): readonly string[] =>

@@ -1,9 +1,9 @@
-import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import { isInterrupted } from '../../plan/estimate/revival.ts';
-import { type Attempt, isSettled, type JobOrigin, type JobRecord } from '../../plan/job.ts';
+import { type Attempt, isSettled, type JobRecord } from '../../plan/job.ts';
 import { extendsParent, isTextRequest } from '../../plan/job-request.ts';
 import { formerOf } from '../../plan/resolve/former.ts';
 import { begunFrom, type Lineage } from '../../plan/resolve/lineage.ts';
+import { originOf } from '../../plan/resolve/upstream.ts';
 import type { Slot } from '../../plan/slot.ts';
 import type { RunSettings } from '../ports.ts';
 import { become, type Job, newJob } from './job.ts';
@@ -278,8 +278,4 @@ export function resetForResubmit(record: JobRecord): JobRecord {
     invalid: undefined,
     reusedFrom: undefined,
   });
-}
-
-function originOf(slot: Slot): JobOrigin {
-  return { cell: slot.cell, step: slot.step, branch: formatBranch(slot.branch), slot: slot.id };
 }

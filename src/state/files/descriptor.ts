@@ -1,4 +1,4 @@
-import { close, fsync, open, read, write } from 'node:fs';
+import { chmod, close, constants, copyFile, fsync, open, read, write } from 'node:fs';
 
 type Done<T> = (error: NodeJS.ErrnoException | null, value?: T) => void;
 
@@ -27,6 +27,19 @@ export class Descriptor {
   /** Makes a file. @throws the error of the file system, also if the name is taken */
   static async make(path: string): Promise<Descriptor> {
     return new Descriptor(await fsCall<number>((done) => open(path, 'wx+', done)));
+  }
+
+  /**
+   * Makes a file with the bytes of another one, which it shares where the file system can (a reflink); it can only be read. Follows links
+   * to the other file.
+   *
+   * @throws the error of the file system, also if the name is taken
+   */
+  static async copy(from: string, path: string): Promise<Descriptor> {
+    const { COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
+    await fsCall((done) => copyFile(from, path, COPYFILE_EXCL | COPYFILE_FICLONE, done));
+    await fsCall((done) => chmod(path, 0o644, done));
+    return new Descriptor(await fsCall<number>((done) => open(path, 'r', done)));
   }
 
   /** @returns how many bytes were written: from `offset` to the end of `bytes`, or fewer */

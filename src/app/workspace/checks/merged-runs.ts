@@ -13,33 +13,38 @@ import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { checkRunDirectory } from './directory.ts';
 import { checkAge } from './stale-state.ts';
 
-/** A run directory that is about to be merged. */
-export interface MergedRun extends MergeSource {
+/** A run directory that a command takes jobs from, without changing it. */
+export interface OtherRun extends MergeSource {
   /** Path with links resolved. */
   readonly directory: string;
+  /** {@link versionOf} the state when it was opened. */
+  readonly version: string;
+}
+
+/** A run directory that is about to be merged. */
+export interface MergedRun extends OtherRun {
   readonly facts: RunFacts;
   readonly text: string;
   /** Path of the pipeline's file. */
   readonly path: string;
-  /** {@link versionOf} the state when it was opened. */
-  readonly version: string;
 }
 
 /**
  * Opens an unlocked run directory for reading.
  *
- * @throws CliError (exit 2) if nothing has run there, or for several services; StateError `state.locked` (exit 75) while a run is on
+ * @param hint what to do if nothing has run there
+ * @throws CliError (exit 2) if nothing has run there; StateError `state.locked` (exit 75) while a run is on
  */
-export async function openMergedRun(
+export async function openOtherRun(
   name: string,
+  hint: string,
   flags: { readonly 'trust-directory': boolean },
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
-): Promise<MergedRun> {
+): Promise<OtherRun> {
   const { io } = context;
-  const noRun = (): Error =>
-    usageError(`There is no run in ${name}.`, 'merge takes run directories; promptpress ls lists them.');
+  const noRun = (): Error => usageError(`There is no run in ${name}.`, hint);
   const directory = await realpath(resolve(io.cwd, name)).catch(() => {
     throw noRun();
   });
@@ -49,15 +54,28 @@ export async function openMergedRun(
   if (reader === undefined) throw noRun();
   disposables.add(async () => await reader.close());
   await checkAge(reader, directory, io.env);
-  const last = await lastRun(reader);
-  if (last === undefined) throw noRun();
-  if (!(await StateServices.of(reader)).areAllOf(last.facts.serviceId))
+  const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
+  return { directory, name, reader, artifacts, version: await versionOf(reader) };
+}
+
+/** Opens an unlocked run directory to merge it. @throws as {@link openOtherRun}; CliError (exit 2) for several services */
+export async function openMergedRun(
+  name: string,
+  flags: { readonly 'trust-directory': boolean },
+  signal: AbortSignal,
+  disposables: Disposables,
+  context: Context,
+): Promise<MergedRun> {
+  const hint = 'merge takes run directories; promptpress ls lists them.';
+  const run = await openOtherRun(name, hint, flags, signal, disposables, context);
+  const last = await lastRun(run.reader);
+  if (last === undefined) throw usageError(`There is no run in ${name}.`, hint);
+  if (!(await StateServices.of(run.reader)).areAllOf(last.facts.serviceId))
     throw usageError(
       `${name} holds jobs of several services.`,
       'Only directories with jobs of one and the same service can be merged.',
     );
-  const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
-  return { ...last, directory, name, reader, artifacts, version: await versionOf(reader) };
+  return { ...last, ...run };
 }
 
 /**
@@ -91,11 +109,14 @@ function differenceOf(a: MergedRun, b: MergedRun): string | undefined {
   return undefined;
 }
 
-/** Refuses a directory if a run changed it during the merge. @throws StateError */
-export async function refuseChanged({ directory, name, reader, version }: MergedRun): Promise<void> {
+/** Refuses a directory if a run has changed it since it was opened. @param then what it was opened for, and what is left undone @throws StateError */
+export async function refuseChanged(
+  { directory, name, reader, version }: OtherRun,
+  then: string,
+): Promise<void> {
   refuseHeld(directory, name);
   if ((await versionOf(reader)) === version) return;
-  throw new StateError('state.locked', `A run has changed ${name} while it was merged. Nothing was made.`, {
+  throw new StateError('state.locked', `A run has changed ${name} while ${then}`, {
     hint: 'Give the same command again.',
   });
 }

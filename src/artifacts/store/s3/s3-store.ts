@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import pLimit from 'p-limit';
 import { onDisk } from '../../failure.ts';
+import type { Placing } from '../incoming.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import { NameMarks } from '../name-marks.ts';
 import { type ArtifactRoot, artifactRoots, isArtifactName } from '../names.ts';
@@ -33,13 +34,15 @@ export function openS3Artifacts(
     return true;
   };
   return {
-    put: async (path) =>
-      await (incoming.get(rootOf(path)) as IncomingFolder).receive(basename(path), async (file, name) => {
+    put: async (path, like) => {
+      const place: Placing = async (file, name) => {
         rootOf(name);
         names.add(name);
         await upload(client, name, file, options);
         await onDisk(() => rm(file.path, { force: true }));
-      }),
+      };
+      return await (incoming.get(rootOf(path)) as IncomingFolder).receive(basename(path), place, like);
+    },
     get: (name, maxBytes) => read(client, name, maxBytes),
     open: async (name) => {
       if (!isArtifactName(name)) return { ok: false, why: 'outside' };

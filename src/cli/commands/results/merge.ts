@@ -140,7 +140,7 @@ async function merged(
       await countAll(state, runs);
       return await finish(state, folder, first, plan.pipeline, signal, context);
     });
-    for (const run of runs) await refuseChanged(run);
+    for (const run of runs) await refuseChanged(run, 'it was merged. Nothing was made.');
     return end;
   };
   const { plan } = await planOfDirectory(first.directory, first.reader, context, undefined, signal);
