@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
+import type { StepNow } from '../../results/run-ledger.ts';
 import { bytesOf, type DiskPort, type MadeFiles } from '../../run/resources/disk-space.ts';
 import type { StateReader } from '../../state/reader.ts';
-import type { StepStart } from '../progress/step-start.ts';
 
 /** Disk facts from statfs(2), in blocks. */
 export interface DiskFacts {
@@ -39,7 +39,7 @@ export const diskOf = async (
     readonly directory: string;
     readonly state: { readonly reader: Pick<StateReader, 'withStatus'> };
   },
-  steps: readonly StepStart[],
+  steps: readonly StepNow[],
   freeBytes: (folder: string) => number | undefined,
 ): Promise<DiskPort> => ({
   directory,
@@ -48,7 +48,7 @@ export const diskOf = async (
   made: await madeIn(reader),
 });
 
-function leftOf(steps: readonly StepStart[]): number | undefined {
+function leftOf(steps: readonly StepNow[]): number | undefined {
   const left = steps.flatMap(({ total, counts: { done, failed, skipped, blocked, ...counts } }) =>
     total === undefined ? [] : [Math.max(0, total - done - failed - counts['in-doubt'] - skipped - blocked)],
   );

@@ -1,11 +1,8 @@
 import type { IsOptional } from '../../plan/graph/optional.ts';
 import { isSettled, type JobError, type TokenUsage } from '../../plan/job.ts';
 import { laneWords } from '../../report/text/pace-words.ts';
-import { RunLedger, type StepNow } from '../../results/run-ledger.ts';
+import { inFlight, RunLedger, type StepNow } from '../../results/run-ledger.ts';
 import type { RunEvent } from '../../run/events.ts';
-import type { StepStart } from './step-start.ts';
-import { type RoomLimits, TimeLeft } from './time-left.ts';
-import { type Room, Work } from './work.ts';
 
 interface Spent {
   /** 0: nothing was spent, or no prices are known. */
@@ -67,13 +64,20 @@ export interface LastFailure {
   readonly error: JobError;
 }
 
+/** A step before the run starts. */
+export interface StepStart extends StepNow {
+  /** Jobs that are left, as far as is known; work that waits for results is counted in full, a wildcard once. */
+  readonly left: number;
+  /** Whether a wildcard decides how many jobs there are. */
+  readonly isOpen?: boolean;
+}
+
 /** The facts of a run before it begins, for its progress. */
 export interface ProgressStart {
   readonly name: string;
   readonly steps: readonly StepStart[];
   /** Number of chosen cells. */
   readonly cells: number;
-  readonly limits: RoomLimits;
   /** Spending of earlier runs in the directory. */
   readonly earlier: Spent;
   /** Whether a button is optional; default: no button is. */
@@ -95,12 +99,17 @@ export class ProgressModel {
   readonly #start: ProgressStart;
   readonly #startedAt: number;
   readonly #ledger: RunLedger;
-  readonly #work: Work;
-  readonly #timeLeft: TimeLeft;
+  /** Whether a wildcard decides how many jobs there are. */
+  readonly #hasOpenSteps: boolean;
+  /** Number of slots and jobs that were settled before the run. */
+  readonly #settledBefore: number;
   /** Number of jobs settled in each second of the last minute. */
   readonly #settled = new Map<number, number>();
   #opened = 0;
-  #openCells = 0;
+  #closed = 0;
+  /** Number of jobs settled in each open cell, and in all closed ones. */
+  readonly #settledIn = new Map<number, number>();
+  #settledInClosed = 0;
   #lastFailure: LastFailure | undefined;
   #pause: Extract<RunEvent, { readonly type: 'route:pause' }> | undefined;
   #waiting: string | undefined;
@@ -116,8 +125,8 @@ export class ProgressModel {
     this.#startedAt = startedAt;
     this.#movedAt = startedAt;
     this.#ledger = new RunLedger(start);
-    this.#work = new Work(start.steps);
-    this.#timeLeft = new TimeLeft(start.limits, startedAt);
+    this.#hasOpenSteps = start.steps.some(({ isOpen }) => isOpen);
+    this.#settledBefore = settledIn(this.#ledger.steps);
   }
 
   /** @param now Unix ms */
@@ -133,11 +142,12 @@ export class ProgressModel {
         return this.#ruleOut(event);
       case 'cell:open':
         this.#opened += 1;
-        this.#openCells += 1;
         return;
       case 'cell:close':
       case 'cell:left':
-        this.#openCells -= 1;
+        this.#closed += 1;
+        this.#settledInClosed += this.#settledIn.get(event.cell) ?? 0;
+        this.#settledIn.delete(event.cell);
         return;
       case 'route:pause':
         this.#pause = event;
@@ -165,27 +175,23 @@ export class ProgressModel {
   progress(now: number): Progress {
     const notice = this.#notice(now);
     const { cost, tokens, steps } = this.#ledger;
-    const cells = this.#opened < this.#start.cells;
-    const outlook = this.#work.outlook(now);
-    // Once all cells are closed no more jobs come, whatever was expected.
-    const isOver = !cells && this.#openCells === 0;
-    const inRoom = (room: Room): number => this.#work.inRoom(room);
-    const estimate = this.#timeLeft.look(isOver ? { ...outlook, jobs: 0 } : outlook, now, {
-      cells,
-      stopping: this.#stopping,
-      learned: { task: this.#work.learned('task'), text: this.#work.learned('text') },
-    });
+    const made = settledIn(steps) - this.#settledBefore;
+    const open = this.#open(steps, made);
+    const isKnown = this.#closed > 0 || this.#stopping || !this.#hasOpenSteps;
+    const estimate = !isKnown
+      ? undefined
+      : timeLeft({ open, active: activeIn(steps), made, elapsedMs: now - this.#startedAt });
     this.#promised ??= estimate;
     const isStuck = now - this.#movedAt > Math.max(stuckMs, this.#promised ?? 0);
-    const left = isStuck && !isOver ? undefined : estimate;
+    const left = isStuck && open > 0 ? undefined : estimate;
     return {
       name: this.#start.name,
       startedAt: this.#startedAt,
       steps: steps.map(progressOf),
-      open: isOver ? 0 : outlook.jobs,
-      tasks: inRoom('task'),
-      downloads: this.#work.saving,
-      texts: inRoom('text'),
+      open,
+      tasks: inFlight(steps, false),
+      downloads: savingIn(steps),
+      texts: inFlight(steps, true),
       ...(left === undefined ? {} : { leftMs: left }),
       ...(cost === undefined ? {} : { cost }),
       ...(tokens === undefined ? {} : { tokens }),
@@ -198,22 +204,38 @@ export class ProgressModel {
   }
 
   #move(event: JobChange, now: number): void {
-    const { from, to, error } = event;
+    const { to, error } = event;
     const as = this.#ledger.move(event);
-    this.#work.take(event, from, to, now);
     if (error !== undefined && (as === 'failed' || as === 'in-doubt'))
       this.#lastFailure = { step: event.step, cell: event.cell, error };
     if (!isSettled(to)) return;
     const second = Math.floor(now / 1000);
     this.#settled.set(second, (this.#settled.get(second) ?? 0) + 1);
+    this.#settledIn.set(event.cell, (this.#settledIn.get(event.cell) ?? 0) + 1);
     this.#forget(now);
   }
 
   #ruleOut(event: SlotChange): void {
-    const { step, branch, cell, status, error } = event;
-    this.#work.ruleOut(step, branch);
+    const { step, cell, status, error } = event;
     this.#ledger.ruleOut(event);
     if (status === 'failed' && error !== undefined) this.#lastFailure = { step, cell, error };
+  }
+
+  /** Returns the expected number of jobs that are not settled. @param made number that this run has settled */
+  #open(steps: readonly StepNow[], made: number): number {
+    // Once all cells are closed no more jobs come, whatever was expected.
+    if (this.#opened >= this.#start.cells && this.#closed >= this.#opened) return 0;
+    const active = activeIn(steps);
+    if (this.#stopping) return active;
+    const open = this.#start.steps.reduce((sum, { total, left, counts }, index) => {
+      const now = steps[index];
+      if (now === undefined) return sum;
+      return sum + Math.max(activeIn([now]), (total ?? settledOf(counts) + left) - settledOf(now.counts));
+    }, 0);
+    if (this.#closed === 0 || !this.#hasOpenSteps) return Math.max(1, Math.round(open));
+    // The closed cells tell how many jobs a wildcard makes.
+    const expected = (this.#settledInClosed * this.#start.cells) / this.#closed;
+    return Math.round(Math.max(1, active, expected - made));
   }
 
   #perMinute(now: number): number {
@@ -240,6 +262,46 @@ export class ProgressModel {
   }
 }
 
+/**
+ * Returns the expected time until everything is settled, ms; undefined while nothing is settled. The rate is the
+ * mean since the run began, for which a job in progress counts as half done.
+ *
+ * @param work jobs that are not settled, those of them in progress, and those that were settled in `elapsedMs`
+ */
+export function timeLeft({
+  open,
+  active,
+  made,
+  elapsedMs,
+}: {
+  readonly open: number;
+  readonly active: number;
+  readonly made: number;
+  readonly elapsedMs: number;
+}): number | undefined {
+  if (open === 0) return 0;
+  if (made <= 0) return undefined;
+  return (elapsedMs * open) / (made + active / 2);
+}
+
+const settledOf = ({ done, failed, 'in-doubt': inDoubt, skipped, blocked }: StepNow['counts']): number =>
+  done + failed + inDoubt + skipped + blocked;
+
+const activeOf = ({ submitting, running, modal, saving }: StepNow['counts']): number =>
+  submitting + running + modal + saving;
+
+const sumOf = (steps: readonly StepNow[], count: (counts: StepNow['counts']) => number): number =>
+  steps.reduce((sum, { counts }) => sum + count(counts), 0);
+
+/** Returns the number of jobs and slots that are settled. */
+export const settledIn = (steps: readonly StepNow[]): number => sumOf(steps, settledOf);
+
+/** Returns the number of jobs that were submitted and are not settled. */
+export const activeIn = (steps: readonly StepNow[]): number => sumOf(steps, activeOf);
+
+/** Returns the number of results that are being downloaded or written. */
+export const savingIn = (steps: readonly StepNow[]): number => sumOf(steps, ({ saving }) => saving);
+
 /** Converts the counts of a step into its progress. */
 export const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   name,
@@ -249,5 +311,5 @@ export const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   inDoubt: counts['in-doubt'],
   skipped: counts.skipped,
   blocked: counts.blocked,
-  active: counts.submitting + counts.running + counts.modal + counts.saving,
+  active: activeOf(counts),
 });

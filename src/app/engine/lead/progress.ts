@@ -5,11 +5,15 @@ import { inFlight, noCounts, type StepNow } from '../../../results/run-ledger.ts
 import type { RunEvent } from '../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../state/reader.ts';
 import {
+  activeIn,
   type LastFailure,
   type Progress,
   type ProgressStart,
   progressOf,
   type StepProgress,
+  savingIn,
+  settledIn,
+  timeLeft,
 } from '../../progress/model.ts';
 import type { ProgressSource } from '../../progress/show.ts';
 
@@ -117,7 +121,9 @@ export class EngineProgress implements ProgressSource {
   progress(now: number): Progress {
     const steps = this.#steps.map(progressOf);
     const open = this.#open(steps);
-    const perMinute = this.#perMinute();
+    const made = settledIn(this.#steps) - settledIn(this.#start.steps);
+    const elapsedMs = now - this.#startedAt;
+    const left = timeLeft({ open, active: activeIn(this.#steps), made, elapsedMs });
     const cost = Math.max(0, (this.#totals?.cost ?? 0) - this.#start.earlier.cost);
     const isStopping = this.#isStopping || (this.#status !== undefined && this.#status.state !== 'open');
     return {
@@ -126,12 +132,12 @@ export class EngineProgress implements ProgressSource {
       steps,
       open,
       tasks: inFlight(this.#steps, false),
-      downloads: this.#steps.reduce((sum, { counts }) => sum + counts.saving, 0),
+      downloads: savingIn(this.#steps),
       texts: inFlight(this.#steps, true),
-      ...(open > 0 && perMinute > 0 ? { leftMs: (open / perMinute) * 60_000 } : {}),
+      ...(left === undefined ? {} : { leftMs: left }),
       ...(cost > 0 ? { cost } : {}),
       earlier: this.#start.earlier,
-      perMinute,
+      perMinute: this.#perMinute(),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
       ...this.#notice(),
       stopping: isStopping,

@@ -1,5 +1,4 @@
-import type { Progress, ProgressStart, StepProgress } from '../../../../src/app/progress/model.ts';
-import type { StepStart } from '../../../../src/app/progress/step-start.ts';
+import type { Progress, ProgressStart, StepProgress, StepStart } from '../../../../src/app/progress/model.ts';
 import { noCounts } from '../../../../src/results/run-ledger.ts';
 
 /** A step before a run, of which a test says what matters to it. */
@@ -12,7 +11,7 @@ export function stepStart(
 ): StepStart {
   const counts = { ...noCounts, ...some };
   const left = (more.total ?? 0) - counts.done - counts.failed - counts['in-doubt'];
-  return { name, isText: false, counts, left, jobsPerSlot: 1, work: [], ...more };
+  return { name, isText: false, counts, left, ...more };
 }
 
 /** A run before it begins. */
@@ -23,7 +22,6 @@ export const runStart = (
   name: 'foxes',
   steps,
   cells: 1,
-  limits: { task: 12, text: 32 },
   earlier: { cost: 0, tokens: 0 },
   ...rest,
 });

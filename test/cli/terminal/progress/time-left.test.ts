@@ -52,6 +52,10 @@ const runs: readonly (readonly [name: string, run: () => Promise<readonly Shown[
     },
   ],
   [
+    'of grids of which a wildcard presses every U',
+    async () => shownProgress(await world(grid(33, 'U*'), { duration: () => around(30_000) }), {}, 5000),
+  ],
+  [
     'of images and texts about them',
     async () => {
       const latency = (route: string): number => (route === 'text' ? around(6000) : 100);
@@ -74,15 +78,17 @@ describe.each(runs)('the time left of a run %s', (_name, run) => {
     shown = await run();
   }, 120_000);
 
-  it('is wrong by less than a fifth at most moments after the first tenth', () => {
+  it('is wrong by less than a quarter at most moments after the first tenth', () => {
     const errors = errorsOf(shown);
     expect(errors.length).toBeGreaterThan(45);
-    expect(medianOf(errors)).toBeLessThan(0.2);
+    expect(medianOf(errors)).toBeLessThan(0.25);
   });
 
   it('changes slowly: the predicted end never moves by more than a tenth of it at once', () => {
     const all = settledIn((shown.at(-1) as Shown).progress);
-    const counted = shown.filter(({ progress }) => progress.open > 0 && settledIn(progress) >= all / 10);
+    const counted = shown.filter(
+      ({ progress }) => progress.open > 0 && progress.leftMs !== undefined && settledIn(progress) >= all / 10,
+    );
     const jumps = counted.slice(1).filter((now, index) => {
       const before = counted[index] as Shown;
       const [left = 0, last = 0] = [now.progress.leftMs, before.progress.leftMs];
@@ -113,15 +119,16 @@ describe('what is left of a run', () => {
     expect(blocked?.progress.open).toBeLessThanOrEqual(4);
   });
 
-  it('is known from the start of a run that continues another, by the durations of that one', async () => {
+  it('is unknown until the run has settled a job, whatever earlier runs have settled', async () => {
     const place = await world(grid(40), { duration: () => 40_000 });
-    const first = await shownProgress(place, {});
-    expect(first[0]?.progress).not.toHaveProperty('leftMs');
+    await shownProgress(place, {});
     const wider = await place.edited(grid(80));
-    const [start, ...others] = await shownProgress(wider);
-    expect(start?.progress.leftMs).toBeGreaterThan(100_000);
-    expect(start?.progress.steps[0]).toMatchObject({ done: 40, total: 80 });
-    expect(others.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
+    const shown = await shownProgress(wider);
+    expect(shown[0]?.progress).not.toHaveProperty('leftMs');
+    expect(shown[0]?.progress.steps[0]).toMatchObject({ done: 40, total: 80 });
+    const [known] = shown.filter(({ progress }) => progress.leftMs !== undefined);
+    expect(Math.abs((known?.progress.leftMs ?? 0) / (known?.trueMs ?? 0) - 1)).toBeLessThan(0.5);
+    expect(shown.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
   });
 
   it('is unknown when nothing has moved for longer than the whole estimate', async () => {
