@@ -1,6 +1,7 @@
 /** The text of `errors.md`, from the tables of codes. */
 import { diagnosticCodes } from '../src/pipeline/diagnostics/codes.ts';
 import { type JobErrorMeaning, jobErrors, type Retried } from '../src/pipeline/diagnostics/job-errors.ts';
+import { endCodes, noticeCodes, refusalCodes } from '../src/pipeline/diagnostics/run-codes.ts';
 
 /** What each word of the column Retried means, and what to do where a code says nothing else. */
 const retried: Readonly<Record<Retried, readonly [means: string, todo: string]>> = {
@@ -36,6 +37,12 @@ const retriedWord = (word: string): string => (word.startsWith('--') ? code(word
 const byName = <T>(codes: Readonly<Record<string, T>>): readonly (readonly [string, T])[] =>
   Object.entries(codes).sort(([a], [b]) => (a < b ? -1 : 1));
 
+const meanings = (codes: Readonly<Record<string, string>>): string =>
+  table(
+    ['code', 'means'],
+    byName(codes).map(([name, means]) => [code(name), means]),
+  );
+
 const jobRow = ([name, { what, todo, retried: again, paid }]: readonly [
   string,
   JobErrorMeaning,
@@ -49,7 +56,8 @@ export const errorCodesPage = `<!-- Generated from src/pipeline/diagnostics/ by 
 Every failure has a code, beside a message that names the place. Codes stay, messages may be worded better. The list is closed: a service's own
 words are in the message, and its refusals are mapped to these codes ([how](../src/service/README.md)).
 
-[Jobs](#jobs) · [Pipelines](#pipelines) · exit codes: [unattended runs](../pipelines/unattended.md#exit-codes)
+[Jobs](#jobs) · [Pipelines](#pipelines) · [Ends of a run](#ends-of-a-run) · [Refused commands](#refused-commands) · [Warnings](#warnings) ·
+[exit codes](../pipelines/unattended.md#exit-codes)
 
 ## Jobs
 
@@ -69,8 +77,28 @@ ${table(['code', 'what happened', 'what to do', 'retried', 'paid'], byName<JobEr
 
 What \`validate\`, \`plan\` and \`run\` say of a pipeline and its tables, with file, line and column. Nothing is sent before all errors are gone.
 
+${meanings(diagnosticCodes)}
+
+## Ends of a run
+
+Why a run ended before its plan was done, or asked for no more requests of one kind: \`end.code\` of \`run.json\` and \`--json\`. A run also ends with
+codes of [jobs](#jobs) that the next run tries again, and with those of [a refused command](#refused-commands).
+
+${meanings(endCodes)}
+
+## Refused commands
+
+\`error.code\` of \`--json\`, and \`code\` of a \`PromptpressError\`: these, or that of a table or a bucket, or else the name of the exit code (\`usage\`, \`stopped\`,
+\`internal\`, …). A pipeline with errors is \`pipeline.invalid\`.
+
 ${table(
-  ['code', 'what is wrong'],
-  byName(diagnosticCodes).map(([name, what]) => [code(name), what]),
+  ['code', 'what is wrong', 'exit'],
+  byName(refusalCodes).map(([name, { what, exit }]) => [code(name), what, String(exit)]),
 )}
+
+## Warnings
+
+\`warnings\` of \`plan\`, and notices of a run. Nothing has failed; codes of the tables above are also used.
+
+${meanings(noticeCodes)}
 `;

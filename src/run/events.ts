@@ -1,3 +1,4 @@
+import type { EndCode, NoticeCode } from '../pipeline/diagnostics/run-codes.ts';
 import { aFlag, aMapping, aText, aWord, either } from '../pipeline/values/shape.ts';
 import type { JobError, JobStatus, TokenUsage } from '../plan/job.ts';
 
@@ -23,15 +24,15 @@ export const maxDurationCode = 'run.max-duration';
 export type RunEnd =
   | { readonly kind: 'complete' }
   /** A 401, a wrong address, or the same refusal many times in a row (exit 3). */
-  | { readonly kind: 'stopped'; readonly code: string; readonly message: string }
+  | { readonly kind: 'stopped'; readonly code: EndCode; readonly message: string }
   /** Reached `budget` or `--max-submits` (exit 4), or `--max-duration`. */
-  | { readonly kind: 'budget'; readonly code: string; readonly message: string }
+  | { readonly kind: 'budget'; readonly code: EndCode; readonly message: string }
   /** The disk is full or not writable (exit 74). */
-  | { readonly kind: 'disk'; readonly code: string; readonly message: string }
+  | { readonly kind: 'disk'; readonly code: EndCode; readonly message: string }
   /** Ended by a signal (exit 130 or 143); `forced` by a second one. */
   | { readonly kind: 'interrupted'; readonly forced: boolean }
   /** Ended by `--fail-fast` or `--max-failures`. */
-  | { readonly kind: 'fail-fast'; readonly code: string; readonly message: string };
+  | { readonly kind: 'fail-fast'; readonly code: EndCode; readonly message: string };
 
 const early = { code: aText, message: aText };
 
@@ -137,7 +138,7 @@ export type RunEvent =
       readonly reason: string;
     }
   /** A notice for the user, emitted once: the run continues in another way. */
-  | { readonly type: 'run:notice'; readonly code: string; readonly message: string }
+  | { readonly type: 'run:notice'; readonly code: NoticeCode; readonly message: string }
   /** Memory in use and the work that uses it. Emitted once a minute where the ports measure memory. */
   | ({
       readonly type: 'run:memory';

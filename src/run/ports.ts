@@ -1,5 +1,6 @@
 import type { InputReader } from '../artifacts/inputs.ts';
 import type { ArtifactWriter } from '../artifacts/writer.ts';
+import type { EndCode } from '../pipeline/diagnostics/run-codes.ts';
 import type { Budget, KeepReplies, Limits, Price, RetrySettings, Speed } from '../pipeline/pipeline.ts';
 import type { Cell, Selection } from '../plan/cell.ts';
 import type { JobRecord } from '../plan/job.ts';
@@ -198,7 +199,7 @@ export interface ClosedKind {
   readonly route: 'submit' | 'text';
   /** Name of the kind for users: `pan`, `edits`, `model (chat)`. */
   readonly name: string;
-  readonly code: string;
+  readonly code: EndCode;
   readonly message: string;
   /** Steps, branches and clicks that requested only this kind. */
   readonly names: readonly string[];

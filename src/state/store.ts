@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../pipeline/diagnostics/run-codes.ts';
 import type { Attempt, JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 import type { InputFile, StateReader, StoreTotals } from './reader.ts';
@@ -163,16 +164,11 @@ export interface FactKeeper {
 
 /** The error for a failed disk or state file: the run stops (exit 74) and can be continued. */
 export class StateError extends Error {
-  /**
-   * `state.full` | `state.readonly` | `state.io` | `state.busy` | `state.corrupt` | `state.version` | `state.foreign` |
-   * `state.network` | `state.locked` | `state.old` | `state.replaced` | `state.schema`; of a run directory's files
-   * `directory.link` | `directory.kind` | `directory.system` | `directory.tracked` | `directory.stranger` | `directory.foreign`; of an engine `engine.…`
-   */
-  readonly code: string;
+  readonly code: RefusalCode;
   /** What the user should do. */
   readonly hint?: string;
 
-  constructor(code: string, message: string, options?: ErrorOptions & { hint?: string }) {
+  constructor(code: RefusalCode, message: string, options?: ErrorOptions & { hint?: string }) {
     super(message, options);
     this.name = 'StateError';
     this.code = code;

@@ -25,7 +25,7 @@ describe('failures of the disk', () => {
   it.each([
     ['directory.link', 'disk.link'],
     ['directory.kind', 'disk.io'],
-  ])('about a refused run directory, %s, stop the run as %s', async (refusal, code) => {
+  ] as const)('about a refused run directory, %s, stop the run as %s', async (refusal, code) => {
     const cause = new StateError(refusal, 'x is a link.');
     await expect(onDisk(() => Promise.reject(cause))).rejects.toMatchObject({
       failure: { code, class: 'stop', message: 'x is a link.', cause },

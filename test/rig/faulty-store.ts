@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../../src/pipeline/diagnostics/run-codes.ts';
 import { StateError, type Turn } from '../../src/state/store.ts';
 import type { MemoryStore } from './memory-store.ts';
 
@@ -17,7 +18,7 @@ export interface Fault {
    * A StateError code: the write fails and changes nothing. `crash-before`: the process dies and the write is lost.
    * `crash-after`: the write is durable, and the process dies before it knows.
    */
-  readonly fault: `state.${string}` | 'crash-before' | 'crash-after';
+  readonly fault: Extract<RefusalCode, `state.${string}`> | 'crash-before' | 'crash-after';
   /** The fault stays for every later write, as a full disk does; a crash always stays. */
   readonly lasting?: boolean;
 }

@@ -526,7 +526,7 @@ describe('a kind that another worker has closed', () => {
     expect(here.service.submits).toHaveLength(0);
   });
 
-  it.each(['service.no-channel', 'service.not-offered'])(
+  it.each(['service.no-channel', 'service.not-offered'] as const)(
     'continues where it was closed for lack of a service and had been served: %s',
     async (code) => {
       const here = await world(chain(30));

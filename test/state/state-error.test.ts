@@ -90,7 +90,7 @@ describe('a failure of the file system', () => {
     ['an error with a call alone', Object.assign(new Error('no'), { syscall: 'open' })],
     ['an error with neither', new TypeError('no')],
     ['what is no error', { code: 'ENOSPC', syscall: 'open' }],
-    ['a refusal of the state', new StateError('state.newer', 'Newer.')],
+    ['a refusal of the state', new StateError('state.version', 'Newer.')],
   ])('is not %s, which is thrown unchanged', (_what, failure) => {
     expect(thrownBy(failure)).toBe(failure);
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SaveError } from '../../artifacts/failure.ts';
 import { ImageLibraryError } from '../../artifacts/formats/image-library.ts';
 import type { Diagnostic } from '../../pipeline/diagnostics/diagnostic.ts';
+import { refusalCodes } from '../../pipeline/diagnostics/run-codes.ts';
 import { printable } from '../../pipeline/diagnostics/terminal-text.ts';
 import { TableError } from '../../pipeline/matrix/table/error.ts';
 import { systemCode, systemWords } from '../../state/files/disk-errors.ts';
@@ -50,7 +51,7 @@ export function shownErrorOf(error: unknown, words?: readonly string[]): ShownEr
     const ways = [hint, line].filter((way) => way !== undefined);
     return shown(exitCode, message, ways.length === 0 ? undefined : ways.join('\n'));
   }
-  if (error instanceof StateError) return shown(stateExitCode(error.code), error.message, error.hint);
+  if (error instanceof StateError) return shown(refusalCodes[error.code].exit, error.message, error.hint);
   if (error instanceof ImageLibraryError) return shown(exitCodes.usage, error.message, error.hint);
   if (error instanceof SaveError) {
     const { code, message } = error.failure;
@@ -126,20 +127,6 @@ export const failureText = (message: string, hint?: string): string =>
 
 /** Escapes control characters: messages contain names of files and arguments from outside. */
 const lines = (text: string): string => text.split('\n').map(printable).join('\n');
-
-const usageCodes: ReadonlySet<string> = new Set(
-  (
-    'state.foreign state.version state.network state.schema ' +
-    'directory.link directory.kind directory.system directory.stranger directory.tracked directory.foreign ' +
-    'engine.address engine.tls engine.password engine.database engine.rights engine.pooler ' +
-    'engine.version engine.standby engine.durability engine.encoding engine.empty engine.schema'
-  ).split(' '),
-);
-
-function stateExitCode(code: string): number {
-  if (code === 'state.locked') return exitCodes.locked;
-  return usageCodes.has(code) ? exitCodes.usage : exitCodes.disk;
-}
 
 function isDiskError(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error)) return false;

@@ -141,11 +141,11 @@ export async function estimateWith(
     redo: keys,
     reuse,
   });
-  const warning = { code: 'redo.made', message: `${sentence(staysWords(stays, askedFor(wish).length))}.` };
+  const message = `${sentence(staysWords(stays, askedFor(wish).length))}.`;
   return {
     ...report,
     ...(redo === undefined ? {} : { redo }),
-    warnings: stays === 0 ? report.warnings : [...report.warnings, warning],
+    warnings: stays === 0 ? report.warnings : [...report.warnings, { code: 'redo.made', message }],
   };
 }
 

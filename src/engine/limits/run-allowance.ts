@@ -1,3 +1,4 @@
+import type { EndCode } from '../../pipeline/diagnostics/run-codes.ts';
 import type { Budget } from '../../pipeline/pipeline.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { totalTokens } from '../../plan/usage.ts';
@@ -229,7 +230,7 @@ export class RunAllowance implements Allowance {
     return true;
   }
 
-  #end(kind: Kind, { most }: Part): { readonly code: string; readonly message: string } {
+  #end(kind: Kind, { most }: Part): { readonly code: EndCode; readonly message: string } {
     switch (kind) {
       case 'invocation':
         return {

@@ -1,3 +1,4 @@
+import type { NoticeCode } from '../../pipeline/diagnostics/run-codes.ts';
 import { isTextKind } from '../../pipeline/kinds.ts';
 import type { Selection } from '../cell.ts';
 import { mayBeGrid } from '../graph/frames.ts';
@@ -168,7 +169,7 @@ function warningsOf(
   },
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
-  const warn = (code: string, message: string): void => void warnings.push({ code, message });
+  const warn = (code: NoticeCode, message: string): void => void warnings.push({ code, message });
 
   if (!exact)
     warn(

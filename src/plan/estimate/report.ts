@@ -1,3 +1,4 @@
+import type { NoticeCode } from '../../pipeline/diagnostics/run-codes.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { TokenEstimate } from '../request/tokens.ts';
 
@@ -80,13 +81,7 @@ export interface PromptExample {
 
 /** A warning about something unexpected in a plan; the file itself is valid. */
 export interface PlanWarning {
-  /**
-   * `plan.at-most` (too many slots to examine each) | `plan.open` (wildcards) | `plan.invalid` (templates that fail) | `plan.shared`
-   * (slots with the same request) | `plan.not-kept` (replies whose images no slot wanted when they came) | `redo.same` (buttons that are
-   * pressed again on the same task, and give the same image) | `redo.made` (jobs that were redone already, and stay) | `budget.submits` |
-   * `budget.tokens` | `budget.cost`
-   */
-  readonly code: string;
+  readonly code: NoticeCode;
   readonly message: string;
 }
 

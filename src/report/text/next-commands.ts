@@ -1,9 +1,9 @@
 import type { AxisSetting, Pipeline } from '../../pipeline/pipeline.ts';
 import type { Selection } from '../../plan/cell.ts';
-import type { RunEnd } from '../../run/events.ts';
 import { pipelineFacts } from '../../state/binding.ts';
 import type { StateReader } from '../../state/reader.ts';
 import { finding } from '../facts/in-doubt.ts';
+import type { End } from '../facts/json-outputs.generated.ts';
 import { artifactPlaceFact, runDirectory } from '../facts/layout.ts';
 import { type RunPlace, seenFrom } from '../facts/place.ts';
 import { readRunFacts } from '../facts/run.ts';
@@ -164,7 +164,7 @@ export const manifestAdvice = ({
   running,
   startedAt,
   end,
-}: Place & { readonly startedAt?: string; readonly end?: RunEnd }): readonly string[] =>
+}: Place & { readonly startedAt?: string; readonly end?: End }): readonly string[] =>
   running || startedAt === undefined || (end !== undefined && !(end.kind === 'interrupted' && end.forced))
     ? []
     : [

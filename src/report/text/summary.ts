@@ -1,10 +1,10 @@
 import { isS3Address } from '../../artifacts/store/s3/address.ts';
 import { droppedCode } from '../../plan/job.ts';
 import { messageText } from '../../results/messages.ts';
-import { maxFailuresCode, type RunEnd } from '../../run/events.ts';
+import { maxFailuresCode } from '../../run/events.ts';
 import { lanesOf, noLimits } from '../../run/limits/learned-limits.ts';
 import { finding } from '../facts/in-doubt.ts';
-import type { JsonOutputs } from '../facts/json-outputs.generated.ts';
+import type { End, JsonOutputs } from '../facts/json-outputs.generated.ts';
 import {
   assumedTokenWords,
   count,
@@ -134,7 +134,7 @@ function redoWords(redo: RunSummary['redo']): readonly string[] {
   ];
 }
 
-function endWords(end: RunEnd, slots: RunSummary['slots']): string {
+function endWords(end: End, slots: RunSummary['slots']): string {
   switch (end.kind) {
     case 'complete':
       return endingWord(slots);
@@ -180,7 +180,7 @@ function inDoubtLines({ inDoubt }: RunSummary): readonly string[] {
 }
 
 /** A budget covers the life of the directory, so the same command alone would stop at once. */
-const goingOn = (end: RunEnd): string =>
+const goingOn = (end: End): string =>
   end.kind === 'budget' && end.code !== 'budget.max-submits'
     ? `continues here, once ${end.code} of the pipeline is raised`
     : 'continues where this run stopped';

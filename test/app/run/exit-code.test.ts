@@ -6,7 +6,7 @@ import { StateError } from '../../../src/state/store.ts';
 import { noSlots } from '../../rig/no-counts.ts';
 
 const all = { failed: 1, blocked: 1, 'in-doubt': 1, pending: 1, done: 1 };
-const why = { code: 'x.y', message: 'because' };
+const why = { code: 'route.refused', message: 'because' } as const;
 
 describe('the exit code of a run: the first that applies of 129/130/143, 74, 3, 4, 1, 5', () => {
   it.each([
@@ -55,7 +55,7 @@ describe('the exit code of a failure', () => {
     ['state.full', 74],
     ['state.readonly', 74],
     ['state.io', 74],
-  ])('%s is %i', (code, exitCode) => {
+  ] as const)('%s is %i', (code, exitCode) => {
     const fault = shownErrorOf(new StateError(code, 'What happened.', { hint: 'What to do.' }));
     const text = 'promptpress: What happened.\n  What to do.\n';
     expect(fault).toMatchObject({ exitCode, code, message: 'What happened.', hint: 'What to do.', text });

@@ -25,7 +25,7 @@ function logged(...events: readonly RunEvent[]): readonly unknown[] {
 }
 
 it('the log reports an unwanted end of a run as an error, and no other end', () => {
-  const because = { code: 'x.y', message: 'because' };
+  const because = { code: 'route.refused', message: 'because' } as const;
   const ends: readonly (readonly [RunEnd, string])[] = [
     [{ kind: 'complete' }, 'info'],
     [{ kind: 'interrupted', forced: false }, 'info'],

@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
     const session = await openSession(engine.pool, 'a worker');
     expect(await takeSlice(engine.pool, run, 1, session, invocation + 1)).toBeUndefined();
     expect(await takeSlice(engine.pool, run, 1, session, invocation)).toMatchObject({ epoch: 1 });
-    const end = { kind: 'stopped', code: 'service.auth', message: 'no' } as const;
+    const end = { kind: 'stopped', code: 'service.unauthorized', message: 'no' } as const;
     await stopRun(engine.pool, run, invocation, end);
     await stopRun(engine.pool, run, invocation, { kind: 'interrupted', forced: false });
     expect(await runStatus(engine.pool, run)).toMatchObject({ state: 'stopping', end });

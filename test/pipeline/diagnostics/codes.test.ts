@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { diagnosticCodes } from '../../../src/pipeline/diagnostics/codes.ts';
 import { jobErrors } from '../../../src/pipeline/diagnostics/job-errors.ts';
+import { endCodes, noticeCodes, refusalCodes } from '../../../src/pipeline/diagnostics/run-codes.ts';
 import { diagnose, marked, parse } from '../diagnose.ts';
 import { bytes, clip, head, one, rows } from './case-texts.ts';
 import { fieldCases } from './field-cases.ts';
@@ -127,10 +128,13 @@ it('has a case for every code', () => {
   expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
 });
 
-it('every code of a job is met in src, beside the table', () => {
+it('every code of jobs, runs and commands is met in src, beside the tables', () => {
   const texts = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('job-errors.ts'))
+    .filter((path) => path.endsWith('.ts') && !/(?:job-errors|run-codes)\.ts$/.test(path))
     .map((path) => readFileSync(join('src', path), 'utf8'));
-  const met = new Set(texts.flatMap((text) => text.match(/(?<=')[a-z0-9]+\.[a-z-]+(?=')/g) ?? []));
-  expect(Object.keys(jobErrors).filter((code) => !met.has(code))).toEqual([]);
+  const met = new Set(texts.flatMap((text) => text.match(/(?<=')[a-z0-9.-]+(?=')/g) ?? []));
+  const codes = Object.keys({ ...jobErrors, ...endCodes, ...refusalCodes, ...noticeCodes });
+  // A code of an engine, or of SQLite, is made of its second word.
+  const isMade = (code: string): boolean => met.has(code) || met.has(code.replace(/^(?:engine|state)\./, ''));
+  expect(codes.filter((code) => !isMade(code))).toEqual([]);
 });

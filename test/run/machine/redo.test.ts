@@ -218,8 +218,8 @@ describe('a redo in doubt that the user gives up', () => {
 describe('the exit code of a run', () => {
   it('is 1 where everything is done and a redo failed', () => {
     expect(runExitCode({ kind: 'complete' }, undefined, undefined, 1)).toBe(1);
-    expect(runExitCode({ kind: 'stopped', code: 'x.y', message: 'because' }, undefined, undefined, 1)).toBe(
-      3,
-    );
+    expect(
+      runExitCode({ kind: 'stopped', code: 'route.refused', message: 'because' }, undefined, undefined, 1),
+    ).toBe(3);
   });
 });

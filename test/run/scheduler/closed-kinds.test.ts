@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { EndCode } from '../../../src/pipeline/diagnostics/run-codes.ts';
 import type { LeftWork } from '../../../src/run/ports.ts';
 import { closeAsOthers, closedEnd, leftByAll, leftWork } from '../../../src/run/scheduler/closed-kinds.ts';
 import type { SchedulerState } from '../../../src/run/scheduler/state/state.ts';
 import { grid } from '../../rig/world.ts';
 import { schedulerRig } from './scheduler-rig.ts';
 
-const closing = { code: 'route.refused', message: 'The service refused all.' };
+const closing = { code: 'route.refused', message: 'The service refused all.' } as const;
 
 describe('the end of a run in which kinds were closed', () => {
   const kind = { route: 'submit', name: 'pan', ...closing, left: 0, names: [] } as const;
@@ -44,12 +45,12 @@ describe('the end of a run in which kinds were closed', () => {
   });
 
   it('has the reason of a worker that closed the kind, before that of one that left its jobs', () => {
-    const open = { ...kind, code: 'left', isOpen: true } as const;
+    const open = { ...kind, code: 'kind.unserved', isOpen: true } as const;
     const code = (...all: readonly LeftWork['closed'][number][]) => {
       const end = closedEnd(leftByAll(all.map((one) => ({ closed: [one], cells: 0, openSteps: [] }))));
       return 'code' in end ? end.code : end.kind;
     };
-    expect([code(open, kind), code(kind, open), code(open)]).toEqual([kind.code, kind.code, 'left']);
+    expect([code(open, kind), code(kind, open), code(open)]).toEqual([kind.code, kind.code, 'kind.unserved']);
   });
 
   it('tells other workers of the kinds that were closed or left, with their names and counts', async () => {
@@ -78,7 +79,7 @@ describe('a kind that others have closed', () => {
 
   /** Whether it is closed here, and whether its step is known to ask for it. */
   async function closedHere(
-    code: string,
+    code: EndCode,
     before: (state: SchedulerState) => void = () => undefined,
     served?: ReadonlySet<string>,
   ) {
@@ -91,7 +92,7 @@ describe('a kind that others have closed', () => {
     return [kind.closed?.code, state.kinds.namesOf(kind)];
   }
 
-  it.each(['route.refused', 'service.no-channel', 'service.not-offered'])(
+  it.each(['route.refused', 'service.no-channel', 'service.not-offered'] as const)(
     'is closed here too: %s',
     async (code) => {
       expect(await closedHere(code)).toEqual([code, ['step']]);

@@ -58,7 +58,7 @@ describe('limits that a run shares with others', () => {
   });
 
   it('end a run whose allowance is used up for good', async () => {
-    const end = { kind: 'budget', code: 'budget.shared', message: 'Nothing is left.' } as const;
+    const end = { kind: 'budget', code: 'budget.submits', message: 'Nothing is left.' } as const;
     const rig = await rigOf({ allowance: { refusal: () => end } });
     expect([sent(rig), rig.state.lifecycle.isEnding]).toEqual([0, true]);
   });

@@ -1,3 +1,4 @@
+import type { EndCode } from '../../../pipeline/diagnostics/run-codes.ts';
 import { isPress, isTextKind } from '../../../pipeline/kinds.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import type { Route } from '../../events.ts';
@@ -34,8 +35,7 @@ export const noTally: Tally = { served: 0, firsts: 0, firstsServed: 0 };
 
 /** Why a kind is closed for the rest of the run. */
 export interface Closing {
-  /** `route.refused` | `kind.unserved` | `service.not-offered` | `service.no-channel` | `service.quota` | `tasks.failing`. */
-  readonly code: string;
+  readonly code: EndCode;
   readonly message: string;
 }
 

@@ -1,4 +1,5 @@
 import type { SaveFailure } from '../../../artifacts/writer.ts';
+import type { EndCode } from '../../../pipeline/diagnostics/run-codes.ts';
 
 /** Number of failed files in a row after which no new task begins. */
 export const filesInVain = 20;
@@ -40,7 +41,7 @@ export class FileTroubles {
    *
    * @param patienceMs `retry.patience`
    */
-  end(now: number, patienceMs: number): { readonly code: string; readonly message: string } | undefined {
+  end(now: number, patienceMs: number): { readonly code: EndCode; readonly message: string } | undefined {
     if (!this.isShut || (this.#arePassing && now - this.#since < patienceMs)) return undefined;
     return {
       code: 'downloads.in-vain',
