@@ -437,7 +437,7 @@ steps:
   a: { imagine: a fox, path: U1 }
   b: { imagine: an owl }
 `;
-  const error = { code: 'task.failed', message: 'no' };
+  const error = { code: 'task.failed', message: 'no' } as const;
   const { keyOf } = await schedulerRig(text);
   const failed = imagineRecord({
     key: keyOf(1, '', 'a'),
