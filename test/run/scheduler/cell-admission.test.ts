@@ -380,7 +380,7 @@ steps:
 });
 
 describe('a cell of which one job is of a closed kind', () => {
-  const closed = { code: 'service.no-channel', message: 'no' };
+  const closed = { code: 'service.no-channel', message: 'no' } as const;
 
   it('is not counted as not begun where another job of it begins', async () => {
     const text = `name: t
