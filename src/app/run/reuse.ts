@@ -130,12 +130,12 @@ async function openInFolder(
   const seen = seenFrom(context.io.cwd, name);
   const hint =
     '--reuse takes run directories, which promptpress ls lists. --reuse-cancel drops a take-over that was interrupted.';
-  const run: OtherRun = await openOtherRun(seen, hint, flags, signal, disposables, context);
-  if (run.directory === own)
+  if ((await realpath(name).catch(() => name)) === own)
     throw usageError(
       `--reuse: ${seen} is the run directory itself.`,
       'Name another run, or leave the flag out.',
     );
+  const run: OtherRun = await openOtherRun(seen, hint, flags, signal, disposables, context);
   const shown = relative(own, run.directory).split(sep).join('/');
   return { ...run, shown, again: run.directory, check: (then) => refuseChanged(run, then) };
 }
