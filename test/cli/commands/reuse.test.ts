@@ -228,7 +228,7 @@ describe('a directory whose jobs are taken over', () => {
   it('leaves what it has not settled in doubt here, until it has, or the user says that it is paid again', async () => {
     const [first = '', second = ''] = await keysOf('a', 'grid');
     change('a', [first], (record) => ({ ...record, status: 'running' }));
-    change('a', [second], ({ result: _, artifacts: _files, ...record }) => ({
+    change('a', [second], ({ result: _result, artifacts: _files, ...record }) => ({
       ...record,
       artifacts: [],
       status: 'in-doubt',
@@ -351,7 +351,7 @@ describe('a directory whose jobs are taken over', () => {
   it('gives what failed here, with what that has cost here', async () => {
     const [first = ''] = await keysOf('a', 'grid');
     await run('foxes.yaml', 'b', '--limit', '2', '--only', 'grid', '--reuse', 'a');
-    change('b', [first], ({ result: _, taskId: _task, reusedFrom: _from, ...record }) => ({
+    change('b', [first], ({ result: _result, taskId: _task, reusedFrom: _from, ...record }) => ({
       ...record,
       status: 'failed',
       attempts: 2,
