@@ -183,9 +183,14 @@ export type ButtonMatch =
   | { readonly kind: 'word'; readonly word: ButtonWord }
   | { readonly kind: 'wildcard'; readonly source: string };
 
+/** Which outputs of a job a branch stands for: one by its number, each of them, or the one whose number a template yields. */
+export type OutputChoice = number | 'each' | Template;
+
 /** The button that one branch presses: the first alternative that the task offers. */
 export interface Selector {
   readonly alternatives: readonly ButtonMatch[];
+  /** Set for an output (`#1`), which presses nothing and has no alternatives. A path never has `each`. */
+  readonly output?: OutputChoice;
   readonly optional: boolean;
   /** Name of the branch segment: the file's text with normalised spaces, without quotes and `?`. */
   readonly name: string;
@@ -217,11 +222,13 @@ export interface PathSegment {
   readonly position: Position;
 }
 
-/** The jobs of another step that a step starts from: `grid`, `grid/U1`, `grid/*`, `grid/**`. */
+/** The jobs of another step that a step starts from: `grid`, `grid/U1`, `grid/*`, `grid/**`; or their outputs: `grid/#1`, `grid/#*`. */
 export interface BranchAddress {
   readonly step: string;
-  /** Branch segments after the step's name; the last may be `*` (one level) or `**` (every leaf). */
+  /** Branch segments after the step's name; the last may be `*` (one level), `**` (every leaf) or an output. */
   readonly segments: readonly string[];
+  /** What the segments stand for that name outputs, by name; absent if none does. */
+  readonly outputs?: Readonly<Record<string, OutputChoice>>;
   readonly source: string;
   readonly position: Position;
 }

@@ -88,8 +88,13 @@ export type ImageSource =
   | { readonly sha256: string }
   /** An http(s) address or a data URI, as declared. */
   | { readonly url: string }
-  /** All images that this job produced, in order. */
-  | { readonly job: string };
+  | ShownJob;
+
+/** All images that a job produced, in order; with `output` the file with that output number alone. */
+export interface ShownJob {
+  readonly job: string;
+  readonly output?: number;
+}
 
 /** Whether a request is a video that continues a task of its parent. That task must be named. */
 export const extendsParent = ({ kind, fields }: JobRequest): boolean =>

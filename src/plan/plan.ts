@@ -22,7 +22,7 @@ export interface StepsPlan {
   readonly images?: ImageFiles;
   /** Slots of every cell; a wildcard with everything below it counts once. */
   readonly slotsPerCell: number;
-  /** Whether some selector is a wildcard: the number of its slots is known only when its parents are done. */
+  /** Whether some place has as many slots as a wildcard finds buttons, or a job has outputs: known only when its parents are done. */
   readonly hasWildcards: boolean;
   /** {@link resolveCell} of this plan. */
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
@@ -68,7 +68,7 @@ export function prepareSteps(
     slotGraph,
     ...known,
     slotsPerCell: slotGraph.templates.length,
-    hasWildcards: slotGraph.templates.some(({ wild }) => wild),
+    hasWildcards: slotGraph.templates.some(({ open }) => open),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });
 }

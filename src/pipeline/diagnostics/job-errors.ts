@@ -79,6 +79,12 @@ export const jobErrors = {
       'The button takes no mask.',
       'Nothing was pressed, and nothing is paid: remove the mask, or, if a wildcard presses other buttons too, give it only to Vary (Region).',
     ],
+    'output.missing': ['The job has no output with this number.'],
+    'output.not-cut': [
+      'The grid was not cut, so it has no frames.',
+      'promptpress show tells of the grid why it stayed whole.',
+    ],
+    'output.number': ['The number of an output is no whole number from 1.'],
     'parent.lost': [
       'The service no longer has the finished task of the parent.',
       'Its parent is gone from the service: redo the parent with --redo, and this job with it.',

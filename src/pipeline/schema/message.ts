@@ -2,6 +2,7 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
 import { renderValue } from '../values/value.ts';
 import { entryAt, isText, type SourceEntry, type SourceNode } from '../yaml/node.ts';
+import { commentSlip } from '../yaml/slips.ts';
 import { firstSentence, missingHint, typeHint } from './hints/examples.ts';
 import { formHint } from './hints/forms.ts';
 import { JoinedErrors, type Message } from './joined.ts';
@@ -39,7 +40,10 @@ export function reportSchemaErrors(
     if (belowEmpty.has(instancePath) && isTypeError(error)) continue;
     const place = placeOf(instancePath, root, entry);
     const message = together ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
-    if (message !== undefined) collector.error(message.code, message.span, message.message, message.hint);
+    if (message === undefined) continue;
+    const isEmpty = place.node.kind === 'scalar' && place.node.value === null;
+    const comment = isEmpty ? commentSlip(collector.source, message.span) : undefined;
+    collector.error(message.code, message.span, message.message, comment ?? message.hint);
   }
 }
 

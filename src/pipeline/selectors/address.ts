@@ -1,9 +1,10 @@
 import { err, type Locate, ok, type Parsed } from '../diagnostics/diagnostic.ts';
-import type { BranchAddress } from '../pipeline.ts';
+import type { BranchAddress, OutputChoice } from '../pipeline.ts';
 import { spanOf, splitAt } from './grammar.ts';
 import { SelectorLexer } from './lexer.ts';
 import { DiagnosticList, type SelectorSpan, selectorLimits } from './limits.ts';
 import { atomName, joinNames, normalName, writeLabel } from './names.ts';
+import { isOutput, isOutputName, readOutput } from './output.ts';
 import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
 
 /**
@@ -12,6 +13,7 @@ import { type Atom, escapeQuoted, type SelectorToken } from './token.ts';
  * ```
  * address   step (/ branch)* (/ "*" | / "**")?
  * branch    alternative (| alternative)*
+ *           #1 | #* | #{{ … }}               an output
  * ```
  *
  * A branch is written as in the path that made it, so `/` inside a label needs quotes, and a pattern keeps its
@@ -22,6 +24,13 @@ const isStar = (name: string): boolean => name === '*' || name === '**';
 
 class AddressReader {
   readonly diagnostics = new DiagnosticList();
+  /** See `BranchAddress.outputs`. */
+  readonly outputs: Record<string, OutputChoice> = {};
+  readonly #locate: Locate;
+
+  constructor(locate: Locate) {
+    this.#locate = locate;
+  }
 
   step(tokens: readonly SelectorToken[], span: SelectorSpan): string {
     const [atom, ...more] = tokens;
@@ -61,7 +70,9 @@ class AddressReader {
     const names: string[] = [];
     for (const part of parts) {
       const [token] = part.tokens;
-      if (token?.kind === 'atom' && (token.text.trim() !== '' || token.broken))
+      if (parts.length > 1 && token?.kind === 'atom' && isOutput(token))
+        this.diagnostics.add('path.output', 'An output cannot be an alternative.', token.span);
+      else if (token?.kind === 'atom' && (token.text.trim() !== '' || token.broken))
         names.push(this.#name(token, parts.length === 1 && last));
       else this.diagnostics.add('path.empty', 'The name of a branch is expected here.', part.span);
     }
@@ -74,18 +85,23 @@ class AddressReader {
   }
 
   #name(atom: Atom, starPlace: boolean): string {
+    const name = atomName(atom);
+    if (isOutput(atom)) {
+      const output = readOutput(atom, this.#locate, this.diagnostics);
+      if (output !== undefined) this.outputs[name] = output;
+      return name;
+    }
     if (atom.optional) {
       this.diagnostics.add('address.optional', 'An address names the branch without its "?".', atom.span);
     }
     if (atom.dots !== undefined) this.#several(atom.span);
-    const name = atomName(atom);
     if (atom.form === 'plain' && atom.star !== undefined) {
       if (!isStar(atom.text)) this.#several({ offset: atom.star, length: 1 });
       else if (!starPlace) {
         const message = `"${name}" is possible only alone at the end of an address.`;
         this.diagnostics.add('address.star', message, atom.span);
       }
-    } else if (isStar(name)) {
+    } else if (isStar(name) || isOutputName(name)) {
       this.diagnostics.add('path.reserved', `No branch is named "${name}".`, atom.span);
     }
     return name;
@@ -99,7 +115,7 @@ class AddressReader {
  */
 export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress> {
   const span = { offset: 0, length: text.length };
-  const reader = new AddressReader();
+  const reader = new AddressReader(locate);
   const { diagnostics } = reader;
   if (text.length > selectorLimits.text) {
     const message = `An address may have at most ${selectorLimits.text} characters, but this one has ${text.length}.`;
@@ -121,13 +137,22 @@ export function parseAddress(text: string, locate: Locate): Parsed<BranchAddress
     segments.push(reader.segment(part.tokens, part.span, index === rest.length - 1));
   }
   if (diagnostics.all.length > 0) return err(diagnostics.sorted());
-  return ok({ step, segments, source: text, position: locate(0, text.length) });
+  const { outputs } = reader;
+  return ok({
+    step,
+    segments,
+    ...(Object.keys(outputs).length === 0 ? {} : { outputs }),
+    source: text,
+    position: locate(0, text.length),
+  });
 }
+
+const nowhere: Locate = () => ({ line: 1, column: 1, length: 1 });
 
 function writeName(name: string): string {
   const lexer = new SelectorLexer(`s/${name}`, { slash: true });
   lexer.read();
-  const reader = new AddressReader();
+  const reader = new AddressReader(nowhere);
   const tokens = lexer.tokens.slice(2);
   const marks = tokens.some(({ kind }) => kind === 'slash');
   const read = marks ? '' : reader.segment(tokens, { offset: 0, length: 0 }, true);

@@ -50,14 +50,15 @@ export function needsUpscale(button: ButtonName): boolean {
   }
 }
 
-const gridLabels = /^(?:V[1-4]|Vary \((?:Subtle|Strong|Region)\)|Zoom Out .*|Custom Zoom|[1-4]\u20E3)$/u;
+/** `U` and `V` stand below an output, for U1 and V1 below `#1`. */
+const gridLabels = /^(?:V[1-4]?|Vary \((?:Subtle|Strong|Region)\)|Zoom Out .*|Custom Zoom|[1-4]\u20E3)$/u;
 
 /** Returns the stage after pressing a button on a stage. */
 export function stageAfter(button: ButtonName | undefined, on: Stage): Stage {
   if (button === undefined || button.kind === 'pattern') return 'unknown';
   if (button.kind === 'word') return button.word === 'reroll' ? (on === 'grid' ? on : 'unknown') : 'grid';
   const label = plainLabel(button.text);
-  if (/^(?:U[1-4]|Upscale \(.*\))$/.test(label)) return 'single';
+  if (/^(?:U[1-4]?|Upscale \(.*\))$/.test(label)) return 'single';
   return gridLabels.test(label) ? 'grid' : 'unknown';
 }
 
@@ -84,8 +85,8 @@ const labels: readonly (readonly [RegExp, ButtonWindow])[] = [
   [/^(?:Vary \(Region\)|🖌)$/u, 'region'],
   [/^Custom Zoom$/, 'zoom'],
   [/^[1-4]\u20E3$/u, 'prompt'],
-  [/^(?:V[1-4]|Vary \((?:Subtle|Strong)\)|Make Variations|Animate \(.*\)|[🪄🎞🔄⬅➡⬆⬇])$/u, 'remix'],
-  [/^(?:U[1-4]|Upscale \(.*\)|Zoom Out .*)$/, 'none'],
+  [/^(?:V[1-4]?|Vary \((?:Subtle|Strong)\)|Make Variations|Animate \(.*\)|[🪄🎞🔄⬅➡⬆⬇])$/u, 'remix'],
+  [/^(?:U[1-4]?|Upscale \(.*\)|Zoom Out .*)$/, 'none'],
 ];
 
 /** Returns the kind of window that a button opens. */

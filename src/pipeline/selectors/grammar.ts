@@ -5,6 +5,7 @@ import type { Template } from '../templates/template.ts';
 import { buttonWords } from './known-buttons.ts';
 import { type DiagnosticList, type SelectorSpan, selectorLimits } from './limits.ts';
 import { atomName, joinNames } from './names.ts';
+import { isOutput, outputNumber, readOutput } from './output.ts';
 import { patternDiagnostic } from './pattern.ts';
 import { type Atom, type SelectorToken, type Separator, sourceOffset } from './token.ts';
 
@@ -85,11 +86,23 @@ export class SelectorGrammar {
         'A wildcard must be alone: another selector beside it could press the same button again.';
       this.diagnostics.add('path.wildcard-place', message, span);
     }
+    this.#checkOutputs(selectors, span);
     return { selectors, position: this.#locate(span.offset, span.length) };
   }
 
+  #checkOutputs(selectors: readonly Selector[], span: SelectorSpan): void {
+    const outputs = selectors.filter(({ output }) => output !== undefined);
+    if (outputs.some(({ output }) => output === 'each')) {
+      const hint = 'Write them out, for example #1..#4; an address may have it: from: grid/#*.';
+      this.diagnostics.add('path.output', 'A path names its outputs by number.', span, hint);
+    } else if (outputs.length > 0 && outputs.length < selectors.length) {
+      const message = 'Outputs and buttons cannot stand in one fan-out.';
+      this.diagnostics.add('path.output', message, span, 'Write another step for the buttons.');
+    }
+  }
+
   /** Reads one selector, or the selectors of one range. */
-  selectors(tokens: readonly SelectorToken[], span: SelectorSpan): Selector[] {
+  selectors(tokens: readonly SelectorToken[], span: SelectorSpan): readonly Selector[] {
     const parts = splitAt(tokens, 'pipe', span);
     if (parts.length > selectorLimits.alternatives) {
       const message = `A selector may have at most ${selectorLimits.alternatives} alternatives.`;
@@ -106,6 +119,8 @@ export class SelectorGrammar {
     if (atoms.length < parts.length || atoms.some(({ broken }) => broken)) return [];
     const [first] = atoms;
     if (first !== undefined && atoms.length === 1 && first.dots !== undefined) return this.#range(first);
+    const named = atoms.find(isOutput);
+    if (named !== undefined) return atoms.length > 1 ? this.#noAlternative(named) : this.#output(named);
     const alternatives: ButtonMatch[] = [];
     const names = new Set<string>();
     for (const [index, atom] of atoms.entries()) {
@@ -131,6 +146,19 @@ export class SelectorGrammar {
     ];
   }
 
+  #noAlternative({ span }: Atom): readonly never[] {
+    this.diagnostics.add('path.output', 'An output cannot be an alternative.', span);
+    return [];
+  }
+
+  #output(atom: Atom): readonly Selector[] {
+    const output = readOutput(atom, this.#locate, this.diagnostics);
+    const position = this.#locate(atom.span.offset, atom.span.length);
+    return output === undefined
+      ? []
+      : [{ alternatives: [], output, optional: false, name: atomName(atom), position }];
+  }
+
   #empty(span: SelectorSpan, where: string): void {
     this.diagnostics.add('path.empty', `${where}, a button is expected.`, span);
   }
@@ -146,8 +174,9 @@ export class SelectorGrammar {
       if (atom.star !== undefined) return this.#wildcard(atom, atom.star, alternative);
       const word = wordOf(atom.text);
       if (word !== undefined) return { kind: 'word', word };
-    } else if (/^\*{1,2}$/.test(atom.text.trim())) {
-      const message = 'A branch cannot be named "*" or "**": in an address they have another meaning.';
+    } else if (/^(?:\*{1,2}$|#)/.test(atom.text.trim())) {
+      const message =
+        'A branch cannot be named "*" or "**", or begin with "#": in an address these have another meaning.';
       this.diagnostics.add('path.reserved', message, atom.span);
       return undefined;
     }
@@ -224,11 +253,24 @@ export class SelectorGrammar {
     if (size > selectorLimits.selectors) {
       return fail('path.too-many', `A range may have ${selectorLimits.selectors} members, not ${size}.`);
     }
+    if (
+      low.prefix.startsWith('#') &&
+      (atom.optional || outputNumber(`${low.number}`) === undefined || low.prefix !== '#')
+    )
+      return fail('path.output', 'A range of outputs is written #1..#4.');
     if (low.prefix.includes('*')) return fail('path.wildcard-place', 'A range cannot contain a wildcard.');
     if (!this.#short(atom)) return [];
     const position = this.#locate(atom.span.offset, atom.span.length);
     return Array.from({ length: size }, (_, index) => {
       const label = `${low.prefix}${low.number + index}`;
+      if (low.prefix === '#')
+        return {
+          alternatives: [],
+          output: low.number + index,
+          optional: false,
+          name: label,
+          position,
+        };
       const word = wordOf(label);
       const match: ButtonMatch =
         word === undefined ? { kind: 'text', text: literal(label, position) } : { kind: 'word', word };

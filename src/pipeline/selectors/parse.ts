@@ -15,6 +15,7 @@ import { type SelectorToken } from './token.ts';
  * selector  alternative (| alternative)* ?     an optional one ends in "?"
  *           range ?                            U1..U4
  *           wildcard ?                         U*, alone in its segment
+ *           output                             #1, #1..#4, #{{ … }}
  * alternative  label | word | "quoted" | 'quoted' | /pattern/
  * ```
  *
@@ -117,7 +118,12 @@ export function parseSelector(text: string, locate: Locate): Parsed<Selector> {
     grammar.diagnostics.add('path.one-selector', 'A click presses one button.', spanOf(stray), hint);
     return close<Selector>(grammar, undefined);
   }
-  return close(grammar, grammar.segment(tokens, span).selectors[0]);
+  const [selector] = grammar.segment(tokens, span).selectors;
+  if (selector?.output !== undefined) {
+    const hint = 'Start from it: from: grid/#1, or write path: "#1".';
+    grammar.diagnostics.add('path.output', 'An output is no button to press.', span, hint);
+  }
+  return close(grammar, selector);
 }
 
 function writeMatch(match: ButtonMatch): string {
@@ -136,8 +142,8 @@ function writeMatch(match: ButtonMatch): string {
 }
 
 /** Formats a selector so that it parses back to the same selector. */
-export const formatSelector = (selector: Selector): string =>
-  selector.alternatives.map(writeMatch).join(' | ') + (selector.optional ? '?' : '');
+export const formatSelector = ({ alternatives, optional, output, name }: Selector): string =>
+  output === undefined ? alternatives.map(writeMatch).join(' | ') + (optional ? '?' : '') : name;
 
 /** Formats the buttons of a path so that they parse back to the same buttons; answers to modals are left out. */
 export const formatPath = (path: readonly PathSegment[]): string =>

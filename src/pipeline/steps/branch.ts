@@ -2,13 +2,36 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, suggestion } from '../diagnostics/did-you-mean.ts';
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
 import { globMatches } from '../selectors/glob.ts';
+import { isOutputName } from '../selectors/output.ts';
 import type { StepDraft, Steps } from './draft.ts';
 
 const isWildcard = ({ alternatives }: Selector): boolean =>
   alternatives.some(({ kind }) => kind === 'wildcard');
 
+/** Whether a path segment names outputs. Then all its selectors do. */
+export const isOfOutputs = (segment: PathSegment): boolean =>
+  segment.selectors.some(({ output }) => output !== undefined);
+
+/** Whether something starts from outputs of a step: then their files are kept, also with `keep: false`. */
+export const hasOutputsInUse = ({ name, path }: StepDraft, steps: Steps): boolean =>
+  path.some(isOfOutputs) ||
+  [...steps.values()].some(({ from, gather }) =>
+    [from, gather].some((address) => address?.step === name && address.outputs !== undefined),
+  );
+
+/** Whether templates of a step stand below an output, so that they may read its number as `frame`. */
+export function seesFrame(step: StepDraft, steps: Steps, seen = new Set<StepDraft>()): boolean {
+  const { from, path } = step;
+  if (path.some(isOfOutputs) || from?.outputs !== undefined) return true;
+  const above = from === undefined ? undefined : steps.get(from.step);
+  // Another check reports circular steps.
+  return above !== undefined && !seen.has(step) && seesFrame(above, steps, seen.add(step));
+}
+
 /** Whether a path segment makes this branch. A wildcard makes every branch that it matches. */
 function makes(segment: PathSegment, branch: string): boolean {
+  if (branch === '#*') return isOfOutputs(segment);
+  if (branch === '*') return !isOfOutputs(segment);
   return segment.selectors.some(
     (selector) => selector.name === branch || (isWildcard(selector) && globMatches(selector.name, branch)),
   );
@@ -25,13 +48,20 @@ export function checkAddress(
   for (const [level, branch] of address.segments.entries()) {
     const way = [name, ...address.segments.slice(0, level)].join('/');
     const segment = path[level];
+    // Each job has outputs, whether or not its path names them.
+    const isLast = level === address.segments.length - 1;
+    if (isOutputName(branch) && isLast && !isOutputName(address.segments[level - 1] ?? '')) return;
     if (segment === undefined) {
       const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
       const message = `${reason}, so there is no ${way}/${branch}.`;
       return collector.error('step.unknown-branch', address.position, message, `Write ${way}.`);
     }
-    if (branch === '*' || branch === '**' || makes(segment, branch)) continue;
+    if (branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
+    if (branch === '*') {
+      const message = `${way}/* means jobs, but the path of "${name}" names outputs there (${listing(names)}).`;
+      return collector.error('step.unknown-branch', address.position, message, `Write ${way}/#*.`);
+    }
     const message = `${way} has no branch "${branch}".`;
     const where = level === 0 ? `path of "${name}"` : `branches under ${way}`;
     collector.error('step.unknown-branch', address.position, message, () => branchHint(branch, names, where));
@@ -76,6 +106,7 @@ function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mar
   return segments.flatMap((branch, level): Mark[] => {
     if (branch === '**') return path.slice(level).map(anyBranch);
     const segment = path[level];
+    if (branch === '#*') return [{ any: true, several: true }];
     if (branch === '*') return segment === undefined ? [] : [anyBranch(segment)];
     return [{ branch }];
   });

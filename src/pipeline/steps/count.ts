@@ -1,4 +1,5 @@
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
+import { isOfOutputs } from './branch.ts';
 import type { StepDraft, Steps } from './draft.ts';
 
 /** A number of things that is known only to lie between `least` and `most`. */
@@ -27,16 +28,26 @@ function pressed({ alternatives, optional }: Selector): Count {
 const allOf = ({ selectors }: PathSegment): Count =>
   selectors.map(pressed).reduce((a, b) => ({ least: a.least + b.least, most: a.most + b.most }));
 
-/** Returns how many jobs of a cell an address means, as far as the pipeline alone determines that. */
+/** The levels of a path down to its last jobs: outputs at its end are none. */
+const jobLevels = (path: readonly PathSegment[]): readonly PathSegment[] =>
+  path.slice(0, path.findLastIndex((segment) => !isOfOutputs(segment)) + 1);
+
+/** How many outputs a job of a step has. The frames of grids are four. */
+const each = ({ split }: StepDraft): Count =>
+  split === true ? { least: 1, most: 4 } : { least: 0, most: countless };
+
+/** Returns how many jobs, or outputs of jobs, of a cell an address means, as far as the pipeline alone determines that. */
 export function jobsAt(
-  { segments }: BranchAddress,
+  { segments, outputs = {} }: BranchAddress,
   target: StepDraft,
   steps: Steps,
   seen: Set<StepDraft> = new Set(),
 ): Count {
   return segments.reduce(
     (count, branch, level) => {
-      if (branch === '**') return target.path.slice(level).map(allOf).reduce(times, count);
+      if (branch === '**') return jobLevels(target.path).slice(level).map(allOf).reduce(times, count);
+      const output = outputs[branch];
+      if (output !== undefined) return output === 'each' ? times(count, each(target)) : count;
       const segment = target.path[level];
       if (segment === undefined) return count;
       if (branch === '*') return times(count, allOf(segment));

@@ -1,7 +1,7 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { type Locate, type Parsed, type Position } from '../diagnostics/diagnostic.ts';
 import { isPress } from '../kinds.ts';
-import type { PathSegment, Selector, StepKind } from '../pipeline.ts';
+import type { BranchAddress, PathSegment, Selector, StepKind } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { keysOfStep } from '../schema/schema.ts';
 import { parseAddress } from '../selectors/address.ts';
@@ -21,6 +21,7 @@ import {
   toValue,
 } from '../yaml/node.ts';
 import { scalarLocator } from '../yaml/scalar-offsets.ts';
+import { commentSlip } from '../yaml/slips.ts';
 import { stepOfImage } from './domain/image-reference.ts';
 import { type ImageUse, type NamedStepUse, type StepDraft, textFields } from './draft.ts';
 
@@ -53,8 +54,8 @@ class StepReader {
     const known = kind === undefined ? undefined : keysOfStep(kind);
     const at = (key: string): SourceNode | undefined =>
       known === undefined || known.includes(key) ? member(node, key) : undefined;
-    const from = this.#text(at('from'), parseAddress);
-    const gather = this.#text(at('gather'), parseAddress);
+    const from = this.#address(at('from'));
+    const gather = this.#address(at('gather'));
     const selector = this.#text(at('click'), parseSelector);
     if (selector !== undefined) this.#useSelector(selector);
     const request = kind === undefined ? {} : this.#request(kind, node);
@@ -97,9 +98,18 @@ class StepReader {
     const locate = scalarLocator(this.#collector.source, node);
     const parsed = parse(node.value, locate);
     if (parsed.ok) return parsed.value;
-    for (const diagnostic of parsed.error) this.#collector.add(diagnostic, locate);
+    const comment = node.style === 'plain' ? commentSlip(this.#collector.source, node.span) : undefined;
+    for (const diagnostic of parsed.error)
+      this.#collector.add({ ...diagnostic, ...(comment !== undefined && { hint: comment }) }, locate);
     this.#usesKnown = false;
     return undefined;
+  }
+
+  #address(node: SourceNode | undefined): BranchAddress | undefined {
+    const address = this.#text(node, parseAddress);
+    for (const output of Object.values(address?.outputs ?? {}))
+      if (typeof output === 'object') this.#use(output);
+    return address;
   }
 
   #request(kind: StepKind, node: SourceMapping): Readonly<Record<string, TemplateTree>> {
@@ -186,6 +196,7 @@ class StepReader {
 
   #useSelector(selector: Selector): void {
     for (const match of selector.alternatives) if (match.kind === 'text') this.#use(match.text);
+    if (typeof selector.output === 'object') this.#use(selector.output);
   }
 
   #use({ variables, steps }: { variables: readonly VariableUse[]; steps: readonly StepUse[] }): void {

@@ -10,8 +10,9 @@ import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
 import { checkButtons } from './checks/button.ts';
 import { checkGrids, checkSplit } from './checks/grid.ts';
-import { checkImageCount, checkImages, checkVideo, imagesOf } from './checks/images.ts';
+import { checkImageCount, checkImages, checkVideo, imagesOf, isBranch } from './checks/images.ts';
 import { checkMasks, checkModals } from './checks/modal.ts';
+import { checkOutputs } from './checks/output.ts';
 import { checkPrompts } from './checks/prompt.ts';
 import { checkAlike, warnOfUnusedAxes } from './checks/same-request.ts';
 import { checkTextStep } from './checks/text.ts';
@@ -68,6 +69,7 @@ const checks: readonly ((step: StepDraft, context: CheckContext) => void | Promi
   checkButtons,
   checkGrids,
   checkSplit,
+  checkOutputs,
   checkModals,
   checkMasks,
   checkAlike,
@@ -98,7 +100,7 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
     return;
   }
   const gathered = gather === undefined ? undefined : steps.get(gather.step);
-  const pressed = gather !== undefined && gather.segments.length > 0;
+  const pressed = gather !== undefined && isBranch(gather);
   if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
     const message = `Step "${gather.step}" makes no images, but only images can be gathered.`;
     const hint =

@@ -4,7 +4,7 @@ import { fieldsOf, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
 import type { StepUse, VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
-import { couldMeanSeveral } from './branch.ts';
+import { couldMeanSeveral, seesFrame } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
 import type { CheckContext, StepDraft } from './draft.ts';
 import { checkResult } from './reply-fields.ts';
@@ -13,10 +13,10 @@ import { checkResult } from './reply-fields.ts';
 const liquidMembers = new Set(['size', 'first', 'last']);
 
 /** Reports variables that the matrix does not have, and members that no value of a variable has. */
-export function checkVariables({ variables }: StepDraft, { matrix, collector }: CheckContext): void {
-  for (const { path, position } of variables) {
+export function checkVariables(step: StepDraft, { steps, matrix, collector }: CheckContext): void {
+  for (const { path, position } of step.variables) {
     const [root = '', ...members] = path;
-    if (root === 'repeat') continue;
+    if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps))) continue;
     const variable = matrix.variables.get(root);
     if (variable !== undefined) {
       checkMembers(variable, members, position, collector);
@@ -56,6 +56,7 @@ function variableHint(
 ): string {
   const names = [...matrix.variables.keys(), 'repeat'];
   const [member] = members;
+  if (root === 'frame') return 'Below an output (from: grid/#1), "frame" is its number; here there is none.';
   if (root === 'row' && member !== undefined && matrix.variables.has(member))
     return `A column is a variable: write {{ ${writtenName(member)} }}.`;
   if (outerNames.has(root.toLowerCase()) && member !== undefined) {

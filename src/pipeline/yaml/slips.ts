@@ -13,6 +13,19 @@ interface SyntaxSlip {
 
 const keyLine = /^( *)(?:- +)*("[^"]*"|'[^']*'|[\p{L}_][\p{L}\p{N}_. -]*):(?: |$)/u;
 
+/**
+ * Returns a hint for a value that ends, or is missing, before a comment on its line that begins like an output: `path: U1 → #2`.
+ *
+ * @param span of the value, or of the key without one
+ */
+export function commentSlip(source: SourceText, span: Span): string | undefined {
+  const { line, column } = source.position({ offset: span.offset + span.length, length: 1 });
+  const isOutput = /^[-:]? *#(?:\d|\*|\{\{)/.test(source.line(line).slice(column - 1));
+  return isOutput
+    ? 'In YAML, # after a blank begins a comment: put the value in quotes, for example "#1".'
+    : undefined;
+}
+
 interface KeyLine {
   readonly indent: number;
   readonly key: string;
@@ -97,11 +110,17 @@ function textWithColon(source: SourceText, line: number, offset: number): Syntax
 }
 
 function openBracket(source: SourceText, offset: number): SyntaxSlip {
+  const { line, column } = source.position({ offset, length: 1 });
+  const comment = source.line(line).indexOf(' #', column);
+  const commented =
+    comment === -1
+      ? undefined
+      : commentSlip(source, { offset: source.lineOffset(line) + comment, length: 0 });
   const [open, close, what] = source.text[offset] === '[' ? ['[', ']', 'list'] : ['{', '}', 'mapping'];
   return {
     span: { offset, length: 1 },
     message: `The ${open} that opens here is never closed.`,
-    hint: `End the ${what} with ${close}.`,
+    hint: commented ?? `End the ${what} with ${close}.`,
     isLast: true,
   };
 }

@@ -178,7 +178,10 @@ function warningsOf(
     );
   const open = steps.filter((step) => step.open).map(({ step }) => step);
   if (open.length > 0)
-    warn('plan.open', `How many buttons a wildcard finds is known only in the run: ${open.join(', ')}.`);
+    warn(
+      'plan.open',
+      `How many buttons a wildcard finds, or outputs a job has, is known only in the run: ${open.join(', ')}.`,
+    );
   if (firstInvalid !== undefined)
     warn(
       'plan.invalid',

@@ -1,11 +1,26 @@
-import type { BranchAddress, Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import { isPress } from '../../pipeline/kinds.ts';
+import type {
+  BranchAddress,
+  OutputChoice,
+  Pipeline,
+  Selector,
+  Step,
+  StepKind,
+} from '../../pipeline/pipeline.ts';
 import { globMatches } from '../../pipeline/selectors/glob.ts';
 import { placeText } from '../key.ts';
 import { requestOf } from '../kinds.ts';
 import { isWild, pressRequest, textPress } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
+import { isGrid } from './frames.ts';
 import { orderSteps, stepNamed } from './order.ts';
-import type { SlotGraph, SlotTemplate, SlotTemplateDraft, StepTemplates } from './slot-template.ts';
+import {
+  jobPlace,
+  type SlotGraph,
+  type SlotTemplate,
+  type SlotTemplateDraft,
+  type StepTemplates,
+} from './slot-template.ts';
 
 /** Most slots of one cell; more are an error in a path: at nine buttons a level, the fourth level exceeds this. */
 export const slotsPerCellLimit = 10_000;
@@ -74,11 +89,14 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
 
 function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate['needs'] {
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
-  return new Set([...starts.map(({ copyOf, index }) => copyOf?.index ?? index), ...waits, ...request.names]);
+  const places = starts.map(jobPlace).map(({ copyOf, index }) => copyOf?.index ?? index);
+  const chosenBy = starts.flatMap((start) => (start.output === undefined ? [] : start.waits));
+  return new Set([...places, ...chosenBy, ...waits, ...request.names]);
 }
 
 /** Marks a job's files as wanted: one slot that wants them is enough, even if the job's own step has `keep: false`. */
-function keepFiles(template: SlotTemplate): void {
+function keepFiles(place: SlotTemplate): void {
+  const template = jobPlace(place);
   (template as SlotTemplateDraft).keep = true;
   // The manifest shows the wildcard's slot in place of a branch that an address names: the files of that slot are kept.
   if (template.copyOf !== undefined) (template.copyOf as SlotTemplateDraft).keep = true;
@@ -87,13 +105,22 @@ function keepFiles(template: SlotTemplate): void {
 function placesPerOperation(step: Step): number {
   let level = 1;
   let all = 1;
-  for (const { selectors } of step.path) all += level *= selectors.length;
+  for (const { selectors } of step.path) {
+    level *= selectors.length;
+    if (selectors[0]?.output === undefined) all += level;
+  }
   return all;
 }
 
 const withBelow = (template: SlotTemplate): readonly SlotTemplate[] => [
   template,
-  ...template.below.flatMap(withBelow),
+  ...jobsBelow(template).flatMap(withBelow),
+];
+
+/** The next places of a path that have jobs: outputs are passed over. */
+const jobsBelow = ({ below, outputs }: SlotTemplate): readonly SlotTemplate[] => [
+  ...below,
+  ...[...outputs.values()].flatMap((output) => output.below),
 ];
 
 /** The places that a place depends on. */
@@ -119,7 +146,8 @@ function makeTemplate(
   const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
   const wild = selector !== undefined && isWild(selector);
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
-  if (request.shows.parent) starts.forEach(keepFiles);
+  const fromOutputs = starts.some(({ output }) => output !== undefined);
+  if (request.shows.parent || (fromOutputs && !isPress(kind))) starts.forEach(keepFiles);
   const startMaySkip = starts.some(({ maySkip }) => maySkip);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
   const template: SlotTemplateDraft = {
@@ -133,6 +161,7 @@ function makeTemplate(
     wild,
     open: wild || (above?.open ?? false),
     names: new Map(),
+    outputs: new Map(),
     branch,
     text: placeText(step.name, branch),
     depth: [...starts, ...named].reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
@@ -147,17 +176,65 @@ function makeTemplate(
     late:
       wild ||
       waits.length > 0 ||
+      (fromOutputs && request.shows.parent) ||
       [...starts, ...named].some(({ late }) => late) ||
       (gathers !== undefined && startMaySkip) ||
       namedMaySkip,
     needs: new Set(),
     below: [],
   };
-  const [next, ...rest] = path;
-  template.below = (next ?? []).map((pressed) =>
-    makeTemplate(step, 'click', { above: template }, level + 1, pressed.selector, pressed.request, rest),
-  );
+  addBelow(template, path);
   return template;
+}
+
+/** Adds the places of a path below a place. */
+function addBelow(above: SlotTemplateDraft, [next = [], ...rest]: readonly Level[]): void {
+  const { step, level } = above;
+  const presses = next.filter(({ selector }) => selector.output === undefined);
+  above.below = presses.map(({ selector, request }) =>
+    makeTemplate(step, 'click', { above }, level + 1, selector, request, rest),
+  );
+  for (const {
+    selector: { name, output },
+  } of next)
+    if (output !== undefined) addBelow(outputPlace(above, name, output), rest);
+}
+
+/** Returns the place of an output of a place's job, by its name. */
+function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): SlotTemplateDraft {
+  const known = above.outputs.get(name);
+  if (known !== undefined) return known as SlotTemplateDraft;
+  const {
+    copyOf: _copy,
+    named: _named,
+    selector: _selector,
+    when: _when,
+    gathers: _gathers,
+    ...rest
+  } = above;
+  const branch = [...above.branch, name];
+  const waits = typeof output === 'object' ? [...new Set(output.steps.map(({ step }) => step))] : [];
+  const place: SlotTemplateDraft = {
+    ...rest,
+    above,
+    level: above.level + 1,
+    output,
+    segment: name,
+    wild: typeof output !== 'number',
+    open: above.open || output === 'each',
+    names: new Map(),
+    outputs: new Map(),
+    branch,
+    text: placeText(above.step.name, branch),
+    whenWaits: false,
+    waits,
+    sure: above.sure && waits.length === 0,
+    maySkip: above.maySkip || waits.length > 0,
+    late: above.late || typeof output !== 'number',
+    below: [],
+  };
+  (above as SlotTemplateDraft).outputs.set(name, place);
+  return place;
 }
 
 /** Returns the places that an address means, in the manifest's order. */
@@ -166,14 +243,32 @@ function selectTemplates(
   address: BranchAddress,
 ): readonly SlotTemplate[] {
   let level = stepNamed(laid, address.step).operations;
-  for (const segment of address.segments) {
-    if (segment === '*') level = level.flatMap(({ below }) => below);
+  for (const [at, segment] of address.segments.entries()) {
+    const output = address.outputs?.[segment];
+    const isLast = at === address.segments.length - 1;
+    if (output !== undefined)
+      level = level.flatMap((template) => outputPlaces(template, segment, output, isLast));
+    else if (segment === '*') level = level.flatMap(({ below }) => below);
     else if (segment === '**') level = level.flatMap(leaves);
     else
       level = level.flatMap(({ below }) => below.flatMap((template) => namedBranch(template, segment) ?? []));
   }
   if (level.length === 0) throw new Error(`Internal error: "${address.source}" names no job.`);
   return level;
+}
+
+/** Returns the places of the outputs that an address names: of each grid that is cut, the four frames. */
+function outputPlaces(
+  template: SlotTemplate,
+  name: string,
+  output: OutputChoice,
+  isLast: boolean,
+): readonly SlotTemplate[] {
+  if (output !== 'each') return [outputPlace(template, name, output)];
+  // In the middle of an address: those that the path goes on from.
+  if (!isLast) return [...template.outputs.values()].filter(({ below }) => below.length > 0);
+  if (!template.split || !isGrid(template)) return [outputPlace(template, name, output)];
+  return [1, 2, 3, 4].map((frame) => outputPlace(template, `#${frame}`, frame));
 }
 
 /** Returns the slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
@@ -204,11 +299,15 @@ function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name
     branch,
     text: placeText(template.step.name, branch),
     names: new Map(),
+    outputs: new Map(),
     below: [],
   };
+  for (const [output, place] of template.outputs) copy.outputs.set(output, copyBelow(place, copy));
   copy.below = template.below.map((next) => copyBelow(next, copy));
   return copy;
 }
 
-const leaves = (template: SlotTemplate): readonly SlotTemplate[] =>
-  template.below.length === 0 ? [template] : template.below.flatMap(leaves);
+const leaves = (template: SlotTemplate): readonly SlotTemplate[] => {
+  const next = jobsBelow(template);
+  return next.length === 0 ? [template] : next.flatMap(leaves);
+};

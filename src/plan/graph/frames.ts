@@ -1,3 +1,4 @@
+import { kinds } from '../../pipeline/kinds.ts';
 import { nameOfButton, stageAfter } from '../../pipeline/selectors/button-stage.ts';
 import type { Artifact, Button, JobError, JobRecord } from '../job.ts';
 import type { SlotTemplate } from './slot-template.ts';
@@ -53,6 +54,12 @@ export function framesError(record: JobRecord): JobError | undefined {
   const grid = gridOf(record);
   return grid?.ok === false ? grid.error : undefined;
 }
+
+/** Whether a place makes grids, as far as its kind and the names of buttons show. */
+export const isGrid = ({ kind, selector }: Pick<SlotTemplate, 'kind' | 'selector'>): boolean =>
+  selector === undefined
+    ? kinds[kind].makes === 'grid'
+    : selector.alternatives.every((match) => stageAfter(nameOfButton(match), 'unknown') === 'grid');
 
 /** False for a place that makes single images, as far as the names of buttons show. */
 export const mayBeGrid = ({ selector }: Pick<SlotTemplate, 'selector'>): boolean =>

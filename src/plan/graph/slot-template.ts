@@ -1,4 +1,4 @@
-import type { Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import type { OutputChoice, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
 import type { Condition } from '../../pipeline/templates/template.ts';
 import type { Press } from '../job-request.ts';
 import type { RequestTemplate } from '../request/request.ts';
@@ -18,7 +18,14 @@ export interface SlotTemplate {
   readonly gathers?: { readonly step: string; readonly templates: ReadonlySet<SlotTemplate> };
   /** 0 for the step's own operation, then the number of the path segment. */
   readonly level: number;
-  /** Name of its selector; absent if nothing is pressed. */
+  /**
+   * Set for a place of outputs (`grid/#1`): of the job at the place above it, so that it has no job and no slot of its own, and is not among
+   * the templates of the graph. A place of `each` has several branches.
+   */
+  readonly output?: OutputChoice;
+  /** Places of its job's outputs that a path or an address names, by name. */
+  readonly outputs: ReadonlyMap<string, SlotTemplate>;
+  /** Name of its selector, or of its output; absent if nothing is pressed. */
   readonly segment?: string;
   readonly selector?: Selector;
   readonly wild: boolean;
@@ -89,4 +96,9 @@ export interface SlotGraph {
 /** A place that is being built. */
 export type SlotTemplateDraft = { -readonly [Member in keyof SlotTemplate]: SlotTemplate[Member] } & {
   readonly names: Map<string, SlotTemplate>;
+  readonly outputs: Map<string, SlotTemplate>;
 };
+
+/** Returns the place of the job that a place stands for: its own, or the one whose outputs it names. */
+export const jobPlace = (template: SlotTemplate): SlotTemplate =>
+  template.output === undefined || template.above === undefined ? template : template.above;

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import { suggestion } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Slot } from '../slot.ts';
 import { stepNamed } from './order.ts';
-import type { SlotGraph, SlotTemplate } from './slot-template.ts';
+import { jobPlace, type SlotGraph, type SlotTemplate } from './slot-template.ts';
 
 /** The part of a plan that `--only` chooses. */
 export interface ChosenSteps {
@@ -58,7 +58,9 @@ export function chosenSteps(
     for (const name of [...template.waits, ...template.request.names])
       open.push(...stepNamed(steps, name).operations);
   }
-  const indexes = new Set([...needed].map(({ index }) => index));
+  const indexes = new Set(
+    [...needed].filter((template) => jobPlace(template) === template).map(({ index }) => index),
+  );
   const chosen = new Set(templates.filter((template) => needed.has(template)).map(({ step }) => step.name));
   return ok({
     steps: chosen,

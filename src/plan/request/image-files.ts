@@ -55,7 +55,9 @@ export function countError(
   const takes = kinds[kind].images;
   if (takes === 'any') return undefined;
   const { least, most } = typeof takes === 'object' ? takes : { least: images.length, most: images.length };
-  const counts = images.map((image) => ('job' in image ? countOf(image.job) : 'one'));
+  const counts = images.map((image) =>
+    'job' in image && image.output === undefined ? countOf(image.job) : 'one',
+  );
   const isSure = counts.every((count) => count === 'one');
   if (images.length > most || (isSure && images.length < least))
     return { failure: wrongCount(kind, images.length) };

@@ -78,17 +78,19 @@ export class ImageList {
     const images: ImageSource[] = [];
     const files: Record<string, string> = {};
     let isWaiting = false;
-    const show = (keys: readonly (string | undefined)[] | undefined): void => {
-      if (keys === undefined) isWaiting = true;
-      for (const key of keys ?? []) {
-        if (key === undefined) isWaiting = true;
-        else images.push({ job: key });
+    const show = (jobs: RequestContext['inputs']): void => {
+      if (jobs === undefined) isWaiting = true;
+      for (const job of jobs ?? []) {
+        if (job === undefined) isWaiting = true;
+        else images.push(job);
       }
     };
     for (const entry of this.#entries) {
       if (entry.kind === 'parent') show(inputs);
-      else if (entry.kind === 'step') show([keyOf(entry.step)]);
-      else {
+      else if (entry.kind === 'step') {
+        const job = keyOf(entry.step);
+        show([job === undefined ? job : { job }]);
+      } else {
         const name = notEmpty(
           entry.template.render(scope),
           'the image to show',

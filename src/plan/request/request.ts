@@ -1,14 +1,14 @@
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { JobError, TaskResult } from '../job.ts';
-import type { JobRequest, Press, TextCall, TextRequest } from '../job-request.ts';
+import type { JobRequest, Press, ShownJob, TextCall, TextRequest } from '../job-request.ts';
 import type { ImageCount, ImageFiles } from './image-files.ts';
 
 /** The inputs of a request besides the cell: facts about other jobs, and about files. */
 export interface RequestContext {
   /** The button that a wildcard found, pressed in place of the selector. */
   readonly found?: Press;
-  /** Keys of the jobs that the request continues or gathers, in order; absent while they are unknown. */
-  readonly inputs?: readonly string[];
+  /** The jobs that the request continues or gathers, or their outputs, in order; absent while they are unknown. */
+  readonly inputs?: readonly (ShownJob | undefined)[];
   /** Returns the key of a step's job; undefined while it is unknown. */
   readonly keyOf: (step: string) => string | undefined;
   readonly images: ImageFiles;

@@ -1,7 +1,7 @@
 import { isPress, isTextKind } from '../../pipeline/kinds.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import type { JobError, JobRecord } from '../job.ts';
+import type { Artifact, JobError, JobRecord } from '../job.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
@@ -51,13 +51,16 @@ export function readNamed(
   for (const { dependency } of jobs.values()) if (dependency.kind !== 'done') return { ...found, dependency };
   if (shown.some(({ dependency, slot }) => dependency.kind !== 'done' || slot.unsaved === true))
     return { ...found, dependency: openDependency };
-  const empty = shown.find(({ slot }) => imagesIn(slot.record) === 0);
+  const empty = shown.find(({ slot, output }) =>
+    output?.file === undefined ? imagesIn(slot.record) === 0 : !isImage(output.file),
+  );
   const failure = empty === undefined ? unrepeatable(jobs.get(continues ?? '')) : noImage(empty, kind);
   return { ...found, dependency: doneDependency, ...(failure === undefined ? {} : { failure }) };
 }
 
-const imagesIn = (record: JobRecord | undefined): number =>
-  record?.artifacts.filter(({ mime }) => mime.startsWith('image/')).length ?? 0;
+const isImage = ({ mime }: Artifact): boolean => mime.startsWith('image/');
+
+const imagesIn = (record: JobRecord | undefined): number => record?.artifacts.filter(isImage).length ?? 0;
 
 function imageCount(shown: readonly Resolved[], key: string): ImageCount {
   const job = shown.find(({ slot }) => slot.job?.key === key);

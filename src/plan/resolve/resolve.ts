@@ -1,3 +1,4 @@
+import { isPress } from '../../pipeline/kinds.ts';
 import type { Selector } from '../../pipeline/pipeline.ts';
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import { offered, wildcardBranch, wildcardMatches } from '../button-match.ts';
@@ -6,13 +7,14 @@ import { stepNamed } from '../graph/order.ts';
 import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError } from '../job.ts';
 import { inputsOf } from '../job.ts';
-import type { Press } from '../job-request.ts';
+import type { Press, ShownJob } from '../job-request.ts';
 import { keyFromText, slotIdsOf } from '../key.ts';
 import { textPress } from '../request/click.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
 import { standing } from './former.ts';
 import { CellRedos } from './lineage.ts';
+import { CellOutputs } from './outputs.ts';
 import { readNamed } from './references.ts';
 import { CellSlot, type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
 import { nearestJob, readNamedSteps } from './scope.ts';
@@ -79,6 +81,7 @@ class CellResolution {
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
   readonly #redos: CellRedos;
+  readonly #outputs: CellOutputs;
 
   constructor(plan: Resolvable, cell: Cell, lookup: RecordLookup) {
     this.#plan = plan;
@@ -87,6 +90,7 @@ class CellResolution {
     this.#scope = { vars: cell.vars, repeat: cell.repeat, steps: {} };
     this.#slotId = slotIdsOf(cell.vars, cell.repeat);
     this.#redos = new CellRedos(lookup);
+    this.#outputs = new CellOutputs(this.#resolved, this.#slotId);
   }
 
   slots(): readonly Slot[] {
@@ -97,8 +101,8 @@ class CellResolution {
       if (from === undefined)
         for (const template of operations) this.#resolve(template, this.#start(template), found);
       else
-        for (const above of stepNamed(this.#resolved, from.step)) {
-          const template = from.operations.get(above.template);
+        for (const [place, above] of this.#at(from.step, from.operations)) {
+          const template = from.operations.get(place);
           if (template !== undefined) this.#resolve(template, startBelow(above), found);
         }
     }
@@ -113,7 +117,19 @@ class CellResolution {
   #start({ gathers }: SlotTemplate): Upstream {
     if (gathers === undefined) return rootStart;
     const { step, templates } = gathers;
-    return gatheredStart(stepNamed(this.#resolved, step).filter(({ template }) => templates.has(template)));
+    return gatheredStart([...this.#at(step, templates)].map(([, resolved]) => resolved));
+  }
+
+  /** The jobs of a step at some of its places, and their outputs, in the manifest's order. */
+  *#at(
+    step: string,
+    places: Pick<ReadonlySet<SlotTemplate>, 'has'>,
+  ): Generator<readonly [SlotTemplate, Resolved]> {
+    for (const job of stepNamed(this.#resolved, step)) {
+      if (places.has(job.template)) yield [job.template, job];
+      for (const place of job.template.outputs.values())
+        if (places.has(place)) for (const output of this.#outputs.at(place, job)) yield [place, output];
+    }
   }
 
   /** One place from one start: its slot, or one for each of its branches, and what its step presses on them. */
@@ -131,7 +147,14 @@ class CellResolution {
 
   /** The branches of a place, in the manifest's order; or why they are not known, or why there are none. */
   #branches(template: SlotTemplate, start: Upstream, scope: TemplateScope): readonly Branch[] | Reading {
-    if (!template.wild) return [{ segment: template.segment, scope }];
+    const { kind, segment } = template;
+    const outputs = start.jobs.flatMap(({ output }) => output ?? []);
+    const error = outputs.find((output) => output.error && !(isPress(kind) && output.number))?.error;
+    if (error !== undefined) return { dependency: doneDependency, failure: error };
+    const [{ number } = {}] = outputs;
+    if (isPress(kind) && number !== undefined)
+      return [{ segment, press: textPress(`${segment}${number}`), scope }];
+    if (!template.wild) return [{ segment, scope }];
     const opened = this.#open(template, start, scope);
     if (!('scope' in opened)) return opened;
     const buttons = buttonsAbove(start);
@@ -212,6 +235,13 @@ class CellResolution {
       stands: record !== undefined && (record.former !== undefined || (isToCome && status === 'done')),
     };
     found.push(resolved);
+    for (const place of template.outputs.values())
+      if (place.below.length > 0)
+        for (const output of this.#outputs.at(place, resolved)) this.#resolveBelow(place, output, found);
+    this.#resolveBelow(template, resolved, found);
+  }
+
+  #resolveBelow(template: SlotTemplate, resolved: Resolved, found: Resolved[]): void {
     if (template.below.length === 0) return;
     const below = startBelow(resolved);
     for (const next of template.below) this.#resolve(next, below, found);
@@ -265,7 +295,7 @@ class CellResolution {
     const made = start.above?.slot.record && standing(start.above.slot.record).result;
     const rendered = template.request.render(scope, {
       ...(found === undefined ? {} : { found }),
-      ...(keys === undefined ? {} : { inputs: inputsOf(keys) }),
+      ...(keys === undefined ? {} : { inputs: start.jobs.map(shownAs) }),
       keyOf,
       images: this.#plan.images ?? noImageFiles,
       imageCount,
@@ -302,6 +332,12 @@ class CellResolution {
     return request.fromCell && start === rootStart;
   }
 }
+
+/** How a request names a job, or its output; undefined while its file is not known. */
+const shownAs = ({ slot: { job }, output }: Resolved): ShownJob | undefined => {
+  if (job === undefined || (output !== undefined && output.file === undefined)) return undefined;
+  return { job: job.key, ...(output?.file && { output: output.file.output }) };
+};
 
 /** What a wildcard turned out to press, once its task is finished. */
 type WildcardChoice =

@@ -2,7 +2,7 @@ import { makesWords } from '../../pipeline/kinds.ts';
 import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
-import { inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
+import { type Artifact, inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
 import { placeText } from '../key.ts';
 import type { Slot, SlotStatus } from '../slot.ts';
 
@@ -16,8 +16,18 @@ export interface Resolved {
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said: string | undefined;
   readonly dependency: DependencyState;
+  /** Set for an output of the job above, which is no slot of its own. */
+  readonly output?: ResolvedOutput;
   /** Its job was done and is being redone, or is to be: its former result stands until then. */
   readonly stands: boolean;
+}
+
+/** An output that a branch stands for. Without an `error`, what is missing is not known yet. */
+export interface ResolvedOutput {
+  readonly number?: number;
+  readonly file?: Artifact;
+  /** Why there is no such output. A button can still be pressed where the number is known. */
+  readonly error?: JobError;
 }
 
 /** What is found out about one slot, beside what its place says. */

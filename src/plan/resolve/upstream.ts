@@ -92,10 +92,15 @@ export function startBelow(above: Resolved): Upstream {
 
 /**
  * A click on a button needs no file of its parent; a mask needs the size of the image. A text call that does not show its parent does
- * not wait for files either, but one whose parent lacks them for good is blocked.
+ * not wait for files either, but one whose parent lacks them for good is blocked. What starts from an output waits for its file, so that
+ * it does not depend on the time whether a grid that is not cut fails it.
  */
 export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstream): Upstream {
-  const { dependency } = start;
+  const { dependency, jobs } = start;
+  if (!isPress(kind) && jobs.some(({ output }) => output !== undefined)) {
+    const waits = jobs.some(({ output }) => output !== undefined && !output.file && !output.error);
+    return waits && dependency.kind === 'done' ? { ...start, dependency: openDependency } : start;
+  }
   if (request.shows.parent || gathers !== undefined || dependency.kind === 'done') return start;
   const isMade = 'made' in dependency;
   const needsNoFile = isPress(kind) || (isTextKind(kind) && dependency.kind === 'open');

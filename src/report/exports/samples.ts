@@ -5,7 +5,7 @@ import { manifestRows, rowsByCell } from '../../manifest/rows.ts';
 import { textFields } from '../../manifest/text-columns.ts';
 import { canonicalJson } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../../plan/cell.ts';
-import { needsOf } from '../../plan/job.ts';
+import { type JobSpec, needsOf } from '../../plan/job.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Slot, SlotStatus } from '../../plan/slot.ts';
 import type { StateReader } from '../../state/reader.ts';
@@ -85,7 +85,8 @@ export async function* samples(
       }
       const fields = rowFields(row, variables).map(redact);
       const isFile = artifact?.file !== undefined;
-      const caption = isFile && choice.captionStep !== undefined ? captions.get(slot) : undefined;
+      const caption =
+        isFile && choice.captionStep !== undefined ? captions.get(slot, artifact.output) : undefined;
       if (isFile && choice.captionStep !== undefined) {
         if (caption === undefined) leftOut.uncaptioned += 1;
         fields[textColumn] = redact(caption ?? '');
@@ -140,7 +141,8 @@ function partOf({ vars }: Pick<Cell, 'vars'>, parts: readonly SplitPart[]): stri
 }
 
 /**
- * Finds the captions of the images of a cell. The caption of an image is the first text from a call that used it. If the cell has a
+ * Finds the captions of the images of a cell. The caption of an image is the first text from a call that used it alone (a frame of its
+ * grid), else from one that used all images of its job. If the cell has a
  * single text, from a call that used no image, this text describes all images.
  *
  * @param rows of one cell
@@ -149,8 +151,8 @@ function partOf({ vars }: Pick<Cell, 'vars'>, parts: readonly SplitPart[]): stri
 function captionsOf(
   rows: readonly ManifestRow[],
   step: string | undefined,
-): { get(slot: Slot): string | undefined } {
-  const byJob = new Map<string, string>();
+): { get(slot: Slot, output: number): string | undefined } {
+  const byImage = new Map<string, string>();
   const texts: string[] = [];
   for (const { slot, artifact } of step === undefined ? [] : rows) {
     if (slot.step !== step || slot.status !== 'done') continue;
@@ -159,8 +161,22 @@ function captionsOf(
     texts.push(text);
     const made = slot.record ?? slot.job;
     if (made === undefined) continue;
-    for (const key of needsOf(made)) if (!byJob.has(key)) byJob.set(key, text);
+    for (const image of imagesOf(made)) if (!byImage.has(image)) byImage.set(image, text);
   }
-  const forAll = byJob.size === 0 && texts.length === 1 ? texts[0] : undefined;
-  return { get: ({ job }) => (job === undefined ? undefined : byJob.get(job.key)) ?? forAll };
+  const forAll = byImage.size === 0 && texts.length === 1 ? texts[0] : undefined;
+  return {
+    get: ({ job }, output) =>
+      (job && (byImage.get(imageName(job.key, output)) ?? byImage.get(imageName(job.key)))) ?? forAll,
+  };
 }
+
+/** The images that a call used: of a job all, or one output. */
+function imagesOf(made: Pick<JobSpec, 'parent' | 'inputs' | 'request'>): readonly string[] {
+  const outputs = (made.request.images ?? []).flatMap((image) =>
+    'job' in image && image.output !== undefined ? [image] : [],
+  );
+  const jobs = needsOf(made).filter((key) => outputs.every(({ job }) => job !== key));
+  return [...outputs.map(({ job, output }) => imageName(job, output)), ...jobs.map((job) => imageName(job))];
+}
+
+const imageName = (job: string, output?: number): string => (output === undefined ? job : `${job}-${output}`);

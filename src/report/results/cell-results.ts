@@ -41,8 +41,17 @@ export function cellResults(
     const slot = slotOf[index] as PlacedSlot;
     const { frame } = row;
     const { lineage: ofSlot, inputs, children } = lineageOf(slot);
-    // Results made from a frame also descend from its grid.
-    const way = frame === undefined ? ofSlot : [...ofSlot, { label: frameLabel(row), at: first + index }];
+    // Frames, and what is made from them, also descend from their grid.
+    const from = shownFrame(rows, row);
+    const before = from === -1 ? [] : [{ label: frameLabel(rows[from]), at: first + from }];
+    const way =
+      frame === undefined
+        ? [...ofSlot.slice(0, -1), ...before, ...ofSlot.slice(-1)]
+        : [...ofSlot, { label: frameLabel(row), at: first + index }];
+    const made = children.filter(({ at }) => {
+      const shows = shownFrame(rows, rows[at - first]);
+      return frame === undefined ? shows === -1 : shows === index;
+    });
     const shown = (stops: PageDetail['lineage']): PageDetail['lineage'] =>
       stops.map(({ label, at }) => ({ label: context.mask(label), at }));
     return {
@@ -56,15 +65,27 @@ export function cellResults(
           way.map((stop, at) => (at === way.length - 1 ? { ...stop, at: first + index } : stop)),
         ),
         inputs: shown(inputs),
-        children: shown(frame === undefined ? [...framesBehind(rows, index, first), ...children] : []),
+        children: shown(frame === undefined ? [...framesBehind(rows, index, first), ...made] : made),
       },
     };
   });
 }
 
-/** Returns the label of a frame: its output number in the manifest and the number of its button on the grid. */
-const frameLabel = ({ artifact, frame }: Pick<ManifestRow, 'artifact' | 'frame'> = {}): string =>
-  `output ${artifact?.output} (frame ${frame})`;
+/** Returns the label of a frame, by the number of its button on the grid. */
+const frameLabel = ({ frame }: Pick<ManifestRow, 'frame'> = {}): string => `frame ${frame}`;
+
+/** Returns the index of the first frame that the job of a row shows; -1 if it shows none. */
+function shownFrame(rows: readonly ManifestRow[], row: ManifestRow | undefined): number {
+  const outputs = (row?.slot.job?.request.images ?? []).flatMap((image) =>
+    'job' in image && image.output !== undefined ? [image] : [],
+  );
+  if (outputs.length === 0) return -1;
+  return rows.findIndex(
+    ({ frame, artifact, slot: { job } }) =>
+      frame !== undefined &&
+      outputs.some((image) => image.job === job?.key && image.output === artifact?.output),
+  );
+}
 
 /** Returns the frames of a grid. Their rows follow the row of the grid. */
 function framesBehind(rows: readonly ManifestRow[], grid: number, first: number): PageDetail['children'] {

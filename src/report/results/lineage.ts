@@ -1,4 +1,4 @@
-import type { SlotTemplate } from '../../plan/graph/slot-template.ts';
+import { jobPlace, type SlotTemplate } from '../../plan/graph/slot-template.ts';
 import { inputsOf } from '../../plan/job.ts';
 import { sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
@@ -30,7 +30,8 @@ export function lineageIn(
 
   const findParent = (placed: PlacedSlot): PlacedSlot | undefined => {
     const { slot } = placed;
-    const above = templateOf(slot)?.above?.index;
+    const start = templateOf(slot)?.above;
+    const above = start && jobPlace(start).index;
     const isAbove = (other: PlacedSlot): boolean =>
       other !== placed && other.slot.place === above && beginsWith(slot.branch, other.slot.branch);
     if (slot.job === undefined) return above === undefined ? undefined : byPlace.get(above)?.find(isAbove);

@@ -1,6 +1,6 @@
 import { type InputSource, largestInput } from '../../artifacts/inputs.ts';
 import { isMapping, type Value } from '../../pipeline/values/value.ts';
-import type { Artifact, JobRecord } from '../../plan/job.ts';
+import { type Artifact, artifactsOf, type JobRecord } from '../../plan/job.ts';
 import { type ImageSource, isTextRequest, type TextRequest } from '../../plan/job-request.ts';
 import type { RecordLookup } from '../../plan/slot.ts';
 
@@ -65,7 +65,7 @@ function imagesOf(
 }
 
 /**
- * Returns the images of a source. For a job these are all its images.
+ * Returns the images of a source. For a job these are all its images, or the one that is named.
  *
  * @throws MissingInput
  */
@@ -85,7 +85,15 @@ export function shownImages(
     if (path === undefined) throw new Error(`Internal error: the path of the file ${sha256} is unknown.`);
     return [{ source: { kind: 'file', path, sha256 }, bytes: encoded(largestInput) }];
   }
-  const { artifacts, result, origin } = existing(image.job, lookup);
+  const record = existing(image.job, lookup);
+  const { artifacts, result, origin } = record;
+  if (image.output !== undefined) {
+    const file = artifactsOf(record).find(({ output }) => output === image.output);
+    if (file !== undefined) return [shownArtifact(file)];
+    throw new MissingInput(
+      `Output ${image.output} of step ${origin.step} in cell ${origin.cell} is not there any more. promptpress verify --repair makes it again.`,
+    );
+  }
   const pictures = artifacts.filter(({ mime }) => mime.startsWith('image/'));
   if (pictures.length > 0) return pictures.map(shownArtifact);
   // The service keeps an image for some time even if this project did not save it (gateway 4.7).

@@ -279,6 +279,7 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
   'path.range-place': [[path('⟦U1..U4 | V1')]],
   'path.wildcard-place': [[path('⟦U*, V1')]],
   'path.optional-place': [[path('⟦U1? | V1')]],
+  'path.output': [['name: t\nsteps: { a: { imagine: a fox, path: "⟦#one" } }\n']],
   'path.reserved': [[path('⟦"*"').replace('⟦"*"', '\'⟦"*"\'')]],
   'path.after-quote': [[path('\'"U1" ⟦x\'')]],
   'path.unclosed-quote': [[path("'⟦\"U1'")]],

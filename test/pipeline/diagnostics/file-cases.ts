@@ -292,6 +292,13 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [reads(json, '{{ steps.b.json | json }} {{ ⟦steps.b.usage }}')],
     [reads('', '{{ steps.b.parts.size }} {{ ⟦steps.b.parts }}')],
   ],
+  'step.no-outputs': [[`${head}  b: { from: ⟦grid/#2, chat: { model: m, prompt: p } }\n`]],
+  'step.output-button': [['name: t\nsteps: { g: { imagine: a fox, grid: split, path: "#1 → ⟦U1" } }\n']],
+  'step.output-name': [
+    [
+      'name: t\nmatrix: { frame: [1, 2] }\nsteps: { ⟦g: { imagine: "{{ frame }}", grid: split, path: "#1" } }\n',
+    ],
+  ],
   'step.split-not-kept': [
     ['name: t\nsteps: { g: { imagine: a fox, keep: false, ⟦grid: split } }\n'],
     [`${head}  b: { from: grid, click: V1, keep: false, ⟦grid: split }\n`],

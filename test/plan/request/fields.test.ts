@@ -191,14 +191,14 @@ describe('the images of a request', () => {
   });
 
   test('are addresses and jobs, in their order', () => {
-    const inputs = ['in 1', 'in 2'];
+    const inputs = [{ job: 'in 1' }, { job: 'in 2', output: 3 }];
     expect(shown(['https://x.test/A.png', 'steps.g', 'parent', 'data:,x'], { inputs })).toEqual({
       kind: 'known',
       images: [
         { url: 'https://x.test/A.png' },
         { job: 'key of g' },
         { job: 'in 1' },
-        { job: 'in 2' },
+        { job: 'in 2', output: 3 },
         { url: 'data:,x' },
       ],
       files: {},

@@ -7,7 +7,7 @@ import type { ImageFiles } from '../../../src/plan/request/image-files.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
 import { button, SimulatedState } from '../simulated-state.ts';
-import { Dice, type Parts, randomPipeline, reply } from './random-pipeline.ts';
+import { cut, Dice, type Parts, randomPipeline, reply } from './random-pipeline.ts';
 
 /** An expectation of its own for each slot at each step would take longer than to resolve them all. */
 function claim(holds: boolean, ...seen: readonly unknown[]): void {
@@ -28,7 +28,7 @@ function settle(state: SimulatedState, slot: Slot, dice: Dice, mayBeInDoubt: boo
   else if (slot.kind === 'video') state.filmed(slot, dice.one([['1', '2'], ['1'], []]));
   else {
     const buttons = offer.filter(() => dice.below(3) > 0).map((label) => button(label));
-    state.done(slot, buttons, { pressed: button(dice.one(['U1', 'U2', 'X9'])) });
+    state.done(slot, buttons, { pressed: button(dice.one(['U1', 'U2', 'X9'])), ...cut(slot, dice) });
   }
 }
 
@@ -66,7 +66,7 @@ function hasAll(job: JobSpec, state: SimulatedState): boolean {
 function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: SimulatedState): void {
   const templates = [...(plan.slotGraph.templates[slot.place ?? -1]?.gathers?.templates ?? [])];
   // A branch that is named before it is found has no slot to compare with.
-  if (templates.length === 0 || templates.some(({ copyOf }) => copyOf !== undefined)) return;
+  if (templates.length === 0 || templates.some(({ copyOf, output }) => copyOf ?? output)) return;
   const indexes = new Set(templates.map(({ index }) => index));
   const all = slots.filter(({ place }) => indexes.has(place ?? -1));
   const chosen = all.filter(({ status }) => status !== 'skipped');
@@ -96,9 +96,9 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayBeInDoubt: boolean): r
     for (const id of before.keys()) claim(ids.has(id), id);
     for (const { id, kind, status, branch } of slots) {
       claim(status === (before.get(id) ?? status), id, status);
-      // What hangs below a wildcard makes room for as many as there are buttons, whatever became of it.
+      // What hangs below a wildcard, or an output that a result names, makes room for as many as there are buttons, whatever became of it.
       const above = kind === 'click' ? branch.slice(0, -1) : branch;
-      const mayMultiply = above.some((segment) => segment.includes('*'));
+      const mayMultiply = above.some((segment) => /\*|^#\{/.test(segment));
       if (settled.has(status) && !mayMultiply) before.set(id, status);
     }
     checkInputs(slots, state);
@@ -138,6 +138,7 @@ const kinds: readonly (readonly [string, Parts])[] = [
   ['of images', { texts: false, entries: false }],
   ['of images and texts', { texts: true, entries: false }],
   ['of every kind', { texts: true, entries: true }],
+  ['with outputs', { texts: true, entries: true, outputs: true }],
 ];
 
 /** Of the images that texts name, one is not there. */
@@ -196,6 +197,7 @@ test.each(kinds)('%s: the order in which jobs settle does not change where they 
                 {
                   taskId: key,
                   pressed: button(fate.one(['U1', 'X9'])),
+                  ...cut({ ...slot, keep: true }, fate),
                 },
               );
           }

@@ -1,4 +1,6 @@
+import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
+import { framesOf } from '../../rig/frames.ts';
 import type { SimulatedState } from '../simulated-state.ts';
 
 /** Deterministic choices from one seed. */
@@ -36,7 +38,21 @@ const segments = [
 ];
 
 const names = (segment: string): string[] =>
-  segment.startsWith('U1..') ? ['U1', 'U2', 'U3'] : segment.replace('?', '').split(',');
+  segment === '#1..#2'
+    ? ['#1', '#2', '#*']
+    : segment.startsWith('U1..')
+      ? ['U1', 'U2', 'U3']
+      : segment.replace('?', '').split(',');
+
+/** An output of a step that cuts its grids, or nothing. */
+function randomOutput(dice: Dice, { body }: RandomStep, all: readonly RandomStep[]): string {
+  if (body.grid !== 'split') return '';
+  const judges = all.filter(({ root, text, makesImages }) => root && text && !makesImages);
+  const numbers = ['1', '2', '*', '{{ a }}', ...judges.map(({ name }) => `{{ steps.${name}.json.x }}`)];
+  return dice.one(['', ...numbers.map((number) => `/#${number}`)]);
+}
+
+const isOutput = (address: string): boolean => /\/#[^/]*$/.test(address);
 
 interface RandomStep {
   readonly name: string;
@@ -59,7 +75,13 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[]): Ra
   const draws = dice.below(3) === 0;
   const [first] = start?.path ?? [];
   const branch =
-    first === undefined ? '' : dice.one(['', '/*', '/**', `/${dice.one(names(first)).replace('*', '1')}`]);
+    first === undefined
+      ? start === undefined
+        ? ''
+        : randomOutput(dice, start, before)
+      : first.startsWith('#')
+        ? dice.one(['', '/**', `/${dice.one(names(first))}`])
+        : dice.one(['', '/*', '/**', `/${dice.one(names(first)).replace('*', '1')}`]);
   const images = [
     ...(start === undefined || gathers || !start.makesImages ? [] : [['parent']]),
     ...painted.map((step) => [`steps.${step.name}`]),
@@ -167,7 +189,7 @@ function randomStep(
   index: number,
   all: readonly RandomStep[],
   gathers: boolean,
-  { texts, entries }: Parts,
+  { texts, entries, outputs }: Parts,
 ): RandomStep {
   const before = all.filter(({ text, makesImages }) => !text && (makesImages || (entries && !gathers)));
   const roots = before.filter(({ root }) => root);
@@ -195,13 +217,26 @@ function randomStep(
       ...roots.flatMap(({ name, body }) => (body.describe ? [`{{ steps.${name}.prompts[0] }}`] : [])),
       ...roots.flatMap(({ name, body }) => (body.video ? [`{{ steps.${name}.video_url }}`] : [])),
     ]);
-    return { name, root: true, text: false, makesImages: true, path, body: { imagine: prompt, ...shared } };
+    const splits = outputs === true && dice.below(3) > 0;
+    if (splits && dice.below(3) === 0) path.unshift('#1..#2', dice.one(['U', 'V', 'U,V', 'U?']));
+    const pressed = path.length === 0 ? {} : { path: path.join(' → ') };
+    const { keep, ...others } = shared;
+    const isKept = keep === undefined || (splits && path[0]?.startsWith('#') !== true);
+    const body = {
+      imagine: prompt,
+      ...others,
+      ...pressed,
+      ...(isKept ? {} : { keep }),
+      ...(splits && { grid: 'split' }),
+    };
+    return { name, root: true, text: false, makesImages: true, path, body };
   }
   const start = dice.one(before);
   const [first] = start.path;
   const branch = first === undefined ? '' : `/${dice.one(names(first)).replace('*', '1')}`;
-  const address =
-    start.name + dice.one(['', branch, first === undefined ? '' : '/*', first === undefined ? '' : '/**']);
+  const output = first === undefined ? randomOutput(dice, start, all) : '';
+  const stars = first === undefined ? ['', ''] : [first.startsWith('#') ? '/#*' : '/*', '/**'];
+  const address = start.name + dice.one([output, branch, ...stars]);
   if (gathers) {
     const prompt = dice.one(['the best', 'the {{ a }}', '{{ b.x }}']);
     // Two to five, as far as the file says; a wildcard finds any number, and an optional button none.
@@ -221,14 +256,16 @@ function randomStep(
     };
   }
   if (entries && dice.below(2) === 0) return randomEntry(dice, name, { all, path, start, address, shared });
-  const click = dice.one([
-    'V1',
-    'U*',
-    'X9',
-    'X9?',
-    '{{ b.x }}',
-    ...roots.flatMap(({ name, makesImages }) => (makesImages ? [`{{ steps.${name}.button }}`] : [])),
-  ]);
+  const click = isOutput(address)
+    ? dice.one(['U', 'V', 'V?'])
+    : dice.one([
+        'V1',
+        'U*',
+        'X9',
+        'X9?',
+        '{{ b.x }}',
+        ...roots.flatMap(({ name, makesImages }) => (makesImages ? [`{{ steps.${name}.button }}`] : [])),
+      ]);
   return {
     name,
     root: false,
@@ -243,6 +280,7 @@ function randomStep(
 export interface Parts {
   readonly texts: boolean;
   readonly entries: boolean;
+  readonly outputs?: boolean;
 }
 
 export function randomPipeline(seed: number, parts: Parts): string {
@@ -258,6 +296,14 @@ export function randomPipeline(seed: number, parts: Parts): string {
 }
 
 const replies = ['{"x": 1.0}', '{"y": 2}'];
+
+/** Of most grids that are kept and are to be cut, the four frames; of others, that they stay whole. */
+export const cut = ({ split, keep }: Slot, dice: Dice): Pick<JobRecord, 'frames'> =>
+  split !== true || !keep
+    ? {}
+    : dice.below(4) === 0
+      ? { frames: { files: [], error: { code: 'frames.file', message: 'no' } } }
+      : { frames: { files: framesOf('g', {}) } };
 
 /** What asks for images gets some, mostly. */
 export function reply(state: SimulatedState, slot: Slot, dice: Dice): void {

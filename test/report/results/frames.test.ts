@@ -50,12 +50,12 @@ it('a frame links to its grid; the grid links to its frames and to results made 
   const [grid, , second] = results.map(({ detail }) => detail);
   expect(grid?.lineage).toEqual([{ label: 'grid', at: 0 }]);
   expect(grid?.children).toEqual([
-    ...[1, 2, 3, 4].map((frame) => ({ label: `output ${frame + 1} (frame ${frame})`, at: frame })),
+    ...[1, 2, 3, 4].map((frame) => ({ label: `frame ${frame}`, at: frame })),
     { label: 'U1', at: 5 },
   ]);
   expect(second?.lineage).toEqual([
     { label: 'grid', at: 0 },
-    { label: 'output 3 (frame 2)', at: 2 },
+    { label: 'frame 2', at: 2 },
   ]);
   expect(second?.children).toEqual([]);
   expect(results.at(-1)?.detail.lineage).toEqual([

@@ -8,6 +8,7 @@ import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../
 import { hasTags } from '../../templates/compile.ts';
 import { type CheckContext, type StepDraft, selectorsOf } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
+import { belowOutputs } from './output.ts';
 
 const maxListed = 3;
 
@@ -20,7 +21,9 @@ const longestCompared = 64;
 export function checkButtons(step: StepDraft, { matrix, collector }: CheckContext): void {
   // All members of a range have the same position, and share one warning.
   const ranges = new Map<Selector['position'], (readonly string[])[]>();
+  const below = new Set(belowOutputs(step));
   for (const selector of selectorsOf(step)) {
+    if (below.has(selector)) continue;
     const alternatives = ranges.get(selector.position) ?? [];
     ranges.set(selector.position, alternatives);
     for (const [at, match] of selector.alternatives.entries())

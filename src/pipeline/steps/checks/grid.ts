@@ -2,17 +2,19 @@ import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { kinds } from '../../kinds.ts';
 import type { BranchAddress, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale, type Stage, stageAfter } from '../../selectors/button-stage.ts';
+import { hasOutputsInUse } from '../branch.ts';
 import type { CheckContext, StepDraft, Steps } from '../draft.ts';
 
 /** The stages of several branches, each with the name of one branch. */
-type Stages = ReadonlyMap<Stage, string>;
+export type Stages = ReadonlyMap<Stage, string>;
 
 const makes = ({ alternatives }: Selector, on: Stage): Stage => {
   const [first, ...others] = alternatives.map((match) => stageAfter(nameOfButton(match), on));
   return first !== undefined && others.every((other) => other === first) ? first : 'unknown';
 };
 
-function pressAll(selectors: readonly Selector[], on: Stages): Stages {
+/** Returns the stages after pressing each of the buttons on each of the branches. That of an output is unknown. */
+export function pressAll(selectors: readonly Selector[], on: Stages): Stages {
   const found = new Map<Stage, string>();
   for (const [stage, way] of on)
     for (const selector of selectors) {
@@ -22,7 +24,8 @@ function pressAll(selectors: readonly Selector[], on: Stages): Stages {
   return found;
 }
 
-function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
+/** Returns the stages of a step's own operation. */
+export function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
   const { kind, name, selector, from } = step;
   if (kind !== undefined && kinds[kind].makes === 'grid') return new Map([['grid', name]]);
   const target = from === undefined ? undefined : steps.get(from.step);
@@ -35,7 +38,7 @@ function stagesOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Stages {
 }
 
 /** Returns the stages of the jobs that an address means. */
-function stagesAt(
+export function stagesAt(
   { segments }: BranchAddress,
   target: StepDraft,
   steps: Steps,
@@ -75,7 +78,7 @@ export function checkGrids(step: StepDraft, { steps, collector }: CheckContext):
 export function checkSplit(step: StepDraft, { steps, collector }: CheckContext): void {
   const key = step.split === true ? step.node.entries.get('grid')?.keySpan : undefined;
   if (key === undefined) return;
-  if (!step.keep) {
+  if (!step.keep && !hasOutputsInUse(step, steps)) {
     const message = `Step "${step.name}" cuts its grids into frames, but keep: false downloads no grid.`;
     collector.error('step.split-not-kept', key, message, 'Leave keep: false out.');
     return;
@@ -97,10 +100,12 @@ function warnOf(
   collector: DiagnosticCollector,
 ): void {
   const grid = on.get('grid');
-  const isLate = alternatives.every((match) => {
-    const button = nameOfButton(match);
-    return button !== undefined && needsUpscale(button);
-  });
+  const isLate =
+    alternatives.length > 0 &&
+    alternatives.every((match) => {
+      const button = nameOfButton(match);
+      return button !== undefined && needsUpscale(button);
+    });
   if (grid === undefined || !isLate) return;
   const message = `"${grid}" is a grid of images, but "${name}" is a button of single images.`;
   collector.warning('button.grid', position, message, `Upscale one first: U1 → ${name}.`);

@@ -1,6 +1,8 @@
 import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import type { Position } from '../../diagnostics/diagnostic.ts';
 import { isPress, kinds } from '../../kinds.ts';
+import type { BranchAddress } from '../../pipeline.ts';
+import { isOutputName } from '../../selectors/output.ts';
 import { hasTags } from '../../templates/compile.ts';
 import { renderValue } from '../../values/value.ts';
 import { entryAt, isText, itemsOf, member, nodeAt, type SourceNode } from '../../yaml/node.ts';
@@ -82,6 +84,10 @@ export async function checkImages(step: StepDraft, context: CheckContext): Promi
   }
 }
 
+/** Whether an address means something else than the step's own operation and its outputs. */
+export const isBranch = ({ segments }: BranchAddress): boolean =>
+  segments.some((segment) => !isOutputName(segment));
+
 function checkParent({ from, node, name }: StepDraft, position: Position, context: CheckContext): void {
   const { steps, collector } = context;
   if (node.entries.has('gather') && !node.entries.has('from')) {
@@ -94,7 +100,7 @@ function checkParent({ from, node, name }: StepDraft, position: Position, contex
   }
   const parent = from === undefined ? undefined : steps.get(from.step);
   if (from === undefined || parent === undefined) return;
-  checkMakesImages(parent, position, context, from.segments.length > 0);
+  checkMakesImages(parent, position, context, isBranch(from));
 }
 
 function checkAddress(text: string, position: Position, collector: DiagnosticCollector): void {
@@ -221,7 +227,7 @@ export function checkVideo(step: StepDraft, { steps, collector }: CheckContext):
       'To make a video of an image, write image: parent. To extend a video that a button made, press Extend (Low motion) or Extend (High motion) on its U1 to U4.';
     collector.error('video.extend', from.position, message, hint);
   } else if (from.segments.length > 0) {
-    const message = `"${from.source}" is one of its buttons, but only the step's own result can be extended.`;
+    const message = `"${from.source}" is a branch of it, but only the step's own result can be extended.`;
     const hint = `Write from: ${target.name}; or press Extend (Low motion) or Extend (High motion).`;
     collector.error('video.extend', from.position, message, hint);
   } else {

@@ -2,6 +2,7 @@ import type { DiagnosticCollector } from '../../diagnostics/collector.ts';
 import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Axis } from '../../pipeline.ts';
+import { isOutputName } from '../../selectors/output.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
 import { jobsAt } from '../count.ts';
@@ -20,7 +21,9 @@ export function checkAlike(step: StepDraft, { steps, matrix, collector }: CheckC
   const isExtended = member(member(node, 'video'), 'extend') !== undefined;
   const usesParent = step.images.some(({ text }) => text === 'parent');
   if (isExtended || usesParent || step.steps.length > 0 || step.names.length > 0) return;
-  const inCell = jobsAt(from, target, steps).most > 1;
+  // Its jobs at several outputs of one job are one job.
+  const jobs = { ...from, segments: from.segments.filter((segment) => !isOutputName(segment)) };
+  const inCell = jobsAt(jobs, target, steps).most > 1;
   if (!inCell && (isOneCell(matrix) || variesByCell(step))) return;
   const example = isTextKind(kind) ? 'images: [parent]' : `{{ steps.${from.step}.… }}`;
   const who = inCell ? 'several jobs of a cell ask' : 'all cells ask';

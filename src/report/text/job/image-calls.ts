@@ -1,5 +1,5 @@
 import { cut } from '../../../pipeline/diagnostics/columns.ts';
-import type { JobRecord } from '../../../plan/job.ts';
+import { artifactsOf, type JobRecord } from '../../../plan/job.ts';
 import type { ImageSource, MaskSource } from '../../../plan/job-request.ts';
 import type { RecordLookup } from '../../../plan/slot.ts';
 import type { JobReference, ShownFile } from '../../facts/json-outputs.generated.ts';
@@ -39,11 +39,15 @@ export function imageReport({ request, files }: JobRecord, lookup: RecordLookup)
   };
 }
 
-function shownImage(image: ImageSource, files: JobRecord['files'], lookup: RecordLookup): ShownImage {
-  if ('sha256' in image) return fileReference(image.sha256, files);
+function shownImage(image: ImageSource, paths: JobRecord['files'], lookup: RecordLookup): ShownImage {
+  if ('sha256' in image) return fileReference(image.sha256, paths);
   if ('url' in image) return { kind: 'address', url: withoutData(image.url) };
   const record = lookup(image.job);
-  const pictures = (record?.artifacts ?? []).filter(({ mime }) => mime.startsWith('image/'));
+  const files =
+    image.output === undefined ? (record?.artifacts ?? []) : record === undefined ? [] : artifactsOf(record);
+  const pictures = files.filter(
+    ({ mime, output }) => mime.startsWith('image/') && output === (image.output ?? output),
+  );
   return { kind: 'job', ...referenceTo(image.job, record), files: pictures.map(({ file }) => file) };
 }
 
