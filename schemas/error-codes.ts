@@ -15,7 +15,7 @@ const retried: Readonly<Record<Retried, readonly [means: string, todo: string]>>
     'Mend what the message names, then `--retry-failed`.',
   ],
   'next run': [
-    'The run ends, or asks for no more of this kind. The row stays pending, and the next run tries it.',
+    'The run waits, up to `retry.patience`, or ends at once where that cannot help, or asks for no more of this kind. The row stays pending, and the next run tries it.',
     'Mend what the message names, and run again.',
   ],
   'in doubt': [

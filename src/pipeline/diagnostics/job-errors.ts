@@ -7,7 +7,7 @@ export type Retried =
   /** By the run, up to `retry.attempts` or `retry.invalid` times; after that by `--retry-failed`. */
   | 'by the run'
   | '--retry-failed'
-  /** The run ends, or the kind of request closes. The row stays pending. */
+  /** The run waits up to `retry.patience`, and ends, or the kind of request closes. The row stays pending. */
   | 'next run'
   /** Only when the user says what became of it: `resolve`, `--in-doubt`. */
   | 'in doubt'
@@ -198,10 +198,6 @@ export const jobErrors = {
   }),
 
   ...codes('by the run', 'nothing', {
-    'connection.dns': ['The host name could not be looked up.'],
-    'connection.proxy': ['The proxy refused the connection, or could not be reached.'],
-    'connection.refused': ['No connection was made.'],
-    'connection.tls': ['No secure connection was made.'],
     'service.no-channel': [
       'No channel of the gateway could do it.',
       'The service had no channel for it: nothing was made, and another try costs nothing.',
@@ -261,6 +257,10 @@ export const jobErrors = {
   ...codes('next run', 'nothing', {
     'connection.aborted': ['The run ended before the answer was there.'],
     'connection.certificate': ['The certificate of the service is not trusted.'],
+    'connection.dns': ['The host name could not be looked up.'],
+    'connection.proxy': ['The proxy refused the connection, or could not be reached.'],
+    'connection.refused': ['No connection was made.'],
+    'connection.tls': ['No secure connection was made.'],
     'connection.protocol': ['The port of the service speaks another protocol.'],
     'service.quota': [
       'No money is left at the service.',

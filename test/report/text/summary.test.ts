@@ -100,6 +100,9 @@ describe('what to do next', () => {
     expect(ending({ failed: 1, accepted: 2 }, { reasons: [accepted, failed] })).toContain(
       '--retry-failed --code task.failed  tries the failed job again\n',
     );
+    const page = '\n  What each code means: schemas/errors.md\n';
+    expect(ending({ accepted: 2 }, { reasons: [accepted] })).not.toContain(page);
+    expect(ending({ failed: 1, accepted: 2 }, { reasons: [accepted, failed] })).toContain(page);
   });
 
   it('names a command once, with all its effects', () => {
