@@ -22,7 +22,15 @@ const commit = (changes: Partial<RunCommit> = {}): RunCommit => ({
 const full = new StateError('state.full', 'no space');
 
 /** A store that notes what it does, and fails at one of its steps; late: by promises. */
-function writerOf({ fails, isLate = false }: { fails?: 'commit' | 'count'; isLate?: boolean } = {}) {
+function writerOf({
+  fails,
+  isLate = false,
+  sent,
+}: {
+  fails?: 'commit' | 'count';
+  isLate?: boolean;
+  sent?: string;
+} = {}) {
   const steps: unknown[] = [];
   const done = (name: 'commit' | 'count', step: unknown): void | Promise<void> => {
     steps.push(step);
@@ -40,7 +48,7 @@ function writerOf({ fails, isLate = false }: { fails?: 'commit' | 'count'; isLat
     steps,
     writer: new CommitWriter(
       store,
-      { invocation: 7 },
+      { invocation: 7, ...(sent !== undefined && { sent }) },
       (records) => steps.push(records),
       () => undefined,
     ),
@@ -57,6 +65,14 @@ describe.each([false, true])('a commit to a store (late: %s)', (isLate) => {
       [record],
       'counted',
     ]);
+  });
+
+  it('saves the latest sends with each submission, and with no other commit', async () => {
+    const { steps, writer } = writerOf({ isLate, sent: 'when' });
+    for (const some of [effects, effects.slice(1, 2)])
+      await writer.write(commit({ attempts: [attempt], effects: some }));
+    const turns = steps.filter((step) => typeof step === 'object' && step !== null && 'submits' in step);
+    expect(turns.map((turn) => (turn as Turn).sent)).toEqual(['when', undefined]);
   });
 
   it('counts nothing where nothing is paid', async () => {

@@ -8,7 +8,7 @@ import { faultyStore } from '../rig/faulty-store.ts';
 import type { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { virtualSettings } from '../rig/virtual-run.ts';
-import { run, text } from './engine-rig.ts';
+import { jumpingClock, run, text } from './engine-rig.ts';
 
 /** Twelve submissions that are answered a while after they were sent. */
 const slowly = () => ({
@@ -38,6 +38,25 @@ describe('the engine', () => {
     expect([faulty.writes, faulty.turns.length]).toEqual([4, 3]);
     expect(service.submits.length).toBe(store.totals().attempts);
     expect(store.unfinished().filter(({ status }) => status === 'submitting')).toEqual([]);
+  });
+
+  it('tries a commit again only once it has rested, however many results come meanwhile', async () => {
+    const store = memoryStore();
+    const tries: number[] = [];
+    const clock = jumpingClock();
+    const busy = {
+      ...store,
+      commit: (turn: Parameters<typeof store.commit>[0]) => {
+        tries.push(clock.now());
+        if (tries.length > 1 && tries.length < 5) throw new StateError('state.busy', 'another program reads');
+        store.commit(turn);
+      },
+    };
+    const { end } = await run({ ...slowly(), store: busy, clock });
+    expect(end).toEqual({ kind: 'complete' });
+    const { baseMs } = virtualSettings().retry;
+    const rests = [2, 3, 4].map((at) => (tries[at] ?? 0) - (tries[at - 1] ?? 0));
+    expect(rests.map((rest) => rest >= baseMs)).toEqual([true, true, true]);
   });
 
   it.each(['state.full', 'state.io', 'state.busy'])(

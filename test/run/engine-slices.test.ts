@@ -4,12 +4,14 @@ import type { Clock } from '../../src/run/clock.ts';
 import type { RunEvent } from '../../src/run/events.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { CellSource, OtherRecords } from '../../src/run/ports.ts';
-import type { LateFact } from '../../src/state/store.ts';
+import { type LateFact, StateError, type Turn } from '../../src/state/store.ts';
 import { failure } from '../rig/failure.ts';
 import { FencedState } from '../rig/fenced/fenced-state.ts';
 import { fencedSource, fencedStore } from '../rig/fenced/fenced-store.ts';
 import { WorkerView } from '../rig/fenced/worker-view.ts';
+import type { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { planOf } from '../rig/plan.ts';
+import { virtualSettings } from '../rig/virtual-run.ts';
 import { jobRecord } from '../state/records.ts';
 import { jumpingClock, run } from './engine-rig.ts';
 
@@ -153,6 +155,85 @@ describe('the engine, on one of several machines', () => {
       service.submits.map(() => expect.any(String)),
     );
     expect(left.every(({ sender }) => sender === undefined)).toBe(true);
+  });
+});
+
+describe('the results of paid requests, on one of several machines', () => {
+  /** A log of results, and those that were reported as durable though the state did not have them. */
+  function logOf(state: FencedState) {
+    const noted: LateFact[] = [];
+    const early: LateFact[] = [];
+    let told = 0;
+    const resultLog = {
+      note: (fact: LateFact) => noted.push(fact),
+      durable: (upTo: number) => {
+        const isKept = ({ key, taskId }: LateFact): boolean =>
+          state.attempts(key).some((attempt) => attempt.taskId === taskId);
+        early.push(...noted.slice(told, upTo).filter((fact) => !isKept(fact)));
+        told = upTo;
+      },
+    };
+    return { noted, early, resultLog, told: () => told };
+  }
+
+  it('are reported as durable once the state has them, however commits wait and fail', async () => {
+    const { state, source, store } = await worker();
+    const { noted, early, resultLog, told } = logOf(state);
+    let commits = 0;
+    const slow = {
+      ...store,
+      commit: async (turn: Turn) => {
+        commits += 1;
+        for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+        if (commits % 2 === 0) throw new StateError('state.busy', 'another program reads');
+        return await store.commit(turn);
+      },
+    };
+    const retry = { ...virtualSettings().retry, attempts: 9 };
+    const { end } = await run({ text, store: slow, source, settings: { ...settings, retry }, resultLog });
+    expect([end, noted.length, told(), early]).toEqual([{ kind: 'complete' }, 6, 6, []]);
+  });
+
+  it('are those of submissions and calls, not of confirms, which are durable with their click', async () => {
+    const zoom = `name: t
+steps:
+  grid: { imagine: a fox, path: U1 }
+  wide: { from: grid/U1, click: Custom Zoom, prompt: a fox --zoom 2 }
+`;
+    const { cells } = await planOf(zoom);
+    const { state, view, store } = await worker();
+    const { noted, resultLog } = logOf(state);
+    let gateway: ScriptedGateway | undefined;
+    const clock = jumpingClock();
+    const { end, service } = await run({
+      text: zoom,
+      store,
+      source: fencedSource(state, view, [cells]),
+      resultLog,
+      clock,
+      seen: (seen) => {
+        gateway = seen;
+      },
+      service: () => ({
+        modal: ({ taskId }) => {
+          const record = [...state.rows.values()].find((row) => row.record.modal?.taskId === taskId)?.record;
+          const answered = record && gateway?.modal(record, clock.now()).result;
+          if (answered === undefined || 'unread' in answered) throw new Error('no modal');
+          return Promise.resolve(answered);
+        },
+      }),
+    });
+    expect([end, service.modals.length, noted.length]).toEqual([
+      { kind: 'complete' },
+      1,
+      service.submits.length,
+    ]);
+  });
+
+  it('are logged for slices only: on one machine nobody else could ask for them', async () => {
+    const { noted, resultLog } = logOf(new FencedState());
+    const { end } = await run({ text, resultLog });
+    expect([end, noted]).toEqual([{ kind: 'complete' }, []]);
   });
 });
 
