@@ -300,7 +300,7 @@ export class Engine {
   #logResult({ job }: Effect, input: RunInput): void {
     const { resultLog } = this.#ports;
     const submission = submissionOf(job.record);
-    if (resultLog === undefined || submission === undefined || job.lease === undefined) return;
+    if (resultLog === undefined || submission === undefined) return;
     const fact =
       input.type === 'asked'
         ? factOfCall(submission, input.result)
