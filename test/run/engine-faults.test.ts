@@ -43,19 +43,28 @@ describe('the engine', () => {
   it('tries a commit again only once it has rested, however many results come meanwhile', async () => {
     const store = memoryStore();
     const tries: number[] = [];
-    const clock = jumpingClock();
+    const clock = jumpingClock(30);
     const busy = {
       ...store,
       commit: (turn: Parameters<typeof store.commit>[0]) => {
         tries.push(clock.now());
-        if (tries.length > 1 && tries.length < 5) throw new StateError('state.busy', 'another program reads');
+        if (tries.length > 3 && tries.length < 7) throw new StateError('state.busy', 'another program reads');
         store.commit(turn);
       },
     };
-    const { end } = await run({ ...slowly(), store: busy, clock });
+    let begun = 0;
+    const service = (port: ImageService): Partial<ImageService> => ({
+      begin: async (...request) => {
+        begun += 1;
+        // One answer after the other.
+        for (let turns = 3 * begun; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+        return await port.begin(...request);
+      },
+    });
+    const { end } = await run({ ...slowly(), service, store: busy, clock });
     expect(end).toEqual({ kind: 'complete' });
     const { baseMs } = virtualSettings().retry;
-    const rests = [2, 3, 4].map((at) => (tries[at] ?? 0) - (tries[at - 1] ?? 0));
+    const rests = [4, 5, 6].map((at) => (tries[at] ?? 0) - (tries[at - 1] ?? 0));
     expect(rests.map((rest) => rest >= baseMs)).toEqual([true, true, true]);
   });
 

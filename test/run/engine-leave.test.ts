@@ -60,6 +60,35 @@ describe('the engine', () => {
     expect(store.totals().attempts).toBe(service.submits.length);
   });
 
+  it('counts no submission that was not sent, whenever the user leaves while the first cells are read', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const leave = new AbortController();
+      const store = memoryStore();
+      let counted = 0;
+      const { service } = await run({
+        store: {
+          ...store,
+          commit: (turn) => {
+            counted += turn.submits ?? 0;
+            store.commit(turn);
+          },
+        },
+        control: { leave: leave.signal },
+        cells: async function* (all) {
+          yield* all;
+          let left = turns;
+          const count = (): void => {
+            left -= 1;
+            if (left < 0) leave.abort();
+            else void Promise.resolve().then(count);
+          };
+          count();
+        },
+      });
+      expect([counted, store.totals().attempts]).toEqual([service.submits.length, service.submits.length]);
+    }
+  });
+
   it('emits the decisions of the last turn before it left', async () => {
     const leave = new AbortController();
     const { events } = await run({

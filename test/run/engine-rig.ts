@@ -21,16 +21,23 @@ steps:
   grid: { imagine: "picture {{ n }}", path: U1 }
 `;
 
-/** A clock that jumps to the next moment that is waited for, once everything else has had its turn. */
-export function jumpingClock(): Clock {
+/** A clock that jumps to the next moment that is waited for, once everything else has had its turn, or so many turns. */
+export function jumpingClock(turns = 1): Clock {
   let now = epoch;
   return {
     now: () => now,
     at: (atMs, call) => {
-      const immediate = setImmediate(() => {
+      let left = turns;
+      const turn = (): void => {
+        left -= 1;
+        if (left > 0) {
+          immediate = setImmediate(turn);
+          return;
+        }
         now = Math.max(now, atMs);
         call();
-      });
+      };
+      let immediate = setImmediate(turn);
       return () => clearImmediate(immediate);
     },
   };

@@ -50,6 +50,15 @@ describe('a task past its deadline', () => {
     expect([here.statuses(), here.service.submits.length]).toEqual([{ done: 4 }, 4]);
   });
 
+  it('gives its slot back at the read that shows its failure', async () => {
+    const { here, secondAfter } = await oneOverdue(23 * minutes, {
+      fails: ({ number }) => (number === 1 ? 'odd words' : undefined),
+    });
+    expect(secondAfter).toBeGreaterThan(23);
+    expect(secondAfter).toBeLessThan(25);
+    expect(here.statuses()).toEqual({ done: 3, failed: 1 });
+  });
+
   it('gives its slot back at the read that finds it unknown', async () => {
     let firstAt = 0;
     const { here, secondAfter } = await oneOverdue(1000 * minutes, {

@@ -75,6 +75,25 @@ describe('the stall detector', () => {
     });
   });
 
+  it('names no route whose pause is over, and rounds the seconds of a pause up', () => {
+    const jobs = activeJobs();
+    const waiting = job(textRecord({ key: 't' }));
+    jobs.put(waiting);
+    jobs.enqueue(waiting);
+    const at = epoch + tenMinutes;
+    jobs.routes.onSent('text', at, 't');
+    const { lane } = jobs.routes.onResult('text', at, 't');
+    lane.note({ kind: 'throttled', retryAfterMs: 89_001, reason: '429' }, at, 't');
+    const over = jobs.routes.nextAtOf('text', at);
+    const reasonAt = (now: number) => {
+      const notice = new StallDetector(epoch).notice(jobs, now);
+      return notice?.type === 'run:waiting' ? notice.reason : '';
+    };
+    expect(reasonAt(over - 1001)).toContain('another 2 s');
+    expect(reasonAt(over - 1)).toContain('another 1 s');
+    expect(reasonAt(over)).not.toContain('no text request');
+  });
+
   describe('reports that a run waits for', () => {
     const at = epoch + tenMinutes;
     const reasonOf = (...all: readonly Parameters<ActiveJobs['put']>[0][]): string => {
