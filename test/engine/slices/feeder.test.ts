@@ -167,6 +167,61 @@ describe.skipIf(!hasPostgres)('feeding a run', () => {
   });
 });
 
+it('feeds no further ahead than 1,000 slices and two for each task slot, at most 32 at a time', async () => {
+  const time = new VirtualTime();
+  let [waiting, most, fed] = [0, 0, 0];
+  const counts: number[] = [];
+  const query = (text: string, values: readonly unknown[] = []) => {
+    if (text.includes('count(*)')) return Promise.resolve({ rows: [{ waiting }] });
+    if (text.startsWith('SELECT')) return Promise.resolve({ rows: [{ upto: fed, fed: false }] });
+    const slices = values[5] as readonly string[];
+    counts.push(slices.length);
+    fed = values[3] as number;
+    waiting += slices.length;
+    most = Math.max(most, waiting);
+    return Promise.resolve({ rows: slices.map((_, at) => ({ n: at })) });
+  };
+  async function* cells() {
+    for (let number = 1; number <= 1500; number += 1)
+      yield await Promise.resolve({ number, repeat: 1, vars: {} } satisfies Cell);
+  }
+  const queue = { feed: () => Promise.resolve() } as unknown as LeaseQueue;
+  const feeding = feed(
+    cells(),
+    { pool: { query } as unknown as EnginePool, queue, clock: time.clock() },
+    { run: 1, invocation: 1, epoch: 0, size: 1, slots: 5 },
+    new AbortController().signal,
+  );
+  // Seven slices are done now and then.
+  for (let round = 0; round < 80; round += 1) {
+    for (let turns = 0; turns < 200; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(waiting).toBe(Math.min(1010, waiting + 1500 - fed));
+    waiting -= 7;
+    await time.pass(500);
+  }
+  await feeding;
+  expect([most, Math.max(...counts)]).toEqual([1010, 32]);
+});
+
+it.each<[string, unknown, unknown]>([
+  ['while the engine is away', engineError('away', 'engine'), 'done'],
+  ['not where its failure does not pass', engineError('damaged', 'engine'), undefined],
+  ['not where it is a bug', new TypeError('a bug'), new TypeError('a bug')],
+])('repeats work %s', async (_, failure, expected) => {
+  const time = new VirtualTime();
+  let calls = 0;
+  const work = untilDone(
+    () => {
+      calls += 1;
+      return calls < 4 ? Promise.reject(failure) : Promise.resolve('done');
+    },
+    time.clock(),
+    new AbortController().signal,
+  ).catch((error: unknown) => error);
+  await time.pass(5000);
+  expect([await work, calls]).toEqual([expected, expected === 'done' ? 4 : 1]);
+});
+
 it('leaves no listener or timer behind, however often it waits', async () => {
   const time = new VirtualTime();
   const aborted = new AbortController();

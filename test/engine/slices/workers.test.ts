@@ -59,6 +59,19 @@ describe.skipIf(!hasPostgres)('the workers of a run', () => {
     await pool.query('DELETE FROM promptpress.slices WHERE run = $1', [run]);
   });
 
+  it('are those that have not ended, with the times of their start and of their last heartbeat in ms', async () => {
+    const { pool } = engine;
+    const run = await engine.run();
+    await pool.query(
+      `INSERT INTO promptpress.sessions (name, run, started, seen, over) VALUES
+         ('there', $1, to_timestamp(1000), to_timestamp(2000.5), false), ('ended', $1, to_timestamp(1), to_timestamp(1), true)`,
+      [run],
+    );
+    expect((await readWorkers(pool, run, undefined))?.workers).toMatchObject([
+      { name: 'there', startedAt: 1_000_000, seenAt: 2_000_500, alive: false, slices: 0 },
+    ]);
+  });
+
   it('report totals that no record contains, anew with each invocation', async () => {
     const { pool } = engine;
     const run = await engine.run(2);
