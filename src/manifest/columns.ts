@@ -62,6 +62,7 @@ const columns = {
   job: ({ slot }) => slot.job?.key,
   accepted: ({ slot }) => slot.accepted && 'true',
   reused_from: ({ record }) => record?.reusedFrom,
+  seed: ({ record }) => record?.result?.seed,
 } satisfies Readonly<Record<string, Column>>;
 
 export type ManifestColumn = keyof typeof columns;

@@ -250,6 +250,8 @@ export interface Step {
   readonly keep: boolean;
   /** Set if the grids of the step and its path are cut into frames (`grid: split`). */
   readonly split?: true;
+  /** Set if the seeds of the grids of the step and its path are read (`seed: true`). */
+  readonly seed?: true;
   /** Fields that are merged into the request body. */
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly position: Position;

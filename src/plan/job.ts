@@ -127,6 +127,8 @@ export interface TaskResult {
   readonly spareVideoUrl?: string;
   /** For a describe: its prompts, in order, without their numbers (gateway 4.5). */
   readonly prompts?: readonly string[];
+  /** For a grid whose step has `seed: true`: the seed as the service told it; empty: it could not be read. Absent: not asked for. */
+  readonly seed?: string;
 }
 
 /** The result of a finished job before it was redone; its files stay in `artifacts`. */
@@ -225,6 +227,8 @@ export interface JobRecord {
   readonly artifacts: readonly Artifact[];
   /** Set if some slot wants the frames of its grid. */
   readonly split?: true;
+  /** Set if some slot wants the seed of its grid. */
+  readonly seed?: true;
   /** Frames of its grid, in addition to `artifacts`. Absent: not cut, or not yet. They are removed with the grid's file. */
   readonly frames?: CutFrames;
   /**

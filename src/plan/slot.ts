@@ -28,6 +28,8 @@ export interface Slot {
   readonly keep: boolean;
   /** Set if its frames are wanted, should it be a grid. */
   readonly split?: true;
+  /** Set if its seed is wanted, should it be a grid. */
+  readonly seed?: true;
   /** Identity of the slot, independent of its request; see `JobOrigin.slot`. */
   readonly id: string;
   /** Absent while the request is unknown (it waits for a result), or can never be made. */
@@ -53,6 +55,8 @@ export interface Slot {
   readonly unsaved?: true;
   /** Set if its job is a finished grid with a file, whose frames are wanted and not cut yet. The status is `saving`. */
   readonly uncut?: true;
+  /** Set if its job is a finished grid, whose seed is wanted and was never asked for. The status is `saving`. */
+  readonly unseeded?: true;
   /** Set if it failed with a code that the pipeline accepts (`failures.accept`), or is blocked by a failure with such a code. */
   readonly accepted?: true;
   /** For failed and in-doubt: the error; for blocked: what blocks it; for skipped: the reason. */

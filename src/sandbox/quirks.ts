@@ -37,6 +37,8 @@ export const quirkWords = {
   'no-account-modes': 'accountFilter is ignored: its modes choose no speed',
   /** Lists answer 404 (gateway 4.1). */
   'no-listing': 'tasks cannot be listed',
+  /** Gateway 4.1. */
+  'no-seeds': 'no task tells its seed',
   /** Gateway 3.5. */
   'two-rows': 'lists show a task that its modal continued (--modal-task same) twice: as it is, and in MODAL',
   /** Gateway 1.4. */

@@ -19,6 +19,7 @@ import {
   imageBytes,
   imageParts,
 } from './image/request.ts';
+import { readSeed } from './image/seed.ts';
 import { readSubmit } from './image/submit.ts';
 import { readTask } from './image/task.ts';
 import { isUsableTaskId } from './image/task-id.ts';
@@ -101,6 +102,12 @@ class HttpImageService implements ImageService {
       const read = readTask(id, reply, facts);
       return read.ok ? { ok: true, value: this.#clickable(read.value) } : read;
     });
+  };
+
+  readonly readSeed: NonNullable<ImageService['readSeed']> = (id, signal, onLeave) => {
+    const path = `/${this.#http.names.path}/task/${encodeURIComponent(id)}/image-seed`;
+    const facts = reading('seeds');
+    return this.#request({ method: 'GET', path, endpoint: 'image-seed', facts, onLeave }, signal, readSeed);
   };
 
   readonly fetchTasks: ImageService['fetchTasks'] = async (ids, signal, onLeave) => {

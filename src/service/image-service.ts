@@ -158,5 +158,10 @@ export interface ImageService extends TellsLeaving {
    * API gateways do not, and fail with `service.no-listing`.
    */
   listTasks?(signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<readonly Task[]>>;
+  /**
+   * Reads the seed of a finished grid (`image-seed`, gateway 4.1). Fails with `service.not-offered` if the gateway tells none of any task, and
+   * with class `permanent` if it does not tell that of this one.
+   */
+  readSeed?(id: string, signal: AbortSignal, onLeave?: OnLeave): Promise<ServiceResult<string>>;
   close(): Promise<void>;
 }

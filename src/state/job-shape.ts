@@ -70,6 +70,7 @@ const result = aMapping(
     videoUrls: texts,
     spareVideoUrl: aText,
     prompts: texts,
+    seed: aText,
   },
 );
 const speed = aWord('relax', 'fast', 'turbo');

@@ -70,6 +70,7 @@ function withSpendingOf(record: JobRecord, other: JobRecord): JobRecord {
     attempts: record.attempts + other.attempts,
     keep: record.keep || other.keep,
     ...(other.split && { split: true }),
+    ...(other.seed && { seed: true }),
     ...(cost === undefined ? {} : { cost }),
     ...(doubtful === undefined ? {} : { doubtful }),
     ...(assumed === undefined ? {} : { assumed }),

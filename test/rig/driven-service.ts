@@ -1,6 +1,6 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../src/artifacts/writer.ts';
 import type { Attempt, JobRecord } from '../../src/plan/job.ts';
-import { searched } from '../../src/run/effects/execute.ts';
+import { searched, tellsNoSeeds } from '../../src/run/effects/execute.ts';
 import type { CallResult, SeenTask } from '../../src/run/machine/job.ts';
 import { mayBeShared } from '../../src/run/machine/ownership.ts';
 import type { Effect, RunInput } from '../../src/run/scheduler/commit.ts';
@@ -24,6 +24,8 @@ export interface DrivenService {
   /** Why there is no mask for a click; undefined: it fits. */
   mask(record: JobRecord, now: number): Delivered<SaveFailure | undefined>;
   fetch(taskId: string, now: number): Delivered<ServiceResult<Task>>;
+  /** Absent: it tells no seeds. */
+  seed?(taskId: string): Delivered<ServiceResult<string>>;
   list(taskIds: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>>;
   /** All its tasks, with their tags. */
   listAll(now: number): Delivered<ServiceResult<readonly Task[]>>;
@@ -74,6 +76,10 @@ export function answered(
       const isPoll = send.why === 'poll' && result.ok;
       const shown = isPoll ? { ok: true as const, value: claimed(job.record, result.value) } : result;
       return { afterMs, input: { type: 'fetched', key, why: send.why, result: shown, ...telling } };
+    }
+    case 'seed': {
+      const { result, afterMs } = service.seed?.(send.taskId) ?? { result: tellsNoSeeds, afterMs: 0 };
+      return { afterMs, input: { type: 'seed', key, result } };
     }
     case 'list': {
       const { targets } = send;

@@ -80,6 +80,7 @@ export function context(changes: Partial<JobContext> = {}): JobContext {
     overtakenAt: () => undefined,
     speed: 'fast',
     searches: false,
+    tellsSeeds: true,
     unconfirmedSearchInMs: undefined,
     retryInDoubt: false,
     price: () => undefined,

@@ -28,6 +28,11 @@ export function transition(job: Job, changes: Partial<JobContext> = {}) {
       after({ type: 'fetched', why, result: resultOf(result) }),
     searched: (result: readonly Task[] | ServiceFailure) =>
       after({ type: 'searched', result: resultOf(result) }),
+    seed: (result: string | ServiceFailure) =>
+      after({
+        type: 'seed',
+        result: typeof result === 'string' ? { ok: true, value: result } : { ok: false, error: result },
+      }),
     saved: (result: SavedResult) => after({ type: 'saved', result }),
     cut: (result: CutResult) => after({ type: 'cut', result }),
     asked: (result: CallResult) => after({ type: 'asked', result }),

@@ -220,6 +220,7 @@ export class Auditor {
         this.#limits.receives();
         return this.#licences.masked(input);
       case 'saved':
+      case 'seed':
         return this.#limits.receives();
       case 'searched': {
         const { key, result, beside = [] } = input;

@@ -65,6 +65,7 @@ export function drawScenario(seed: number): Scenario {
     seed,
     cells: chance.whole(1, isOfTask ? 6 : 12, 'cells'),
     ...(hasGrid && chance.happens(0.4, 'split') && { split: true as const }),
+    ...(hasGrid && chance.happens(0.4, 'seeds') && { seeds: true as const }),
     ...(hasGrid && { path: chance.pick(isOfTask ? upscaled : paths, 'path') }),
     kinds: kindNames.filter(
       (name) => name === inTurn || chance.happens(isTask(name) ? 0.25 : hasTexts ? 0.35 : 0, 'kind', name),

@@ -153,6 +153,7 @@ export const kindNames = Object.keys(kinds) as readonly KindName[];
  *
  * @param unkept the images of its grid are not brought in, unless a step shows them
  * @param split they are cut into frames
+ * @param seeds their seeds are read
  */
 export function pipelineOf(
   cells: number,
@@ -160,13 +161,14 @@ export function pipelineOf(
   names: readonly KindName[],
   unkept = false,
   split = false,
+  seeds = false,
 ): string {
   const grid =
     path === undefined
       ? ''
       : `  grid:
     imagine: "picture {{ n }}"
-${unkept ? '    keep: false\n' : ''}${split && !unkept ? '    grid: split\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
+${unkept ? '    keep: false\n' : ''}${split && !unkept ? '    grid: split\n' : ''}${seeds ? '    seed: true\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
   const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
   return `name: sim
 matrix: { n: { from: 1, to: ${cells} } }

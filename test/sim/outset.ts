@@ -30,10 +30,10 @@ const plans = new Map<string, Promise<{ readonly plan: Plan; readonly cells: rea
  * @param invocation its grid may say `keep: false`, or not say `grid: split`
  */
 export function planFor(
-  { cells, path, kinds, split }: Scenario,
+  { cells, path, kinds, split, seeds }: Scenario,
   { unkept, unsplit }: Pick<Invocation, 'unkept' | 'unsplit'> = {},
 ): Promise<{ readonly plan: Plan; readonly cells: readonly Cell[] }> {
-  const text = pipelineOf(cells, path, kinds, unkept, split && !unsplit);
+  const text = pipelineOf(cells, path, kinds, unkept, split && !unsplit, seeds);
   const known = plans.get(text) ?? planOf(text);
   plans.set(text, known);
   return known;

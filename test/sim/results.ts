@@ -1,9 +1,10 @@
 import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell } from '../../src/plan/cell.ts';
+import { lacksSeed } from '../../src/plan/graph/frames.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { drive } from '../rig/drive.ts';
-import { Gateway } from '../rig/gateway/gateway.ts';
+import { Gateway, seedOf } from '../rig/gateway/gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { Chance } from './chance.ts';
 import { epoch, settingsOf } from './outset.ts';
@@ -61,6 +62,7 @@ export async function checkResults(
   });
   checkPressed(scenario, plan, cells, store);
   checkConfirmed(store, tasks);
+  checkSeeds(scenario, store, tasks);
   const [expected, got] = [await resultsOf(plan, calmStore), await resultsOf(plan, store)];
   if (expected !== got) {
     const at = expected.split('\n').findIndex((line, n) => line !== got.split('\n')[n]);
@@ -76,6 +78,18 @@ function checkConfirmed(store: MemoryStore, tasks: Gateway['tasks']): void {
     const asks = request.kind === 'click' && (request.mask !== undefined || pressed?.label === 'Custom Zoom');
     if (asks && tasks.get(taskId)?.isAnswered !== true)
       throw new BrokenPromise(`${key} is done without what its modal was to be answered with.`);
+  }
+}
+
+/** A grid whose seed is wanted has the one of its task, or none where the reads failed, and was asked for it. */
+function checkSeeds({ collides }: Scenario, store: MemoryStore, tasks: Gateway['tasks']): void {
+  for (const record of store.withStatus('done')) {
+    const { key, taskId = '', result, seed: isWanted } = record;
+    if (isWanted && lacksSeed(record))
+      throw new BrokenPromise(`${key} is done and was not asked for its seed.`);
+    const own = tasks.get(taskId)?.key ?? '';
+    if (result?.seed && !collides && result.seed !== seedOf(own))
+      throw new BrokenPromise(`${key} has the seed ${result.seed} of another task than its own.`);
   }
 }
 
@@ -109,6 +123,7 @@ const ofOneHistory = new Set([
   'finished_at',
   'request_id',
   'error_message',
+  'seed',
 ]);
 
 async function resultsOf(plan: Plan, store: MemoryStore): Promise<string> {

@@ -49,6 +49,8 @@ export interface Scenario {
   readonly path?: string;
   /** The grid, and what its path makes, are cut into frames. */
   readonly split?: true;
+  /** Their seeds are read. */
+  readonly seeds?: true;
   readonly kinds: readonly KindName[];
   readonly limits: {
     readonly tasks: number;

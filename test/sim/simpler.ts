@@ -19,10 +19,11 @@ export function* simpler(scenario: Scenario): Generator<Scenario> {
     yield { ...scenario, path: '' };
     if (scenario.path !== 'U1') yield { ...scenario, path: 'U1' };
   }
-  if (scenario.split) {
-    const { split: _, ...rest } = scenario;
-    yield rest;
-  }
+  for (const option of ['split', 'seeds'] as const)
+    if (scenario[option]) {
+      const { [option]: _, ...rest } = scenario;
+      yield rest;
+    }
   for (const at of scenario.invocations.keys())
     yield { ...scenario, invocations: scenario.invocations.toSpliced(at, 1) };
   for (const route of routes) if (Object.keys(scenario[route]).length > 1) yield { ...scenario, [route]: {} };

@@ -109,6 +109,7 @@ export const noticeCodes = {
   'redo.same': 'A job that is made again gives the same image.',
   'results.away': 'Results cannot be written for now, so nothing new is begun.',
   'run.slept': 'The machine slept, or the process was stopped.',
+  'seed.unread': 'The seed of a grid could not be read, so its column stays empty.',
   'tokens.untold': 'A reply has no count of tokens, so an estimate counts.',
 } as const;
 

@@ -132,6 +132,8 @@ export type When = string;
 export type Keep = boolean;
 /** split: each grid of four that this step and its path make is cut into its frames once it is downloaded. The frames are PNG files and rows of the manifest of their own, outputs 2 to 5 in the order U1 to U4; the grid stays output 1. Nothing is paid or downloaded for it, also where the step is finished already. What is no grid (its task offers no U1 to U4) stays whole. */
 export type Grid = 'split';
+/** true: read the seed of each grid of four that this step and its path make, where the gateway tells seeds, into the column seed of the manifest. One more request for each grid, in the share of polls; nothing is paid for it, also where the step is finished already. */
+export type Seed = boolean;
 /**
  * What is blended, 2 to 5 images: files relative to the pipeline, http(s) addresses, data URIs, `parent` (the job this one continues) or `steps.<name>`. With `gather`, the gathered images unless this names others.
  *
@@ -353,6 +355,7 @@ export interface ImagineStep {
   when?: When;
   keep?: Keep;
   grid?: Grid;
+  seed?: Seed;
   extra?: Extra;
 }
 /** A rectangle, or the ellipse that fills one. */
@@ -376,6 +379,7 @@ export interface ClickStep {
   when?: When;
   keep?: Keep;
   grid?: Grid;
+  seed?: Seed;
   extra?: Extra;
 }
 /** Blends 2 to 5 images into one. */
@@ -393,6 +397,7 @@ export interface BlendStep {
   when?: When;
   keep?: Keep;
   grid?: Grid;
+  seed?: Seed;
   extra?: Extra;
 }
 /** Suggests four prompts for an image: later steps read them as `steps.<name>.prompts`, and its buttons (prompt 1 to prompt 4, reroll) draw them. */
@@ -468,6 +473,7 @@ export interface EditStep {
   when?: When;
   keep?: Keep;
   grid?: Grid;
+  seed?: Seed;
   extra?: Extra;
 }
 /** Native text generation, with images, thinking, search, JSON and image output. */

@@ -37,6 +37,7 @@ export interface StepDraft {
   readonly when?: Condition;
   readonly keep: boolean;
   readonly split?: true;
+  readonly seed?: true;
   readonly extra?: Readonly<Record<string, TemplateTree>>;
   readonly variables: readonly VariableUse[];
   readonly steps: readonly StepUse[];

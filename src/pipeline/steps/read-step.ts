@@ -68,6 +68,8 @@ class StepReader {
     const keep = keepNode?.kind === 'scalar' && keepNode.value === false ? false : defaults.step.keep;
     const gridNode = at('grid');
     const split = isText(gridNode) && gridNode.value === 'split';
+    const seedNode = at('seed');
+    const hasSeed = seedNode?.kind === 'scalar' && seedNode.value === true;
     return {
       name,
       ...(kind === undefined ? {} : { kind }),
@@ -82,6 +84,7 @@ class StepReader {
       ...(when === undefined ? {} : { when }),
       keep,
       ...(split && { split }),
+      ...(hasSeed && { seed: hasSeed }),
       ...(extra === undefined ? {} : { extra }),
       variables: this.#variables,
       steps: this.#steps,

@@ -171,6 +171,7 @@ function makeTemplate(
     waits,
     keep: step.keep,
     ...(step.split && { split: true }),
+    ...(step.seed && { seed: true }),
     sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
     maySkip: startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0,
     late:

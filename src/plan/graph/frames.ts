@@ -48,6 +48,14 @@ const offersFrames = (buttons: readonly Button[]): boolean =>
 export const isUncut = (record: JobRecord): boolean =>
   record.frames === undefined && record.former === undefined && gridOf(record)?.ok === true;
 
+/** Whether a finished grid was never asked for its seed. While its job is redone, it is asked for that of the new result. */
+export const lacksSeed = ({ result, taskId, former }: JobRecord): boolean =>
+  result !== undefined &&
+  result.seed === undefined &&
+  taskId !== undefined &&
+  former === undefined &&
+  offersFrames(result.buttons);
+
 /** Returns why a finished image has no frames, or not those of the service; undefined if it has them, or may still get them. */
 export function framesError(record: JobRecord): JobError | undefined {
   if (record.frames !== undefined) return record.frames.error;

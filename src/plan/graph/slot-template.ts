@@ -59,6 +59,8 @@ export interface SlotTemplate {
   readonly keep: boolean;
   /** Set if its step cuts grids into frames. */
   readonly split?: true;
+  /** Set if its step reads the seeds of grids. */
+  readonly seed?: true;
   /** Whether nothing that it starts from, reads, shows or continues can be skipped during the run. */
   readonly sure: boolean;
   /**

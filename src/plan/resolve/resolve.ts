@@ -195,7 +195,7 @@ class CellResolution {
       : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
-    const { cause, status, ready, error, unsaved, uncut, accepted } = judge(
+    const { cause, status, ready, error, unsaved, uncut, unseeded, accepted } = judge(
       template,
       start.dependency,
       reading,
@@ -221,6 +221,7 @@ class CellResolution {
       error,
       unsaved,
       uncut,
+      unseeded,
       accepted,
       idOf: this.#slotId,
       asWritten,

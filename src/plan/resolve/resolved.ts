@@ -34,7 +34,9 @@ export interface ResolvedOutput {
 interface SlotFacts
   extends Pick<Slot, 'cell' | 'branch' | 'status' | 'ready'>,
     Partial<
-      Readonly<Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut' | 'accepted', true | undefined>>
+      Readonly<
+        Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut' | 'unseeded' | 'accepted', true | undefined>
+      >
     > {
   readonly job: JobSpec | undefined;
   readonly asks: Slot['asks'] | undefined;
@@ -61,6 +63,7 @@ export class CellSlot implements Slot {
   readonly depth: number;
   readonly keep: boolean;
   declare readonly split?: true;
+  declare readonly seed?: true;
   readonly status: SlotStatus;
   readonly ready: boolean;
   declare readonly outdated?: true;
@@ -72,12 +75,13 @@ export class CellSlot implements Slot {
   declare readonly error?: JobError;
   declare readonly unsaved?: true;
   declare readonly uncut?: true;
+  declare readonly unseeded?: true;
   declare readonly accepted?: true;
   readonly #idOf: (place: string) => string;
   /** Absent: the file says another branch. */
   readonly #text: string | undefined;
 
-  constructor({ step, kind, index, needs, depth, keep, split, text }: SlotTemplate, facts: SlotFacts) {
+  constructor({ step, kind, index, needs, depth, keep, split, seed, text }: SlotTemplate, facts: SlotFacts) {
     this.cell = facts.cell;
     this.step = step.name;
     this.kind = kind;
@@ -87,6 +91,7 @@ export class CellSlot implements Slot {
     this.depth = depth;
     this.keep = keep;
     if (split === true) this.split = true;
+    if (seed === true) this.seed = true;
     this.status = facts.status;
     this.ready = facts.ready;
     if (facts.outdated === true) this.outdated = true;
@@ -98,6 +103,7 @@ export class CellSlot implements Slot {
     if (facts.error !== undefined) this.error = facts.error;
     if (facts.unsaved === true) this.unsaved = true;
     if (facts.uncut === true) this.uncut = true;
+    if (facts.unseeded === true) this.unseeded = true;
     if (facts.accepted === true) this.accepted = true;
     this.#idOf = facts.idOf;
     this.#text = facts.asWritten ? text : undefined;

@@ -1,5 +1,5 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
-import { isUncut } from '../graph/frames.ts';
+import { isUncut, lacksSeed } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError, JobRecord, JobSpec } from '../job.ts';
 import type { SlotStatus } from '../slot.ts';
@@ -59,6 +59,7 @@ export interface SlotVerdict {
   readonly ready?: true;
   readonly unsaved?: true;
   readonly uncut?: true;
+  readonly unseeded?: true;
   readonly accepted?: true;
   /** What broke the chain that it hangs on. */
   readonly cause?: string;
@@ -118,6 +119,7 @@ function fromRecord(template: SlotTemplate, record: JobRecord): SlotVerdict {
     status === 'done' && template.keep && record.artifacts.length === 0 && offersFiles(record);
   if (wantsFile) return { status: 'saving', unsaved: true };
   if (template.split && status === 'done' && isUncut(record)) return { status: 'saving', uncut: true };
+  if (template.seed && status === 'done' && lacksSeed(record)) return { status: 'saving', unseeded: true };
   return { status, ...(status === 'in-doubt' && error !== undefined ? { error } : {}) };
 }
 

@@ -43,7 +43,7 @@ export function stateOf(slot: Slot, cause: string | undefined): DependencyState 
       };
     case 'saving':
       // A file that is still to be fetched does not take the result away.
-      if (slot.unsaved === true || slot.uncut === true) return doneDependency;
+      if (slot.unsaved === true || slot.uncut === true || slot.unseeded === true) return doneDependency;
       return slot.record !== undefined && lacksFilesYet(slot.record) ? madeDependency : openDependency;
     case 'pending':
     case 'submitting':

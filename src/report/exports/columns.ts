@@ -54,6 +54,7 @@ const about = {
   job: ['text', 'key of the job: a hash of all that determines the result'],
   accepted: ['boolean', 'true for a failure that the pipeline accepts, and for what it blocks'],
   reused_from: ['text', 'run directory that the result was taken over from, and paid in'],
+  seed: ['text', 'seed of the grid, as the service told it'],
 } as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
 
 /**

@@ -121,6 +121,11 @@ export class Effects {
         const shown = { ok: true as const, value: await Promise.all(value) };
         return { type: 'listed', key, targets, result: shown, ...told };
       }
+      case 'seed': {
+        const result: ServiceResult<string> =
+          (await this.#ports.service.readSeed?.(send.taskId, signal)) ?? tellsNoSeeds;
+        return { type: 'seed', key, result, ...toldIn(result) };
+      }
       case 'search': {
         const { service, store } = this.#ports;
         const listed: ServiceResult<readonly Task[]> = (await service.listTasks?.(signal)) ?? notListed;
@@ -202,6 +207,12 @@ export function searched(
   };
 }
 
+/** The result of a read of a seed at a service that has no such read. */
+export const tellsNoSeeds: ServiceResult<never> = {
+  ok: false,
+  error: { code: 'service.not-offered', class: 'permanent', message: 'This service tells no seeds.' },
+};
+
 const submittedBy = (key: string, loaded: LoadedInputs<ServiceResult<SubmitResult>>): RequestResult =>
   'unread' in loaded
     ? { type: 'unread', key, error: loaded.unread }
@@ -242,6 +253,8 @@ function outcomeWord(input: RequestResult): string {
       return `${input.result.ok ? input.result.value.length : 0} of ${input.targets.length} tasks`;
     case 'searched':
       return `${[input.result, ...(input.beside ?? []).map(([, result]) => result)].flatMap((result) => (result.ok ? result.value : [])).length} tasks found`;
+    case 'seed':
+      return 'seed';
     case 'saved':
       return 'saved';
     case 'asked': {

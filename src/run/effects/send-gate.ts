@@ -132,6 +132,7 @@ export function gated(
   if (routeNames.every((route) => isFree(route))) return { service, text, artifacts };
   const gate = new SendGate(limits, clock, onLeft, { sendTimes, ...(fence && { fence }) });
   const listTasks = service.listTasks?.bind(service);
+  const readSeed = service.readSeed?.bind(service);
   const after = <T>(
     route: 'submit' | 'poll',
     signal: AbortSignal,
@@ -147,6 +148,9 @@ export function gated(
     ...(listTasks === undefined
       ? {}
       : { listTasks: (signal) => after('poll', signal, (onLeave) => listTasks(signal, onLeave)) }),
+    ...(readSeed && {
+      readSeed: (id, signal) => after('poll', signal, (onLeave) => readSeed(id, signal, onLeave)),
+    }),
     close: () => service.close(),
   };
   const gatedText: TextService = {

@@ -35,6 +35,8 @@ export type NextRequest =
   /** A task slot on the service. */
   | { readonly kind: 'task-slot' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  /** A read of the seed of the job's finished grid. */
+  | { readonly kind: 'seed'; readonly taskId: string }
   /** A check of the job's mask against the image under its button. */
   | { readonly kind: 'mask' }
   /** A search for the job's task in the service's list, by tag: before the job is submitted again, or while it is in doubt. */
@@ -131,6 +133,7 @@ export type Send =
   /** Local work without a request to the service, as is `cut`. */
   | { readonly kind: 'mask' }
   | { readonly kind: 'fetch'; readonly taskId: string; readonly why: FetchReason }
+  | { readonly kind: 'seed'; readonly taskId: string }
   /** Lists all tasks of the service, to find those with the job's tag, and those of the unconfirmed jobs in `beside`. */
   | { readonly kind: 'search'; readonly beside?: readonly JobRecord[] }
   /** Polls several tasks with one request, each for its own job. */
@@ -163,6 +166,7 @@ export type JobEvent =
   | { readonly type: 'fetched'; readonly why: FetchReason; readonly result: ServiceResult<SeenTask> }
   /** Tasks that the job's submissions may have made, the one to adopt first. */
   | { readonly type: 'searched'; readonly result: ServiceResult<readonly Task[]> }
+  | { readonly type: 'seed'; readonly result: ServiceResult<string> }
   | { readonly type: 'saved'; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly result: CutResult }
   | { readonly type: 'asked'; readonly result: CallResult };
@@ -247,6 +251,8 @@ export interface JobContext {
   readonly isJob: (key: string) => boolean;
   /** Other jobs that got the same task id as this one, recently or at the same time. */
   readonly rivals: (record: JobRecord) => readonly JobRecord[];
+  /** False where the service was found to tell no seeds. */
+  readonly tellsSeeds: boolean;
   /** True where other workers submit tasks too, which only the state shows. */
   readonly hasPeers: boolean;
   /** Whether a submission sent at almost the same time as this job's is still unanswered. */

@@ -8,7 +8,7 @@ import { taskSeen } from './poll/poll.ts';
 import { redoJudged } from './redo.ts';
 import { clearDeferrals } from './retry/deferrals.ts';
 import { withReserve } from './retry/in-doubt.ts';
-import { fileSaved, gridCut, linkRead } from './save.ts';
+import { fileSaved, gridCut, linkRead, seedRead, withSeed } from './save.ts';
 import { searchedInDoubt, taskSearched } from './search/search.ts';
 import {
   maskChecked,
@@ -23,7 +23,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
 
 /**
  * The state table of a job. `next` is its next request, sent only once the scheduler grants it; `rest` is a delay before it. `(click)`,
- * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(modal)`: its confirm was sent; `(redo)`: it has an earlier result;
+ * `(text)`: kind of the job; `(split)`: its file is a grid to be cut; `(seed)`: a grid whose seed is wanted; `(modal)`: its confirm was sent; `(redo)`: it has an earlier result;
  * `(in doubt)`: a submission may have made a task; `(adopted)`: the user named its task. resume.ts decides where a job begins. While other
  * requests of its kind are served, a failure that certainly made nothing, such as 503, arrives as a 429 (`deferred` in outcome.ts): no attempt.
  *
@@ -76,6 +76,7 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | running | unfinished; poll failed | running | rest, fetch poll |
  * | running | success | saving | save |
  * | running | success, nothing kept | done | |
+ * | running (seed) | success, nothing kept | saving | seed |
  * | running | waits for its modal | modal | rest, modal |
  * | running | failure that may pass | pending | rest, task-slot |
  * | running | failure; past the deadline | failed | |
@@ -90,6 +91,10 @@ import { askNow, askUnsent, onAskResult } from './text-call.ts';
  * | saving (split) | granted cut | saving | send cut |
  * | saving (split) | cut; file cannot be cut | done | |
  * | saving (split) | frames not written | saving | rest, cut |
+ * | saving (seed) | saved; cut | saving | seed |
+ * | saving (seed) | granted seed | saving | send seed |
+ * | saving (seed) | seed read; seed not read to the last try; no seeds told | done | |
+ * | saving (seed) | seed not read | saving | rest, seed |
  * | saving | save deferred; disk full; save failed once | saving | rest, save |
  * | saving | save failed twice; link outdated; no link shown | saving | rest, fetch link |
  * | saving | link shown | saving | save |
@@ -118,6 +123,7 @@ function withoutDeferrals(job: Job, event: JobEvent): Job {
         : job;
     case 'fetched':
     case 'searched':
+    case 'seed':
       return event.result.ok ? clearDeferrals(job, 'poll') : job;
     case 'saved':
       return event.result.ok ? clearDeferrals(job, 'download') : job;
@@ -155,6 +161,8 @@ function stepOf(job: Job, event: JobEvent, context: JobContext): JobStep {
       return onFetched[event.why](job, ownAnswer(job, event.why, event.result, context), context);
     case 'searched':
       return taskSearched(job, event.result, context);
+    case 'seed':
+      return seedRead(job, event.result, context);
     case 'saved':
       return fileSaved(job, event.result, context);
     case 'cut':
@@ -195,6 +203,9 @@ function granted(job: Job, context: JobContext): JobStep {
       return submitNow(job, context);
     case 'modal':
       return modalNow(job, context);
+    case 'seed':
+      if (!context.tellsSeeds) return withSeed(job, '', context);
+      return { job: { ...job, nextRequest: { kind: 'answer' } }, send: nextRequest };
     case 'fetch':
     case 'mask':
     case 'search':

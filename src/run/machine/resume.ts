@@ -81,6 +81,7 @@ function resumeSlot(
       origin: originOf(slot),
       keep: slot.keep,
       ...(slot.split && { split: true }),
+      ...(slot.seed && { seed: true }),
       attempts: 0,
       tries: 0,
       resubmits: 0,
@@ -93,6 +94,7 @@ function resumeSlot(
     ...(isSettled(record.status) ? withoutSplit(record) : record),
     keep: record.keep || slot.keep,
     ...(slot.split && { split: true }),
+    ...(slot.seed && { seed: true }),
     ...(spec.files === undefined ? {} : { files: spec.files }),
     ...(spec.call === undefined ? {} : { call: spec.call }),
   };
@@ -108,7 +110,7 @@ function resumeSlot(
     return slot.waitsForRedo ? undefined : newJob(redone(kept), slot.depth, parentTaskId);
   switch (record.status) {
     case 'done':
-      if (slot.uncut) return adopt(become(kept, 'saving'), slot.depth, parentTaskId);
+      if (slot.uncut || slot.unseeded) return adopt(become(kept, 'saving'), slot.depth, parentTaskId);
       return slot.unsaved ? saveAgain(kept, slot.depth) : undefined;
     case 'in-doubt':
       if (!before) return undefined;
@@ -131,8 +133,8 @@ function resumeSlot(
   }
 }
 
-/** Whether a new result is cut follows the pipeline as it is now, not as it was when the job ended. */
-function withoutSplit({ split: _split, ...record }: JobRecord): JobRecord {
+/** Whether a new result is cut, and its seed read, follows the pipeline as it is now, not as it was when the job ended. */
+function withoutSplit({ split: _split, seed: _seed, ...record }: JobRecord): JobRecord {
   return record;
 }
 

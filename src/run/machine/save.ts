@@ -1,6 +1,6 @@
 import type { CutResult, SaveFailure } from '../../artifacts/writer.ts';
 import { kinds } from '../../pipeline/kinds.ts';
-import { isUncut } from '../../plan/graph/frames.ts';
+import { isUncut, lacksSeed } from '../../plan/graph/frames.ts';
 import type { JobError, JobRecord, TaskResult } from '../../plan/job.ts';
 import type { Task } from '../../service/image-service.ts';
 import type { ServiceResult } from '../../service/result.ts';
@@ -14,7 +14,7 @@ import {
   type SavedResult,
   type SaveSource,
 } from './job.ts';
-import { defer, retryFetch, retrySave } from './retry/retry.ts';
+import { countsAsMiss, defer, retryFetch, retrySave } from './retry/retry.ts';
 import { fileError } from './retry/service-failure.ts';
 import { settle } from './transition.ts';
 
@@ -64,7 +64,36 @@ export function fileRequest({ record }: Pick<Job, 'record'>): NextRequest {
   if (frame !== undefined) return frame;
   if (needsCut(record)) return { kind: 'cut' };
   const source = record.result === undefined ? undefined : sourcesOf(record.result, record)[at];
+  const isSaved = record.keep ? at > 0 && source === undefined : source !== undefined;
+  if (isSaved && needsSeed(record)) return seedRequest(record);
   return source === undefined ? linkRequest({ record }) : { kind: 'save', source, output: at + 1 };
+}
+
+const needsSeed = (record: JobRecord): boolean => record.seed === true && lacksSeed(record);
+
+const seedRequest = ({ taskId = '' }: JobRecord): NextRequest => ({ kind: 'seed', taskId });
+
+/** Ends a job that has all its files, after it has read the seed that its step wants. @param done its record at the end */
+export function finished(job: Job, done: JobRecord, context: JobContext): JobStep {
+  if (!needsSeed(done)) return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+  const saving: Job = { ...job, misses: 0, record: become(done, 'saving'), nextRequest: seedRequest(done) };
+  return context.tellsSeeds ? { job: saving } : withSeed(saving, '', context);
+}
+
+/** Ends a job with the seed of its grid; empty: it cannot be read. */
+export function withSeed(job: Job, seed: string, { now }: Pick<JobContext, 'now'>): JobStep {
+  const { result, finishedAt = now } = job.record;
+  const changes = { result: { buttons: [], ...result, seed }, finishedAt, error: undefined };
+  return { job: { ...job, record: become(job.record, 'done', changes), nextRequest: { kind: 'nothing' } } };
+}
+
+/** Handles the seed of a grid. The grid is paid and saved: a seed that cannot be read does not fail its job, and stays empty. */
+export function seedRead(job: Job, answer: ServiceResult<string>, context: JobContext): JobStep {
+  if (answer.ok) return withSeed(job, answer.value, context);
+  const { error } = answer;
+  const isSpent = countsAsMiss(error) && job.misses + 1 >= context.retry.attempts;
+  if (isSpent || error.code === 'service.not-offered') return withSeed(job, '', context);
+  return retryFetch(job, error, seedRequest(job.record), context, () => withSeed(job, '', context));
 }
 
 /** Requests fresh links by reading the task again (gateway 4.7). Texts need no link. */
@@ -88,13 +117,13 @@ function nextFrame({ split, frames, former, artifacts, result }: JobRecord): Sav
 type SaveRequest = Extract<NextRequest, { readonly kind: 'save' }>;
 
 /** Continues after a frame was saved or given up: with the next frame, the cut, or the end. */
-function frameSettled(job: Job, changes: RecordChanges, { now }: JobContext): JobStep {
+function frameSettled(job: Job, changes: RecordChanges, context: JobContext): JobStep {
   const { record } = job;
   const next = become(record, 'saving', changes);
   const isOpen = nextFrame(next) !== undefined || needsCut(next);
   if (isOpen) return { job: { ...job, misses: 0, record: next, nextRequest: fileRequest({ record: next }) } };
-  const done = become(next, 'done', { finishedAt: record.finishedAt ?? now, error: undefined });
-  return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+  const done = become(next, 'done', { finishedAt: record.finishedAt ?? context.now, error: undefined });
+  return finished(job, done, context);
 }
 
 /**
@@ -129,16 +158,19 @@ export const linkRead = (job: Job, answer: ServiceResult<Task>, context: JobCont
 function fileLinked(job: Job, answer: ServiceResult<Task>, context: JobContext): JobStep {
   if (!answer.ok) return retryFetch(job, answer.error, linkRequest(job), context);
   const { record } = job;
-  const { buttons } = record.result ?? answer.value;
-  const result = { ...resultOf(answer.value, record.kind), buttons };
+  const { buttons, seed } = { ...answer.value, seed: undefined, ...record.result };
+  const result = { ...resultOf(answer.value, record.kind), buttons, ...(seed !== undefined && { seed }) };
   const link =
     nextFrame(record) === undefined
       ? sourcesOf(result, record)[record.artifacts.length]
       : nextFrame({ ...record, result });
   if (answer.value.state !== 'success' || link === undefined) return noLink(job, context);
   if (!record.keep) {
-    const done = become(record, 'done', { result, finishedAt: context.now, error: undefined });
-    return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+    return finished(
+      job,
+      become(record, 'done', { result, finishedAt: context.now, error: undefined }),
+      context,
+    );
   }
   const linked: Job = { ...job, record: become(record, 'saving', { result }) };
   return { job: { ...linked, nextRequest: fileRequest(linked) } };
@@ -193,8 +225,7 @@ export function fileSaved(job: Job, result: SavedResult, context: JobContext): J
   const changes = { artifacts, frames: undefined, finishedAt: context.now, error: undefined };
   const done = become(record, 'done', changes);
   const saving = become(done, 'saving');
-  if (!needsCut(done) && nextFrame(done) === undefined)
-    return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+  if (!needsCut(done) && nextFrame(done) === undefined) return finished(job, done, context);
   return { job: { ...job, misses: 0, record: saving, nextRequest: fileRequest({ record: saving }) } };
 }
 
@@ -225,14 +256,14 @@ function fileUnsaved(job: Job, failure: SaveFailure, context: JobContext): JobSt
  * Handles a grid that was cut or cannot be. Its job is done: the grid is paid and saved, and the record says why it has no frames. A disk
  * failure ends the run, and the next one cuts the grid.
  */
-export function gridCut(job: Job, result: CutResult, { now }: JobContext): JobStep {
+export function gridCut(job: Job, result: CutResult, context: JobContext): JobStep {
   const { record } = job;
+  const { now } = context;
   if (!result.ok && result.error.class !== 'permanent')
     return { job: { ...job, nextRequest: { kind: 'wait', until: now, next: { kind: 'cut' } } } };
   const { finishedAt = now, error } = record;
   const frames = result.ok
     ? { files: result.value, ...(error && { error }) }
     : { files: [], error: fileError(result.error) };
-  const done = become(record, 'done', { frames, finishedAt, error: undefined });
-  return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+  return finished(job, become(record, 'done', { frames, finishedAt, error: undefined }), context);
 }

@@ -106,8 +106,16 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
         isLeft = true;
         continue;
       }
-    } else if ((slot.keep && !active.record.keep) || (slot.split && !active.record.split)) {
-      const needs = { keep: active.record.keep || slot.keep, ...(slot.split && { split: true as const }) };
+    } else if (
+      (slot.keep && !active.record.keep) ||
+      (slot.split && !active.record.split) ||
+      (slot.seed && !active.record.seed)
+    ) {
+      const needs = {
+        keep: active.record.keep || slot.keep,
+        ...(slot.split && { split: true as const }),
+        ...(slot.seed && { seed: true as const }),
+      };
       placeJob(state, active, { ...active, record: { ...active.record, ...needs } });
     }
     waiting.add(key);

@@ -61,6 +61,7 @@ export type RunInput =
       /** The same for the other jobs in doubt. Absent: the job is to be submitted again. */
       readonly beside?: readonly (readonly [key: string, result: ServiceResult<readonly Task[]>])[];
     } & Telling)
+  | ({ readonly type: 'seed'; readonly key: string; readonly result: ServiceResult<string> } & Telling)
   | { readonly type: 'saved'; readonly key: string; readonly result: SavedResult }
   | { readonly type: 'cut'; readonly key: string; readonly result: CutResult }
   | ({ readonly type: 'asked'; readonly key: string; readonly result: CallResult } & Telling)
@@ -81,6 +82,7 @@ export const routeOf = {
   modal: 'submit',
   fetch: 'poll',
   list: 'poll',
+  seed: 'poll',
   search: 'poll',
   save: 'download',
   // A mask is made locally, but takes as long as a download and must not block the polls.

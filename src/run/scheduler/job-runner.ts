@@ -51,6 +51,7 @@ function apply(state: SchedulerState, job: Job, event: JobEvent): void {
   } = step(job, event, jobContext(state, job));
   const next = withLease(job, made);
   if (event.type === 'fetched') noteLost(state, job, next, event.result);
+  if (event.type === 'seed') noteSeed(state, next, event.result);
   if (hasOtherButton(job, next)) buttons.distrust();
   if (attempt !== undefined) outbox.attempt(attempt);
   for (const entry of unused) outbox.attempt(entry);
@@ -118,6 +119,21 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
     type: 'run:notice',
     code: 'task.shared',
     message: `The service gave one task id (${task.id}) to job ${record.key} and to ${unconfirmed.join(', ')}, which had ended with that task before this was known: the result there may be that of another job. Check it; --redo makes it again.`,
+  });
+}
+
+/** Reports once in a run that a seed could not be read, and asks a gateway that tells none for no other. */
+function noteSeed(state: SchedulerState, { record }: Job, result: ServiceResult<string>): void {
+  if (result.ok || record.status !== 'done') return;
+  const { code, message } = result.error;
+  if (code === 'service.not-offered') state.tellsSeeds = false;
+  if (state.notedSeed) return;
+  state.notedSeed = true;
+  const { step: name, cell } = record.origin;
+  state.outbox.emit({
+    type: 'run:notice',
+    code: 'seed.unread',
+    message: `The seed of ${name} in cell ${cell} could not be read: ${message} The column seed stays empty there, as for all such grids.`,
   });
 }
 

@@ -235,6 +235,7 @@ function accept(state: SchedulerState, input: RunInput): void {
     case 'unread':
     case 'masked':
     case 'fetched':
+    case 'seed':
     case 'saved':
       return onResult(state, input);
     case 'searched':

@@ -57,6 +57,45 @@ describe('promptpress run --sandbox', () => {
     120_000,
   );
 
+  it('reads the seed of each grid, also of a finished one, and once more only what has none', async () => {
+    const steps = (seed: string): string =>
+      `name: set\npoll: { min: 5ms, max: 50ms }\nsteps:\n  grid: { imagine: "a fox --seed 77"${seed}, path: U1 → Vary (Strong) }\n`;
+    const seeds = async (text: string): Promise<{ submissions: number; seeds: unknown[]; err: string }> => {
+      await writeFile(join(cwd, 'pipeline.yaml'), text);
+      const { code, out, err } = await pp('run', '--sandbox', '--pace', '0', '--json');
+      expect(code, err).toBe(0);
+      const rows = await readManifest(join(cwd, 'runs/set.sandbox/manifest.csv'));
+      const { submits } = JSON.parse(out) as { submits: number };
+      return { submissions: submits, seeds: rows.map(({ seed }) => seed), err };
+    };
+    expect(await seeds(steps(''))).toMatchObject({ submissions: 3, seeds: ['', '', ''] });
+    const read = { submissions: 0, seeds: ['77', '', expect.stringMatching(/^\d+$/)] };
+    expect(await seeds(steps(', seed: true'))).toMatchObject(read);
+    expect(await seeds(steps(', seed: true'))).toMatchObject(read);
+  }, 120_000);
+
+  it('leaves seeds empty that a gateway does not tell, and says so once', async () => {
+    const key = 'a-key-of-tests';
+    const sandbox = await startSandbox({ apiKey: key, settings: { quirks: new Set(['no-seeds']) } });
+    try {
+      await writeFile(
+        join(cwd, 'pipeline.yaml'),
+        'name: set\nmatrix: { n: [1, 2, 3] }\npoll: { min: 5ms, max: 50ms }\nlimits: { requests: 1 }\nsteps: { grid: { imagine: "a fox {{ n }}", seed: true } }\n',
+      );
+      const env = { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: key };
+      const { code, err } = await promptpress(['run'], { cwd, env });
+      expect(code, err).toBe(0);
+      expect(err.split('tells no seeds'), err).toHaveLength(2);
+      const rows = await readManifest(join(cwd, 'runs/set/manifest.csv'));
+      expect(rows.map(({ status, seed }) => `${status} ${seed}`)).toEqual(['done ', 'done ', 'done ']);
+      expect(sandbox.requests().filter(({ path }) => path.endsWith('image-seed'))).toHaveLength(1);
+      const again = await promptpress(['run'], { cwd, env });
+      expect([again.code, again.err.includes('tells no seeds')]).toEqual([0, false]);
+    } finally {
+      await sandbox.close();
+    }
+  }, 120_000);
+
   it('saves the four images of a task without a grid', async () => {
     const key = 'a-key-of-tests';
     const sandbox = await startSandbox({ apiKey: key, settings: { quirks: new Set(['no-grids']) } });

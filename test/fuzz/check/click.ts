@@ -137,6 +137,7 @@ function eventOf(send: Send, say: Say, ledger: Ledger): JobEvent | undefined {
       return { type: 'saved', result: { ok: true, value } };
     }
     case 'mask':
+    case 'seed':
     case 'search':
     case 'list':
     case 'cut':

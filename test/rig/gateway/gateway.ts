@@ -1,6 +1,7 @@
 import type { CutResult, SaveFailure, SaveResult } from '../../../src/artifacts/writer.ts';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import type { CallResult } from '../../../src/run/machine/job.ts';
+import { readSeed } from '../../../src/service/image/seed.ts';
 import { readSubmit } from '../../../src/service/image/submit.ts';
 import { readTask } from '../../../src/service/image/task.ts';
 import { readTaskList } from '../../../src/service/image/task-list.ts';
@@ -29,6 +30,9 @@ const outdated: readonly Submitted[] = [
     readSubmit(replyOf(status, { error: { message: 'custom_id is not valid' } }), facts(false)),
   ),
 ];
+
+/** The seed of the task of a job. */
+export const seedOf = (key: string): string => String(Number.parseInt(key.slice(0, 8), 16));
 
 /**
  * The model of a gateway in virtual time, without sockets and promises: the tasks that it made, and what it says of them, in bytes
@@ -168,6 +172,19 @@ export class Gateway implements DrivenService {
       this.#rows.reported.has(id) ? this.tasks.get(id)?.key : undefined,
     );
     return { result: this.#poll(id, now, fault, n), afterMs: this.#pollMs(fault, n) };
+  }
+
+  /** What can go wrong with a poll can go wrong with this too. */
+  seed(id: string): Delivered<ServiceResult<string>> {
+    const n = ++this.#requests;
+    const fault = this.#temper.fetchFault('fetch', n);
+    const failed = pollFailure(id, fault);
+    const key = this.tasks.get(id)?.key;
+    const afterMs = this.#pollMs(fault, n);
+    if (failed?.ok === false) return { result: failed, afterMs };
+    const answer =
+      key === undefined ? replyOf(404, '<html></html>') : replyOf(200, { code: 1, result: seedOf(key) });
+    return { result: readSeed(answer, facts(true)), afterMs };
   }
 
   list(ids: readonly string[], now: number): Delivered<ServiceResult<readonly Task[]>> {

@@ -59,9 +59,11 @@ export const jobs: Readonly<Record<string, Job>> = {
   'submitting (text)': job(textRecord({ status: 'submitting', attempts: 1, submittedAt: epoch })),
   running: running(),
   'running (adopted)': running({ named: {} }),
+  'running (seed)': running({ seed: true }),
   modal: job({ ...answering().record, status: 'modal', modal: { taskId: 'M1', sent: 0 } }),
   saving: saving(),
   'saving (split)': { ...saving(), record: { ...saving().record, split: true } },
+  'saving (seed)': { ...saving(), record: { ...saving().record, seed: true } },
 };
 const used = (from: Job): Job => ({ ...from, misses: 5, record: { ...from.record, tries: 5 } });
 const requesting = (from: Job, nextRequest: Job['nextRequest']): Job => ({ ...from, nextRequest });
@@ -171,6 +173,11 @@ export const events: Readonly<Record<string, (from: Job) => JobStep>> = {
   cut: (from) => transition(withGrid(from)).cut({ ok: true, value: framesOf('aa11', gridFile) }),
   'file cannot be cut': (from) => transition(withGrid(from)).cut(unsaved('permanent')),
   'frames not written': (from) => transition(withGrid(from)).cut(unsaved('stop')),
+  'granted seed': (from) => transition(requesting(from, { kind: 'seed', taskId: 'T9' })).granted(),
+  'seed read': (from) => transition(withGrid(from)).seed('77'),
+  'seed not read': (from) => transition(withGrid(from)).seed(lost),
+  'seed not read to the last try': (from) => transition(used(withGrid(from))).seed(lost),
+  'no seeds told': (from) => transition(withGrid(from)).seed(failure('service.not-offered', 'permanent')),
   'save deferred': (from) => transition(from).saved(unsaved('throttle')),
   'disk full': (from) => transition(from).saved(unsaved('stop')),
   'save failed once': (from) => transition(from).saved(unsaved('retry')),

@@ -239,6 +239,7 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
       if (stage !== 'modal' && (id === taskId || !(await isKnown(state, key, id)))) return accepted(id);
     return undefined;
   };
+  const readSeed = service.readSeed?.bind(service);
   return {
     begin: async (request, signal, onLeave) =>
       (await submitted(request.tag)) ?? (await service.begin(request, signal, onLeave)),
@@ -250,6 +251,7 @@ export async function takingOn(service: ImageService, state: StateReader): Promi
     fetchTask: (id, signal, onLeave) => service.fetchTask(id, signal, onLeave),
     fetchTasks: (ids, signal, onLeave) => service.fetchTasks(ids, signal, onLeave),
     listTasks: async (signal, onLeave) => (await service.listTasks?.(signal, onLeave)) ?? notListed,
+    ...(readSeed && { readSeed }),
     ...(service.tellsLeaving === true && { tellsLeaving: true }),
     close: () => service.close(),
   };

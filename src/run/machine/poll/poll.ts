@@ -10,7 +10,7 @@ import { replacing } from '../redo.ts';
 import { judgeTaskFailure, unmatchedAdvice, unmatchedCode } from '../retry/fail-reason.ts';
 import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
-import { fileRequest, isText, lacksResult, resultOf } from '../save.ts';
+import { fileRequest, finished, isText, lacksResult, resultOf } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
 import { watchedOn } from './watch.ts';
 
@@ -80,7 +80,7 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
       // Later steps, and a later edit of the pipeline, read the result even where no file is saved.
       if ((!record.keep || isText(result)) && !lacksResult(result, record)) {
         const done = become(record, 'done', { result, finishedAt: now, error: undefined, ...fresh });
-        return { job: { ...job, record: done, nextRequest: { kind: 'nothing' } } };
+        return finished(job, done, context);
       }
       const saving: Job = {
         ...job,

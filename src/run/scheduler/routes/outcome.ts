@@ -11,7 +11,18 @@ import type { RunInput } from '../commit.ts';
 /** The result of a request. */
 export type RequestResult = Extract<
   RunInput,
-  { readonly type: 'submitted' | 'unread' | 'masked' | 'fetched' | 'listed' | 'searched' | 'saved' | 'asked' }
+  {
+    readonly type:
+      | 'submitted'
+      | 'unread'
+      | 'masked'
+      | 'fetched'
+      | 'listed'
+      | 'searched'
+      | 'seed'
+      | 'saved'
+      | 'asked';
+  }
 >;
 
 /** The result of a request for a single job. */
@@ -67,6 +78,7 @@ const routeOfResult = {
   masked: 'download',
   fetched: 'poll',
   searched: 'poll',
+  seed: 'poll',
   saved: 'download',
   asked: 'text',
 } as const satisfies Record<JobResult['type'], Route>;
@@ -93,6 +105,8 @@ function eventOf(input: JobResult, isServing: boolean): ResultEvent {
     case 'fetched':
       return { ...event, result: deferred(event.result, isServing) };
     case 'searched':
+      return { ...event, result: deferred(event.result, isServing) };
+    case 'seed':
       return { ...event, result: deferred(event.result, isServing) };
     case 'saved':
       return { ...event, result: deferred(event.result, isServing) };
@@ -194,6 +208,11 @@ function readingOf(event: ResultEvent): RouteReading {
         : readResult(event.result);
     case 'searched':
       return hasNoListing(event.result) ? nothing : readResult(event.result);
+    case 'seed':
+      // A refusal is about seeds, not about polls.
+      return !event.result.ok && event.result.error.class === 'permanent'
+        ? nothing
+        : readResult(event.result);
     case 'saved': {
       const { result } = event;
       if (result.ok) return served;

@@ -310,6 +310,7 @@ export class ActiveJobs implements Load {
       case 'modal':
         return this.routes.queues.submit.join(job);
       case 'fetch':
+      case 'seed':
       case 'search':
         return this.routes.queues.poll.join(job);
       case 'save':

@@ -106,6 +106,10 @@ export interface SchedulerState {
   pollsBatches: boolean;
   /** True while tasks are searched for by their tag, until the gateway turns out not to list tasks. */
   searches: boolean;
+  /** True until the gateway turns out to tell no seeds. */
+  tellsSeeds: boolean;
+  /** True once the user was told that a seed could not be read. */
+  notedSeed: boolean;
   /** The last search for tasks of jobs in doubt: its time, Unix ms, and whether its answer is still missing. */
   unconfirmedSearches: { readonly searchedAt: number; readonly isUnderWay: boolean };
   /** True once the user was told that a reply without a token count is charged by its estimate. */
@@ -167,6 +171,8 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     lookup: (key) => jobs.get(key)?.record ?? outbox.record(key) ?? options.lookup(key),
     pollsBatches: settings.poll.list === true,
     searches: settings.tag !== false,
+    tellsSeeds: true,
+    notedSeed: false,
     unconfirmedSearches: { searchedAt: Number.NEGATIVE_INFINITY, isUnderWay: false },
     notedAssumedTokens: false,
     notedWhole: false,

@@ -36,7 +36,7 @@ export interface Endpoint {
 }
 
 /** Routes beyond the contract, for clients of the family (gateway 2.1). */
-const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change', 'image-seed']);
+const familyRoutes: ReadonlySet<RouteName> = new Set(['change', 'simple-change']);
 
 /** Finds the endpoint of a method and a path without its query, or undefined for a wrong path (gateway 8.3). */
 export function endpointOf(method: string, path: string, names: SandboxNames): Endpoint | undefined {
@@ -124,11 +124,14 @@ const buttonRoutes: ReadonlySet<RouteName> = new Set([
   'edits',
   'list-by-condition',
   'cancel',
+  'image-seed',
 ]);
 
 /** Whether a gateway with these quirks lacks the endpoint. */
 export const isMissing = ({ name, prefixed }: Endpoint, quirks: ReadonlySet<Quirk>): boolean =>
-  (prefixed === true && quirks.has('no-prefixes')) || (buttonRoutes.has(name) && quirks.has('no-buttons'));
+  (prefixed === true && quirks.has('no-prefixes')) ||
+  (name === 'image-seed' && quirks.has('no-seeds')) ||
+  (buttonRoutes.has(name) && quirks.has('no-buttons'));
 
 /** Whether a route needs the key: all do but image links and the sandbox's own routes. */
 export function needsKey(name: RouteName): boolean {

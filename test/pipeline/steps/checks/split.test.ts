@@ -38,6 +38,19 @@ describe('grid: split', () => {
     expect(await diagnose(text, { 'a.png': '' })).toEqual([`${code} ${place}`]);
   });
 
+  it.each([
+    ['a text', 'schema.type', 'imagine: a fox, seed: ⟦"yes"'],
+    ['a number', 'schema.type', 'imagine: a fox, seed: ⟦7'],
+    ['a text step', 'schema.unknown-key', 'generate: { model: m, prompt: p }, ⟦seed: true'],
+    ['a chat step', 'schema.unknown-key', 'chat: { model: m, prompt: p }, ⟦seed: true'],
+    ['a describe step', 'schema.unknown-key', 'describe: { image: a.png }, ⟦seed: true'],
+    ['a shorten step', 'schema.unknown-key', 'shorten: { prompt: p }, ⟦seed: true'],
+    ['a video step', 'schema.unknown-key', 'video: { image: a.png }, ⟦seed: true'],
+  ])('seed: true is refused for %s, at its position', async (_, code, step) => {
+    const { text, place } = marked(`name: t\nsteps: { a: { ${step} } }\n`);
+    expect(await diagnose(text, { 'a.png': '' })).toEqual([`${code} ${place}`]);
+  });
+
   it('is an error with keep: false, and a warning for single images only', async () => {
     const severities = async (steps: string): Promise<readonly string[]> =>
       (await parse(`name: t\nsteps:\n${steps}`)).diagnostics.map(
