@@ -71,6 +71,12 @@ export const diagnosticCodes = {
   'matrix.set': 'An axis cannot be replaced by --set.',
   'matrix.unused-axis': 'No request uses an axis, so its cells send the same requests.',
 
+  'matrix.empty': 'No cell is left of the matrix.',
+  'matrix.sample-too-large': 'A sample would have more cells than the matrix.',
+  'matrix.too-large': 'The matrix has too many cells.',
+  'plan.too-large': 'The steps have too many slots in one cell.',
+  'plan.unknown-step': 'A step that was chosen does not exist.',
+
   'step.kind': 'A step has no kind key, or several.',
   'step.unknown': 'A step refers to a step that does not exist.',
   'step.from-and-gather': 'A step has both from and gather.',

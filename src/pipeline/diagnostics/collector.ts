@@ -96,7 +96,7 @@ export class DiagnosticCollector {
 
   #add(
     severity: Diagnostic['severity'],
-    code: string,
+    code: DiagnosticCode,
     { line, column, length, flag }: Position,
     message: string,
     given?: Hint,

@@ -1,3 +1,5 @@
+import type { DiagnosticCode } from './codes.ts';
+
 /** A position in a file that the user wrote, or in a command-line flag. Lines and columns count from 1. */
 export interface Position {
   readonly line: number;
@@ -15,8 +17,7 @@ export interface Position {
  */
 export interface Diagnostic extends Position {
   readonly severity: 'error' | 'warning';
-  /** A code of `diagnosticCodes`, for example `path.unknown-step`. */
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly message: string;
   /** What the user can do, for example `Did you mean "stylize"?`. */
   readonly hint?: string;
@@ -44,8 +45,7 @@ export const err = <E>(error: E): { readonly ok: false; readonly error: E } => (
  * into a `Diagnostic`.
  */
 export interface DiagnosticDraft {
-  /** A code of `diagnosticCodes`, for example `path.empty` or `template.syntax`. */
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly message: string;
   /** What the user can do. */
   readonly hint?: string;
@@ -57,7 +57,7 @@ export interface DiagnosticDraft {
 
 /** Makes a {@link DiagnosticDraft}. */
 export const draft = (
-  code: string,
+  code: DiagnosticCode,
   message: string,
   offset: number,
   length: number,

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Locate } from '../diagnostics/diagnostic.ts';
 import type { ButtonMatch, ButtonWord, PathSegment, Selector } from '../pipeline.ts';
 import { compileTemplate } from '../templates/compile.ts';
@@ -234,7 +235,7 @@ export class SelectorGrammar {
     const low = numbered(atom.text.slice(0, at).trimEnd());
     const high = numbered(atom.text.slice(at + 2).trimStart());
     const hint = 'A range is written U1..U4; quote a label that contains "..".';
-    const fail = (code: string, message: string): Selector[] => {
+    const fail = (code: DiagnosticCode, message: string): Selector[] => {
       this.diagnostics.add(code, message, atom.span, hint);
       return [];
     };

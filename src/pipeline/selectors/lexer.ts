@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 import { selectorLimits } from './limits.ts';
 import { endOfTag, type Mark, opensTag, type SelectorToken } from './token.ts';
@@ -53,7 +54,7 @@ export class SelectorLexer {
     while (this.#at < this.#text.length && blank.test(this.#text[this.#at] as string)) this.#at += 1;
   }
 
-  #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
+  #diagnostic(code: DiagnosticCode, message: string, offset: number, length: number, hint?: string): void {
     if (this.diagnostics.length >= selectorLimits.diagnostics) return;
     this.diagnostics.push(draft(code, message, offset, length, hint));
   }

@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 
 /** Limits of paths, selectors and addresses. Lengths are in UTF-16 units. */
@@ -30,7 +31,7 @@ export interface SelectorSpan {
 export class DiagnosticList {
   readonly all: DiagnosticDraft[] = [];
 
-  add(code: string, message: string, { offset, length }: SelectorSpan, hint?: string): void {
+  add(code: DiagnosticCode, message: string, { offset, length }: SelectorSpan, hint?: string): void {
     this.push(draft(code, message, offset, length, hint));
   }
 

@@ -7,6 +7,7 @@ import {
   toValueSync,
   Value,
 } from 'liquidjs';
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { type DiagnosticDraft, draft } from '../diagnostics/diagnostic.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { WrittenNumber } from '../values/value.ts';
@@ -127,7 +128,7 @@ class Walk {
     }
   }
 
-  #diagnostic(code: string, message: string, offset: number, length: number, hint?: string): void {
+  #diagnostic(code: DiagnosticCode, message: string, offset: number, length: number, hint?: string): void {
     this.diagnostics.push(draft(code, cutText(message), offset, length, hint));
   }
 

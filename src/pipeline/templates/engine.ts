@@ -9,6 +9,7 @@ import {
   type TagToken,
   TypeGuards,
 } from 'liquidjs';
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { nearest } from '../diagnostics/did-you-mean.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { dateFilters } from './date-filter.ts';
@@ -22,10 +23,10 @@ import { renderNodes } from './render.ts';
 
 /** Carries an error through liquidjs' parser, as the cause of liquidjs' own error. */
 export class UnsupportedTag extends Error {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly hint: string | undefined;
 
-  constructor(code: string, message: string, hint?: string) {
+  constructor(code: DiagnosticCode, message: string, hint?: string) {
     super(cutText(message));
     this.name = 'Refusal';
     this.code = code;

@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import type { DiagnosticCode } from '../../pipeline/diagnostics/codes.ts';
 import { type Diagnostic, err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { TableError, tableDiagnostics } from '../../pipeline/matrix/table/error.ts';
@@ -107,7 +108,11 @@ const maxSampled = 100_000_000;
 const maxDrawn = 10_000_000;
 
 function spaceErrors(space: MatrixSpace, spec: MatrixSpec, file: string): Diagnostic[] {
-  const error = (at: Diagnostic | PartialCell['position'], code: string, message: string): Diagnostic => ({
+  const error = (
+    at: Diagnostic | PartialCell['position'],
+    code: DiagnosticCode,
+    message: string,
+  ): Diagnostic => ({
     line: at.line,
     column: at.column,
     length: at.length,

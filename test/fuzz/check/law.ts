@@ -13,16 +13,7 @@ export class Broken extends Error {
 /** Runs one prepared input; only this is measured. Returns the codes that it was met with. */
 export type Run = () => Promise<readonly string[]>;
 
-/** Codes of diagnostics that the plan adds to those of `diagnosticCodes`. */
-const planCodes = new Set([
-  'plan.too-large',
-  'matrix.exclude-nothing',
-  'matrix.empty',
-  'matrix.too-large',
-  'matrix.sample-too-large',
-]);
-
-const isKnown = (code: string): boolean => Object.hasOwn(diagnosticCodes, code) || planCodes.has(code);
+const isKnown = (code: string): boolean => Object.hasOwn(diagnosticCodes, code);
 
 /** A diagnostic is read by a person: about a screen. */
 const longestDiagnostic = 10_000;

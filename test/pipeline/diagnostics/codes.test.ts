@@ -35,6 +35,15 @@ const tableCases: Readonly<
 /** Of rows, which are read when a plan is made, and of files that fail or change while they are read. */
 const later = ['table.columns', 'table.changed', 'table.unreadable'];
 
+/** Of plans: test/plan/matrix/matrix.test.ts, test/plan/graph. */
+const ofPlans = [
+  'matrix.empty',
+  'matrix.sample-too-large',
+  'matrix.too-large',
+  'plan.too-large',
+  'plan.unknown-step',
+];
+
 /** Of axes that the user replaces: test/pipeline/matrix/set-axes.test.ts. */
 const ofSettings = ['matrix.set'];
 
@@ -123,6 +132,7 @@ it('has a case for every code', () => {
     ...Object.keys(tableCases),
     ...later,
     ...ofSettings,
+    ...ofPlans,
     'file.more-mistakes',
   ];
   expect(tested.toSorted()).toEqual(Object.keys(diagnosticCodes).toSorted());
