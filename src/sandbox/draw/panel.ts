@@ -8,7 +8,7 @@ import { composePlaced, composeScene } from './scene/compose.ts';
 import { type Placed, saysOfLand } from './scene/subjects.ts';
 import { tonesOf, viewBoxOf } from './style/painter.ts';
 import { painterOf } from './style/painters.ts';
-import { panelAttributes, plainSvg } from './style/svg.ts';
+import { panelAttributes, plainSvg, smallHeight } from './style/svg.ts';
 
 /** The place of a frame in the picture, in pixels. */
 export interface Panel {
@@ -27,10 +27,15 @@ export async function svgPanel(frame: Frame, name: string, panel: Panel, placed?
   const { x, y, width, height } = panel;
   const box = boxOf(frame.aspect, frame.view);
   const scene = composeScene(frame, placed);
+  const isSmall = height <= smallHeight;
   const painter = painterOf(themeOf(frame.text).style);
   const random = new Random(`${frame.seed}/painter`, frame.nudges);
-  const tones = await tonesOf(painter.toneRows === 0 ? '' : plainSvg(scene, name), box, painter.toneRows);
-  const elements = painter.paint({ scene, frame, box, tones, name, random });
+  const tones = await tonesOf(
+    painter.toneRows === 0 ? '' : plainSvg(scene, name, isSmall),
+    box,
+    painter.toneRows,
+  );
+  const elements = painter.paint({ scene, frame, box, tones, name, random, isSmall });
   return (
     `<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="${viewBoxOf(box)}" ` +
     `preserveAspectRatio="none" ${panelAttributes}>${elements}</svg>`
@@ -98,7 +103,7 @@ async function paintPatch(
   if (filled === undefined) return paintScene(own, width, height, placed);
   const svg =
     `<svg width="${width}" height="${height}" viewBox="${viewBoxOf(boxOf(frame.aspect, frame.view))}" ` +
-    `preserveAspectRatio="none" ${panelAttributes}>${plainSvg(composePlaced(own, placed), 'p0_')}</svg>`;
+    `preserveAspectRatio="none" ${panelAttributes}>${plainSvg(composePlaced(own, placed), 'p0_', height <= smallHeight)}</svg>`;
   return sharp(filled, { raw: { width, height, channels: 3 } })
     .composite([{ input: sheetOf([svg], width, height) }])
     .removeAlpha()

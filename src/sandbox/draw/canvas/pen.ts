@@ -84,12 +84,16 @@ interface Place {
 export class Pen {
   readonly #shapes: Shape[];
   readonly #place: Place;
+  readonly #cos: number;
+  readonly #sin: number;
   readonly role: Role;
 
   constructor(shapes: Shape[] = [], role: Role = 'land', place?: Place) {
     this.#shapes = shapes;
     this.role = role;
     this.#place = place ?? { x: 0, y: 0, scale: 1, turn: 0, flip: false };
+    this.#cos = Math.cos(this.#place.turn);
+    this.#sin = Math.sin(this.#place.turn);
   }
 
   get shapes(): readonly Shape[] {
@@ -167,11 +171,11 @@ export class Pen {
   }
 
   #put([x, y, corner]: Point): Point {
-    const { scale, turn, flip } = this.#place;
+    const { scale, flip } = this.#place;
     const [sx, sy] = [(flip ? -x : x) * scale, y * scale];
     return [
-      this.#place.x + sx * Math.cos(turn) - sy * Math.sin(turn),
-      this.#place.y + sx * Math.sin(turn) + sy * Math.cos(turn),
+      this.#place.x + sx * this.#cos - sy * this.#sin,
+      this.#place.y + sx * this.#sin + sy * this.#cos,
       corner ?? 0,
     ];
   }

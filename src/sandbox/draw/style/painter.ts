@@ -17,6 +17,8 @@ export interface Sitting {
   /** Prefix of the ids of this panel. */
   readonly name: string;
   readonly random: Random;
+  /** Whether few pixels show it: what they do not show may be left out. */
+  readonly isSmall: boolean;
 }
 
 /** Paints a scene as SVG elements. */

@@ -17,7 +17,7 @@ import {
 
 const painters: Readonly<Record<Style, Painter>> = {
   /** Clean shapes with soft gradients, for prompts that name no style. */
-  illustration: { toneRows: 0, paint: ({ scene, name }) => plainSvg(scene, name) },
+  illustration: { toneRows: 0, paint: ({ scene, name, isSmall }) => plainSvg(scene, name, isSmall) },
   ink: { toneRows: 0, paint: paintInk },
   oil: { toneRows: 208, paint: paintOil },
   watercolour: { toneRows: 0, paint: paintWatercolour },
@@ -42,9 +42,9 @@ const passes = [
 ];
 
 /** Paints in oil: strokes of three brushes that follow the forms. */
-function paintOil({ scene, box, name, random, tones, frame }: Sitting): string {
+function paintOil({ scene, box, name, random, tones, frame, isSmall }: Sitting): string {
   const writer = new SvgWriter(name);
-  writer.body += plainSvg(scene, `${name}u`);
+  writer.body += plainSvg(scene, `${name}u`, isSmall);
   const unit = (box.bottom - box.top) / 1000;
   const swirl = 0.5 + frame.stylize / 500;
   const phase = random.range(0, 6);

@@ -1,5 +1,5 @@
 import { type Colour, darker, lighter } from '../canvas/colour.ts';
-import type { Fill, Point, Scene, Shape } from '../canvas/pen.ts';
+import { type Fill, meanColour, type Point, type Scene, type Shape } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Box } from '../canvas/world.ts';
 
@@ -13,36 +13,35 @@ export const num = (value: number): string => String(Math.round(value * fineness
 export const dotOf = (x: number, y: number, radius: number): string =>
   `M${num(x - radius)} ${num(y)}a${num(radius)} ${num(radius)} 0 1 0 ${num(2 * radius)} 0a${num(radius)} ${num(radius)} 0 1 0 ${num(-2 * radius)} 0Z`;
 
-/** The edges of an outline, each with the points before and behind it; both ends of an open line are repeated. */
-function edgesOf(
-  points: readonly Point[],
-  closed: boolean,
-): readonly (readonly [Point, Point, Point, Point])[] {
+/** Returns the points of an outline by index, from -1 to two behind the last; both ends of an open line are repeated. */
+function pointsAround(points: readonly Point[], closed: boolean): (index: number) => Point {
   const count = points.length;
-  const at = (index: number): Point =>
-    (closed ? points[(index + count) % count] : points[Math.max(0, Math.min(count - 1, index))]) ?? [0, 0];
-  const edges = closed ? count : Math.max(0, count - 1);
-  return Array.from({ length: edges }, (_, index) => [
-    at(index - 1),
-    at(index),
-    at(index + 1),
-    at(index + 2),
-  ]);
+  return (index) =>
+    points[closed ? (index + count) % count : Math.max(0, Math.min(count - 1, index))] ?? [0, 0];
 }
+
+/** Number of edges of an outline. */
+const edgesOf = ({ length }: readonly Point[], closed: boolean): number =>
+  closed ? length : Math.max(0, length - 1);
 
 /** Returns path data through the points, with a bend at each point that is not a corner. */
 export function pathOf(points: readonly Point[], closed: boolean): string {
-  const [first = [0, 0] as const] = points;
-  let data = `M${num(first[0])} ${num(first[1])}`;
-  for (const [before, from, to, after] of edgesOf(points, closed)) {
-    if (from[2] && to[2]) {
-      data += `L${num(to[0])} ${num(to[1])}`;
-      continue;
+  const at = pointsAround(points, closed);
+  let [before, from, to] = [at(-1), at(0), at(1)];
+  let data = `M${num(from[0])} ${num(from[1])}`;
+  const edges = edgesOf(points, closed);
+  for (let index = 0; index < edges; index += 1) {
+    const after = at(index + 2);
+    if (from[2] && to[2]) data += `L${num(to[0])} ${num(to[1])}`;
+    else {
+      // Catmull-Rom: the bend at a point follows its neighbours; a corner has none.
+      const leave = from[2] ? 0 : 1;
+      const arrive = to[2] ? 0 : 1;
+      data +=
+        `C${num(from[0] + (leave * (to[0] - before[0])) / 6)} ${num(from[1] + (leave * (to[1] - before[1])) / 6)} ` +
+        `${num(to[0] - (arrive * (after[0] - from[0])) / 6)} ${num(to[1] - (arrive * (after[1] - from[1])) / 6)} ${num(to[0])} ${num(to[1])}`;
     }
-    // Catmull-Rom: the bend at a point follows its neighbours; a corner has none.
-    const [ax, ay] = from[2] ? [0, 0] : [(to[0] - before[0]) / 6, (to[1] - before[1]) / 6];
-    const [bx, by] = to[2] ? [0, 0] : [(after[0] - from[0]) / 6, (after[1] - from[1]) / 6];
-    data += `C${num(from[0] + ax)} ${num(from[1] + ay)} ${num(to[0] - bx)} ${num(to[1] - by)} ${num(to[0])} ${num(to[1])}`;
+    [before, from, to] = [from, to, after];
   }
   return closed ? `${data}Z` : data;
 }
@@ -98,11 +97,45 @@ export class SvgWriter {
 /** Attributes of a panel that its elements inherit. */
 export const panelAttributes = 'fill="none" stroke-linecap="round" stroke-linejoin="round"';
 
-/** Returns the elements of a scene without a style. */
-export function plainSvg(scene: Scene, name: string): string {
+/** Largest height of a small picture, in pixels. */
+export const smallHeight = 256;
+
+/**
+ * Returns the elements of a scene without a style. Most of what an SVG takes to draw is its number of elements. In a small picture,
+ * opaque details of one colour, such as blades of grass, are one element, although the order of what overlaps then changes a little, and
+ * small ones have no shading.
+ */
+export function plainSvg({ shapes }: Scene, name: string, isSmall: boolean): string {
   const writer = new SvgWriter(name);
-  for (const shape of scene.shapes) writer.shape(shape);
+  if (!isSmall) for (const shape of shapes) writer.shape(shape);
+  else
+    for (const [index, shape] of shapes.entries()) {
+      if (mergedFill(shape) === undefined) writer.shape(shape);
+      else if (mergedFill(shapes[index - 1]) === undefined) drawMerged(writer, shapes, index);
+    }
   return writer.toString();
+}
+
+/** Side of the smallest thing whose shading is seen in a small picture, in the scene's units. */
+const shaded = 130;
+
+/** Returns the colour of a shape that is merged with others; undefined for any other shape. */
+function mergedFill(shape: Shape | undefined): string | undefined {
+  if (shape?.kind !== 'area' || shape.opacity < 1 || (shape.role !== 'detail' && shape.role !== 'land'))
+    return undefined;
+  if (longerSide(shape) < shaded) return meanColour(shape.fill);
+  return typeof shape.fill === 'string' ? shape.fill : undefined;
+}
+
+/** Draws the shapes from an index on, up to the next one that is not merged, with one element for each colour. */
+function drawMerged(writer: SvgWriter, shapes: readonly Shape[], from: number): void {
+  const paths = new Map<string, string>();
+  for (const shape of shapes.slice(from)) {
+    const fill = mergedFill(shape);
+    if (fill === undefined) break;
+    paths.set(fill, (paths.get(fill) ?? '') + pathOf(shape.points, true));
+  }
+  for (const [fill, data] of paths) writer.fill(data, fill);
 }
 
 /** The length of a shape's longer side. */
@@ -129,7 +162,10 @@ export function unsteady(points: readonly Point[], reach: number, random: Random
 /** Returns points on the Catmull-Rom curve of an outline, `steps` for each edge. */
 export function followed(points: readonly Point[], closed: boolean, steps: number): Point[] {
   const path: Point[] = [];
-  for (const [before, from, to, after] of edgesOf(points, closed)) {
+  const at = pointsAround(points, closed);
+  const edges = edgesOf(points, closed);
+  for (let index = 0; index < edges; index += 1) {
+    const [before, from, to, after] = [at(index - 1), at(index), at(index + 1), at(index + 2)];
     path.push(from);
     if (from[2] && to[2]) continue;
     const bend = (axis: 0 | 1, t: number): number => {
