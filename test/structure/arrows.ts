@@ -124,7 +124,6 @@ export const orders: Readonly<Record<string, readonly string[]>> = {
   'artifacts/store': ['s3'],
 
   run: ['resources', 'machine', 'limits', 'scheduler', 'effects'],
-  'run/limits': ['poll'],
   'run/machine': ['retry', 'poll', 'search'],
   'run/scheduler': ['routes', 'state', 'slices'],
 

@@ -1,6 +1,6 @@
 import { learnedFact } from '../../run/limits/learned.ts';
 import { type LearnedLimits, lanesOf, readLimits } from '../../run/limits/learned-limits.ts';
-import { type KindDuration, learnedDurations } from '../../run/limits/poll/learned-polls.ts';
+import { type KindDuration, learnedDurations } from '../../run/limits/polls.ts';
 import type { StateReader } from '../../state/reader.ts';
 
 /** What earlier runs of a directory learned about their service. `run --relearn` deletes it. */

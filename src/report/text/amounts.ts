@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../plan/job.ts';
 import type { SameFilesFound } from '../../results/same-files.ts';
-import type { KindDuration } from '../../run/limits/poll/learned-polls.ts';
+import type { KindDuration } from '../../run/limits/polls.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
 
 /** Formats a count, `12,345` in every locale, so that logs can be compared. */

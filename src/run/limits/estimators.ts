@@ -1,10 +1,9 @@
 import type { JobRecord, TokenUsage } from '../../plan/job.ts';
-import type { Job, TaskWatch } from '../machine/job.ts';
-
+import type { Job } from '../machine/job.ts';
 import type { RunSettings } from '../ports.ts';
 import { type CostModel, costModelOf } from './cost.ts';
-import { PollPace } from './poll/poll-pace.ts';
-import { kindOf } from './poll/task-kind.ts';
+import { PollPace } from './polls.ts';
+import { kindOf } from './task-kind.ts';
 import { TokenForecast } from './token-forecast.ts';
 
 /** Learns during a run how long each kind of task takes, and how many tokens the calls of each model take. */
@@ -32,13 +31,9 @@ export class Estimators {
     return this.#pace.learned;
   }
 
-  /**
-   * Returns the milliseconds until the next poll of a task that was submitted `elapsedMs` ago.
-   *
-   * @param watch what earlier polls of the task have shown; undefined where there was no poll
-   */
-  pollInMs(record: JobRecord, elapsedMs: number, watch?: TaskWatch): number {
-    return this.#pace.nextMs(kindOf(record), elapsedMs, watch);
+  /** Returns the milliseconds until the next poll of a task that was submitted `elapsedMs` ago. */
+  pollInMs(record: JobRecord, elapsedMs: number): number {
+    return this.#pace.nextMs(kindOf(record), elapsedMs);
   }
 
   /**
@@ -47,7 +42,7 @@ export class Estimators {
    * @param watchedSince since when tasks are polled without a gap, Unix ms
    */
   noteTask(
-    { record: before, watch }: Pick<Job, 'record' | 'watch'>,
+    { record: before, polledMs }: Pick<Job, 'record' | 'polledMs'>,
     after: JobRecord,
     now: number,
     watchedSince: number,
@@ -56,7 +51,7 @@ export class Estimators {
     if (before.status !== 'running' || !hasEnded(before, after)) return;
     // A task from an earlier run, or from before a sleep, would only show how long nobody polled.
     if (submittedAt !== undefined && submittedAt >= watchedSince && submittedAt <= now)
-      this.#pace.learn(kindOf(before), watch, now - submittedAt);
+      this.#pace.learn(kindOf(before), polledMs, now - submittedAt);
   }
 
   /** Notes the token usage of an answered text call. */

@@ -56,16 +56,6 @@ export type NextRequest =
   /** Nothing: the job is settled. */
   | { readonly kind: 'nothing' };
 
-/** Progress levels that the polls of a task have shown, each with the task's age at its first and last sighting, ms. */
-export type Sightings = readonly (readonly [level: number, firstMs: number, lastMs: number])[];
-
-/** Results of the polls of an unfinished task. Plain data, replaced as a whole. */
-export interface TaskWatch {
-  /** Age of the task at the last poll, ms. */
-  readonly ageMs: number;
-  readonly seen: Sightings;
-}
-
 /** An active job: its record and its next request. Plain data, replaced as a whole. */
 export interface Job {
   /** Lease of the job's slice. Absent: a run on one machine. */
@@ -102,8 +92,8 @@ export interface Job {
   readonly mayBeGone?: 'failed' | 'in-doubt';
   /** Until when a task in MODAL may still have accepted its confirm, Unix ms; absent: not polled yet. */
   readonly pollUntil?: number;
-  /** Results of the polls of the job's task; absent: not polled yet. */
-  readonly watch?: TaskWatch;
+  /** Age of the job's task at its last poll, ms; absent: not polled yet. */
+  readonly polledMs?: number;
   /** Deferrals in a row, by route. */
   readonly deferrals?: Readonly<Partial<Record<Route, Deferrals>>>;
   /** Stage of a task that shows no work yet, from its last state or the answer to its submission. */
@@ -264,7 +254,7 @@ export interface JobContext {
   readonly tally: (route: Route) => Tally;
   /** Longest interval between two polls of a task (`poll.max`), ms; the next field is the delay until the job's next poll. */
   readonly pollMaxMs: number;
-  readonly pollInMs: (record: JobRecord, elapsedMs: number, watch?: TaskWatch) => number;
+  readonly pollInMs: (record: JobRecord, elapsedMs: number, wasPolled?: boolean) => number;
 }
 
 /** The result of one event. A changed record must be durable before the request is sent. */

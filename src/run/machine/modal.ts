@@ -103,7 +103,7 @@ export function modalNow(job: Job, context: JobContext): JobStep {
     sender: undefined,
     error: undefined,
   });
-  const { pollUntil: _, mayBeGone: _open, watch: _seen, queued: _queue, begunAt: _work, ...fresh } = job;
+  const { pollUntil: _, mayBeGone: _open, polledMs: _polled, queued: _queue, begunAt: _work, ...fresh } = job;
   return {
     job: { ...fresh, record: sent, misses: 0, nextRequest: { kind: 'answer' } },
     send: { kind: 'modal' },

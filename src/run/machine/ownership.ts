@@ -182,6 +182,6 @@ function disowned(job: Job, why: string, context: JobContext): JobStep {
     code: 'task.shared',
     message: `${why} So the result of this job's own submission is unknown: it may have made a task, and may have been paid.`,
   };
-  const { watch: _, showedOther: __, ...known } = job;
+  const { polledMs: _, showedOther: __, ...known } = job;
   return settle({ ...known, record: doubtful }, 'in-doubt', error, context.now);
 }

@@ -61,8 +61,8 @@ export function jobContext(state: SchedulerState, job?: Job): JobContext {
       return (job && kinds.of(job))?.tally ?? noTally;
     },
     pollMaxMs: settings.poll.maxMs,
-    pollInMs: (record, elapsedMs, watch) =>
-      pollDueInMs(state, estimators.pollInMs(record, elapsedMs, watch), watch !== undefined),
+    pollInMs: (record, elapsedMs, wasPolled = false) =>
+      pollDueInMs(state, estimators.pollInMs(record, elapsedMs), wasPolled),
   };
 }
 

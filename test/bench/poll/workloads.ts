@@ -3,8 +3,6 @@ import { seededRandom } from '../../rig/virtual-run.ts';
 /** What becomes of the tasks of a run: the nth of them, from 1, by chance alone. The same however often it is asked. */
 export interface Workload {
   readonly durationMs: (task: number, random: () => number) => number;
-  /** Progress in percent at an age. Absent: it says nothing that moves. */
-  readonly progress?: (random: () => number, ageMs: number, durationMs: number) => number;
 }
 
 /** Random numbers of one task of a run. @param seed of the run */
@@ -39,17 +37,4 @@ export const doubledFrom = (first: number, sigma: number): Workload => ({
 /** One task of twenty ends only after ten minutes. */
 export const stuck = (sigma: number): Workload => ({
   durationMs: (_, random) => (random() < 0.05 ? 600_000 : logNormal(random, minute, sigma)),
-});
-
-/**
- * Progress in steps of 15 points, each shown up to 5 s late; in a fifth of the tasks it stands at 0 to the end.
- */
-export const withProgress = (sigma: number): Workload => ({
-  ...spread(sigma),
-  progress: (random, ageMs, durationMs) => {
-    if (random() < 0.2) return 0;
-    const late = Array.from({ length: 6 }, () => random() * 5000);
-    const shown = late.filter((lateMs, step) => ageMs >= (durationMs * (step + 1) * 15) / 100 + lateMs);
-    return shown.length * 15;
-  },
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { Estimators } from '../../../src/run/limits/estimators.ts';
-import { learnedDurations } from '../../../src/run/limits/poll/learned-polls.ts';
+import { learnedDurations } from '../../../src/run/limits/polls.ts';
 import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
 
 const poll = { minMs: 1000, maxMs: 600_000 };
@@ -32,7 +32,7 @@ describe('the duration of a task', () => {
     ['is submitted again', { ...ended('pending'), resubmits: 1 }],
   ])('is learned from a job that %s', (_what, after) => {
     const learnt = estimators();
-    learnt.noteTask({ record: running(1000), watch: { ageMs: 55_000, seen: [] } }, after, 61_000, 1000);
+    learnt.noteTask({ record: running(1000), polledMs: 55_000 }, after, 61_000, 1000);
     const [found] = learnedDurations(learnt.learned);
     expect(found).toMatchObject({ kind: 'imagine fast', tasks: 1 });
     expect(found?.from).toBeGreaterThan(54);

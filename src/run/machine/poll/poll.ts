@@ -12,7 +12,6 @@ import { resolveUnanswered } from '../retry/in-doubt.ts';
 import { countsAsMiss, fetchLater, restAfter } from '../retry/retry.ts';
 import { fileRequest, finished, isText, lacksResult, resultOf } from '../save.ts';
 import { attemptOf, rest, settle } from '../transition.ts';
-import { watchedOn } from './watch.ts';
 
 /** Handles a poll of the job's task. Only its status decides (gateway 4.3). */
 export function taskSeen(job: Job, result: ServiceResult<SeenTask>, context: JobContext): JobStep {
@@ -93,18 +92,17 @@ function taskRead(job: Job, taskId: string, task: Task, context: JobContext): Jo
 }
 
 function unfinished(job: Job, task: Task, context: JobContext): JobStep {
-  const { id, status, progress, failReason } = task;
+  const { id, status, failReason } = task;
   const { now, watchedSince } = context;
   const { submittedAt = watchedSince, taskId = id } = job.record;
   const ageMs = now - submittedAt;
-  const watch = watchedOn(job.watch, ageMs, progress);
   const looked = withStage(job, task, now);
   const said = failReason === undefined ? '' : ` The service said: ${failReason}`;
   return (
     overdue(looked, `Its status was "${status}".${said}`, context) ??
     rest(
-      { ...looked, misses: 0, watch },
-      context.pollInMs(job.record, ageMs, watch),
+      { ...looked, misses: 0, polledMs: ageMs },
+      context.pollInMs(job.record, ageMs, true),
       { kind: 'fetch', taskId, why: 'poll' },
       now,
     )

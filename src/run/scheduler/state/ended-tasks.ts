@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../../plan/job.ts';
-import { kindOf } from '../../limits/poll/task-kind.ts';
+import { kindOf } from '../../limits/task-kind.ts';
 
 interface Ended {
   readonly submittedAt: number;

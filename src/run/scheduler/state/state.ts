@@ -5,7 +5,7 @@ import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
 import { readLimits, readService } from '../../limits/learned-limits.ts';
-import { PollLoad } from '../../limits/poll/poll-load.ts';
+import { PollLoad } from '../../limits/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
 import type { OtherRecords, RunSettings, ServiceAddress, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from '../../../../src/cli/program.ts';
 import type { JobRecord } from '../../../../src/plan/job.ts';
 import { limitsText } from '../../../../src/run/limits/learned-limits.ts';
-import { PollPace } from '../../../../src/run/limits/poll/poll-pace.ts';
+import { PollPace } from '../../../../src/run/limits/polls.ts';
 import { acquireLock } from '../../../../src/state/lock/lock.ts';
 import { openState } from '../../../../src/state/state.ts';
 import type { StateStore } from '../../../../src/state/store.ts';
@@ -153,9 +153,9 @@ describe('what promptpress status shows of learned facts', () => {
     const pace = new PollPace({ minMs: 1000, maxMs: 15_000 });
     for (let n = 0; n < 30; n++) {
       const ageMs = 50_000 + n * 500;
-      pace.learn({ name: 'imagine v6.1 fast', broader: 'imagine' }, { ageMs, seen: [] }, ageMs + 1000);
+      pace.learn({ name: 'imagine v6.1 fast', broader: 'imagine' }, ageMs, ageMs + 1000);
     }
-    pace.learn({ name: 'click U fast', broader: 'click' }, { ageMs: 2000, seen: [] }, 2100);
+    pace.learn({ name: 'click U fast', broader: 'click' }, 2000, 2100);
     state.setFact('learned.poll', pace.learned ?? '');
     const { out } = await promptpress(['status'], { cwd });
     const lines = out.slice(out.indexOf(section)).split('\n');

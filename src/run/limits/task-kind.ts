@@ -1,7 +1,7 @@
-import type { JobRecord } from '../../../plan/job.ts';
-import type { JobRequest, Press } from '../../../plan/job-request.ts';
-import { promptOf } from '../../../plan/request/text.ts';
-import { canConfirm } from '../../machine/modal.ts';
+import type { JobRecord } from '../../plan/job.ts';
+import type { JobRequest, Press } from '../../plan/job-request.ts';
+import { promptOf } from '../../plan/request/text.ts';
+import { canConfirm } from '../machine/modal.ts';
 
 /** A kind of tasks that take about equally long. */
 export interface TaskKind {

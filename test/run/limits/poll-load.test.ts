@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PollLoad } from '../../../../src/run/limits/poll/poll-load.ts';
-import { Heap } from '../../../../src/run/scheduler/queues.ts';
-import { seededRandom } from '../../../rig/virtual-run.ts';
+import { PollLoad } from '../../../src/run/limits/poll-load.ts';
+import { Heap } from '../../../src/run/scheduler/queues.ts';
+import { seededRandom } from '../../rig/virtual-run.ts';
 
 /** Polls many tasks that never end for some seconds. @returns when the polls were, and the interval of each by its wish */
 function polled(load: PollLoad, needs: readonly number[], forMs: number) {

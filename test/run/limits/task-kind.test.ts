@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord } from '../../../../src/plan/job.ts';
-import { kindOf } from '../../../../src/run/limits/poll/task-kind.ts';
-import { clickRecord, imagineRecord } from '../../../rig/jobs.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
+import { kindOf } from '../../../src/run/limits/task-kind.ts';
+import { clickRecord, imagineRecord } from '../../rig/jobs.ts';
 
 type Press = Extract<JobRecord['request'], { readonly kind: 'click' }>['press'];
 const click = (press: Press, changes: Partial<JobRecord> = {}): string =>

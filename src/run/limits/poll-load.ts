@@ -1,4 +1,4 @@
-import type { Rate } from '../../../pipeline/pipeline.ts';
+import type { Rate } from '../../pipeline/pipeline.ts';
 
 /** Largest number of polls per second where `limits.poll` is not set. */
 const maxPollsPerSecond = 100;
