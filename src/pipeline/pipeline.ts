@@ -233,6 +233,16 @@ export interface BranchAddress {
   readonly position: Position;
 }
 
+/** A list whose items are branches of a step. */
+export interface Each {
+  /** A single output, which yields the list. */
+  readonly list: Template;
+  /** Largest number of items that become branches. */
+  readonly max: number;
+  /** Upper bound of the number of branches: `max`, or less if the schema of a reply limits the list (`maxItems`). */
+  readonly bound: number;
+}
+
 /** A checked step of the pipeline. */
 export interface Step {
   readonly name: string;
@@ -241,6 +251,8 @@ export interface Step {
   readonly from?: BranchAddress;
   /** Jobs that are gathered as inputs of one job per cell. */
   readonly gather?: BranchAddress;
+  /** One job for each item of a list, for each branch that the step starts from. */
+  readonly each?: Each;
   /** The declared fields of the operation by their pipeline names; `imagine: "text"` is `{ prompt: "text" }`. */
   readonly request: Readonly<Record<string, TemplateTree>>;
   /** The button that a `click` step presses. It may not fan out, except by a wildcard. */

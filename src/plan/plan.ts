@@ -20,7 +20,7 @@ export interface StepsPlan {
   readonly slotGraph: SlotGraph;
   /** Access to the images that requests show; absent: nothing is known about files. */
   readonly images?: ImageFiles;
-  /** Slots of every cell; a wildcard with everything below it counts once. */
+  /** Slots of every cell, at most: a list counts with its bound; a wildcard with everything below it counts once. */
   readonly slotsPerCell: number;
   /** Whether some place has as many slots as a wildcard finds buttons, or a job has outputs: known only when its parents are done. */
   readonly hasWildcards: boolean;
@@ -47,6 +47,10 @@ export interface PlanSurroundings extends StepsSurroundings {
   readonly signal?: AbortSignal;
 }
 
+/** See `StepsPlan.slotsPerCell`. */
+export const slotsPerCellOf = ({ templates }: Pick<SlotGraph, 'templates'>): number =>
+  templates.reduce((sum, { bound }) => sum + bound, 0);
+
 /** Makes the part of a plan that needs no tables and is enough to run given cells. Its diagnostic is `plan.too-large`. */
 export function prepareSteps(
   pipeline: Pipeline,
@@ -67,7 +71,7 @@ export function prepareSteps(
     serviceId,
     slotGraph,
     ...known,
-    slotsPerCell: slotGraph.templates.length,
+    slotsPerCell: slotsPerCellOf(slotGraph),
     hasWildcards: slotGraph.templates.some(({ open }) => open),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });

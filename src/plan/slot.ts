@@ -2,6 +2,9 @@ import type { StepKind } from '../pipeline/pipeline.ts';
 import { type JobError, type JobRecord, type JobSpec, jobStatuses } from './job.ts';
 import type { TextRequest } from './job-request.ts';
 
+/** Code of the warning at a row whose list has more items than are used; see `Slot.error`. */
+export const droppedItemsCode = 'each.dropped';
+
 /** The statuses of a slot: that of its job, or one that only slots have. */
 export const slotStatuses = [...jobStatuses, 'skipped', 'blocked'] as const;
 
@@ -59,7 +62,12 @@ export interface Slot {
   readonly unseeded?: true;
   /** Set if it failed with a code that the pipeline accepts (`failures.accept`), or is blocked by a failure with such a code. */
   readonly accepted?: true;
-  /** For failed and in-doubt: the error; for blocked: what blocks it; for skipped: the reason. */
+  /** Upper bound of the slots that this one stands for, if more than 1: how many items a list has is not known yet. */
+  readonly bound?: number;
+  /**
+   * For failed and in-doubt: the error; for blocked: what blocks it; for skipped: the reason. {@link droppedItemsCode}: a warning, whatever
+   * the status.
+   */
   readonly error?: JobError;
   /** The nearest prompt, exactly as sent, if known. */
   readonly prompt?: string;

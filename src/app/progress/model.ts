@@ -68,7 +68,7 @@ export interface LastFailure {
 export interface StepStart extends StepNow {
   /** Jobs that are left, as far as is known; work that waits for results is counted in full, a wildcard once. */
   readonly left: number;
-  /** Whether a wildcard decides how many jobs there are. */
+  /** Whether a wildcard or a list decides how many jobs there are. */
   readonly isOpen?: boolean;
 }
 
@@ -99,7 +99,7 @@ export class ProgressModel {
   readonly #start: ProgressStart;
   readonly #startedAt: number;
   readonly #ledger: RunLedger;
-  /** Whether a wildcard decides how many jobs there are. */
+  /** Whether a wildcard or a list decides how many jobs there are. */
   readonly #hasOpenSteps: boolean;
   /** Number of slots and jobs that were settled before the run. */
   readonly #settledBefore: number;

@@ -61,7 +61,8 @@ export async function progressStart(
 }
 
 function startOf(report: StepReport, isCounted: boolean, settled: number): StepStart {
-  const { step, kind, open, waiting, jobs, done, failed, inDoubt, skipped, blocked, invalid } = report;
+  const { step, kind, open, atMost, waiting, jobs, done, failed, inDoubt, skipped, blocked, invalid } =
+    report;
   const { submits, running, unsaved } = report;
   return {
     name: step,
@@ -70,6 +71,6 @@ function startOf(report: StepReport, isCounted: boolean, settled: number): StepS
     // Upper bounds serve as totals while nothing is done; afterwards they would be misleading.
     ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + invalid }),
     left: (submits + running + unsaved + waiting) * (1 - settled),
-    ...(open && { isOpen: true }),
+    ...((open || atMost) && { isOpen: true }),
   };
 }

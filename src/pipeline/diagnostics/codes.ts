@@ -88,6 +88,10 @@ export const diagnosticCodes = {
   'step.several': 'Several jobs of a step could be meant.',
   'step.field': 'A template reads a result that a step does not have.',
 
+  'step.each-list': 'The value of each is not a list.',
+  'step.each-max': 'A max has no list, or lists have too many branches together.',
+  'step.each-name': 'A variable of the matrix has the name of an item.',
+
   'step.same-request': 'The request of a step does not depend on what it starts from.',
 
   'step.gather-text': 'A step gathers a step that makes no images.',

@@ -54,6 +54,10 @@ export const jobErrors = {
       'The parent does not offer the button.',
       'Name a button that its parent offers, or offer alternatives (A | B). After an edit only changed jobs run.',
     ],
+    'each.no-list': [
+      'The value of each is no list in this cell.',
+      'Give the answer a responseSchema with a list, or split a text: {{ steps.ideas.text | lines }}.',
+    ],
     'button.no-task': [
       'The button makes no task, or several.',
       'Press another button that its parent offers: this one will never be a single task.',
@@ -125,6 +129,10 @@ export const jobErrors = {
     'frames.file': [
       'The file of a grid is gone or was changed before it was cut.',
       'Redo the grid (--redo).',
+    ],
+    'each.dropped': [
+      'The list of each has more items than max: the others are not used. The row is done.',
+      'Give the step a larger max.',
     ],
     'frames.no-grid': ['An image that was to be cut is no grid of four.', 'Remove split from the step.'],
     'frames.odd-size': ['A grid cannot be halved in both directions.', 'Remove split from the step.'],
@@ -305,6 +313,7 @@ export const jobErrors = {
   ...codes('with its parent', 'nothing', {
     'ancestor.failed': ['The row is blocked by a failure, which its message names.'],
     'ancestor.skipped': ['The row is skipped with the row that it starts from.'],
+    'each.empty': ['The row is skipped: the list of its each is empty.'],
     'when.false': ['The row is skipped: its when does not hold.'],
   }),
 } as const satisfies Readonly<Record<string, JobErrorMeaning>>;

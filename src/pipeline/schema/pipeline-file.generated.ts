@@ -126,6 +126,10 @@ export type MaskBox = [number | string, number | string, number | string, number
 export type MaskBox1 = [number | string, number | string, number | string, number | string] | string;
 /** true: send enableRemix with the click, so that a button that varies, rerolls, pans or animates opens its window for `prompt`; without one the nearest prompt above answers it, below a button of a describe what that suggested. Vary (Region) sends it by itself. */
 export type Remix = boolean;
+/** A list, as one `{{ … }}`: one branch `[1]`, `[2]`, … for each item. The step's templates, and those of all that follows from it, read `item` and `item_index` (from 1). Items that are equal are one job, an edited item is one new job, a new order is none. */
+export type Each = string;
+/** Most items of `each` that become branches; the row of the list warns of more. The `max` of steps that follow from each other multiply, to 1,000 at most. */
+export type Max = number;
 /** A Liquid condition, as inside `{% if … %}`. Where it is false, this step and all that follows from it are skipped. */
 export type When = string;
 /** false: do not download what this step makes. One slot that wants a file is enough to keep it. */
@@ -352,6 +356,8 @@ export interface ImagineStep {
   from?: From;
   gather?: Gather;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   grid?: Grid;
@@ -376,6 +382,8 @@ export interface ClickStep {
   remix?: Remix;
   from: From;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   grid?: Grid;
@@ -394,6 +402,8 @@ export interface BlendStep {
   from?: From;
   gather?: Gather;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   grid?: Grid;
@@ -411,6 +421,8 @@ export interface DescribeStep {
   };
   from?: From;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   extra?: Extra;
@@ -426,6 +438,8 @@ export interface ShortenStep {
       };
   from?: From;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   extra?: Extra;
@@ -455,6 +469,8 @@ export interface VideoStep {
   };
   from?: From;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   extra?: Extra;
@@ -470,6 +486,8 @@ export interface EditStep {
   };
   from?: From;
   path?: Path;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   grid?: Grid;
@@ -622,6 +640,8 @@ export interface GenerateStep {
   };
   from?: From;
   gather?: Gather;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   extra?: Extra;
@@ -688,6 +708,8 @@ export interface ChatStep {
   };
   from?: From;
   gather?: Gather;
+  each?: Each;
+  max?: Max;
   when?: When;
   keep?: Keep;
   extra?: Extra;

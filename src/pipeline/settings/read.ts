@@ -31,7 +31,7 @@ export const defaults = {
   matrix: { repeat: 1 },
   sample: { seed: 0 },
   axis: { step: 1 },
-  step: { keep: true },
+  step: { keep: true, max: 100 },
   keepReplies: 'all',
   failures: { accept: [] },
   mask: { invert: false },

@@ -86,16 +86,21 @@ type Mark =
 
 /** Returns the way from a cell to the jobs of a step's own operation. Steps without `from` begin at the cell. */
 function wayTo(step: StepDraft, steps: Steps): readonly Mark[] {
-  const way: Mark[][] = [[{ step: step.name }]];
+  const way: (readonly Mark[])[] = [operationOf(step)];
   let at = step;
   while (at.from !== undefined) {
     const target = steps.get(at.from.step);
     if (target === undefined) break;
-    way.unshift([{ step: target.name }, ...marksOf(at.from, target)]);
+    way.unshift([...operationOf(target), ...marksOf(at.from, target)]);
     at = target;
   }
   return way.flat();
 }
+
+const operationOf = ({ name, each }: StepDraft): readonly Mark[] => [
+  { step: name },
+  ...(each === undefined ? [] : [{ any: true as const, several: true }]),
+];
 
 const anyBranch = (segment: PathSegment): Mark => ({
   any: true,

@@ -60,12 +60,13 @@ export function jobsAt(
 }
 
 function jobsOf(step: StepDraft, steps: Steps, seen: Set<StepDraft>): Count {
-  const { from, selector, when } = step;
+  const { from, each, selector, when } = step;
   const target = from === undefined ? undefined : steps.get(from.step);
   // Another check reports circular steps.
   if (from !== undefined && (target === undefined || seen.has(step))) return { least: 0, most: countless };
   seen.add(step);
   const above = from === undefined || target === undefined ? one : jobsAt(from, target, steps, seen);
-  const own = selector === undefined ? above : times(above, pressed(selector));
+  const fanned = each === undefined ? above : times(above, { least: 0, most: each.max });
+  const own = selector === undefined ? fanned : times(fanned, pressed(selector));
   return when === undefined ? own : maybe(own);
 }

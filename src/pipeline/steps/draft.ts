@@ -3,7 +3,7 @@ import type { Position } from '../diagnostics/diagnostic.ts';
 import type { FileCheck } from '../files.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
 import type { BranchAddress, PathSegment, Selector, StepKind, Thinking } from '../pipeline.ts';
-import type { Condition, StepUse, TemplateTree, VariableUse } from '../templates/template.ts';
+import type { Condition, StepUse, Template, TemplateTree, VariableUse } from '../templates/template.ts';
 import type { SourceMapping } from '../yaml/node.ts';
 
 /** A place in a step that names an image (a file, an address or `parent`) or the file of a mask. */
@@ -21,6 +21,12 @@ export interface NamedStepUse {
   readonly image: boolean;
 }
 
+/** The list of a step with `each`. */
+export interface EachDraft {
+  readonly list: Template;
+  readonly max: number;
+}
+
 /** The readable parts of a step. An invalid part is absent, and has been reported. */
 export interface StepDraft {
   readonly name: string;
@@ -29,6 +35,7 @@ export interface StepDraft {
   readonly position: Position;
   readonly from?: BranchAddress;
   readonly gather?: BranchAddress;
+  readonly each?: EachDraft;
   readonly request: Readonly<Record<string, TemplateTree>>;
   readonly selector?: Selector;
   readonly path: readonly PathSegment[];

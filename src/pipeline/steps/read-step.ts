@@ -7,7 +7,7 @@ import { keysOfStep } from '../schema/schema.ts';
 import { parseAddress } from '../selectors/address.ts';
 import { parsePath, parseSegment, parseSelector } from '../selectors/parse.ts';
 import { defaults } from '../settings/read.ts';
-import { compileCondition, hasTags } from '../templates/compile.ts';
+import { compileCondition, compileTemplate, hasTags } from '../templates/compile.ts';
 import type { StepUse, TemplateTree, VariableUse } from '../templates/template.ts';
 import { compileTree, treeSteps, treeVariables } from '../templates/tree.ts';
 import {
@@ -56,6 +56,10 @@ class StepReader {
       known === undefined || known.includes(key) ? member(node, key) : undefined;
     const from = this.#address(at('from'));
     const gather = this.#address(at('gather'));
+    const list = this.#text(at('each'), compileTemplate);
+    if (list !== undefined) this.#use(list);
+    const maxNode = at('max');
+    const max = maxNode?.kind === 'scalar' ? Number(maxNode.value) : defaults.step.max;
     const selector = this.#text(at('click'), parseSelector);
     if (selector !== undefined) this.#useSelector(selector);
     const request = kind === undefined ? {} : this.#request(kind, node);
@@ -77,6 +81,7 @@ class StepReader {
       position: this.#collector.source.position(entry.keySpan),
       ...(from === undefined ? {} : { from }),
       ...(gather === undefined ? {} : { gather }),
+      ...(list === undefined ? {} : { each: { list, max } }),
       request,
       ...(selector === undefined ? {} : { selector }),
       path: path ?? [],
@@ -145,10 +150,10 @@ class StepReader {
     const { source } = this.#collector;
     const compiled = compileTree(toValue(node), (leaf) => scalarLocator(source, leafOf(node, leaf)));
     if (compiled.ok) {
-      this.#variables.push(...treeVariables(compiled.value));
-      for (const use of treeSteps(compiled.value)) {
-        this.#steps.push(asText && use.output !== undefined ? { ...use, output: 'within' } : use);
-      }
+      const asRead = <Use extends StepUse | VariableUse>(use: Use): Use =>
+        asText && use.output !== undefined ? { ...use, output: 'within' } : use;
+      this.#variables.push(...treeVariables(compiled.value).map(asRead));
+      this.#steps.push(...treeSteps(compiled.value).map(asRead));
       return compiled.value;
     }
     for (const diagnostic of compiled.error) {

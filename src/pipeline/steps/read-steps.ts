@@ -6,6 +6,7 @@ import type { MatrixDraft } from '../matrix/draft.ts';
 import { TableError, tableDiagnostics } from '../matrix/table/error.ts';
 import type { Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
+import { localNames } from '../templates/template.ts';
 import { isText } from '../yaml/node.ts';
 import { checkAddress } from './branch.ts';
 import { checkButtons } from './checks/button.ts';
@@ -18,6 +19,7 @@ import { checkAlike, warnOfUnusedAxes } from './checks/same-request.ts';
 import { checkTextStep } from './checks/text.ts';
 import { checkValues } from './checks/value.ts';
 import type { CheckContext, StepDraft } from './draft.ts';
+import { checkEach, eachOf } from './each.ts';
 import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
 import { checkStepUses, checkVariables } from './references.ts';
@@ -25,6 +27,7 @@ import { checkStepUses, checkVariables } from './references.ts';
 /** The readable parts of the steps, and the steps that each one waits for. */
 export interface StepsDraft {
   readonly steps: readonly StepDraft[];
+  readonly matrix: MatrixDraft;
   readonly order: StepOrder;
 }
 
@@ -57,13 +60,14 @@ export async function readSteps(
   }
   checkPrompts(steps, matrix, collector);
   warnOfUnusedAxes(matrix, steps, collector);
-  return { steps, order };
+  return { steps, matrix, order };
 }
 
 const checks: readonly ((step: StepDraft, context: CheckContext) => void | Promise<void>)[] = [
   checkVariables,
   checkValues,
   checkStart,
+  checkEach,
   checkStepUses,
   checkTextStep,
   checkButtons,
@@ -117,7 +121,8 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
 }
 
 /** Makes the steps of a pipeline that has passed all checks. */
-export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
+export function finishSteps({ steps, matrix, order }: StepsDraft): readonly Step[] {
+  const around = { steps: new Map(steps.map((step) => [step.name, step])), matrix };
   return steps.map((draft) => {
     const { kind, name } = draft;
     if (kind === undefined)
@@ -130,8 +135,13 @@ export function finishSteps({ steps, order }: StepsDraft): readonly Step[] {
       steps: _steps,
       ...rest
     } = draft;
-    const { names: _names, images: _images, ...step } = rest;
-    return { ...step, kind, after: order.after.get(name) ?? [] };
+    const { names: _names, images: _images, each, ...step } = rest;
+    return {
+      ...step,
+      kind,
+      ...(each === undefined ? {} : { each: eachOf(each, around) }),
+      after: order.after.get(name) ?? [],
+    };
   });
 }
 
@@ -156,7 +166,9 @@ function checkHeader(
   const { columns, declared, format } = rows;
   if (!matrix.complete || !columns.some(isContent)) return matrix;
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path: [root = ''] }) => root)));
-  const unknown = [...used].filter((name) => name !== 'repeat' && !matrix.variables.has(name));
+  const unknown = [...used].filter(
+    (name) => name !== 'repeat' && !localNames.has(name) && !matrix.variables.has(name),
+  );
   if (unknown.length === 0 || columns.some((column) => used.has(column))) return matrix;
   const left = [...unknown];
   const separator = format === 'csv' ? ',' : '\t';

@@ -2,21 +2,29 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import { fieldsOf, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
-import type { StepUse, VariableUse } from '../templates/template.ts';
+import { isLocal, localNames, type StepUse, type VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
 import { couldMeanSeveral, seesFrame } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
-import type { CheckContext, StepDraft } from './draft.ts';
+import type { CheckContext, EachDraft, StepDraft } from './draft.ts';
+import { isList, listOfUse, sourceOf, valuesOf } from './each.ts';
 import { checkResult } from './reply-fields.ts';
 
 /** Members that Liquid offers on any list or text. */
 const liquidMembers = new Set(['size', 'first', 'last']);
 
 /** Reports variables that the matrix does not have, and members that no value of a variable has. */
-export function checkVariables(step: StepDraft, { steps, matrix, collector }: CheckContext): void {
-  for (const { path, position } of step.variables) {
+export function checkVariables(step: StepDraft, context: CheckContext): void {
+  const { steps, matrix, collector } = context;
+  for (const use of step.variables) {
+    const { path, position } = use;
     const [root = '', ...members] = path;
     if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps))) continue;
+    const list = listOfUse(step, use, steps);
+    if (list !== undefined) {
+      checkItem(list, use, context);
+      continue;
+    }
     const variable = matrix.variables.get(root);
     if (variable !== undefined) {
       checkMembers(variable, members, position, collector);
@@ -57,6 +65,8 @@ function variableHint(
   const names = [...matrix.variables.keys(), 'repeat'];
   const [member] = members;
   if (root === 'frame') return 'Below an output (from: grid/#1), "frame" is its number; here there is none.';
+  if (localNames.has(root))
+    return `"${root}" is there in a step with each, and in the steps that follow from it (from).`;
   if (root === 'row' && member !== undefined && matrix.variables.has(member))
     return `A column is a variable: write {{ ${writtenName(member)} }}.`;
   if (outerNames.has(root.toLowerCase()) && member !== undefined) {
@@ -112,6 +122,32 @@ function checkMembers(
     }
     at = next;
   }
+}
+
+/** Reports members that no item of a list has. */
+function checkItem(each: EachDraft, { path, position, ...use }: VariableUse, context: CheckContext): void {
+  const { collector, steps, matrix } = context;
+  const [root = '', ...members] = path;
+  if (root !== 'item') {
+    if (members.length === 0) return;
+    const message = `"${root}" is a number, so it has no "${members[0]}".`;
+    return collector.error('template.unknown-member', position, message, `Write {{ ${root} }}.`);
+  }
+  const source = sourceOf(each);
+  if (source === undefined) return;
+  if ('use' in source) {
+    const target = steps.get(source.use.step);
+    if (target === undefined || source.use.path[0] !== 'json') return;
+    const inList = [...source.use.path, '0'];
+    const itemUse = { ...use, step: source.use.step, path: [...inList, ...members], position };
+    return checkResult(itemUse, target, collector, { name: 'item', stands: inList.length });
+  }
+  // Items of items: the file does not say.
+  if (isLocal(source.variable)) return;
+  const items = valuesOf(source.variable, { steps, matrix })?.filter(isList).flat();
+  if (items === undefined || members.length === 0) return;
+  const item: Variable = { name: 'item', values: items };
+  checkMembers(item, members, position, collector);
 }
 
 /** Reports uses of other steps that cannot work. The named steps exist and form no cycle. */

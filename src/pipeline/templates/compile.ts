@@ -97,11 +97,13 @@ function place(uses: readonly NameUse[], locate: Locate, sole = false): Uses {
   const variables: VariableUse[] = [];
   const steps: StepUse[] = [];
   for (const { root, path, offset, length, output } of uses) {
-    const position = locate(offset, length);
+    const use = {
+      position: locate(offset, length),
+      ...(output ? { output: sole ? ('alone' as const) : ('within' as const) } : {}),
+    };
     const [step, ...rest] = path;
-    if (root === 'steps' && step !== undefined) {
-      steps.push({ step, path: rest, position, ...(output ? { output: sole ? 'alone' : 'within' } : {}) });
-    } else variables.push({ path: [root, ...path], position });
+    if (root === 'steps' && step !== undefined) steps.push({ step, path: rest, ...use });
+    else variables.push({ path: [root, ...path], ...use });
   }
   return { variables, steps, roots: [...new Set(uses.map(({ root }) => root))] };
 }

@@ -14,7 +14,7 @@ import { nearest } from '../diagnostics/did-you-mean.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
 import { dateFilters } from './date-filter.ts';
 import { templateLimits } from './limits.ts';
-import { renderNodes } from './render.ts';
+import { renderNodes, textOf } from './render.ts';
 
 /**
  * liquidjs, configured so that a template is a pure, bounded function of its scope: no files, no clock, no randomness, no state between
@@ -97,6 +97,7 @@ const otherFilters: Readonly<Record<string, string>> = {
   substring: 'slice',
   substr: 'slice',
   implode: 'join',
+  splitlines: 'lines',
   explode: 'split',
   filter: 'where',
   or: 'default',
@@ -116,6 +117,13 @@ export function filterHint(name: string): string {
 /** Work of walking over a value once. */
 const extent = (value: unknown, member: number = templateLimits.member): number =>
   typeof value === 'string' ? value.length : Array.isArray(value) ? value.length * member : 0;
+
+/** Splits a text into its lines, without blank ones and without white space around each. */
+const lines = (value: unknown): readonly string[] =>
+  textOf(value)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 
 /** Filters that evaluate an expression for each member. */
 const searching: ReadonlySet<string> = new Set(['where', 'reject', 'find', 'find_index', 'has', 'group_by']);
@@ -156,7 +164,7 @@ function build(): Liquid {
   });
   for (const name of Object.keys(unsupportedTags)) delete liquid.tags[name];
   for (const name of Object.keys(unsupportedFilters)) liquid.unregisterFilter(name);
-  for (const [name, filter] of Object.entries({ ...filters, ...dateFilters })) {
+  for (const [name, filter] of Object.entries({ ...filters, ...dateFilters, lines })) {
     if (!Object.hasOwn(unsupportedFilters, name))
       liquid.registerFilter(name, charged(name, filter as FilterImplOptions));
   }

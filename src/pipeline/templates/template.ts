@@ -20,7 +20,12 @@ export const localNames: ReadonlySet<string> = new Set(['item', 'item_index']);
 export interface VariableUse {
   readonly path: readonly string[];
   readonly position: Position;
+  /** As in {@link StepUse}. */
+  readonly output?: 'alone' | 'within';
 }
+
+/** Whether a use may be one of {@link localNames}. */
+export const isLocal = ({ path: [root = ''] }: VariableUse): boolean => localNames.has(root);
 
 /** A step's result that a template reads: for `steps.pick.json.best`, step `pick` and path `['json', 'best']`. */
 export interface StepUse {

@@ -9,7 +9,7 @@ import {
 import { isMapping, type Value, WrittenNumber } from '../values/value.ts';
 import { compileTemplate } from './compile.ts';
 import {
-  localNames,
+  isLocal,
   type StepUse,
   type Template,
   type TemplateScope,
@@ -96,8 +96,7 @@ export const treeVariables = (tree: TemplateTree): readonly VariableUse[] =>
   [...treeTemplates(tree)].flatMap((template) => template.variables);
 
 /** Whether a tree reads a name that may be a local one. */
-export const readsLocals = (tree: TemplateTree): boolean =>
-  treeVariables(tree).some(({ path: [root = ''] }) => localNames.has(root));
+export const readsLocals = (tree: TemplateTree): boolean => treeVariables(tree).some(isLocal);
 
 /** Returns the results of steps that a tree reads, in order of appearance. */
 export const treeSteps = (tree: TemplateTree): readonly StepUse[] =>

@@ -33,7 +33,10 @@ export function placeholderCost(
 ): Cost {
   const { kind, request, selector, gathers } = template;
   const { vars, repeat } = cell;
-  const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathers?.templates.size ?? 1);
+  const placeholder = request.placeholder?.(
+    { vars, repeat, steps: {} },
+    [...(gathers?.templates ?? [])].reduce((sum, { bound }) => sum + bound, 0) || 1,
+  );
   return placeholder === undefined
     ? clickCost(prices, kind, selector)
     : textCost(prices, placeholder.request, placeholder.images);

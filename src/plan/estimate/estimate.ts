@@ -4,12 +4,14 @@ import type { Selection } from '../cell.ts';
 import { mayBeGrid } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
-import type { Plan } from '../plan.ts';
+import { type Plan, slotsPerCellOf } from '../plan.ts';
 import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
+import { droppedItemsCode } from '../slot.ts';
 import { clickCost } from './cost.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import {
+  type Dropped,
   type NotKept,
   type PlanState,
   type PlanTotals,
@@ -65,6 +67,7 @@ export async function estimatePlan(
     firstInvalid: scan.firstInvalid,
     notKept: scan.notKept,
     sameAgain: scan.sameAgain,
+    dropped: scan.dropped,
   });
   return options.reuse === undefined || whole === undefined ? report : { ...report, reuse: whole.reuse };
 }
@@ -77,6 +80,7 @@ export function reportOf(
     readonly firstInvalid?: string | undefined;
     readonly notKept?: NotKept | undefined;
     readonly sameAgain?: SameAgain | undefined;
+    readonly dropped?: Dropped | undefined;
   },
 ): PlanReport {
   const { cells, steps, exact, totals, unpricedNames, examples } = counted;
@@ -86,7 +90,7 @@ export function reportOf(
     file: plan.pipeline.source.file,
     service: plan.serviceId,
     cells,
-    slotsPerCell: plan.slotGraph.templates.length,
+    slotsPerCell: slotsPerCellOf(plan.slotGraph),
     exact,
     total,
     atMost: roundMoney(total.cost + total.later.cost),
@@ -144,13 +148,15 @@ function multiplied(
     const totals = stepTotals.get(step.name) ?? new StepTotals(step);
     stepTotals.set(step.name, totals);
     if (template.open) totals.open = true;
+    if (template.bound > 1) totals.isBound = true;
+    const slots = cells * template.bound;
     const all = isTextKind(kind)
-      ? costs.spread(template.index, cells)
-      : [{ cost: clickCost(plan.pipeline.prices, kind, selector), count: cells }];
+      ? costs.spread(template.index, slots)
+      : [{ cost: clickCost(plan.pipeline.prices, kind, selector), count: slots }];
     for (const { cost, count } of all)
       if (template.late) totals.wait(cost, count);
       else totals.submit('new', cost, count);
-    if (template.split && !template.late && mayBeGrid(template)) totals.cut(cells);
+    if (template.split && !template.late && mayBeGrid(template)) totals.cut(slots);
   }
   return [...stepTotals.values()].map((totals) => totals.report());
 }
@@ -162,10 +168,12 @@ function warningsOf(
     firstInvalid,
     notKept,
     sameAgain,
+    dropped,
   }: {
     readonly firstInvalid?: string | undefined;
     readonly notKept?: NotKept | undefined;
     readonly sameAgain?: SameAgain | undefined;
+    readonly dropped?: Dropped | undefined;
   },
 ): readonly PlanWarning[] {
   const warnings: PlanWarning[] = [];
@@ -181,6 +189,17 @@ function warningsOf(
     warn(
       'plan.open',
       `How many buttons a wildcard finds, or outputs a job has, is known only in the run: ${open.join(', ')}.`,
+    );
+  const lists = steps.filter((step) => step.atMost).map(({ step }) => step);
+  if (lists.length > 0)
+    warn(
+      'plan.lists',
+      `How many items a list of \`each\` has is known only in the run; counted are as many as it may have: ${lists.join(', ')}.`,
+    );
+  if (dropped !== undefined)
+    warn(
+      droppedItemsCode,
+      `${dropped.count === 1 ? '1 list has' : `${dropped.count} lists have`} more items than \`max\` allows, the first in ${dropped.first}`,
     );
   if (firstInvalid !== undefined)
     warn(

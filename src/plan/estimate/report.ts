@@ -70,6 +70,8 @@ export interface StepReport extends PlanCounts {
   readonly path: boolean;
   /** Whether a wildcard is among its slots or above them, so that it may have more slots than counted. */
   readonly open: boolean;
+  /** Set if the number of items of a list is not known yet: as many slots are counted as the list may have at most. */
+  readonly atMost?: true;
 }
 
 /** A prompt to submit, as it would be sent. */
@@ -92,7 +94,7 @@ export interface PlanReport {
   readonly file: string;
   readonly service: string;
   readonly cells: { readonly total: number; readonly chosen: number };
-  /** Slots of every cell, over all steps. */
+  /** Slots of every cell, over all steps; a list of `each` counts with the most items that it may have. */
   readonly slotsPerCell: number;
   /**
    * True if every chosen slot was examined. False if counts are multiplied: then `jobs`, `submits`, `tokens` and `cost` are upper bounds,

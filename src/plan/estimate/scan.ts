@@ -7,7 +7,7 @@ import { formerOf } from '../resolve/former.ts';
 import { type RecordLoader, withRecords } from '../resolve/load-records.ts';
 import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
-import type { RecordLookup, Slot } from '../slot.ts';
+import { droppedItemsCode, type RecordLookup, type Slot } from '../slot.ts';
 import { costOf, MeanCosts, placeholderCost, priceName } from './cost.ts';
 import type { PlanReport, PromptExample } from './report.ts';
 import { interruptedRecord, isMaskError, isRetried, type RevivalFlags, revivedStatus } from './revival.ts';
@@ -62,6 +62,13 @@ export interface SameAgain {
 const maxExamples = 3;
 const maxNames = 20;
 
+/** Rows that warn of items that are not used. */
+export interface Dropped {
+  readonly count: number;
+  /** The first of them, for a message. */
+  readonly first: string;
+}
+
 /** Examines slots, cell by cell, and counts what a run would do about them. */
 export class Scan {
   readonly #plan: Plan;
@@ -82,6 +89,7 @@ export class Scan {
   #firstInvalid: string | undefined;
   #notKept: NotKept | undefined;
   #sameAgain: SameAgain | undefined;
+  #dropped: Dropped | undefined;
   #reusedJobs = 0;
   readonly #saved = new Bill();
   /** Number of examined slots. */
@@ -138,6 +146,11 @@ export class Scan {
   /** Upscales that would be paid for an existing image. */
   get sameAgain(): SameAgain | undefined {
     return this.#sameAgain;
+  }
+
+  /** Lists with more items than are used. */
+  get dropped(): Dropped | undefined {
+    return this.#dropped;
   }
 
   /** Examines these cells; their records are in memory together. */
@@ -203,7 +216,12 @@ export class Scan {
   #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
     const totals = this.#stepTotals.get(slot.step);
     if (totals === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
-    const { job, status } = slot;
+    const { job, status, error } = slot;
+    if (error?.code === droppedItemsCode)
+      this.#dropped = {
+        count: (this.#dropped?.count ?? 0) + 1,
+        first: this.#dropped?.first ?? `cell ${slot.cell}, ${slotName(slot)}: ${error.message}`,
+      };
     if (status === 'skipped' || status === 'blocked') return totals.slot(status);
     if (job === undefined) return this.#countWithoutJob(slot, cell, totals);
     // The request's images are known to be missing before it is sent.
@@ -259,9 +277,10 @@ export class Scan {
       if (template === undefined)
         throw new Error(`Internal error: ${slotName(slot)} has no template in the plan.`);
       if (template.open) totals.open = true;
+      if (slot.bound !== undefined) totals.isBound = true;
       const cost = placeholderCost(this.#plan.pipeline.prices, template, cell);
       this.#costs.add(slot, cost);
-      return totals.wait(cost);
+      return totals.wait(cost, slot.bound);
     }
     this.#countInvalid(slot, totals);
   }

@@ -62,6 +62,8 @@ export class StepTotals {
   readonly #later = new Bill();
   #cuts = 0;
   open = false;
+  /** Whether slots wait for a list whose number of items is not known. */
+  isBound = false;
 
   constructor(step: Step) {
     this.#step = step;
@@ -107,6 +109,7 @@ export class StepTotals {
       kind: this.#step.kind,
       path: this.#step.path.length > 0,
       open: this.open,
+      ...(this.isBound && { atMost: true as const }),
       ...this.#counts,
       why: { ...this.#why },
       ...(this.#step.split && { cuts: this.#cuts }),

@@ -8,6 +8,7 @@ import type {
   StepKind,
 } from '../../pipeline/pipeline.ts';
 import { globMatches } from '../../pipeline/selectors/glob.ts';
+import type { StepUse } from '../../pipeline/templates/template.ts';
 import { placeText } from '../key.ts';
 import { requestOf } from '../kinds.ts';
 import { isWild, pressRequest, textPress } from '../request/click.ts';
@@ -20,6 +21,7 @@ import {
   type SlotTemplate,
   type SlotTemplateDraft,
   type StepTemplates,
+  unknownItem,
 } from './slot-template.ts';
 
 /** Most slots of one cell; more are an error in a path: at nine buttons a level, the fourth level exceeds this. */
@@ -45,13 +47,13 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
   let gathered = 0;
   for (const step of orderSteps(steps)) {
     const start = step.from === undefined ? [undefined] : selectTemplates(laid, step.from);
-    count += start.length * placesPerOperation(step);
+    count += sumOf(start, (above) => boundOf(step, above)) * placesPerOperation(step);
     if (count > slotsPerCellLimit) return { tooMany: step, of: 'slots' };
     const gathers =
       step.gather === undefined
         ? undefined
         : { step: step.gather.step, templates: new Set(selectTemplates(laid, step.gather)) };
-    gathered += gathers?.templates.size ?? 0;
+    gathered += sumOf([...(gathers?.templates ?? [])], ({ bound }) => bound);
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = requestOf[step.kind](step, models);
     const named = request.names.flatMap((name) => stepNamed(laid, name).operations);
@@ -86,6 +88,13 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
     templates,
   };
 }
+
+const sumOf = <T>(items: readonly T[], amount: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + amount(item), 0);
+
+/** Upper bound of the slots of a step's operation, from one place above. */
+const boundOf = ({ each }: Step, above: SlotTemplate | undefined): number =>
+  (above?.bound ?? 1) * (each?.bound ?? 1);
 
 function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate['needs'] {
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
@@ -131,6 +140,10 @@ interface TemplateStart {
   readonly named?: readonly SlotTemplate[];
 }
 
+const stepsOf = (read: { readonly steps: readonly StepUse[] } | undefined): readonly string[] => [
+  ...new Set(read?.steps.map((use) => use.step)),
+];
+
 function makeTemplate(
   step: Step,
   kind: StepKind,
@@ -140,10 +153,14 @@ function makeTemplate(
   request: RequestTemplate,
   path: readonly Level[],
 ): SlotTemplate {
-  const branch = [...(above?.branch ?? []), ...(selector === undefined ? [] : [selector.name])];
-  const when = level === 0 ? step.when : undefined;
+  const { when, each } = level === 0 ? step : {};
+  const segments = [
+    ...(each === undefined ? [] : [unknownItem]),
+    ...(selector === undefined ? [] : [selector.name]),
+  ];
+  const branch = [...(above?.branch ?? []), ...segments];
   const whenWaits = when !== undefined && when.steps.length > 0;
-  const waits = [...new Set([...(when?.steps.map((use) => use.step) ?? []), ...request.steps])];
+  const waits = [...new Set([...stepsOf(when), ...stepsOf(each?.list), ...request.steps])];
   const wild = selector !== undefined && isWild(selector);
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
   const fromOutputs = starts.some(({ output }) => output !== undefined);
@@ -158,6 +175,9 @@ function makeTemplate(
     ...(gathers === undefined ? {} : { gathers }),
     level,
     ...(selector === undefined ? {} : { segment: selector.name, selector }),
+    ...(each === undefined ? {} : { each: { ...each, steps: stepsOf(each.list) } }),
+    segments,
+    bound: level === 0 ? boundOf(step, above) : (above?.bound ?? 1),
     wild,
     open: wild || (above?.open ?? false),
     names: new Map(),
@@ -173,7 +193,8 @@ function makeTemplate(
     ...(step.split && { split: true }),
     ...(step.seed && { seed: true }),
     sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
-    maySkip: startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0,
+    maySkip:
+      startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0 || each !== undefined,
     late:
       wild ||
       waits.length > 0 ||
@@ -211,6 +232,7 @@ function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): S
     selector: _selector,
     when: _when,
     gathers: _gathers,
+    each: _each,
     ...rest
   } = above;
   const branch = [...above.branch, name];
@@ -221,6 +243,7 @@ function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): S
     level: above.level + 1,
     output,
     segment: name,
+    segments: [name],
     wild: typeof output !== 'number',
     open: above.open || output === 'each',
     names: new Map(),
@@ -286,13 +309,15 @@ function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undef
 /** Copies the branch of a wildcard with one name, and the rest of its path. */
 function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
   const segment = name ?? template.segment;
-  const branch = [...(above?.branch ?? []), ...(segment === undefined ? [] : [segment])];
+  const segments = name === undefined ? template.segments : [name];
+  const branch = [...(above?.branch ?? []), ...segments];
   const wild = name === undefined && template.wild;
   const copy: SlotTemplateDraft = {
     ...template,
     copyOf: template.copyOf ?? template,
     ...(above === undefined ? {} : { above }),
     ...(segment === undefined ? {} : { segment }),
+    segments,
     ...(name === undefined ? {} : { named: textPress(name) }),
     wild,
     open: wild || (above?.open ?? false),

@@ -1,6 +1,6 @@
 import { formatBranch } from '../../pipeline/selectors/parse.ts';
 import type { JobOrigin, JobRecord } from '../job.ts';
-import type { SlotGraph, SlotTemplate } from './slot-template.ts';
+import { type SlotGraph, type SlotTemplate, unknownItem } from './slot-template.ts';
 
 /** Tells whether the button of a job is optional, by the slot that asked for the job first. */
 export type IsOptional = (slot: Pick<JobOrigin, 'step' | 'branch'>) => boolean;
@@ -30,14 +30,17 @@ export function optionalIn({ templates }: Pick<SlotGraph, 'templates'>): IsOptio
 }
 
 /** Returns the texts between the wildcards of a place's branch; a single text is the whole branch. */
-function piecesOf({ above, wild, segment }: SlotTemplate): readonly string[] {
+function piecesOf({ above, wild, segments }: SlotTemplate): readonly string[] {
   const pieces = above === undefined ? [''] : piecesOf(above);
-  const own = wild ? undefined : segment === undefined ? '' : formatBranch([segment]);
-  if (own === '') return pieces;
-  const before = pieces.at(-1) ?? '';
-  const isFirst = pieces.length === 1 && before === '';
-  const joined = isFirst ? '' : `${before}/`;
-  return own === undefined ? [...pieces.slice(0, -1), joined, ''] : [...pieces.slice(0, -1), joined + own];
+  return segments.reduce<readonly string[]>((all, segment) => {
+    const before = all.at(-1) ?? '';
+    const isFirst = all.length === 1 && before === '';
+    const joined = isFirst ? '' : `${before}/`;
+    const isOpen = segment === unknownItem || (wild && segment === segments.at(-1));
+    return isOpen
+      ? [...all.slice(0, -1), joined, '']
+      : [...all.slice(0, -1), joined + formatBranch([segment])];
+  }, pieces);
 }
 
 /** Whether a branch consists of these texts with something between them. Uses the first match of each, in one pass. */

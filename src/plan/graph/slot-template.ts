@@ -1,11 +1,11 @@
-import type { OutputChoice, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
+import type { Each, OutputChoice, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
 import type { Condition } from '../../pipeline/templates/template.ts';
 import type { Press } from '../job-request.ts';
 import type { RequestTemplate } from '../request/request.ts';
 
 /**
- * A place: a slot that every cell has, with everything about it that is the same in every cell. A wildcard's place has one slot until its
- * buttons are known, then one slot per button.
+ * A place: a slot that every cell has, with everything about it that is the same in every cell. The place of a wildcard or of a list has one
+ * slot until the buttons or the items are known, then one slot for each of them.
  */
 export interface SlotTemplate {
   /** Position in the manifest's order, from 0. */
@@ -27,6 +27,12 @@ export interface SlotTemplate {
   readonly outputs: ReadonlyMap<string, SlotTemplate>;
   /** Name of its selector, or of its output; absent if nothing is pressed. */
   readonly segment?: string;
+  /** The list whose items are branches of this place: see {@link unknownItem}. */
+  readonly each?: Each & { readonly steps: readonly string[] };
+  /** What its branch adds to that of the place above. */
+  readonly segments: readonly string[];
+  /** Upper bound of its slots in a cell, as far as the file says; a wildcard counts once. */
+  readonly bound: number;
   readonly selector?: Selector;
   readonly wild: boolean;
   /**
@@ -75,6 +81,9 @@ export interface SlotTemplate {
   /** Places of the next segment of its path. */
   readonly below: readonly SlotTemplate[];
 }
+
+/** The branch segment of a list whose items are not known, or that has none; those of items are `[1]`, `[2]`, …. */
+export const unknownItem = '[n]';
 
 /** The places of one step. */
 export interface StepTemplates {

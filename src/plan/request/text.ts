@@ -1,10 +1,11 @@
 import type { Pipeline, Step, Thinking } from '../../pipeline/pipeline.ts';
 import { thinkingError, wishOf } from '../../pipeline/steps/domain/thinking.ts';
 import {
-  type StepUse,
+  isLocal,
   TemplateError,
   type TemplateScope,
   type TemplateTree,
+  type VariableUse,
 } from '../../pipeline/templates/template.ts';
 import { isTemplate, readsLocals, treeSteps, treeVariables } from '../../pipeline/templates/tree.ts';
 import type { Value } from '../../pipeline/values/value.ts';
@@ -126,7 +127,9 @@ class CompiledText implements RequestTemplate {
   asks(scope: TemplateScope): Pick<TextRequest, 'kind' | 'fields'> | undefined {
     const { model } = this.#fields;
     const fields = model === undefined ? {} : { model };
-    if (treeSteps(fields).length > 0) return undefined;
+    const isKnown = ({ path: [root = ''] }: VariableUse): boolean => Object.hasOwn(scope.vars, root);
+    if (treeSteps(fields).length > 0 || !treeVariables(fields).filter(isLocal).every(isKnown))
+      return undefined;
     return { kind: this.kind, fields: placeholderOf(fields, scope) };
   }
 
@@ -182,7 +185,12 @@ export function promptOf({ prompt, contents, messages }: TextRequest['fields']):
  * with placeholders (a loop over a list, a comparison of a number) is left out.
  */
 function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
-  const standing = { ...scope, steps: standIns(treeSteps(fields)) };
+  const locals = treeVariables(fields).filter(isLocal);
+  const standing = {
+    ...scope,
+    vars: { ...standIns(locals.map(({ path }) => path)), ...scope.vars },
+    steps: standIns(treeSteps(fields).map(({ step, path }) => [step, ...path])) as TemplateScope['steps'],
+  };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, tree]) => {
       try {
@@ -195,16 +203,16 @@ function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<st
   );
 }
 
-/** Makes placeholder results with every member that is read. */
-function standIns(uses: readonly StepUse[]): TemplateScope['steps'] {
-  const steps: Members = {};
-  for (const { step, path } of uses) {
-    let at = membersOf(steps, step);
+/** Makes placeholders with every member that is read. */
+function standIns(paths: readonly (readonly string[])[]): Members {
+  const root: Members = {};
+  for (const path of paths) {
+    let at = root;
     for (const name of path.slice(0, -1)) at = membersOf(at, name);
     const last = path.at(-1);
-    if (last !== undefined && !Object.hasOwn(at, last)) at[last] = 'x'.repeat(usualResult(path));
+    if (last !== undefined && !Object.hasOwn(at, last)) at[last] = 'x'.repeat(usualResult(path.slice(1)));
   }
-  return steps as TemplateScope['steps'];
+  return root;
 }
 
 interface Members {

@@ -98,12 +98,13 @@ export class CellOutputs {
   }
 
   #output(place: SlotTemplate, job: Resolved, number: number | undefined, found: Numbers): Resolved {
-    const { slot, scope, said, stands } = job;
+    const { slot, bound, scope, said, stands } = job;
     const branch = [...slot.branch, number === undefined ? (place.segment ?? '') : `#${number}`];
     const { status, unsaved, uncut, record, prompt, cell } = slot;
     return {
       template: place,
       above: job,
+      bound,
       slot: new CellSlot(place, {
         cell,
         branch,
@@ -117,6 +118,7 @@ export class CellOutputs {
         error: undefined,
         unsaved,
         uncut,
+        bound,
         idOf: this.#slotId,
         asWritten: false,
       }),

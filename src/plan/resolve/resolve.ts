@@ -1,17 +1,26 @@
 import { isPress } from '../../pipeline/kinds.ts';
-import type { Selector } from '../../pipeline/pipeline.ts';
-import type { TemplateScope } from '../../pipeline/templates/template.ts';
-import { offered, wildcardBranch, wildcardMatches } from '../button-match.ts';
+import { isLocal, type TemplateScope } from '../../pipeline/templates/template.ts';
+import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
-import type { SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
-import type { Button, JobError } from '../job.ts';
+import { type SlotGraph, type SlotTemplate, unknownItem } from '../graph/slot-template.ts';
 import { inputsOf } from '../job.ts';
 import type { Press, ShownJob } from '../job-request.ts';
 import { keyFromText, slotIdsOf } from '../key.ts';
 import { textPress } from '../request/click.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
+import {
+  type Branch,
+  conditionFails,
+  droppedItems,
+  emptyList,
+  missingButton,
+  noList,
+  noSegments,
+  wildcardChoice,
+  within,
+} from './branches.ts';
 import { standing } from './former.ts';
 import { CellRedos } from './lineage.ts';
 import { CellOutputs } from './outputs.ts';
@@ -46,18 +55,6 @@ export interface Resolvable {
 interface Opened {
   readonly scope: TemplateScope;
   readonly dependency: DependencyState;
-}
-
-/** One of the slots of a place: a place has several where a wildcard finds several buttons. */
-interface Branch {
-  /** What the slot's branch ends with; undefined: the branch is that of the slot above. */
-  readonly segment: string | undefined;
-  /** The button to press in place of the selector. */
-  readonly press?: Press | undefined;
-  /** Why it can never have a job. */
-  readonly failure?: JobError;
-  /** What templates see, here and below, before the results of steps are read. */
-  readonly scope: TemplateScope;
 }
 
 /**
@@ -136,63 +133,107 @@ class CellResolution {
   #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(template, given);
     const scope = start.above?.scope ?? this.#scope;
-    const branches = template.named === undefined ? this.#branches(template, start, scope) : undefined;
-    if (branches !== undefined && 'dependency' in branches)
-      this.#add(template, start, { segment: template.segment, scope }, branches, found);
-    else
-      for (const branch of branches ?? [this.#namedBranch(template, start, scope)])
-        this.#add(template, start, branch, this.#read(template, start, branch), found);
+    const { each } = template;
+    const items =
+      each === undefined ? [{ segments: noSegments, scope }] : this.#items(template, each, start, scope);
+    if ('dependency' in items) {
+      // Until the list is known, nothing is settled, whatever becomes of the slot above.
+      const held = items.dependency.kind === 'open' ? { ...start, dependency: openDependency } : start;
+      this.#add(template, held, { segments: template.segments, scope }, items, found);
+    } else for (const item of items) this.#resolveItem(template, start, item, found);
     for (const named of template.names.values()) this.#resolve(named, given, found);
   }
 
-  /** The branches of a place, in the manifest's order; or why they are not known, or why there are none. */
-  #branches(template: SlotTemplate, start: Upstream, scope: TemplateScope): readonly Branch[] | Reading {
-    const { kind, segment } = template;
+  /** The items of a place's list, in its order; or why they are not known, or why there are none. */
+  #items(
+    { when, whenWaits }: SlotTemplate,
+    { list, max, steps }: NonNullable<SlotTemplate['each']>,
+    start: Upstream,
+    scope: TemplateScope,
+  ): readonly Branch[] | Reading {
+    return readingOf((): readonly Branch[] | Reading => {
+      // A condition on an item decides for each item.
+      if (when !== undefined && !whenWaits && !when.variables.some(isLocal) && !when.holds(scope))
+        return { dependency: doneDependency, off: conditionFails };
+      const read = readNamedSteps(steps, start.above, this.#resolved);
+      if (read.kind !== 'known') return { dependency: read };
+      const { dependency } = read;
+      const value = list.evaluate({ ...scope, steps: read.values });
+      if (!Array.isArray(value)) return { dependency, failure: noList(value) };
+      const items: readonly Value[] = value;
+      if (items.length === 0) return { dependency, off: emptyList };
+      const dropped = items.length > max ? droppedItems(items.length, max) : undefined;
+      const [made] = steps;
+      if (dropped !== undefined && made !== undefined)
+        nearestJob(made, start.above, stepNamed(this.#resolved, made)).slot.warn(dropped);
+      return items.slice(0, max).map((item, index) => ({
+        segments: [`[${index + 1}]`],
+        scope: { ...scope, vars: { ...scope.vars, item, item_index: index + 1 } },
+        // A list of the matrix has no row of its own.
+        ...(made === undefined && index === 0 && { warning: dropped }),
+      }));
+    });
+  }
+
+  #resolveItem(template: SlotTemplate, start: Upstream, item: Branch, found: Resolved[]): void {
+    const branches = this.#branches(template, start, item);
+    if ('dependency' in branches) this.#add(template, start, within(item, template.segment), branches, found);
+    else
+      for (const branch of branches)
+        this.#add(template, start, branch, this.#read(template, start, branch), found);
+  }
+
+  /** The branches of an item of a place, in the manifest's order; or why they are not known, or why there are none. */
+  #branches(template: SlotTemplate, start: Upstream, item: Branch): readonly Branch[] | Reading {
+    const { kind, selector, segment, segments, named, each } = template;
+    if (named !== undefined) return [this.#namedBranch(template, start, item)];
+    const branch = each === undefined ? { ...item, segments } : within(item, segment);
     const outputs = start.jobs.flatMap(({ output }) => output ?? []);
     const error = outputs.find((output) => output.error && !(isPress(kind) && output.number))?.error;
     if (error !== undefined) return { dependency: doneDependency, failure: error };
     const [{ number } = {}] = outputs;
     if (isPress(kind) && number !== undefined)
-      return [{ segment, press: textPress(`${segment}${number}`), scope }];
-    if (!template.wild) return [{ segment, scope }];
-    const opened = this.#open(template, start, scope);
+      return [{ ...branch, press: textPress(`${segment}${number}`) }];
+    if (!template.wild) return [branch];
+    const opened = this.#open(template, start, item.scope);
     if (!('scope' in opened)) return opened;
     const buttons = buttonsAbove(start);
-    if (template.selector === undefined || buttons === undefined) return { dependency: opened.dependency };
-    const choice = wildcardChoice(template.selector, buttons);
+    if (selector === undefined || buttons === undefined) return { dependency: opened.dependency };
+    const choice = wildcardChoice(selector, buttons);
     if (choice.kind === 'missing') return { dependency: doneDependency, failure: choice.error };
-    return choice.found.map(({ name, press }) => ({ segment: name, press, scope }));
+    return choice.found.map(({ name, press }) => ({ ...within(item, name), press }));
   }
 
   /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
   #namedBranch(
-    { selector, segment = '', named }: SlotTemplate,
+    { selector, segment = '', segments, named }: SlotTemplate,
     start: Upstream,
-    scope: TemplateScope,
+    item: Branch,
   ): Branch {
     const { above } = start;
     const buttons = above === undefined ? undefined : buttonsAbove({ above, dependency: above.dependency });
-    if (selector === undefined || buttons === undefined) return { segment, press: named, scope };
+    if (selector === undefined || buttons === undefined) return { ...item, segments, press: named };
     const choice = wildcardChoice(selector, buttons);
     const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
     return one === undefined
-      ? { segment, failure: missingButton(segment, buttons), scope }
-      : { segment, press: one.press, scope };
+      ? { ...item, segments, failure: missingButton(segment, buttons) }
+      : { ...item, segments, press: one.press };
   }
 
   #add(
     template: SlotTemplate,
     start: Upstream,
-    { segment, scope }: Branch,
+    { segments, scope, warning }: Branch,
     reading: Reading,
     found: Resolved[],
   ): void {
     const { above } = start;
+    // Most branches are as the file says, and share its list of segments.
     const asWritten =
-      segment === template.segment && (above === undefined || above.slot.branch === above.template.branch);
-    const branch = asWritten
-      ? template.branch
-      : [...(above?.slot.branch ?? []), ...(segment === undefined ? [] : [segment])];
+      segments === template.segments && (above === undefined || above.slot.branch === above.template.branch);
+    const branch = asWritten ? template.branch : [...(above?.slot.branch ?? []), ...segments];
+    const isUnknown = segments[0] === unknownItem && template.each !== undefined;
+    const bound = (above?.bound ?? 1) * (isUnknown ? (template.each?.bound ?? 1) : 1);
     const { job } = reading;
     const record = job === undefined ? undefined : this.#lookup(job.key);
     const { cause, status, ready, error, unsaved, uncut, unseeded, accepted } = judge(
@@ -223,6 +264,7 @@ class CellResolution {
       uncut,
       unseeded,
       accepted,
+      bound,
       idOf: this.#slotId,
       asWritten,
     });
@@ -230,11 +272,13 @@ class CellResolution {
       template,
       above,
       slot,
+      bound,
       scope,
       said,
       dependency: isToCome ? openDependency : stateOf(slot, cause),
       stands: record !== undefined && (record.former !== undefined || (isToCome && status === 'done')),
     };
+    if (warning !== undefined) slot.warn(warning);
     found.push(resolved);
     for (const place of template.outputs.values())
       if (place.below.length > 0)
@@ -270,13 +314,13 @@ class CellResolution {
   #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream, seen: TemplateScope): Opened | Reading {
     return readingOf((): Opened | Reading => {
       if (when !== undefined && !whenWaits && !when.holds(seen))
-        return { dependency: doneDependency, off: true };
+        return { dependency: doneDependency, off: conditionFails };
       if (waits.length === 0) return { scope: seen, dependency: doneDependency };
       const steps = readNamedSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { dependency: steps };
       const { dependency } = steps;
       const scope = { ...seen, steps: steps.values };
-      if (whenWaits && when?.holds(scope) === false) return { dependency, off: true };
+      if (whenWaits && when?.holds(scope) === false) return { dependency, off: conditionFails };
       return { scope, dependency };
     });
   }
@@ -339,31 +383,3 @@ const shownAs = ({ slot: { job }, output }: Resolved): ShownJob | undefined => {
   if (job === undefined || (output !== undefined && output.file === undefined)) return undefined;
   return { job: job.key, ...(output?.file && { output: output.file.output }) };
 };
-
-/** What a wildcard turned out to press, once its task is finished. */
-type WildcardChoice =
-  | { readonly kind: 'found'; readonly found: readonly { readonly name: string; readonly press: Press }[] }
-  | { readonly kind: 'missing'; readonly error: JobError };
-
-/**
- * The buttons that a wildcard selector presses, in the order in which the task offers them. Each is pressed by the
- * label found, exactly as if the file had named it, so that `U*` and `U1` are one job.
- */
-function wildcardChoice(selector: Selector, buttons: readonly Button[]): WildcardChoice {
-  const [wildcard, ...others] = selector.alternatives;
-  if (wildcard?.kind !== 'wildcard' || others.length > 0)
-    throw new Error(`Internal error: "${selector.name}" is no wildcard alone.`);
-  const found = wildcardMatches(wildcard.source, buttons);
-  if (found.length > 0)
-    return {
-      kind: 'found',
-      found: found.map((button) => ({ name: wildcardBranch(button), press: textPress(button.label) })),
-    };
-  return { kind: 'missing', error: missingButton(selector.name, buttons) };
-}
-
-/** The failure of a press that a finished task does not offer. */
-const missingButton = (name: string, buttons: readonly Button[]): JobError => ({
-  code: 'button.missing',
-  message: `The task offers no button "${name}". It offers: ${offered(buttons)}.`,
-});

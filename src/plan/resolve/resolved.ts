@@ -10,7 +10,9 @@ import type { Slot, SlotStatus } from '../slot.ts';
 export interface Resolved {
   readonly template: SlotTemplate;
   readonly above: Resolved | undefined;
-  readonly slot: Slot;
+  readonly slot: CellSlot;
+  /** Upper bound of the slots that this one stands for: more than 1 until the items of a list are known, for it and all below. */
+  readonly bound: number;
   /** The cell's variables, and the names that its branch adds to them: what templates below it see. */
   readonly scope: TemplateScope;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
@@ -45,6 +47,7 @@ interface SlotFacts
   readonly error: JobError | undefined;
   /** {@link slotIdsOf} its cell. */
   readonly idOf: (place: string) => string;
+  readonly bound: number;
   /** Its branch is the one that the file says. */
   readonly asWritten: boolean;
 }
@@ -77,6 +80,7 @@ export class CellSlot implements Slot {
   declare readonly uncut?: true;
   declare readonly unseeded?: true;
   declare readonly accepted?: true;
+  declare readonly bound?: number;
   readonly #idOf: (place: string) => string;
   /** Absent: the file says another branch. */
   readonly #text: string | undefined;
@@ -105,8 +109,14 @@ export class CellSlot implements Slot {
     if (facts.uncut === true) this.uncut = true;
     if (facts.unseeded === true) this.unseeded = true;
     if (facts.accepted === true) this.accepted = true;
+    if (facts.bound > 1) this.bound = facts.bound;
     this.#idOf = facts.idOf;
     this.#text = facts.asWritten ? text : undefined;
+  }
+
+  /** Notes what is wrong although its job may be done: its error, unless it has one. */
+  warn(error: JobError): void {
+    (this as { error?: JobError }).error ??= error;
   }
 
   /** No member of its own: a copy of the members lacks it. */

@@ -17,8 +17,8 @@ export interface Reading {
   readonly failure?: JobError;
   /** Why its job cannot begin although all it waits for is done: there is nothing to show. */
   readonly shortage?: JobError;
-  /** Its condition does not hold. */
-  readonly off?: true;
+  /** Why it is skipped: its condition does not hold, or its list is empty. */
+  readonly off?: JobError;
   /** The state of the steps that its templates read, and of the jobs that it shows or continues. */
   readonly dependency: DependencyState;
 }
@@ -92,7 +92,9 @@ function verdictOf(
   record: JobRecord | undefined,
 ): SlotVerdict {
   if (dependency.kind === 'skipped') return stopped(dependency);
-  if (reading.off === true && !template.whenWaits) return off;
+  const { off } = reading;
+  if (off !== undefined && !template.whenWaits && reading.dependency.kind === 'done')
+    return { status: 'skipped', error: off };
   // Where no slot above can turn out skipped, an error in a template is reported before money is spent above it.
   if (reading.failure !== undefined && template.sure)
     return reading.dependency.kind === 'skipped'
@@ -104,7 +106,7 @@ function verdictOf(
   if (dependency.kind === 'open') return { status: 'pending' };
   if (reading.dependency.kind === 'open') return { status: 'pending' };
   if (reading.dependency.kind !== 'done') return stopped(reading.dependency);
-  if (reading.off === true) return off;
+  if (off !== undefined) return { status: 'skipped', error: off };
   const failure = reading.failure ?? reading.shortage;
   if (failure !== undefined) return failed(template, failure);
   return { status: 'pending', ready: true };
@@ -139,11 +141,6 @@ const stopped = (dependency: Extract<DependencyState, { cause: string }>): SlotV
   cause: dependency.cause,
   ...(dependency.accepted && { accepted: true }),
 });
-
-const off: SlotVerdict = {
-  status: 'skipped',
-  error: { code: 'when.false', message: 'its `when` does not hold' },
-};
 
 /** The buttons of the job that a slot starts from, once they are known. While that job is redone, its former buttons. */
 export const buttonsAbove = ({

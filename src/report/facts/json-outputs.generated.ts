@@ -86,7 +86,7 @@ export interface JsonOutputs {
       /** Those that the flags choose. */
       readonly chosen: number;
     };
-    /** Slots of every cell over all steps; a wildcard and what hangs below it count once. */
+    /** Slots of every cell over all steps; a wildcard and what hangs below it count once, a list of `each` as often as it may have items. */
     readonly slotsPerCell: number;
     /** True: every chosen slot was looked at. False: slots are counted by multiplication; jobs, submits, tokens and cost are upper bounds, and nothing done, shared or skipped is known. */
     readonly exact: boolean;
@@ -142,6 +142,8 @@ export interface JsonOutputs {
       readonly code:
         | 'plan.at-most'
         | 'plan.open'
+        | 'plan.lists'
+        | 'each.dropped'
         | 'plan.invalid'
         | 'plan.shared'
         | 'plan.not-kept'
@@ -777,6 +779,8 @@ export interface Step {
   readonly path: boolean;
   /** A wildcard is among its slots or above them: it may have more slots than counted. */
   readonly open: boolean;
+  /** How many items a list of `each` has is not known yet: as many slots are counted as the list may have. Absent: no such list. */
+  readonly atMost?: true;
   /** Planned rows of the manifest, at least. */
   readonly slots: number;
   /** Different requests. */

@@ -24,19 +24,17 @@ export function planText(report: PlanReport, origin?: string): string {
       ? counted(cells.total, 'cell')
       : `${count(cells.chosen)} of ${counted(cells.total, 'cell')}`;
   return [
-    `${shownLine(pipeline)}: ${chosen}, ${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
+    `${shownLine(pipeline)}: ${chosen}, ${steps.some(({ atMost }) => atMost) ? 'at most ' : ''}${counted(report.slotsPerCell, 'slot')} each. Service: ${serviceWords(report.service, origin)}`,
     '',
     ...tableLines(
       [
-        ...steps.map((step) => row(step.step, kindWords(step), step, step.open)),
+        ...steps.map((step) => row(step.step, kindWords(step), step, step)),
         ...(steps.length > 1
           ? [
-              row(
-                'all',
-                '',
-                total,
-                steps.some(({ open }) => open),
-              ),
+              row('all', '', total, {
+                open: steps.some(({ open }) => open),
+                ...(steps.some(({ atMost }) => atMost) && { atMost: true }),
+              }),
             ]
           : []),
       ],
@@ -61,11 +59,19 @@ export function planText(report: PlanReport, origin?: string): string {
 
 const kindWords = ({ kind, path }: StepReport): string => (path && !isPress(kind) ? `${kind}, clicks` : kind);
 
-/** One row of the table. `+` marks counts that may grow in the run, because a wildcard matches any number of buttons. */
-const row = (name: string, kind: string, counts: PlanCounts, open: boolean): readonly string[] => [
+/**
+ * One row of the table. `+` marks counts that may grow in the run, because a wildcard matches any number of buttons; `≤` those that may
+ * shrink, because a list may have fewer items.
+ */
+const row = (
+  name: string,
+  kind: string,
+  counts: PlanCounts,
+  marks: Pick<StepReport, 'open' | 'atMost'>,
+): readonly string[] => [
   shownLine(name),
   kind,
-  `${count(counts.slots)}${open ? '+' : ''}`,
+  `${marks.atMost ? '≤ ' : ''}${count(counts.slots)}${marks.open ? '+' : ''}`,
   count(counts.jobs),
   count(counts.submits),
   counts.tokens.input + counts.tokens.output === 0

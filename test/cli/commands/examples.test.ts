@@ -21,6 +21,7 @@ const side = 256;
 const flags: Readonly<Record<string, readonly string[]>> = {
   'foxes.yaml': ['--limit', '1'],
   'prompts-table.yaml': ['--limit', '3'],
+  'ideas.yaml': ['--limit', '1'],
 };
 
 describe('the example pipelines', () => {
@@ -144,6 +145,28 @@ describe('the example pipelines', () => {
         mime: 'image/png',
       });
     }
+  });
+
+  it('ideas.yaml draws and captions each scene that the model wrote', async () => {
+    const rows = await rowsOf('ideas');
+    const { scenes } = JSON.parse(rows.find(({ step }) => step === 'ideas')?.['text'] ?? '') as {
+      scenes: readonly { readonly title: string; readonly scene: string }[];
+    };
+    expect(scenes).toHaveLength(20);
+    const shown = (step: string) =>
+      rows.filter((row) => row['step'] === step).map(({ branch, prompt }) => ({ branch, prompt }));
+    expect(shown('draw')).toEqual(
+      scenes.flatMap(({ scene }, index) => {
+        const prompt = `${scene}, harbour, documentary photograph --ar 3:2`;
+        return ['', '/U1'].map((pressed) => ({ branch: `[${index + 1}]${pressed}`, prompt }));
+      }),
+    );
+    expect(shown('caption')).toEqual(
+      scenes.map(({ title }, index) => ({
+        branch: `[${index + 1}]/U1`,
+        prompt: `Caption this picture in one sentence. Its title is "${title}".`,
+      })),
+    );
   });
 
   it('animate.yaml leaves a row for each video', async () => {

@@ -40,4 +40,15 @@ export const reads = (fields: string, text: string): string =>
 export const json =
   'responseSchema: { type: object, properties: { best: { type: integer }, all: { type: array } } }';
 
+/** A step `c` with this list, after one whose answer is {@link json}. */
+export const each = (list: string): string =>
+  `${generate(json)}  c: { each: "⟦${list}", imagine: "{{ item }}" }\n`;
+/** A step with this list of a matrix. */
+export const eachOf = (matrix: string, list: string): string =>
+  `name: t\nmatrix: { ${matrix} }\nsteps: { c: { each: "${list}", imagine: "{{ item }}" } }\n`;
+
+/** A step with a prompt for each scene of an answer, and a step below it with the same prompt. */
+export const ofScenes = (prompt: string): string =>
+  `name: t\nsteps:\n  b: { generate: { model: m, prompt: p, responseSchema: { type: object, properties: { scenes: { type: array, items: { type: object, properties: { title: { type: string } } } } } } } }\n  c: { each: "{{ steps.b.json.scenes }}", imagine: "{{ item_index }}" }\n  d: { from: c, imagine: "${prompt}" }\n`;
+
 export type Case = readonly [text: string, files?: Files, others?: readonly string[]];

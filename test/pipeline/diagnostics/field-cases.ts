@@ -237,8 +237,20 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
     [`${generate('')}  c: { from: grid, chat: { model: m, prompt: p, images: [⟦steps.b] } }\n`],
   ],
 
-  'template.unknown-variable': [[template('{{ ⟦b }}')], [path('"U{{ ⟦b }}"')]],
+  'template.unknown-variable': [
+    [template('{{ ⟦b }}')],
+    [path('"U{{ ⟦b }}"')],
+    ['name: t\nsteps: { c: { imagine: "{{ ⟦item }}" } }\n'],
+    ['name: t\nsteps: { c: { imagine: "{{ ⟦item_index }}" } }\n'],
+    ['name: t\nsteps: { c: { each: "{{ ⟦item.parts }}", imagine: "{{ item }}" } }\n'],
+  ],
   'template.unknown-member': [
+    [
+      'name: t\nmatrix: { a: [[{ x: b }]] }\nsteps: { c: { each: "{{ a }}", imagine: "{{ item.x }} {{ ⟦item.y }}" } }\n',
+    ],
+    [
+      'name: t\nmatrix: { a: [[b]] }\nsteps: { c: { each: "{{ a }}", imagine: "{{ item }} {{ ⟦item_index.y }}" } }\n',
+    ],
     [
       `name: t\nmatrix: { a: [{ name: x }, { name: y }] }\nsteps: { grid: { imagine: "{{ ⟦a.nam }} {{ a.name }}" } }\n`,
     ],

@@ -1,12 +1,15 @@
 import {
   type Case,
   clip,
+  each,
+  eachOf,
   edit,
   from,
   generate,
   head,
   json,
   listed,
+  ofScenes,
   one,
   path,
   reads,
@@ -256,6 +259,28 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
       { 'a.png': '', 'b.png': '' },
     ],
   ],
+  'step.each-list': [
+    [each('a text')],
+    [each('{{ steps.b.json.best }}')],
+    [each('{{ steps.b.json }}')],
+    [each('{{ steps.b.text }}')],
+    [each('{{ steps.b.usage }}')],
+    [each('{{ steps.grid.task_id }}')],
+    [eachOf('a: [x, y]', '⟦{{ a }}')],
+    [eachOf('a: { from: 1, to: 3 }', '⟦{{ a }}')],
+    [eachOf('a: [{ x: y }]', '⟦{{ a.x }}')],
+    [eachOf('rows: t.csv', '⟦{{ a }}'), { 't.csv': 'a\n1\n' }],
+  ],
+  'step.each-max': [
+    [`name: t\nsteps: { c: { ⟦max: 3, imagine: a fox } }\n`],
+    [
+      `${each('{{ steps.b.json.all }}').replace('⟦', '')}  d: { from: c, each: "{{ steps.b.json.all }}", ⟦max: 11, imagine: "{{ item }}" }\n`,
+    ],
+    [
+      `${each('{{ steps.b.json.all }}').replace('⟦', '')}  d: { from: c, each: "⟦{{ steps.b.json.all }}", imagine: "{{ item }}" }\n`,
+    ],
+  ],
+  'step.each-name': [[eachOf('a: [[x]], item: [x, y]', '⟦{{ a }}')]],
   'step.gather-text': [
     [`${generate('stream: true')}  c: { gather: ⟦b, generate: { model: m, prompt: q } }\n`],
     [
@@ -276,6 +301,8 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`${head}  b: { chat: { model: m, prompt: p } }\n  c: { imagine: "{{ ⟦steps.b.json.x }}" }\n`],
   ],
   'step.json-member': [
+    [ofScenes('{{ item.title }} {{ ⟦item.titel }}')],
+    [ofScenes('{{ item.title }} {{ ⟦item.title.x }}')],
     [reads(json, '{{ steps.b.json.best }} {{ ⟦steps.b.json.bets }}')],
     [reads(json, '{{ ⟦steps.b.json.best.x }}')],
     [reads(json, '{{ steps.b.json.all[0] }} {{ ⟦steps.b.json.all.x }}')],
@@ -287,6 +314,7 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'step.no-text': [
+    [ofScenes('{{ ⟦item }}')],
     [reads(json, 'x {{ ⟦steps.b.json }}')],
     [reads(json, '{{ ⟦steps.b.json.all }}')],
     [reads(json, '{{ steps.b.json | json }} {{ ⟦steps.b.usage }}')],

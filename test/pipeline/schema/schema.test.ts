@@ -78,7 +78,7 @@ describe('the schema', () => {
       matrix: { repeat: at('matrix/repeat') },
       sample: { seed: at('matrix/sample/seed') },
       axis: { step: at('axis/step') },
-      step: { keep: at('keep') },
+      step: { keep: at('keep'), max: at('max') },
       generate: { rounds: at('generateStep/generate/rounds') },
       mask: { invert: at('mask/invert') },
       keepReplies: at('keepReplies'),

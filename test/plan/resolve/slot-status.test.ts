@@ -38,6 +38,8 @@ const recordOf = (status: JobRecord['status'], changes: Partial<JobRecord> = {})
 const saved = { output: 1, file: 'images/x.png', bytes: 1, sha256: 'x', mime: 'image/png' };
 const image = { buttons: [], imageUrl: 'https://x.test/a.png' };
 
+const conditionFails = { code: 'when.false', message: 'its `when` does not hold' } as const;
+
 test.each<readonly [JobRecord['status'], boolean]>([
   ['pending', true],
   ['submitting', true],
@@ -98,12 +100,19 @@ describe('a slot', () => {
       undefined,
       'skipped ancestor.skipped',
     ],
-    ['is off by its own condition, at once', {}, open, { off: true }, recordOf('done'), 'skipped when.false'],
+    [
+      'is off by its own condition, at once',
+      {},
+      open,
+      { off: conditionFails },
+      recordOf('done'),
+      'skipped when.false',
+    ],
     [
       'is not off by a condition that waits, while it waits',
       { whenWaits: true },
       open,
-      { off: true },
+      { off: conditionFails },
       undefined,
       'pending',
     ],
@@ -111,7 +120,7 @@ describe('a slot', () => {
       'is off by a condition that waited',
       { whenWaits: true },
       done,
-      { off: true },
+      { off: conditionFails },
       undefined,
       'skipped when.false',
     ],
@@ -119,7 +128,7 @@ describe('a slot', () => {
       'stays done though its condition changed since',
       { whenWaits: true },
       done,
-      { off: true },
+      { off: conditionFails },
       recordOf('done', { artifacts: [saved] }),
       'done',
     ],

@@ -3,6 +3,7 @@ import { isPress, isTextKind } from '../../kinds.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Axis } from '../../pipeline.ts';
 import { isOutputName } from '../../selectors/output.ts';
+import { isLocal, localNames } from '../../templates/template.ts';
 import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
 import { jobsAt } from '../count.ts';
@@ -21,6 +22,7 @@ export function checkAlike(step: StepDraft, { steps, matrix, collector }: CheckC
   const isExtended = member(member(node, 'video'), 'extend') !== undefined;
   const usesParent = step.images.some(({ text }) => text === 'parent');
   if (isExtended || usesParent || step.steps.length > 0 || step.names.length > 0) return;
+  if (step.variables.some(isLocal)) return;
   // Its jobs at several outputs of one job are one job.
   const jobs = { ...from, segments: from.segments.filter((segment) => !isOutputName(segment)) };
   const inCell = jobsAt(jobs, target, steps).most > 1;
@@ -50,7 +52,8 @@ export function warnOfUnusedAxes(
   if (steps.some((step) => !step.usesKnown || !step.pathKnown || step.kind === undefined)) return;
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
   // An unknown name may be a mistyped axis.
-  for (const name of used) if (name !== 'repeat' && !matrix.variables.has(name)) return;
+  for (const name of used)
+    if (name !== 'repeat' && !localNames.has(name) && !matrix.variables.has(name)) return;
   for (const axis of matrix.spec.axes) {
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
     if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;

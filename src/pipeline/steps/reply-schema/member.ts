@@ -4,7 +4,12 @@ import { isMapping, type Value } from '../../values/value.ts';
 export type SchemaMember =
   /** The schema does not say. */
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'found'; readonly shape: MemberShape }
+  | {
+      readonly kind: 'found';
+      readonly shape: MemberShape;
+      /** Largest number of items of a list, if the schema limits it. */
+      readonly maxItems?: number;
+    }
   | {
       readonly kind: 'missing';
       /** Number of path segments that lead to known members. */
@@ -42,7 +47,10 @@ export function schemaMember(schema: Value, path: readonly string[]): SchemaMemb
     if (next.length === 0) return { kind: 'missing', depth, shape: shapeOf(at), names: namesOf(at) };
     at = next;
   }
-  return at === undefined ? unknown : { kind: 'found', shape: shapeOf(at) };
+  if (at === undefined) return unknown;
+  const shape = shapeOf(at);
+  const maxItems = Math.max(...at.map((one) => Number(one['maxItems'] ?? Number.NaN)));
+  return { kind: 'found', shape, ...(shape === 'array' && maxItems >= 0 && { maxItems }) };
 }
 
 /** Returns the alternative schemas of a value; undefined if they are unknown. Null has no schema. */
