@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Bytes } from '../artifacts/formats/format.ts';
 import { formatOf, images, videos } from '../artifacts/media.ts';
 import { keyOfArtifact } from '../artifacts/store/names.ts';
@@ -66,6 +67,8 @@ export async function takeOver(
   const reused: Reused = { jobs: 0, files: 0, bytes: 0, open: 0, broken: 0, examples: [] };
   const jobs = new ReusableJobs(state.reader, sources);
   const lines = new Map(sources.map((source) => [source, new ReplyLines(source.directory, source.reader)]));
+  // Only one reply is read at a time: the lines of a source share a file.
+  const reading = pLimit({ concurrency: 1, rejectOnClear: true });
   const take = async (wanted: Wanted): Promise<JobRecord> => {
     const { record, source } = wanted;
     const held = { ...record, ...wishOf(wanted) };
@@ -84,7 +87,7 @@ export async function takeOver(
         reused.files += 1;
         reused.bytes += bytes;
       }
-      const whole = await replied(held, state, source, lines.get(source) as ReplyLines);
+      const whole = await reading(() => replied(held, state, source, lines.get(source) as ReplyLines));
       reused.jobs += 1;
       return whole;
     } catch (error) {
