@@ -17,6 +17,8 @@ export interface Branch {
   readonly failure?: JobError;
   /** What is wrong with the list, said at its first item. */
   readonly warning?: JobError | undefined;
+  /** Whether its list is being made anew, so that nothing is begun here or below before that is there. */
+  readonly isHeld?: boolean;
   /** What templates see, here and below, before the results of steps are read. */
   readonly scope: TemplateScope;
 }

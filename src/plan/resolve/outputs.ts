@@ -98,13 +98,14 @@ export class CellOutputs {
   }
 
   #output(place: SlotTemplate, job: Resolved, number: number | undefined, found: Numbers): Resolved {
-    const { slot, bound, scope, said, stands } = job;
+    const { slot, bound, isHeld, scope, said, stands } = job;
     const branch = [...slot.branch, number === undefined ? (place.segment ?? '') : `#${number}`];
     const { status, unsaved, uncut, record, prompt, cell } = slot;
     return {
       template: place,
       above: job,
       bound,
+      isHeld,
       slot: new CellSlot(place, {
         cell,
         branch,

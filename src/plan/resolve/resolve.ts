@@ -169,6 +169,7 @@ class CellResolution {
       return items.slice(0, max).map((item, index) => ({
         segments: [`[${index + 1}]`],
         scope: { ...scope, vars: { ...scope.vars, item, item_index: index + 1 } },
+        ...(dependency.kind === 'open' && { isHeld: true }),
         // A list of the matrix has no row of its own.
         ...(made === undefined && index === 0 && { warning: dropped }),
       }));
@@ -223,7 +224,7 @@ class CellResolution {
   #add(
     template: SlotTemplate,
     start: Upstream,
-    { segments, scope, warning }: Branch,
+    { segments, scope, warning, isHeld = start.above?.isHeld ?? false }: Branch,
     reading: Reading,
     found: Resolved[],
   ): void {
@@ -275,8 +276,10 @@ class CellResolution {
       bound,
       scope,
       said,
-      dependency: isToCome ? openDependency : stateOf(slot, cause),
-      stands: record !== undefined && (record.former !== undefined || (isToCome && status === 'done')),
+      isHeld,
+      dependency: isToCome || (isHeld && status === 'done') ? openDependency : stateOf(slot, cause),
+      stands:
+        record !== undefined && (record.former !== undefined || ((isToCome || isHeld) && status === 'done')),
     };
     if (warning !== undefined) slot.warn(warning);
     found.push(resolved);

@@ -13,6 +13,8 @@ export interface Resolved {
   readonly slot: CellSlot;
   /** Upper bound of the slots that this one stands for: more than 1 until the items of a list are known, for it and all below. */
   readonly bound: number;
+  /** Whether it is an item of a list that is being made anew, or follows from one. */
+  readonly isHeld: boolean;
   /** The cell's variables, and the names that its branch adds to them: what templates below it see. */
   readonly scope: TemplateScope;
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */

@@ -84,4 +84,70 @@ describe('each', () => {
       },
     });
   });
+
+  test('takes the values of a variable and the lines of a text; a condition on an item decides for each', async () => {
+    const scene = await Scene.of(`
+      matrix: { theme: [{ parts: [x, y] }] }
+      steps:
+        said: { chat: { model: m, prompt: lines? } }
+        part: { each: "{{ theme.parts }}", when: item == "y", imagine: "a {{ item }}" }
+        line: { each: "{{ steps.said.text | lines }}", chat: { model: m, prompt: "{{ item }}" } }`);
+    expect(scene.lines()).toEqual([
+      'said pending!',
+      'part/[1] skipped',
+      'part/[2] pending!',
+      'line/[n] pending',
+    ]);
+    scene.state.reply(scene.at('said'), ' one\n\ntwo \r\n');
+    expect(
+      scene.slots().flatMap(({ step, job }) => (step === 'line' ? [job?.request.fields.prompt] : [])),
+    ).toEqual(['one', 'two']);
+  });
+
+  test('is nested by the items of an item, and gathered as one job', async () => {
+    const scene = await Scene.of(`
+      matrix: { themes: [[[{ parts: [a, b] }, { parts: [c] }]]] }
+      steps:
+        outer: { each: "{{ themes[0] }}", max: 2, imagine: "{{ item.parts | join: ' ' }}" }
+        inner: { from: outer, each: "{{ item.parts }}", max: 3, imagine: "{{ item }}" }
+        all: { gather: inner, imagine: all of them }`);
+    const lines = ['outer/[1] pending!', 'outer/[2] pending!'];
+    expect(scene.lines()).toEqual([
+      ...lines,
+      'inner/[1]/[1] pending',
+      'inner/[1]/[2] pending',
+      'inner/[2]/[1] pending',
+      'all pending',
+    ]);
+    scene.done('outer/[1]', 'outer/[2]', 'inner/[1]/[1]', 'inner/[1]/[2]', 'inner/[2]/[1]');
+    expect(scene.at('all').ready).toBe(true);
+    expect(scene.at('all').job?.inputs).toEqual(
+      ['inner/[1]/[1]', 'inner/[1]/[2]', 'inner/[2]/[1]'].map((name) => scene.key(name)),
+    );
+  });
+
+  test('begins no item while its list is made anew; what stays an item is not made again', async () => {
+    const scene = await Scene.of(ideas);
+    answer(scene, ['a storm', 'a calm']);
+    scene.done('draw/[1]', 'draw/[1]/U1');
+    const ideasSlot = scene.at('ideas');
+    const { text } = scene.state.records.get(scene.key('ideas')) ?? {};
+    scene.state.put(ideasSlot, 'running', { former: { resubmits: 0, ...(text && { text }) } });
+    expect(scene.lines()).toEqual([
+      'ideas running',
+      'draw/[1] done',
+      'draw/[1]/U1 done',
+      'draw/[2] pending',
+      'draw/[2]/U1 pending',
+      'caption/[1]/U1 pending',
+      'caption/[2]/U1 pending',
+    ]);
+    const first = { count: 1, first: {} };
+    scene.state.reply(ideasSlot, JSON.stringify({ scenes: ['a fog', 'a storm'] }), true, { redone: first });
+    expect(scene.lines().filter((line) => /^draw\/\[\d\] /.test(line))).toEqual([
+      'draw/[1] pending!',
+      'draw/[2] done',
+    ]);
+    expect(scene.at('draw/[2]').outdated).toBeUndefined();
+  });
 });
