@@ -189,7 +189,7 @@ function* slotRows(
   listedJobs: ListedJobs,
 ): Generator<ManifestRow> {
   const { record } = slot;
-  const shared = { cell, slot, ...place };
+  const shared = { cell: slot.group === undefined ? cell : { ...cell, ...slot.group }, slot, ...place };
   const sharesJob = record !== undefined && !listedJobs.add(record.key, cell.number);
   const isCounted = record !== undefined && hasAccount(record);
   const firstOfJob = isCounted && !sharesJob;

@@ -243,16 +243,34 @@ export interface Each {
   readonly bound: number;
 }
 
+/** What a step is reduced by: its jobs are one for each group of cells that agree in all other axes. */
+export interface Reduction {
+  /** Variables of the matrix, and `repeat`, sorted; equal reductions have equal lists. */
+  readonly axes: readonly string[];
+  /** Variables that have no single value in a group: the axes, and what an include gives together with one of them. */
+  readonly variables: readonly string[];
+}
+
 /** A checked step of the pipeline. */
 export interface Step {
   readonly name: string;
   readonly kind: StepKind;
   /** Start of the step, with one job per branch; a step has at most one of `from` and `gather`. */
   readonly from?: BranchAddress;
-  /** Jobs that are gathered as inputs of one job per cell. */
+  /** Jobs that are gathered as inputs of one job per cell, or per group of cells with `over`. */
   readonly gather?: BranchAddress;
   /** One job for each item of a list, for each branch that the step starts from. */
   readonly each?: Each;
+  /** Set if `gather` is over axes. */
+  readonly over?: {
+    /** What failed and blocked jobs do: block the job that gathers them, or are left out. */
+    readonly failed: 'block' | 'ignore';
+    /** Whether the gathered jobs make images, which the step shows unless it names others. */
+    readonly showsImages: boolean;
+    readonly position: Position;
+  };
+  /** Set if its jobs are one for each group of cells: it gathers over axes, or follows a step that does. */
+  readonly reduced?: Reduction;
   /** The declared fields of the operation by their pipeline names; `imagine: "text"` is `{ prompt: "text" }`. */
   readonly request: Readonly<Record<string, TemplateTree>>;
   /** The button that a `click` step presses. It may not fan out, except by a wildcard. */

@@ -1,10 +1,11 @@
 import { type Diagnostic, err, ok, type Result } from '../pipeline/diagnostics/diagnostic.ts';
 import { SourceText } from '../pipeline/diagnostics/source.ts';
 import type { FilePort } from '../pipeline/files.ts';
-import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Pipeline, Step } from '../pipeline/pipeline.ts';
 import type { Cell } from './cell.ts';
 import { buildGraph, gatheredPerCellLimit, slotsPerCellLimit, type TooLarge } from './graph/build.ts';
 import type { SlotGraph } from './graph/slot-template.ts';
+import { type CellGroups, reductionId } from './matrix/groups.ts';
 import { prepareMatrix } from './matrix/matrix.ts';
 import { type Matrix } from './matrix/types.ts';
 import type { ImageFiles } from './request/image-files.ts';
@@ -20,7 +21,7 @@ export interface StepsPlan {
   readonly slotGraph: SlotGraph;
   /** Access to the images that requests show; absent: nothing is known about files. */
   readonly images?: ImageFiles;
-  /** Slots of every cell, at most: a list counts with its bound; a wildcard with everything below it counts once. */
+  /** Slots that are resolved for a cell, at most: those of its groups count, and a list with its bound; a wildcard with everything below it once. */
   readonly slotsPerCell: number;
   /** Whether some place has as many slots as a wildcard finds buttons, or a job has outputs: known only when its parents are done. */
   readonly hasWildcards: boolean;
@@ -51,10 +52,15 @@ export interface PlanSurroundings extends StepsSurroundings {
 export const slotsPerCellOf = ({ templates }: Pick<SlotGraph, 'templates'>): number =>
   templates.reduce((sum, { bound }) => sum + bound, 0);
 
-/** Makes the part of a plan that needs no tables and is enough to run given cells. Its diagnostic is `plan.too-large`. */
+/**
+ * Makes the part of a plan that needs no tables and is enough to run given cells. Its diagnostic is `plan.too-large`.
+ *
+ * @param groups the groups of the matrix; without them a plan with reduced steps resolves no cell
+ */
 export function prepareSteps(
   pipeline: Pipeline,
   { serviceId, images }: StepsSurroundings,
+  groups: ReadonlyMap<string, CellGroups> = new Map(),
 ): Result<StepsPlan, readonly Diagnostic[]> {
   const slotGraph = buildGraph(pipeline.steps, pipeline.models);
   if ('tooMany' in slotGraph) return err([tooLargeDiagnostic(pipeline, slotGraph)]);
@@ -62,6 +68,7 @@ export function prepareSteps(
   const resolvable = {
     serviceId,
     slotGraph,
+    groups,
     ...known,
     known: new KnownReadings(slotGraph.templates.length),
     accepted: new Set(pipeline.acceptedFailures),
@@ -71,7 +78,8 @@ export function prepareSteps(
     serviceId,
     slotGraph,
     ...known,
-    slotsPerCell: slotsPerCellOf(slotGraph),
+    slotsPerCell:
+      slotsPerCellOf(slotGraph) * Math.max(1, ...[...groups.values()].map(({ largest }) => largest)),
     hasWildcards: slotGraph.templates.some(({ open }) => open),
     resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
   });
@@ -85,10 +93,37 @@ export async function preparePlan(
   pipeline: Pipeline,
   { files, signal, ...surroundings }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
-  const steps = prepareSteps(pipeline, surroundings);
-  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal);
+  const reductions = pipeline.steps.flatMap(({ reduced }) => reduced ?? []);
+  const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal, reductions);
+  const groups = matrix.ok ? matrix.value.groups : undefined;
+  const steps = prepareSteps(pipeline, surroundings, groups);
   if (!matrix.ok) return err([...matrix.error, ...(steps.ok ? [] : steps.error)]);
+  const tooLarge = pipeline.steps.flatMap(
+    (step) => groupDiagnostic(pipeline, step, matrix.value.groups) ?? [],
+  );
+  if (tooLarge.length > 0) return err(tooLarge);
   return steps.ok ? ok({ ...steps.value, matrix: matrix.value }) : steps;
+}
+
+/** Most cells that are gathered together. */
+const maxMembers = 10_000;
+
+function groupDiagnostic(
+  { source }: Pipeline,
+  { name, reduced, over }: Step,
+  groups: Matrix['groups'],
+): Diagnostic | undefined {
+  const largest = (reduced && groups.get(reductionId(reduced))?.largest) ?? 0;
+  if (reduced === undefined || over === undefined || largest <= maxMembers) return undefined;
+  return {
+    severity: 'error',
+    code: 'plan.too-large',
+    message: `Step "${name}" gathers ${largest} cells over ${reduced.axes.join(', ')}; at most ${maxMembers} are gathered together.`,
+    hint: 'Gather over fewer axes.',
+    ...over.position,
+    file: source.file,
+    sourceLine: new SourceText(source.file, source.text).line(over.position.line).slice(0, 200),
+  };
 }
 
 function tooLargeDiagnostic({ source }: Pipeline, { tooMany, of }: TooLarge): Diagnostic {

@@ -1,4 +1,5 @@
 import type { StepKind } from '../pipeline/pipeline.ts';
+import type { Cell } from './cell.ts';
 import { type JobError, type JobRecord, type JobSpec, jobStatuses } from './job.ts';
 import type { TextRequest } from './job-request.ts';
 
@@ -21,6 +22,8 @@ export interface Slot {
   readonly kind: StepKind;
   /** Buttons that lead to the slot, as in the file. */
   readonly branch: readonly string[];
+  /** Set if it stands for a group of cells, of which `cell` is the last: what is equal in all of them. */
+  readonly group?: Pick<Cell, 'vars' | 'repeat'>;
   /** Index of its place in the plan, the same in every cell; the slots that a wildcard found share its place. */
   readonly place?: number;
   /** Places of slots and names of steps that the slot depends on. */

@@ -18,6 +18,11 @@ export interface RunPlan {
   /** The selected cells in order, produced one by one. */
   cells(selection: Selection): AsyncIterable<Cell>;
   resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+  /**
+   * Returns the numbers of the cells whose results slots of this cell gather; empty for a cell that is the last of no group. They are not
+   * greater than its own.
+   */
+  readonly gathers?: (cell: number) => readonly number[];
   /** Names of the steps that may run; absent: all. */
   readonly steps?: ReadonlySet<string>;
   /** Price of one submission, where known. */

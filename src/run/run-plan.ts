@@ -1,16 +1,27 @@
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Cell, Selection } from '../plan/cell.ts';
 import { pressNames, priceOf } from '../plan/estimate/price.ts';
+import { stepNamed } from '../plan/graph/order.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import type { JobRecord } from '../plan/job.ts';
+import { reductionId } from '../plan/matrix/groups.ts';
 import type { Plan, StepsPlan } from '../plan/plan.ts';
 import type { CellSource, RunPlan } from './ports.ts';
 
 /** Returns a plan as a run uses it: only the slots selected by `--only`, and the price of each job's submission. */
-export const planForRun = (plan: Plan, selection: Selection): RunPlan => ({
-  ...stepsForRun(plan, selection),
-  cells: (chosen) => plan.matrix.cells(chosen),
-});
+export function planForRun(plan: Plan, selection: Selection): RunPlan {
+  const run = stepsForRun(plan, selection);
+  const chosen = plan.pipeline.steps.filter(({ name }) => run.steps?.has(name) !== false);
+  const ids = new Set(chosen.flatMap(({ reduced }) => (reduced === undefined ? [] : reductionId(reduced))));
+  const groups = [...ids].map((id) => stepNamed(plan.matrix.groups, id));
+  return {
+    ...run,
+    ...(groups.length > 0 && {
+      gathers: (cell: number) => groups.flatMap((group) => (group.isLast(cell) ? group.numbers(cell) : [])),
+    }),
+    cells: (part) => plan.matrix.cells(part),
+  };
+}
 
 /** Returns a plan without a matrix as a run uses it; its cells come from another source. */
 export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit<RunPlan, 'cells'> {

@@ -45,6 +45,7 @@ export async function runPlan(
     invocation,
     random: ports.random,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    ...(plan.gathers && { gathers: plan.gathers }),
     lookup: (key) => store.get(key),
     redo: (key) => store.redos.of(key),
     price: (record) => plan.price(record),

@@ -63,7 +63,8 @@ function watched(plan: Plan): { readonly plan: Plan; readonly read: () => number
     cellCount: plan.matrix.cellCount,
     variables: plan.matrix.variables,
     tables: plan.matrix.tables,
-    chosen: (selection, signal) => plan.matrix.chosen(selection, signal),
+    groups: plan.matrix.groups,
+    chosen: (selection, signal, lastOf) => plan.matrix.chosen(selection, signal, lastOf),
     unmatched: (selection, signal) => plan.matrix.unmatched(selection, signal),
     cells: (selection, signal) => counted(plan.matrix.cells(selection, signal)),
   };

@@ -32,6 +32,8 @@ export interface LateCommit {
 export interface DriveOptions {
   readonly cells: Iterable<Cell>;
   readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** See `RunPlan.gathers`. */
+  readonly gathers?: ((cell: number) => readonly number[]) | undefined;
   readonly settings: RunSettings;
   readonly store: StateStore;
   readonly service: DrivenService;
@@ -137,6 +139,7 @@ export function drive(options: DriveOptions): Driven {
     invocation: nextInvocation(store),
     random: options.random,
     resolve: options.resolve,
+    ...(options.gathers && { gathers: options.gathers }),
     lookup: (key) => store.get(key),
     redo: (key) => store.redos.of(key),
     price: options.price ?? (() => undefined),

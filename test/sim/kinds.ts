@@ -139,6 +139,26 @@ export const kinds = {
     edit: { image: parent, prompt: "a scarf {{ n }}", mask: { shapes: [{ ellipse: [0, 0, 1, 1] }] } }
 `),
   },
+  over: {
+    steps: () => `  sum:
+    gather: { step: talk, over: [n] }
+    generate: { model: text-pro, prompt: "Sum up {{ m }}: {% for one in gathered %}{{ one.text }} {% endfor %}" }
+  talk:
+    generate: { model: text-pro, prompt: "Talk of {{ m }} and {{ n }}." }
+  told:
+    from: sum
+    chat: { model: text-flash, prompt: "Tell of {{ steps.sum.text }}", stream: true }
+  last:
+    gather: { step: sum, over: all, failed: ignore }
+    generate: { model: text-pro, prompt: "Of {{ gathered | size }}: {{ gathered[0].text }}" }
+`,
+  },
+  sheet: {
+    steps: ofGrid(`  sheet:
+    gather: { step: grid, over: [m] }
+    generate: { model: text-flash, prompt: Compare them all. }
+`),
+  },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /** Kinds of what is asked of the image half beside the grid. */
@@ -170,8 +190,12 @@ export function pipelineOf(
     imagine: "picture {{ n }}"
 ${unkept ? '    keep: false\n' : ''}${split && !unkept ? '    grid: split\n' : ''}${seeds ? '    seed: true\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
   const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
+  const isGrouped = names.includes('over') || names.includes('sheet');
+  const matrix = isGrouped
+    ? `{ n: { from: 1, to: ${Math.ceil(cells / 2)} }, m: [1, 2] }`
+    : `{ n: { from: 1, to: ${cells} } }`;
   return `name: sim
-matrix: { n: { from: 1, to: ${cells} } }
+matrix: ${matrix}
 steps:
 ${grid}${more}${grid === '' && more === '' ? kinds.chain.steps() : ''}`;
 }

@@ -3,6 +3,7 @@ import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import { lacksSeed } from '../../src/plan/graph/frames.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { planForRun } from '../../src/run/run-plan.ts';
 import { drive } from '../rig/drive.ts';
 import { Gateway, seedOf } from '../rig/gateway/gateway.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
@@ -54,6 +55,7 @@ export async function checkResults(
   drive({
     cells,
     resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    gathers: planForRun(plan, {}).gathers,
     settings: settingsOf(unlimited(calm), { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
     store: calmStore,
     service: new Gateway(temper),

@@ -4,6 +4,7 @@ import { type JobRecord, jobStatuses } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { become } from '../../src/run/machine/job.ts';
 import type { RunSettings } from '../../src/run/ports.ts';
+import { planForRun } from '../../src/run/run-plan.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
 import { isOpenOrder, type RedoRequest } from '../../src/state/redo-order.ts';
@@ -88,6 +89,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     const driven = drive({
       cells: planned,
       resolve: (cell, lookup) => asked.resolve(cell, lookup),
+      gathers: planForRun(asked, {}).gathers,
       settings,
       ...(redo && { redo }),
       store: watched(mutant === 'forgets-modals' ? forgetful(kept) : kept, (records) =>

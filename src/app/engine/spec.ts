@@ -14,6 +14,7 @@ import { isObject } from '../../pipeline/values/value.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
 import type { StepsPlan } from '../../plan/plan.ts';
 import type { RunSettings } from '../../run/ports.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { version } from '../version.ts';
 import type { QueueChoice } from './queue.ts';
 
@@ -68,6 +69,16 @@ export interface RunSpec {
 /** Whether any step submits tasks; false where all steps are text calls. */
 export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
   slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
+
+/** Refuses a pipeline that gathers over axes: a worker resolves the cells of its slices alone. @throws CliError */
+export function refuseReduced({ steps }: Pick<Pipeline, 'steps'>): void {
+  const step = steps.find(({ over }) => over !== undefined);
+  if (step === undefined) return;
+  throw usageError(
+    `Step "${step.name}" gathers over axes (line ${step.over?.position.line}), which a run on several machines cannot do yet.`,
+    'Run it on one machine, without --engine.',
+  );
+}
 
 /** Returns the tables of a pipeline as workers need them. */
 export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>

@@ -76,8 +76,21 @@ export type Image = string;
 export type Images = Image[];
 /** The step that this one continues, one job per branch: `grid` is the step's own operation, `grid/U1` one branch of its path, `grid/*` each job one level below, `grid/**` every leaf. `grid/#2` is an output of it: frame 2 of a grid that is cut, else output 2; `grid/#*` each of them, `grid/#{{ … }}` the one that a template numbers. */
 export type From = string;
-/** Like `from`, but one job per cell with all the branches' results as its images, for example for a judge that sees all four. */
-export type Gather = string;
+/** Like `from`, but one job per cell with all the branches' results as its images, for example for a judge that sees all four. `{ step: score, over: [seed] }` gathers over axes: one job for each group of cells that agree in all other axes. */
+export type Gather =
+  | string
+  | {
+      /** What is gathered, as in `from`: a step, or branches of its path. */
+      step: string;
+      /**
+       * The axes whose cells are gathered: variables of the matrix, columns of its table, `repeat`; `all` for all of them.
+       *
+       * @minItems 1
+       */
+      over: string | [string, ...string[]];
+      /** `ignore` leaves failed and blocked jobs out, like skipped ones. Without it they block the job that gathers them. */
+      failed?: 'ignore';
+    };
 /**
  * Buttons pressed one after another on the step's result: `U1..U4 → Vary (Strong)`. `->` is the same as `→`; `U1..U4` and `U1,U3` fan out; `U*` presses all that match; `A | B` is the first that is there; a `?` makes a button optional. `#1..#4` are outputs, such as the frames of a grid that is cut: below `#2`, `U` presses U2. A list has one selector, or one `button` mapping, per item.
  *

@@ -36,6 +36,12 @@ export interface StepDraft {
   readonly from?: BranchAddress;
   readonly gather?: BranchAddress;
   readonly each?: EachDraft;
+  /** Set if `gather` is over axes: their names and positions, undefined for `all`. */
+  readonly over?: {
+    readonly axes: readonly { readonly name: string; readonly position: Position }[] | undefined;
+    readonly failed: 'block' | 'ignore';
+    readonly position: Position;
+  };
   readonly request: Readonly<Record<string, TemplateTree>>;
   readonly selector?: Selector;
   readonly path: readonly PathSegment[];

@@ -13,6 +13,7 @@ import { compileTree, treeSteps, treeVariables } from '../templates/tree.ts';
 import {
   entriesOf,
   isText,
+  itemsOf,
   member,
   nodeAt,
   type SourceMapping,
@@ -55,7 +56,9 @@ class StepReader {
     const at = (key: string): SourceNode | undefined =>
       known === undefined || known.includes(key) ? member(node, key) : undefined;
     const from = this.#address(at('from'));
-    const gather = this.#address(at('gather'));
+    const gatherNode = at('gather');
+    const over = gatherNode?.kind === 'mapping' ? this.#over(gatherNode) : undefined;
+    const gather = this.#address(gatherNode?.kind === 'mapping' ? member(gatherNode, 'step') : gatherNode);
     const list = this.#text(at('each'), compileTemplate);
     if (list !== undefined) this.#use(list);
     const maxNode = at('max');
@@ -82,6 +85,7 @@ class StepReader {
       ...(from === undefined ? {} : { from }),
       ...(gather === undefined ? {} : { gather }),
       ...(list === undefined ? {} : { each: { list, max } }),
+      ...(over === undefined ? {} : { over }),
       request,
       ...(selector === undefined ? {} : { selector }),
       path: path ?? [],
@@ -118,6 +122,20 @@ class StepReader {
     for (const output of Object.values(address?.outputs ?? {}))
       if (typeof output === 'object') this.#use(output);
     return address;
+  }
+
+  /** The schema reports values of other types. */
+  #over(node: SourceMapping): StepDraft['over'] {
+    const named = member(node, 'over');
+    const failed = member(node, 'failed');
+    if (named === undefined) return undefined;
+    const texts = (isText(named) ? [named] : itemsOf(named)).filter(isText);
+    const axes = texts.map((text) => ({ name: text.value, position: this.#position(text) }));
+    return {
+      axes: isText(named) && named.value === 'all' ? undefined : axes,
+      failed: isText(failed) && failed.value === 'ignore' ? 'ignore' : 'block',
+      position: this.#collector.source.position(named.span),
+    };
   }
 
   #request(kind: StepKind, node: SourceMapping): Readonly<Record<string, TemplateTree>> {

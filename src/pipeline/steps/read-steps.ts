@@ -4,7 +4,7 @@ import type { FileCheck } from '../files.ts';
 import { isPress, isTextKind, makesWords } from '../kinds.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
 import { TableError, tableDiagnostics } from '../matrix/table/error.ts';
-import type { Step, Thinking } from '../pipeline.ts';
+import type { Reduction, Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { localNames } from '../templates/template.ts';
 import { isText } from '../yaml/node.ts';
@@ -15,10 +15,11 @@ import { checkImageCount, checkImages, checkVideo, imagesOf, isBranch } from './
 import { checkMasks, checkModals } from './checks/modal.ts';
 import { checkOutputs } from './checks/output.ts';
 import { checkPrompts } from './checks/prompt.ts';
+import { checkReductions, gatheredName } from './checks/reduce.ts';
 import { checkAlike, warnOfUnusedAxes } from './checks/same-request.ts';
 import { checkTextStep } from './checks/text.ts';
 import { checkValues } from './checks/value.ts';
-import type { CheckContext, StepDraft } from './draft.ts';
+import type { CheckContext, StepDraft, Steps } from './draft.ts';
 import { checkEach, eachOf } from './each.ts';
 import { orderOf, type StepOrder } from './order.ts';
 import { readStep } from './read-step.ts';
@@ -29,6 +30,8 @@ export interface StepsDraft {
   readonly steps: readonly StepDraft[];
   readonly matrix: MatrixDraft;
   readonly order: StepOrder;
+  /** By what steps are reduced, by their names. */
+  readonly reductions: ReadonlyMap<string, Reduction>;
 }
 
 /**
@@ -58,9 +61,10 @@ export async function readSteps(
     const isStuck = order.stuck.has(step.name);
     for (const check of checks) if (!isStuck || check !== checkStepUses) await check(step, context);
   }
+  const reductions = checkReductions(context.steps, order, matrix, collector);
   checkPrompts(steps, matrix, collector);
   warnOfUnusedAxes(matrix, steps, collector);
-  return { steps, matrix, order };
+  return { steps, matrix, order, reductions };
 }
 
 const checks: readonly ((step: StepDraft, context: CheckContext) => void | Promise<void>)[] = [
@@ -105,7 +109,12 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   }
   const gathered = gather === undefined ? undefined : steps.get(gather.step);
   const pressed = gather !== undefined && isBranch(gather);
-  if (gather !== undefined && gathered !== undefined && imagesOf(gathered, steps, pressed) === 'none') {
+  if (
+    gather !== undefined &&
+    gathered !== undefined &&
+    step.over === undefined &&
+    imagesOf(gathered, steps, pressed) === 'none'
+  ) {
     const message = `Step "${gather.step}" makes no images, but only images can be gathered.`;
     const hint =
       gathered.kind !== undefined && makesWords(gathered.kind)
@@ -121,7 +130,7 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
 }
 
 /** Makes the steps of a pipeline that has passed all checks. */
-export function finishSteps({ steps, matrix, order }: StepsDraft): readonly Step[] {
+export function finishSteps({ steps, matrix, order, reductions }: StepsDraft): readonly Step[] {
   const around = { steps: new Map(steps.map((step) => [step.name, step])), matrix };
   return steps.map((draft) => {
     const { kind, name } = draft;
@@ -135,14 +144,28 @@ export function finishSteps({ steps, matrix, order }: StepsDraft): readonly Step
       steps: _steps,
       ...rest
     } = draft;
-    const { names: _names, images: _images, each, ...step } = rest;
+    const { names: _names, images: _images, each, over, ...step } = rest;
+    const reduced = reductions.get(name);
     return {
       ...step,
       kind,
+      ...(over && {
+        over: {
+          failed: over.failed,
+          showsImages: gathersImages(draft, around.steps),
+          position: over.position,
+        },
+      }),
+      ...(reduced && { reduced }),
       ...(each === undefined ? {} : { each: eachOf(each, around) }),
       after: order.after.get(name) ?? [],
     };
   });
+}
+
+function gathersImages({ gather }: StepDraft, steps: Steps): boolean {
+  const target = gather && steps.get(gather.step);
+  return target !== undefined && gather !== undefined && imagesOf(target, steps, isBranch(gather)) === 'some';
 }
 
 /** Whether a text is a sentence, a number or an address, which stands in a row and not in a header. */
@@ -167,7 +190,8 @@ function checkHeader(
   if (!matrix.complete || !columns.some(isContent)) return matrix;
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path: [root = ''] }) => root)));
   const unknown = [...used].filter(
-    (name) => name !== 'repeat' && !localNames.has(name) && !matrix.variables.has(name),
+    (name) =>
+      name !== 'repeat' && name !== gatheredName && !localNames.has(name) && !matrix.variables.has(name),
   );
   if (unknown.length === 0 || columns.some((column) => used.has(column))) return matrix;
   const left = [...unknown];

@@ -6,6 +6,7 @@ import { isLocal, localNames, type StepUse, type VariableUse } from '../template
 import { isMapping, type Value } from '../values/value.ts';
 import { couldMeanSeveral, seesFrame } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
+import { gatheredName } from './checks/reduce.ts';
 import type { CheckContext, EachDraft, StepDraft } from './draft.ts';
 import { isList, listOfUse, sourceOf, valuesOf } from './each.ts';
 import { checkResult } from './reply-fields.ts';
@@ -20,6 +21,7 @@ export function checkVariables(step: StepDraft, context: CheckContext): void {
     const { path, position } = use;
     const [root = '', ...members] = path;
     if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps))) continue;
+    if (root === gatheredName && step.over !== undefined) continue;
     const list = listOfUse(step, use, steps);
     if (list !== undefined) {
       checkItem(list, use, context);

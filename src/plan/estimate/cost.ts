@@ -25,18 +25,22 @@ export function priceName({ kind, request }: Pick<JobSpec, 'kind' | 'request'>):
   return isTextRequest(request) && typeof model === 'string' ? model : kind;
 }
 
-/** Estimates the cost of a slot whose request waits for results, with placeholders for them. */
+/**
+ * Estimates the cost of a slot whose request waits for results, with placeholders for them.
+ *
+ * @param groupSize number of cells that a step over axes gathers
+ */
 export function placeholderCost(
   prices: Readonly<Record<string, Price>>,
   template: SlotTemplate,
-  cell: Cell,
+  cell: Pick<Cell, 'vars' | 'repeat'>,
+  groupSize = 1,
 ): Cost {
   const { kind, request, selector, gathers } = template;
   const { vars, repeat } = cell;
-  const placeholder = request.placeholder?.(
-    { vars, repeat, steps: {} },
-    [...(gathers?.templates ?? [])].reduce((sum, { bound }) => sum + bound, 0) || 1,
-  );
+  const jobs = [...(gathers?.templates ?? [])].reduce((sum, { bound }) => sum + bound, 0) || 1;
+  const gathered = jobs * (gathers?.steps === undefined ? 1 : groupSize);
+  const placeholder = request.placeholder?.({ vars, repeat, steps: {} }, gathered);
   return placeholder === undefined
     ? clickCost(prices, kind, selector)
     : textCost(prices, placeholder.request, placeholder.images);
@@ -72,7 +76,11 @@ export class MeanCosts {
   /** Sums by place; at most one per slot of a cell. */
   readonly #sums = new Map<number, Sum>();
 
-  add({ place }: Slot, { price, tokens }: Cost): void {
+  has(place: number): boolean {
+    return this.#sums.has(place);
+  }
+
+  add({ place }: Pick<Slot, 'place'>, { price, tokens }: Cost): void {
     if (place === undefined || tokens === undefined) return;
     const sum = this.#sums.get(place) ?? { count: 0, priced: 0, cost: 0, input: 0, output: 0 };
     this.#sums.set(place, sum);

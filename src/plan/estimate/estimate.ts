@@ -4,14 +4,16 @@ import type { Selection } from '../cell.ts';
 import { mayBeGrid } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { chosenSteps } from '../graph/step-selection.ts';
+import type { CellGroups } from '../matrix/groups.ts';
 import { type Plan, slotsPerCellOf } from '../plan.ts';
 import { cellsAtOnce, inGroups } from '../resolve/load-records.ts';
 import { droppedItemsCode } from '../slot.ts';
-import { clickCost } from './cost.ts';
+import { clickCost, placeholderCost } from './cost.ts';
 import { roundMoney } from './price.ts';
 import type { PlanCounts, PlanReport, PlanWarning, StepReport } from './report.ts';
 import {
   type Dropped,
+  groupsOf,
   type NotKept,
   type PlanState,
   type PlanTotals,
@@ -56,7 +58,7 @@ export async function estimatePlan(
   const whole = isSmall ? await scanCells(plan, selection, newScan(), maxSlots) : undefined;
   const scan = whole ?? (await scanCells(plan, { ...selection, limit: sampled(selection) }, newScan()));
   if (scan === undefined) throw new Error('Internal error: a survey without a limit ended at its limit.');
-  const steps = whole === undefined ? multiplied(plan, templates, cells.chosen, scan) : reportsOf(scan);
+  const steps = whole === undefined ? await multiplied(plan, selection, templates, scan) : reportsOf(scan);
   const report = reportOf(plan, {
     cells,
     steps,
@@ -90,7 +92,9 @@ export function reportOf(
     file: plan.pipeline.source.file,
     service: plan.serviceId,
     cells,
-    slotsPerCell: slotsPerCellOf(plan.slotGraph),
+    slotsPerCell: slotsPerCellOf({
+      templates: plan.slotGraph.templates.filter(({ step }) => step.reduced === undefined),
+    }),
     exact,
     total,
     atMost: roundMoney(total.cost + total.later.cost),
@@ -133,17 +137,26 @@ const reportsOf = (scan: Scan): readonly StepReport[] =>
   [...scan.stepTotals.values()].map((totals) => totals.report());
 
 /**
- * Multiplies the counts of one cell: every slot has its own job if its request is known before the run. The tokens of a text call depend
+ * Multiplies the counts of one cell, or of one group: every slot has its own job if its request is known before the run. The tokens of a text call depend
  * on its prompt: the examined cells represent all cells.
  */
-function multiplied(
+async function multiplied(
   plan: Plan,
+  selection: Selection,
   templates: readonly SlotTemplate[],
-  cells: number,
   { costs }: Scan,
-): readonly StepReport[] {
+): Promise<readonly StepReport[]> {
   const stepTotals = new Map<string, StepTotals>();
+  const counts = new Map<CellGroups | undefined, number>();
   for (const template of templates) {
+    const groups = groupsOf(plan, template);
+    const cells = counts.get(groups) ?? (await plan.matrix.chosen(selection, undefined, groups));
+    counts.set(groups, cells);
+    if (groups !== undefined && isTextKind(template.kind) && !costs.has(template.index))
+      for await (const cell of plan.matrix.cells({ limit: 1 })) {
+        const cost = placeholderCost(plan.pipeline.prices, template, cell, groups.largest);
+        costs.add({ place: template.index }, cost);
+      }
     const { step, kind, selector } = template;
     const totals = stepTotals.get(step.name) ?? new StepTotals(step);
     stepTotals.set(step.name, totals);

@@ -1,7 +1,9 @@
 import type { Cell } from '../cell.ts';
 import { mayBeGrid } from '../graph/frames.ts';
+import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { ChosenSteps } from '../graph/step-selection.ts';
 import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } from '../job.ts';
+import { type CellGroups, reductionId } from '../matrix/groups.ts';
 import type { Plan } from '../plan.ts';
 import { formerOf } from '../resolve/former.ts';
 import { type RecordLoader, withRecords } from '../resolve/load-records.ts';
@@ -278,7 +280,12 @@ export class Scan {
         throw new Error(`Internal error: ${slotName(slot)} has no template in the plan.`);
       if (template.open) totals.open = true;
       if (slot.bound !== undefined) totals.isBound = true;
-      const cost = placeholderCost(this.#plan.pipeline.prices, template, cell);
+      const cost = placeholderCost(
+        this.#plan.pipeline.prices,
+        template,
+        cell,
+        groupsOf(this.#plan, template)?.largest,
+      );
       this.#costs.add(slot, cost);
       return totals.wait(cost, slot.bound);
     }
@@ -340,6 +347,12 @@ const upscales: ReadonlySet<string> = new Set(['U1', 'U2', 'U3', 'U4']);
 /** Whether a slot wants images of its reply that were never written to files. They have no links, so they cannot be fetched. */
 export const isNotKept = ({ record, keep }: Slot): boolean =>
   keep && record !== undefined && record.artifacts.length === 0 && hasImages(record.text);
+
+/** Returns the groups that a place has one slot for each of; undefined where it has one for each cell. */
+export const groupsOf = (
+  { matrix }: Pick<Plan, 'matrix'>,
+  { step: { reduced } }: SlotTemplate,
+): CellGroups | undefined => reduced && matrix.groups.get(reductionId(reduced));
 
 /** Whether a file is still to be made or cut, and its frames are wanted if it is a grid. */
 function isToCut(slot: Slot, { slotGraph }: Plan, isHeld: (slot: Slot) => boolean): boolean {

@@ -8,7 +8,9 @@ import type {
   StepKind,
 } from '../../pipeline/pipeline.ts';
 import { globMatches } from '../../pipeline/selectors/glob.ts';
+import { gatheredName } from '../../pipeline/steps/checks/reduce.ts';
 import type { StepUse } from '../../pipeline/templates/template.ts';
+import { treeVariables } from '../../pipeline/templates/tree.ts';
 import { placeText } from '../key.ts';
 import { requestOf } from '../kinds.ts';
 import { isWild, pressRequest, textPress } from '../request/click.ts';
@@ -52,7 +54,11 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
     const gathers =
       step.gather === undefined
         ? undefined
-        : { step: step.gather.step, templates: new Set(selectTemplates(laid, step.gather)) };
+        : {
+            step: step.gather.step,
+            templates: new Set(selectTemplates(laid, step.gather)),
+            ...(step.over && { steps: neededBy(laid, step.gather.step) }),
+          };
     gathered += sumOf([...(gathers?.templates ?? [])], ({ bound }) => bound);
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
     const request = requestOf[step.kind](step, models);
@@ -79,7 +85,8 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
           }),
     });
   }
-  const templates = steps.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
+  const placed = [...steps.filter(({ reduced }) => !reduced), ...steps.filter(({ reduced }) => reduced)];
+  const templates = placed.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
   for (const [index, template] of templates.entries()) (template as SlotTemplateDraft).index = index;
   for (const template of templates) (template as SlotTemplateDraft).needs = needsOf(template);
   return {
@@ -95,6 +102,22 @@ const sumOf = <T>(items: readonly T[], amount: (item: T) => number): number =>
 /** Upper bound of the slots of a step's operation, from one place above. */
 const boundOf = ({ each }: Step, above: SlotTemplate | undefined): number =>
   (above?.bound ?? 1) * (each?.bound ?? 1);
+
+/** Returns a step and all that it needs, in the order in which they are resolved. */
+function neededBy(laid: ReadonlyMap<string, StepTemplates>, name: string): readonly StepTemplates[] {
+  const needed = new Set([name]);
+  for (const next of needed) for (const before of stepNamed(laid, next).step.after) needed.add(before);
+  return [...laid.values()].filter(({ step }) => needed.has(step.name));
+}
+
+/** Whether the templates of a step read the list of what it gathers. */
+const readsGathered = ({ over, request, extra = {}, when, path }: Step): boolean =>
+  over !== undefined &&
+  [
+    ...treeVariables([request, extra]),
+    ...(when?.variables ?? []),
+    ...path.flatMap(({ prompt, mask = null }) => treeVariables([prompt ?? null, mask])),
+  ].some(({ path: [root] }) => root === gatheredName);
 
 function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate['needs'] {
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
@@ -165,7 +188,8 @@ function makeTemplate(
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
   const fromOutputs = starts.some(({ output }) => output !== undefined);
   if (request.shows.parent || (fromOutputs && !isPress(kind))) starts.forEach(keepFiles);
-  const startMaySkip = starts.some(({ maySkip }) => maySkip);
+  const startMaySkip = starts.some(({ maySkip }) => maySkip) || step.over?.failed === 'ignore';
+  const readsList = readsGathered(step);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
   const template: SlotTemplateDraft = {
     index: 0,
@@ -192,13 +216,20 @@ function makeTemplate(
     keep: step.keep,
     ...(step.split && { split: true }),
     ...(step.seed && { seed: true }),
-    sure: waits.length === 0 && !startMaySkip && !namedMaySkip,
+    readsGathered: readsList,
+    sure: waits.length === 0 && !readsList && !startMaySkip && !namedMaySkip,
     maySkip:
-      startMaySkip || namedMaySkip || (selector?.optional ?? false) || waits.length > 0 || each !== undefined,
+      startMaySkip ||
+      namedMaySkip ||
+      (selector?.optional ?? false) ||
+      waits.length > 0 ||
+      each !== undefined ||
+      readsList,
     late:
       wild ||
       waits.length > 0 ||
       (fromOutputs && request.shows.parent) ||
+      readsList ||
       [...starts, ...named].some(({ late }) => late) ||
       (gathers !== undefined && startMaySkip) ||
       namedMaySkip,

@@ -15,7 +15,14 @@ export interface SlotTemplate {
   /** The place whose result this place continues; absent for a root. */
   readonly above?: SlotTemplate;
   /** For a step that gathers: the places whose jobs are gathered, in the manifest's order, all of one step. */
-  readonly gathers?: { readonly step: string; readonly templates: ReadonlySet<SlotTemplate> };
+  readonly gathers?: {
+    readonly step: string;
+    readonly templates: ReadonlySet<SlotTemplate>;
+    /** Set if it gathers over axes: the steps that the gathered ones need, and these, in the order of {@link SlotGraph.order}. */
+    readonly steps?: readonly StepTemplates[];
+  };
+  /** Whether its request or its condition reads the list of what its step gathers over axes. */
+  readonly readsGathered: boolean;
   /** 0 for the step's own operation, then the number of the path segment. */
   readonly level: number;
   /**

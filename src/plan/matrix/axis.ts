@@ -25,6 +25,23 @@ type AxisSource =
   | { readonly kind: 'range'; readonly name: string; readonly range: NumberRange }
   | { readonly kind: 'rows'; readonly table: MatrixTable };
 
+/** Returns the variables that an axis's value gives; undefined where a row must be read first. */
+export function valuesAt(
+  { source }: PreparedAxis,
+  index: number,
+): Iterable<readonly [string, Value]> | undefined {
+  switch (source.kind) {
+    case 'values':
+      return [[source.name, source.values[index] as Value]];
+    case 'range':
+      return [[source.name, rangeValue(source.range, index)]];
+    case 'rows': {
+      const row = source.table.kept?.[index];
+      return row && source.table.columns.map((name) => [name, row[name] as Value] as const);
+    }
+  }
+}
+
 /** Returns the text that a partial value is compared with at a path; a missing member counts as null. */
 export const textAt = (value: Value, path: readonly string[]): string =>
   renderValue(memberAt(value, path) ?? null);

@@ -1,10 +1,10 @@
 import type { FilePort } from '../../pipeline/files.ts';
-import { tableBatches } from '../../pipeline/matrix/table/read.ts';
-import type { MatrixSpec } from '../../pipeline/pipeline.ts';
+import type { MatrixSpec, Reduction } from '../../pipeline/pipeline.ts';
 import { nextTurn, Turns } from '../../pipeline/turns.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell, Selection } from '../cell.ts';
 import type { PreparedAxis } from './axis.ts';
+import { CellGroups, reductionId } from './groups.ts';
 import { drawSample } from './sample.ts';
 import {
   type Filter,
@@ -18,7 +18,7 @@ import {
   type UnmatchedFilter,
 } from './selection.ts';
 import type { MatrixSpace } from './space.ts';
-import type { MatrixTable, RowValues } from './table.ts';
+import { type MatrixTable, type RowValues, rowsOf } from './table.ts';
 import { RowReader } from './table-rows.ts';
 import type { Matrix, TableFacts } from './types.ts';
 import { chosenLeaves, type Leaf, type LeafChoice, repeatsIn, type Wanted } from './walk.ts';
@@ -28,6 +28,9 @@ export class MatrixCells implements Matrix {
   readonly cellCount: number;
   readonly variables: readonly string[];
   readonly tables: readonly TableFacts[];
+  readonly groups = new Map<string, CellGroups>();
+  /** What shards deal, where it is not single cells: groups of all reductions together. */
+  #dealt: CellGroups | undefined;
   readonly #space: MatrixSpace;
   readonly #sample: MatrixSpec['sample'];
   readonly #repeat: number;
@@ -46,6 +49,17 @@ export class MatrixCells implements Matrix {
     this.tables = tables.map(({ file, declared, sha256, rows }) => ({ file, declared, sha256, rows }));
     const combinations = space.kept + space.added.length;
     this.cellCount = Math.min(combinations, spec.sample?.count ?? combinations) * spec.repeat;
+  }
+
+  /** Prepares {@link groups}. @throws TooManyToGroup */
+  async group(reductions: readonly Reduction[], signal?: AbortSignal): Promise<void> {
+    if (reductions.length === 0) return;
+    const drawn = await this.#draw(signal);
+    const groupsOf = async (axes: readonly string[]): Promise<CellGroups> =>
+      this.groups.get(reductionId({ axes })) ??
+      (await CellGroups.of(this.#space, drawn, this.#repeat, axes, this.#files, signal));
+    for (const { axes } of reductions) this.groups.set(reductionId({ axes }), await groupsOf(axes));
+    this.#dealt = await groupsOf([...new Set(reductions.flatMap(({ axes }) => axes))].toSorted());
   }
 
   async *cells(selection: Selection = {}, signal?: AbortSignal): AsyncGenerator<Cell, void, undefined> {
@@ -75,7 +89,7 @@ export class MatrixCells implements Matrix {
           const vars = this.#vars(leaf, readers) ?? (await this.#readVars(leaf, readers));
           for (let repeat = 1; repeat <= this.#repeat; repeat++) {
             const number = leaf.position * this.#repeat + repeat;
-            if (!shardTakes(choice.shard, number)) continue;
+            if (!this.#isDealt(selection.shard, number)) continue;
             // A consumer may take long over each cell without ever waiting itself.
             if (turns.isOver) await turns.next(signal);
             yield { number, vars, repeat };
@@ -88,20 +102,37 @@ export class MatrixCells implements Matrix {
     }
   }
 
-  async chosen(selection: Selection = {}, signal?: AbortSignal): Promise<number> {
+  async chosen(selection: Selection = {}, signal?: AbortSignal, lastOf?: CellGroups): Promise<number> {
     const limit = selection.limit ?? Number.POSITIVE_INFINITY;
+    const { shard } = selection;
     if ((selection.filters ?? []).length === 0) {
-      return Math.min(limit, shardCount(selection.shard, this.cellCount));
+      if (lastOf === undefined && (shard === undefined || this.#dealt === undefined))
+        return Math.min(limit, shardCount(shard, this.cellCount));
+      if (lastOf !== undefined && shard === undefined && limit >= this.cellCount) return lastOf.count;
     }
     const choice = await this.#choice(selection, signal);
     const turns = new Turns();
     let count = 0;
+    let lasts = 0;
     for (const leaf of chosenLeaves(this.#space, await this.#draw(signal), choice)) {
-      if (leaf !== undefined) count += repeatsIn(choice.shard, this.#repeat, leaf.position);
       if (turns.isOver) await turns.next(signal);
-      if (count >= limit) return limit;
+      if (leaf === undefined) continue;
+      if (lastOf === undefined && this.#dealt === undefined)
+        count += repeatsIn(choice.shard, this.#repeat, leaf.position);
+      else
+        for (let repeat = 1; repeat <= this.#repeat && count < limit; repeat++) {
+          const number = leaf.position * this.#repeat + repeat;
+          if (!this.#isDealt(shard, number)) continue;
+          count += 1;
+          if (lastOf?.isLast(number) === true) lasts += 1;
+        }
+      if (count >= limit) break;
     }
-    return count;
+    return lastOf === undefined ? Math.min(limit, count) : lasts;
+  }
+
+  #isDealt(shard: Selection['shard'], number: number): boolean {
+    return shardTakes(shard, this.#dealt?.groupOf(number) ?? number);
   }
 
   async unmatched(selection: Selection, signal?: AbortSignal): Promise<readonly UnmatchedFilter[]> {
@@ -149,7 +180,8 @@ export class MatrixCells implements Matrix {
     const filters = filtersOf(this.variables, selection);
     const wanted: LeafChoice['wanted'][number][] = [];
     for (const axis of this.#space.axes) wanted.push(await wantedOf(axis, filters, this.#files, signal));
-    return { filters, wanted, shard: selection.shard, repeat: this.#repeat };
+    const shard = this.#dealt === undefined ? selection.shard : undefined;
+    return { filters, wanted, shard, repeat: this.#repeat };
   }
 
   async #draw(signal: AbortSignal | undefined): Promise<Float64Array | undefined> {
@@ -226,16 +258,6 @@ async function noteAxis(
         if (watches.every(({ isMet }) => isMet)) return;
       }
   }
-}
-
-/** Yields the rows of a table in batches, from memory or by reading it again. @throws TableError */
-async function* rowsOf(
-  { kept, fingerprint, file, format }: MatrixTable,
-  files: FilePort,
-): AsyncGenerator<readonly RowValues[], void, undefined> {
-  if (kept !== undefined) return yield kept;
-  for await (const { rows } of tableBatches(fingerprint.checking(files), file, format))
-    yield rows.map(({ values }) => values);
 }
 
 async function wantedRows(

@@ -3,10 +3,11 @@ import type { DiagnosticCode } from '../../pipeline/diagnostics/codes.ts';
 import { type Diagnostic, err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import type { FilePort } from '../../pipeline/files.ts';
 import { TableError, tableDiagnostics } from '../../pipeline/matrix/table/error.ts';
-import type { Axis, MatrixSpec, PartialCell } from '../../pipeline/pipeline.ts';
+import type { Axis, MatrixSpec, PartialCell, Reduction } from '../../pipeline/pipeline.ts';
 import { renderValue } from '../../pipeline/values/value.ts';
 import { type PreparedAxis, rangeAxis, rowsAxis, textAt, valuesAxis } from './axis.ts';
 import { MatrixCells } from './cells.ts';
+import { maxIndexed, TooManyToGroup } from './groups.ts';
 import { type PairHash, pairHash, RowHashes } from './hash.ts';
 import { MatrixSpace } from './space.ts';
 import { type MatrixTable, type RowValues, scanTable } from './table.ts';
@@ -19,6 +20,7 @@ import { AxisClasses, ClassList } from './value-class.ts';
  * use, 8 more with a sample, and tables of at most 1 MiB.
  *
  * @param file path of the pipeline file as the user gave it, for diagnostics
+ * @param reductions those of the pipeline's steps, to group the cells by
  * @returns all errors: codes `table.*` (in the table's file, see `TableErrorCode`), `matrix.exclude-nothing`, `matrix.empty`,
  * `matrix.too-large`, `matrix.sample-too-large`; `sourceLine` is empty if only the pipeline's text contains it
  * @throws the signal's reason when it is aborted
@@ -28,6 +30,7 @@ export async function prepareMatrix(
   files: FilePort,
   file: string,
   signal?: AbortSignal,
+  reductions: readonly Reduction[] = [],
 ): Promise<Result<Matrix, readonly Diagnostic[]>> {
   const partials = [...spec.exclude, ...spec.include].map(({ values }) => values);
   const axes: PreparedAxis[] = [];
@@ -37,7 +40,8 @@ export async function prepareMatrix(
     if (axis.kind === 'values') axes.push(valuesAxis(axis.name, axis.values, partials));
     else if (axis.kind === 'range') axes.push(rangeAxis(axis.name, axis, partials));
     else {
-      const prepared = await prepareRows(axis, spec, partials, files, signal);
+      const isReduced = isReducedIn(reductions)(axis);
+      const prepared = await prepareRows(axis, spec, partials, files, isReduced, signal);
       if (prepared instanceof TableError) errors.push(...tableErrors(prepared, axis, file));
       else {
         axes.push(prepared.axis);
@@ -49,7 +53,33 @@ export async function prepareMatrix(
   const space = new MatrixSpace(axes, spec.exclude, spec.include);
   errors.push(...spaceErrors(space, spec, file));
   if (errors.length > 0) return err(errors);
-  return ok(new MatrixCells(space, spec, tables, files));
+  for (const { kept, declared } of tables.filter(isReducedIn(reductions)))
+    if (kept === undefined) errors.push(matrixError(spec, file, 'matrix.too-large', largeTable(declared)));
+  if (errors.length > 0) return err(errors);
+  const cells = new MatrixCells(space, spec, tables, files);
+  try {
+    await cells.group(reductions, signal);
+  } catch (error) {
+    if (!(error instanceof TooManyToGroup)) throw error;
+    return err([matrixError(spec, file, 'matrix.too-large', tooMany)]);
+  }
+  return ok(cells);
+}
+
+const isReducedIn =
+  (reductions: readonly Reduction[]) =>
+  ({ columns }: Pick<MatrixTable, 'columns'>): boolean =>
+    columns.some((name) => reductions.some(({ axes }) => axes.includes(name)));
+
+const largeTable = (declared: string): string =>
+  `A step gathers over columns of ${declared}, which has more than 16 MiB: the rows of a group are needed together. Gather over other axes, or split the table.`;
+
+const tooMany = `A step gathers over axes of a matrix with excludes, added includes, a sample, or a part of a table's columns: at most ${maxIndexed} combinations are grouped then.`;
+
+function matrixError(spec: MatrixSpec, file: string, code: DiagnosticCode, message: string): Diagnostic {
+  const { line, column, length } = spec.axes[0]?.position ??
+    spec.include[0]?.position ?? { line: 1, column: 1, length: 1 };
+  return { line, column, length, severity: 'error', code, message, file, sourceLine: '' };
 }
 
 async function prepareRows(
@@ -57,6 +87,7 @@ async function prepareRows(
   spec: MatrixSpec,
   partials: readonly PartialCell['values'][],
   files: FilePort,
+  isReduced: boolean,
   signal: AbortSignal | undefined,
 ): Promise<{ axis: PreparedAxis; table: MatrixTable } | TableError> {
   const classes = new AxisClasses(axis.columns, partials);
@@ -69,7 +100,7 @@ async function prepareRows(
     hashes?.push(rowHash(axis.columns, values));
   };
   try {
-    const table = await scanTable(files, axis, onRow, signal);
+    const table = await scanTable(files, axis, onRow, signal, isReduced);
     return { axis: rowsAxis(table, classes, ids, hashes), table };
   } catch (error) {
     if (error instanceof TableError) return error;

@@ -26,10 +26,13 @@ export interface MatrixTable {
 
 /** Bytes of the largest table that is kept in memory. */
 const keptBytes = 1024 * 1024;
+/** The same of a table with reduced columns: the rows of a group are needed together. */
+const keptReducedBytes = 16 * 1024 * 1024;
 
 /**
  * Reads a whole table once: counts its rows, hashes its bytes, passes each row to `onRow`.
  *
+ * @param isReduced some columns are reduced: a larger table is kept
  * @throws TableError
  */
 export async function scanTable(
@@ -37,7 +40,9 @@ export async function scanTable(
   axis: Extract<Axis, { kind: 'rows' }>,
   onRow: (values: RowValues) => void,
   signal?: AbortSignal,
+  isReduced = false,
 ): Promise<MatrixTable> {
+  const maxKept = isReduced ? keptReducedBytes : keptBytes;
   const fingerprint = new Fingerprint();
   let kept: RowValues[] | undefined = [];
   let rows = 0;
@@ -47,7 +52,7 @@ export async function scanTable(
     ({ columns } = batch);
     if (rows === 0 && batch.rows.length === 0) checkColumns(axis, columns);
     rows += batch.rows.length;
-    if (fingerprint.bytes > keptBytes) kept = undefined;
+    if (fingerprint.bytes > maxKept) kept = undefined;
     for (const { values } of batch.rows) {
       onRow(values);
       kept?.push(values);
@@ -55,6 +60,16 @@ export async function scanTable(
   }
   const { file, declared, format } = axis;
   return { file, declared, format, columns, rows, sha256: fingerprint.sha256(), fingerprint, kept };
+}
+
+/** Yields the rows of a table in batches, from memory or by reading it again. @throws TableError */
+export async function* rowsOf(
+  { kept, fingerprint, file, format }: MatrixTable,
+  files: FilePort,
+): AsyncGenerator<readonly RowValues[], void, undefined> {
+  if (kept !== undefined) return yield kept;
+  for await (const { rows } of tableBatches(fingerprint.checking(files), file, format))
+    yield rows.map(({ values }) => values);
 }
 
 function checkColumns(axis: Extract<Axis, { kind: 'rows' }>, columns: readonly string[]): void {

@@ -1,4 +1,5 @@
 import type { Cell, Selection } from '../cell.ts';
+import type { CellGroups } from './groups.ts';
 import type { UnmatchedFilter } from './selection.ts';
 
 /** A table of the matrix, as `run.json` and a frozen plan name it. */
@@ -23,6 +24,8 @@ export interface Matrix {
   /** Variables in the pipeline's order; see `MatrixSpec.variables`. */
   readonly variables: readonly string[];
   readonly tables: readonly TableFacts[];
+  /** The groups of cells by which steps are reduced, by `reductionId`. A shard takes whole groups. */
+  readonly groups: ReadonlyMap<string, CellGroups>;
   /**
    * Yields the chosen cells by ascending number; the repeats of a combination share one `vars`. Makes only as many cells as the reader
    * takes (a sample is drawn first, from the whole matrix). Reading may stop at any time.
@@ -36,6 +39,11 @@ export interface Matrix {
    * @throws TableError
    */
   unmatched(selection: Selection, signal?: AbortSignal): Promise<readonly UnmatchedFilter[]>;
-  /** Counts the cells that {@link cells} would yield. @throws TableError */
-  chosen(selection?: Selection, signal?: AbortSignal): Promise<number>;
+  /**
+   * Counts the cells that {@link cells} would yield.
+   *
+   * @param lastOf counts only the last cells of these groups
+   * @throws TableError
+   */
+  chosen(selection?: Selection, signal?: AbortSignal, lastOf?: CellGroups): Promise<number>;
 }

@@ -159,7 +159,8 @@ function* drawnLeaves(
   }
 }
 
-function decode(space: MatrixSpace, ordinal: number): number[] {
+/** Returns the index on each axis of a combination, from its index in the plain product. */
+export function decode(space: MatrixSpace, ordinal: number): number[] {
   const indices: number[] = [];
   let rest = ordinal;
   for (const stride of space.strides) {

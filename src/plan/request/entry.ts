@@ -15,13 +15,16 @@ type WantsWords = 'always' | 'without images' | 'never';
 
 /** Makes the request of a step that begins a new task. */
 export function entryRequest(
-  { request, extra, gather }: Step,
+  { request, extra, gather, over }: Step,
   kind: EntryKind,
   wantsWords: WantsWords,
 ): RequestTemplate {
   const { images, image, endImage, mask, ...fields } = request;
   const single = [image, endImage].filter((tree) => tree !== undefined);
-  const list = ImageList.of(single.length > 0 ? single : images, gather !== undefined);
+  const list = ImageList.of(
+    single.length > 0 ? single : images,
+    gather !== undefined && over?.showsImages !== false,
+  );
   return new EntryTemplate(kind, wantsWords, fields, extra, list, mask);
 }
 

@@ -30,7 +30,7 @@ const texts: Readonly<Record<string, string>> = {
 
 /** Makes the request of a text step's operation. @param models what the pipeline says about text models */
 export function textRequest(
-  { request, extra, gather }: Step,
+  { request, extra, gather, over }: Step,
   kind: TextRequest['kind'],
   models: Pipeline['models'],
 ): RequestTemplate {
@@ -39,7 +39,7 @@ export function textRequest(
     kind,
     fields,
     extra,
-    ImageList.of(images, gather !== undefined),
+    ImageList.of(images, gather !== undefined && over?.showsImages !== false),
     sourceOf(continued),
     {
       stream: stream === true,
@@ -119,7 +119,7 @@ class CompiledText implements RequestTemplate {
 
   placeholder(scope: TemplateScope, gathered: number): RequestEstimate {
     return {
-      request: { kind: this.kind, fields: placeholderOf(this.#fields, scope) },
+      request: { kind: this.kind, fields: placeholderOf(this.#fields, scope, gathered) },
       images: this.#images.count(gathered),
     };
   }
@@ -184,11 +184,13 @@ export function promptOf({ prompt, contents, messages }: TextRequest['fields']):
  * Estimates the fields of a request that reads missing results, with placeholders of about their length. A field that cannot be rendered
  * with placeholders (a loop over a list, a comparison of a number) is left out.
  */
-function placeholderOf(fields: Fields, scope: TemplateScope): Readonly<Record<string, Value>> {
+function placeholderOf(fields: Fields, scope: TemplateScope, gathered = 0): Readonly<Record<string, Value>> {
   const locals = treeVariables(fields).filter(isLocal);
+  const one = { ...scope.vars, repeat: scope.repeat, text: 'x'.repeat(usualResult(['text'])) };
+  const list = gathered === 0 ? {} : { gathered: Array.from({ length: gathered }, () => one) };
   const standing = {
     ...scope,
-    vars: { ...standIns(locals.map(({ path }) => path)), ...scope.vars },
+    vars: { ...standIns(locals.map(({ path }) => path)), ...scope.vars, ...list },
     steps: standIns(treeSteps(fields).map(({ step, path }) => [step, ...path])) as TemplateScope['steps'],
   };
   return Object.fromEntries(

@@ -141,6 +141,11 @@ export class CellSources {
     this.#of.set(key, known === undefined ? sources : [...known, ...sources]);
   }
 
+  /** Adds the sources of another cell's jobs. */
+  include(other: CellSources): void {
+    for (const [key, sources] of other.#of) this.add(key, sources);
+  }
+
   /** Of the jobs that a request's templates name, those that do not come from the job itself. */
   before(key: string, reads: readonly string[]): readonly string[] {
     return reads.filter((read) => !this.#comesFrom(read, key));
@@ -195,6 +200,13 @@ export class CellRedos {
       ...(outdated && { outdated, ...(free && { ready: true }) }),
       ...(waitsForRedo && { waitsForRedo }),
     };
+  }
+
+  /** Adds the jobs of another cell that jobs of this one are made from. */
+  include(other: CellRedos): void {
+    for (const [key, record] of other.#records) this.#records.set(key, record);
+    for (const key of other.#redo) this.#redo.add(key);
+    this.#sources.include(other.#sources);
   }
 
   /** See {@link CellSources.before}. */

@@ -100,7 +100,7 @@ export class CellOutputs {
   #output(place: SlotTemplate, job: Resolved, number: number | undefined, found: Numbers): Resolved {
     const { slot, bound, isHeld, scope, said, stands } = job;
     const branch = [...slot.branch, number === undefined ? (place.segment ?? '') : `#${number}`];
-    const { status, unsaved, uncut, record, prompt, cell } = slot;
+    const { status, unsaved, uncut, record, prompt, cell, group } = slot;
     return {
       template: place,
       above: job,
@@ -108,6 +108,7 @@ export class CellOutputs {
       isHeld,
       slot: new CellSlot(place, {
         cell,
+        group,
         branch,
         status,
         ready: false,

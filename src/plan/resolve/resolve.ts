@@ -1,12 +1,20 @@
 import { isPress } from '../../pipeline/kinds.ts';
+import type { Reduction, Step } from '../../pipeline/pipeline.ts';
+import { gatheredName } from '../../pipeline/steps/checks/reduce.ts';
 import { isLocal, type TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
-import { type SlotGraph, type SlotTemplate, unknownItem } from '../graph/slot-template.ts';
+import {
+  type SlotGraph,
+  type SlotTemplate,
+  type StepTemplates,
+  unknownItem,
+} from '../graph/slot-template.ts';
 import { inputsOf } from '../job.ts';
 import type { Press, ShownJob } from '../job-request.ts';
-import { keyFromText, slotIdsOf } from '../key.ts';
+import { keyFromText } from '../key.ts';
+import { type CellGroups, reductionId } from '../matrix/groups.ts';
 import { textPress } from '../request/click.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
@@ -22,11 +30,12 @@ import {
   within,
 } from './branches.ts';
 import { standing } from './former.ts';
+import { areReadable, type Seen, seenAs, seenByGroup, startOfGroup } from './group.ts';
 import { CellRedos } from './lineage.ts';
 import { CellOutputs } from './outputs.ts';
 import { readNamed } from './references.ts';
 import { CellSlot, type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
-import { nearestJob, readNamedSteps } from './scope.ts';
+import { gatheredValue, nearestJob, readNamedSteps } from './scope.ts';
 import { buttonsAbove, isFree, judge, type KnownReadings, type Reading, readingOf } from './slot-status.ts';
 import {
   doneDependency,
@@ -43,6 +52,8 @@ import {
 export interface Resolvable {
   readonly serviceId: string;
   readonly slotGraph: SlotGraph;
+  /** The groups by which steps are reduced, by `reductionId`; without them no step may be reduced. */
+  readonly groups?: ReadonlyMap<string, CellGroups>;
   /** The files that requests show; without it none is there. */
   readonly images?: ImageFiles;
   /** What its cells ask for, as far as that follows from them alone and was worked out before. */
@@ -61,9 +72,9 @@ interface Opened {
  * Everything that the plan and the state say about one cell: its slots, the request of each, and whether that request may
  * be sent now. Pure: the same plan, cell and records give the same slots. In the manifest's order.
  *
- * Asks `lookup` at most once for each slot, and for jobs of other cells only where one may have to be redone. While records
- * settle, slots only go forward: a slot that is done, failed, skipped or blocked stays so until the user redoes its job, or
- * a job that it comes from.
+ * The last cell of a group has also the slots of steps that are reduced by it, for which the other cells of the group are resolved. Asks
+ * `lookup` at most once for each slot, and for other jobs only where one may have to be redone. While records settle, slots only go forward:
+ * one that is done, failed, skipped or blocked stays so until the user redoes its job, or a job that it comes from.
  */
 export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
   return new CellResolution(plan, cell, lookup).slots();
@@ -73,8 +84,12 @@ class CellResolution {
   readonly #plan: Resolvable;
   readonly #cell: Cell;
   readonly #lookup: RecordLookup;
-  readonly #scope: TemplateScope;
-  readonly #slotId: (place: string) => string;
+  readonly #own: Seen;
+  readonly #groups = new Map<string, Seen>();
+  /** What steps gather over axes, by step. */
+  readonly #gathered = new Map<string, () => readonly Value[]>();
+  /** The cells of its groups, by number. */
+  readonly #members = new Map<number, CellResolution>();
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
   readonly #redos: CellRedos;
@@ -84,17 +99,27 @@ class CellResolution {
     this.#plan = plan;
     this.#cell = cell;
     this.#lookup = lookup;
-    this.#scope = { vars: cell.vars, repeat: cell.repeat, steps: {} };
-    this.#slotId = slotIdsOf(cell.vars, cell.repeat);
+    this.#own = seenAs(cell);
+    this.#members.set(cell.number, this);
     this.#redos = new CellRedos(lookup);
-    this.#outputs = new CellOutputs(this.#resolved, this.#slotId);
+    this.#outputs = new CellOutputs(this.#resolved, this.#own.slotId);
   }
 
   slots(): readonly Slot[] {
-    const { order, steps } = this.#plan.slotGraph;
+    this.#resolveSteps(this.#plan.slotGraph.order);
+    const [slots, reduced]: [Slot[], Slot[]] = [[], []];
+    for (const name of this.#plan.slotGraph.steps.keys())
+      for (const { template, slot } of stepNamed(this.#resolved, name))
+        if (template.copyOf === undefined) (slot.group === undefined ? slots : reduced).push(slot);
+    return reduced.length === 0 ? slots : [...slots, ...reduced];
+  }
+
+  #resolveSteps(order: readonly StepTemplates[]): void {
     for (const { step, operations, from } of order) {
+      if (this.#resolved.has(step.name)) continue;
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
+      if (step.reduced !== undefined && !this.#groupsOf(step.reduced).isLast(this.#cell.number)) continue;
       if (from === undefined)
         for (const template of operations) this.#resolve(template, this.#start(template), found);
       else
@@ -103,18 +128,52 @@ class CellResolution {
           if (template !== undefined) this.#resolve(template, startBelow(above), found);
         }
     }
-    const slots: Slot[] = [];
-    for (const name of steps.keys())
-      for (const { template, slot } of stepNamed(this.#resolved, name))
-        if (template.copyOf === undefined) slots.push(slot);
-    return slots;
+  }
+
+  readonly #groupsOf = (reduction: Reduction): CellGroups =>
+    stepNamed(this.#plan.groups ?? new Map<string, CellGroups>(), reductionId(reduction));
+
+  #seenBy({ reduced }: Step): Seen {
+    if (reduced === undefined) return this.#own;
+    const id = reductionId(reduced);
+    const known = this.#groups.get(id);
+    if (known !== undefined) return known;
+    const seen = seenByGroup(this.#groupsOf(reduced), this.#cell, reduced);
+    this.#groups.set(id, seen);
+    return seen;
   }
 
   /** What an operation that continues no other starts from. */
-  #start({ gathers }: SlotTemplate): Upstream {
+  #start({ step: own, gathers }: SlotTemplate): Upstream {
     if (gathers === undefined) return rootStart;
-    const { step, templates } = gathers;
-    return gatheredStart([...this.#at(step, templates)].map(([, resolved]) => resolved));
+    const { step, templates, steps } = gathers;
+    return steps === undefined
+      ? gatheredStart([...this.#at(step, templates)].map(([, job]) => job))
+      : this.#startOver(own, gathers, steps);
+  }
+
+  /** Gathers over axes: from all cells of the group in which the gathered step has jobs. */
+  #startOver(
+    { name, reduced, over }: Step,
+    { step, templates }: NonNullable<SlotTemplate['gathers']>,
+    steps: readonly StepTemplates[],
+  ): Upstream {
+    if (reduced === undefined) throw new Error(`Internal error: step "${name}" is reduced by nothing.`);
+    const groups = this.#groupsOf(reduced);
+    const cells = new Map<Resolved, Cell>();
+    for (const number of groups.numbers(this.#cell.number)) {
+      const cell = groups.cell(number, this.#cell);
+      const member = this.#members.get(number) ?? new CellResolution(this.#plan, cell, this.#lookup);
+      this.#members.set(number, member);
+      if (member !== this) {
+        member.#resolveSteps(steps);
+        this.#redos.include(member.#redos);
+      }
+      for (const [, job] of member.#at(step, templates)) cells.set(job, member.#cell);
+    }
+    const start = startOfGroup(cells, over?.failed === 'ignore');
+    this.#gathered.set(name, () => start.jobs.map((job) => gatheredValue(job, cells.get(job) ?? this.#cell)));
+    return start;
   }
 
   /** The jobs of a step at some of its places, and their outputs, in the manifest's order. */
@@ -132,7 +191,7 @@ class CellResolution {
   /** One place from one start: its slot, or one for each of its branches, and what its step presses on them. */
   #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(template, given);
-    const scope = start.above?.scope ?? this.#scope;
+    const scope = start.above?.scope ?? this.#seenBy(template.step).scope;
     const { each } = template;
     const items =
       each === undefined ? [{ segments: noSegments, scope }] : this.#items(template, each, start, scope);
@@ -249,6 +308,7 @@ class CellResolution {
     const continued = template.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
+    const { slotId, group } = this.#seenBy(template.step);
     const slot = new CellSlot(template, {
       cell: this.#cell.number,
       branch,
@@ -266,7 +326,8 @@ class CellResolution {
       unseeded,
       accepted,
       bound,
-      idOf: this.#slotId,
+      group,
+      idOf: slotId,
       asWritten,
     });
     const resolved: Resolved = {
@@ -314,15 +375,24 @@ class CellResolution {
    * What this place's templates see, or why they are not to be rendered. A condition that waits for nothing decides
    * before anything else.
    */
-  #open({ when, whenWaits, waits }: SlotTemplate, start: Upstream, seen: TemplateScope): Opened | Reading {
+  #open(
+    { step, when, whenWaits, waits, readsGathered }: SlotTemplate,
+    start: Upstream,
+    seen: TemplateScope,
+  ): Opened | Reading {
     return readingOf((): Opened | Reading => {
-      if (when !== undefined && !whenWaits && !when.holds(seen))
+      const list = readsGathered ? start.dependency : doneDependency;
+      if (list.kind !== 'done' && (list.kind !== 'open' || !areReadable(start))) return { dependency: list };
+      const own = readsGathered
+        ? { ...seen, vars: { ...seen.vars, [gatheredName]: this.#gathered.get(step.name)?.() ?? [] } }
+        : seen;
+      if (when !== undefined && !whenWaits && !when.holds(own))
         return { dependency: doneDependency, off: conditionFails };
-      if (waits.length === 0) return { scope: seen, dependency: doneDependency };
+      if (waits.length === 0) return { scope: own, dependency: list };
       const steps = readNamedSteps(waits, start.above, this.#resolved);
       if (steps.kind !== 'known') return { dependency: steps };
-      const { dependency } = steps;
-      const scope = { ...seen, steps: steps.values };
+      const dependency = steps.dependency.kind === 'done' ? list : steps.dependency;
+      const scope = { ...own, steps: steps.values };
       if (whenWaits && when?.holds(scope) === false) return { dependency, off: conditionFails };
       return { scope, dependency };
     });

@@ -47,6 +47,7 @@ interface SlotFacts
   readonly record: JobRecord | undefined;
   readonly prompt: string | undefined;
   readonly error: JobError | undefined;
+  readonly group: Slot['group'] | undefined;
   /** {@link slotIdsOf} its cell. */
   readonly idOf: (place: string) => string;
   readonly bound: number;
@@ -83,6 +84,7 @@ export class CellSlot implements Slot {
   declare readonly unseeded?: true;
   declare readonly accepted?: true;
   declare readonly bound?: number;
+  declare readonly group?: NonNullable<Slot['group']>;
   readonly #idOf: (place: string) => string;
   /** Absent: the file says another branch. */
   readonly #text: string | undefined;
@@ -112,6 +114,7 @@ export class CellSlot implements Slot {
     if (facts.unseeded === true) this.unseeded = true;
     if (facts.accepted === true) this.accepted = true;
     if (facts.bound > 1) this.bound = facts.bound;
+    if (facts.group !== undefined) this.group = facts.group;
     this.#idOf = facts.idOf;
     this.#text = facts.asWritten ? text : undefined;
   }

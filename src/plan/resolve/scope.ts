@@ -1,6 +1,7 @@
 import { isTextKind } from '../../pipeline/kinds.ts';
 import { TemplateError } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
+import type { Cell } from '../cell.ts';
 import { standing } from './former.ts';
 import { describedText, parseReply } from './reply.ts';
 import type { DependencyState, Resolved } from './resolved.ts';
@@ -71,6 +72,17 @@ function only(name: string, jobs: readonly Resolved[]): Resolved {
       ? `Step "${name}" has no job in this cell, and exactly one is needed to use its result.`
       : `Step "${name}" has ${jobs.length} jobs here, and the result of exactly one can be used. Use \`gather\`.`,
   );
+}
+
+/** What a template reads of a gathered job: the variables of its cell, and its result. */
+export function gatheredValue(job: Resolved, cell: Cell): Readonly<Record<string, Value>> {
+  const { name } = job.template.step;
+  const { vars, repeat } = job.slot.group ?? cell;
+  const values = isTextKind(job.template.kind) ? textValues(name, job) : taskValues(job);
+  const { image_url: image } = Object.hasOwn(values, 'image_url') ? values : {};
+  const all = { ...vars, repeat, ...(image === undefined ? {} : { image }) };
+  // A reply that is no JSON is an error only where its JSON is read.
+  return Object.defineProperties(all, Object.getOwnPropertyDescriptors(values));
 }
 
 /** What a job with a task offers to templates; what the service did not say is not there. */

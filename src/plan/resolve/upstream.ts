@@ -111,12 +111,18 @@ export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstrea
  * What a step that gathers starts from: all these, without those that are skipped.
  *
  * @param slots all that it gathers, in the manifest's order; at least one
+ * @param ignoresFailed those that failed or are blocked are left out too
  */
-export function gatheredStart(slots: readonly Resolved[]): Upstream {
-  const chosen = slots.filter(({ dependency }) => dependency.kind !== 'skipped');
+export function gatheredStart(slots: readonly Resolved[], ignoresFailed = false): Upstream {
+  const usable = ignoresFailed ? slots.filter(({ dependency }) => dependency.kind !== 'blocked') : slots;
+  const chosen = usable.filter(({ dependency }) => dependency.kind !== 'skipped');
   const inputs = chosen.flatMap((input) => (isCertain(input) ? (input.slot.job?.key ?? []) : []));
-  const isKnown = inputs.length > 0 && inputs.length === chosen.length;
-  return { jobs: chosen, dependency: gatheredState(slots), ...(isKnown ? { keys: { inputs } } : {}) };
+  // What is not settled may still fail, and be left out then.
+  const isSettled =
+    !ignoresFailed || chosen.every(({ dependency, stands }) => dependency.kind === 'done' || stands);
+  const isKnown = inputs.length > 0 && inputs.length === chosen.length && isSettled;
+  const dependency = gatheredState(usable.length === 0 ? slots : usable);
+  return { jobs: chosen, dependency, ...(isKnown ? { keys: { inputs } } : {}) };
 }
 
 /**

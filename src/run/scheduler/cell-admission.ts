@@ -120,15 +120,21 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     }
     waiting.add(key);
   }
+  open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
+  const isIdle = waiting.size === 0 && !isLeft;
+  const mayFollow = open.hasMore || slots.some(({ waitsForRedo }) => waitsForRedo === true);
+  const members = isIdle && mayFollow ? membersToCome(state, open) : new Set<number>();
+  if (members.size > 0 && lifecycle.isEnding) isLeft = true;
   if (isLeft) cells.isWhole = false;
   if (isLeft && isUnbegun && waiting.size === 0) cells.left += 1;
   // Slots below a retried job are no longer blocked by it.
   if (hasRevived) slots = options.resolve(open.cell, lookup);
-  reportSlots(state, open, slots, waiting.size === 0 && !isLeft);
+  reportSlots(state, open, slots, isIdle && members.size === 0);
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
   open.isComplete = !isLeft && slots.every((slot) => waiting.has(slot.job?.key ?? '') || isOver(slot));
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
+  else if (members.size > 0) cells.open.park(open, members);
   else closeCell(state, open);
 }
 
@@ -148,6 +154,16 @@ function closedFor(
   if (kinds.closed.length === 0) return undefined;
   const own = kinds.ofSlot(slot);
   return own?.closed === undefined ? below?.get(slot) : own;
+}
+
+/** Numbers of the cells whose results slots of this cell gather, and which are not closed or not yet open. */
+function membersToCome({ options, cells }: SchedulerState, { cell }: OpenCell): ReadonlySet<number> {
+  const members = (options.gathers?.(cell.number) ?? []).filter((number) => number !== cell.number);
+  if (members.length === 0) return new Set();
+  // Cells come in order, except those that are opened last.
+  const later = new Set(cells.openedLast.map((put) => put.cell.number));
+  if (cells.isLast) for (const { number } of cells.incoming) later.add(number);
+  return new Set(members.filter((number) => cells.open.has(number) || later.has(number)));
 }
 
 /** The slots of a cell without any begun job that lead to a slot of a closed kind, and that kind: nothing is paid for them. */

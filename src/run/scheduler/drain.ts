@@ -59,8 +59,9 @@ export function closeCell({ cells, outbox, slices }: SchedulerState, open: OpenC
 /** Leaves the cells that are not open, and the jobs without a task on the service, to a later run. */
 function leaveUnbegun(state: SchedulerState, end: RunEnd): void {
   const { cells, jobs, outbox, slices, lifecycle } = state;
-  if (!areAllCellsOpened(state)) cells.isWhole = false;
+  if (!areAllCellsOpened(state) || cells.open.parked().length > 0) cells.isWhole = false;
   cells.incoming = [];
+  for (const open of cells.open.parked()) leaveCell(state, open);
   for (const key of slices.awaited) leaveCells(state, cells.open.release(key));
   slices.awaited.clear();
   for (const job of jobs.all())

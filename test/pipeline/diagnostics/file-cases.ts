@@ -16,6 +16,14 @@ import {
   rows,
 } from './case-texts.ts';
 
+/** A step that gathers a text over an axis. */
+const over = (axis: string, prompt = '{{ gathered[0].text }} {{ n }}'): string =>
+  `name: t
+matrix: { n: [1, 2], seed: [1, 2] }
+steps:
+  a: { chat: { model: m, prompt: "{{ n }} {{ seed }}" } }
+  b: { gather: { step: a, over: [${axis}] }, chat: { model: m, prompt: "${prompt}" } }`;
+
 /** Errors in YAML, schema, settings, matrix, steps and buttons. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fileCases: Readonly<Record<string, readonly Case[]>> = {
   'yaml.syntax': [
@@ -281,6 +289,26 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'step.each-name': [[eachOf('a: [[x]], item: [x, y]', '⟦{{ a }}')]],
+  'gather.axis': [
+    [`${over('⟦sed')}\n`],
+    [`${over('⟦gathered')}\n`],
+    [`${over('seed')}\n  c: { gather: { step: b, over: [⟦seed] }, chat: { model: m, prompt: q } }\n`],
+    [`${over('seed').replace('[seed]', '⟦seeds')}\n`],
+  ],
+  'gather.variable': [
+    [`${over('seed', '{{ ⟦seed }}')}\n`],
+    [`${over('seed')}\n  c: { from: b, chat: { model: m, prompt: "{{ ⟦seed }} {{ steps.b.text }}" } }\n`],
+    [`${over('repeat', '{{ ⟦repeat }}')}\n`],
+    [
+      `${over('seed', '{{ ⟦mood }}').replace('seed: [1, 2]', 'seed: [1, 2], include: [{ seed: 1, mood: dark }]')}\n`,
+    ],
+  ],
+  'gather.mixed': [
+    [`${over('seed', '{{ ⟦steps.a.text }}')}\n`],
+    [
+      `${over('seed')}\n  c: { gather: { step: a, over: [n] }, chat: { model: m, prompt: "{{ ⟦steps.b.text }}" } }\n`,
+    ],
+  ],
   'step.gather-text': [
     [`${generate('stream: true')}  c: { gather: ⟦b, generate: { model: m, prompt: q } }\n`],
     [

@@ -14,7 +14,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import { settleService } from '../../service/settings.ts';
 import { type AdmittedService, admit } from '../../service/trust.ts';
 import { filesRoot } from '../../workspace/read-pipeline.ts';
-import type { RunSpec, SpecTable } from '../spec.ts';
+import { type RunSpec, refuseReduced, type SpecTable } from '../spec.ts';
 
 /** A run as a worker has prepared it, from its spec alone. */
 export interface PreparedRun {
@@ -59,6 +59,7 @@ export async function prepareRun(
       `Its files are looked for below ${root}: start the worker in a copy of the project, or name that with --files-root.`,
     );
   }
+  refuseReduced(pipeline);
   const service = await serviceHere(spec, pipeline, run.shown, context);
   const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run, false);
   images.begin(run.invocation);

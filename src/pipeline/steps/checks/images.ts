@@ -196,7 +196,8 @@ export function checkImageCount(step: StepDraft, context: CheckContext): void {
   const target = steps.get(gather.step);
   if (target === undefined || !target.pathKnown) return;
   const jobs = jobsAt(gather, target, steps);
-  const isOpen = drawsAnyNumber(target) || imagesOf(target, steps, true) !== 'some';
+  const isOpen =
+    step.over !== undefined || drawsAnyNumber(target) || imagesOf(target, steps, true) !== 'some';
   const { least, most } = isOpen ? times(jobs, { least: 1, most: countless }) : jobs;
   if (most >= bounds.least && least <= bounds.most) return;
   const number = most < bounds.least ? most : least;

@@ -8,6 +8,7 @@ import { treeVariables } from '../../templates/tree.ts';
 import { member } from '../../yaml/node.ts';
 import { jobsAt } from '../count.ts';
 import type { CheckContext, StepDraft } from '../draft.ts';
+import { gatheredName } from './reduce.ts';
 
 /**
  * Warns of a step that starts from other jobs but sends the same request for each of them. Each of its jobs continues another job, so
@@ -53,7 +54,8 @@ export function warnOfUnusedAxes(
   const used = new Set(steps.flatMap((step) => step.variables.map(({ path }) => path[0] ?? '')));
   // An unknown name may be a mistyped axis.
   for (const name of used)
-    if (name !== 'repeat' && !localNames.has(name) && !matrix.variables.has(name)) return;
+    if (name !== 'repeat' && name !== gatheredName && !localNames.has(name) && !matrix.variables.has(name))
+      return;
   for (const axis of matrix.spec.axes) {
     const names = axis.kind === 'rows' ? axis.columns : [axis.name];
     if (hasOneValue(axis) || names.some((name) => used.has(name))) continue;

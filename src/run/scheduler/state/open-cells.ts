@@ -12,6 +12,8 @@ export interface OpenCell {
   hasMore?: boolean;
   /** True where the cell needs no jobs besides those in `waiting`, whatever their results. Such a cell need not be resolved again. */
   isComplete?: boolean;
+  /** Numbers of the cells whose results it waits for, while it is parked. */
+  members?: Set<number>;
   /** Ids of its slots without a job that were reported, or settled before the run; undefined until the first visit. */
   reported?: Set<string>;
 }
@@ -26,6 +28,13 @@ const maxOpen = 4096;
 export class OpenCells {
   readonly #open = new Map<number, OpenCell>();
   readonly #watchers = new Map<string, Set<OpenCell>>();
+  /**
+   * The last cells of groups that wait for other cells of their groups and for nothing else, by number. They do not count as open: each
+   * waits for an open cell, or for one that is opened last, and such a cell is waited for by one cell a reduction.
+   */
+  readonly #parked = new Map<number, OpenCell>();
+  /** The parked cells that wait for a cell, by the number of this. */
+  readonly #waiting = new Map<number, Set<OpenCell>>();
   /** Cells in which a job was settled or released, in that order. Each is resolved again before another job has its turn. */
   readonly due = new Set<OpenCell>();
 
@@ -48,6 +57,28 @@ export class OpenCells {
     return [...this.#open.values()];
   }
 
+  /** Whether a cell is open or parked. */
+  has(number: number): boolean {
+    return this.#open.has(number) || this.#parked.has(number);
+  }
+
+  /** Returns the parked cells. */
+  parked(): readonly OpenCell[] {
+    return [...this.#parked.values()];
+  }
+
+  /** Sets an open cell aside until all these cells are closed. */
+  park(open: OpenCell, members: ReadonlySet<number>): void {
+    this.#open.delete(open.cell.number);
+    this.#parked.set(open.cell.number, open);
+    open.members = new Set(members);
+    for (const number of members) {
+      const waiting = this.#waiting.get(number);
+      if (waiting === undefined) this.#waiting.set(number, new Set([open]));
+      else waiting.add(open);
+    }
+  }
+
   open(cell: Cell, lease?: Lease): OpenCell {
     const opened: OpenCell = { cell, waiting: new Set(), ...(lease && { lease }) };
     this.#open.set(cell.number, opened);
@@ -59,6 +90,17 @@ export class OpenCells {
     this.due.delete(open);
     for (const key of open.waiting) this.#forget(key, open);
     open.waiting.clear();
+    this.#parked.delete(open.cell.number);
+    for (const number of open.members ?? []) this.#waiting.get(number)?.delete(open);
+    const lasts = this.#waiting.get(open.cell.number) ?? [];
+    this.#waiting.delete(open.cell.number);
+    for (const last of lasts) {
+      last.members?.delete(open.cell.number);
+      if (last.members?.size !== 0) continue;
+      this.#parked.delete(last.cell.number);
+      this.#open.set(last.cell.number, last);
+      this.due.add(last);
+    }
   }
 
   /** Makes the cell wait for exactly these jobs. */

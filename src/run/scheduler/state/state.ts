@@ -32,6 +32,8 @@ export interface SchedulerOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** See `RunPlan.gathers`. */
+  readonly gathers?: (cell: number) => readonly number[];
   /** Returns the durable records. */
   readonly lookup: RecordLookup;
   /** Returns the durable progress of a job's redo order; undefined where no open order names the job. */
