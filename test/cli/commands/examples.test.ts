@@ -73,7 +73,7 @@ describe('the example pipelines', () => {
       const [, run = ''] = /^name: (\S+)$/m.exec(text) ?? [];
       expect(Object.keys(byStatus(await rowsOf(run)))).toEqual(['done']);
     },
-    60_000,
+    180_000,
   );
 
   it('versions.yaml presses the button that each version has', async () => {
