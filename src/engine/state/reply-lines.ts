@@ -9,13 +9,14 @@ export interface ReplyLine {
 }
 
 /** Size from which a session starts another segment, bytes: segments have at most 256 MB, except for the last line. */
-const fullBytes = 192 * 1024 * 1024;
+const maxBytes = 192 * 1024 * 1024;
 
 /**
  * The whole replies that a session keeps. They get the positions that they will have in the files of the run directory, in segments of this
  * session alone.
  */
 export class ReplyLines {
+  readonly #fullBytes: number;
   #segment: number;
   #offset = 0;
   /** Number of the next segment. */
@@ -23,14 +24,15 @@ export class ReplyLines {
   #lines: ReplyLine[] = [];
   #bytes = 0;
 
-  constructor(segment: number) {
+  constructor(segment: number, fullBytes = maxBytes) {
     this.#segment = segment;
+    this.#fullBytes = fullBytes;
   }
 
   /** Keeps a reply. @param reply JSON without a line break */
   keep(job: string, reply: string): ReplyPlace {
     if (/[\r\n]/.test(reply)) throw new Error(`Internal error: the reply to ${job} has several lines.`);
-    if (this.#offset >= fullBytes && this.#spare !== undefined) {
+    if (this.#offset >= this.#fullBytes && this.#spare !== undefined) {
       this.#segment = this.#spare;
       this.#spare = undefined;
       this.#offset = 0;
@@ -46,7 +48,7 @@ export class ReplyLines {
 
   /** True where another segment is needed soon. */
   get needsSegment(): boolean {
-    return this.#spare === undefined && this.#offset >= fullBytes / 2;
+    return this.#spare === undefined && this.#offset >= this.#fullBytes / 2;
   }
 
   addSegment(segment: number): void {

@@ -146,9 +146,8 @@ async function keep(
   const asked = { verdict, text, artifacts: [], ...usage };
   // A slot that was resolved during the call may request files that no slot requested before.
   const isKept = record.keep || lookup(record.key)?.keep === true;
-  // Only a usable reply replaces the files of the previous one.
-  const stands = record.former !== undefined && verdict.kind !== 'done';
-  const images = isKept && !stands && pieces.some(({ kind }) => kind === 'image') ? pieces : [];
+  // Only a usable reply has pieces: any other one leaves the files of the previous reply.
+  const images = isKept && pieces.some(({ kind }) => kind === 'image') ? pieces : [];
   const keepsReply = isKept && isReplyKept(keepReplies, verdict);
   // An earlier call, or the previous result, may have left images.
   const isAgain =

@@ -73,6 +73,14 @@ it('lets nothing pass once it is closed, and no request that was given up', asyn
   expect(await machine.fence.pass(never)).toBe(false);
 });
 
+it('refuses at once a request that was given up before', async () => {
+  const { fence } = new Machine();
+  const passed = fence.pass(AbortSignal.abort());
+  expect(
+    await Promise.race([passed, new Promise((resolve) => setImmediate(() => resolve('it waits')))]),
+  ).toBe(false);
+});
+
 it('removes its listeners from the signal of a waiting request', async () => {
   const { signal } = new AbortController();
   for (let wait = 0; wait < 20; wait += 1) {

@@ -187,6 +187,37 @@ describe.skipIf(!hasPostgres)('a result that a worker receives while its engine 
     dead.received.close();
   });
 
+  it('is kept though later facts of another run became durable first, and no more once the engine is back', async () => {
+    const [run, another] = [await engine.run(), await engine.run()];
+    const { session } = await engine.worker(run);
+    const { open, folder } = await processes();
+    const dead = await open();
+    dead.received.begin({ token: await tokenOf(session) });
+    const [port, other] = [dead.received.ofRun(run, () => []), dead.received.ofRun(another, () => [])];
+    other.note(fact('earlier', '{"kind":"answered"}'));
+    port.durable(port.note(fact('a', '{"kind":"answered"}')));
+    await goesAway(dead.pool);
+    await dead.pool.troubles.watch('a question', () => Promise.resolve());
+    other.note(fact('later', '{"kind":"answered"}'));
+    dead.received.close();
+    // The session was not ended, so its file is left to the next process.
+    leave(folder);
+    const next = await open();
+    await next.received.sweep(engine.pool);
+    expect([(await told(run)).facts, (await told(another)).facts]).toEqual([[], ['earlier']]);
+    next.received.close();
+  });
+
+  it('is no reason for its file to stay, but a session that was not ended is', async () => {
+    const { open, folder } = await processes();
+    const { received } = await open();
+    received.begin({ token: 'a' });
+    received.begin({ token: 'b' });
+    received.end({ token: 'a' });
+    received.close();
+    expect(readdirSync(folder).filter((name) => name.endsWith('.db'))).toHaveLength(1);
+  });
+
   it('reaches the engine, in pieces of any size, before the session of the dead process ends', async () => {
     const [run, another] = [await engine.run(), await engine.run()];
     const { session } = await engine.worker(run);

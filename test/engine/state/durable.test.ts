@@ -230,6 +230,15 @@ describe.skipIf(!hasPostgres)('a commit', () => {
     expect(() => one.keepReply('a', '{\n}')).toThrow('Internal error');
   });
 
+  it('keeps a reply that is larger than what goes with one turn', async () => {
+    const run = await engine.run();
+    const worker = await engine.worker(run);
+    const place = worker.keepReply('a', `"${'x'.repeat(9 * 1024 * 1024)}"`);
+    await worker.commit({ records: [jobRecord('a', 'done')], attempts: [] });
+    const length = 'SELECT length(line) AS length FROM promptpress.replies WHERE run = $1';
+    expect(await engine.database.query(length, [run])).toEqual([{ length: place.length }]);
+  });
+
   it('keeps the sums of finished slices in one row', async () => {
     const run = await engine.run(2);
     const worker = await engine.worker(run);

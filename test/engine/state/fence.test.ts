@@ -3,6 +3,7 @@ import { wallClock } from '../../../src/cli/adapters/clock.ts';
 import { submittedBeside } from '../../../src/engine/state/reader.ts';
 import { endLease, takeSlice } from '../../../src/engine/state/slices.ts';
 import { type EngineStore, openEngineStore } from '../../../src/engine/state/store.ts';
+import type { JobRecord } from '../../../src/plan/job.ts';
 import { describeFences, type FenceWorker } from '../../rig/fenced/contract.ts';
 import { textRecord } from '../../rig/jobs.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
@@ -52,6 +53,53 @@ describe.skipIf(!hasPostgres)('commits of several workers', () => {
     await other.commit(turnOf(2, 1, [got], { from: other, attempts: [{ key: 'b', ...accepted }] }));
     expect(await one.claims(mine)).toEqual({ keys: ['a', 'b'], mayGrow: false });
     expect([one.get('b'), one.get('root')?.key]).toEqual([got, 'root']);
+  });
+
+  it('take for a claim of a task id only what was submitted about then, and for a rival only an image under way', async () => {
+    const { workers } = await working(2);
+    const [one, other] = workers as [Worker, Worker];
+    const now = Date.now();
+    const mine = jobRecord('a', 'running', { taskId: '7', submittedAt: now });
+    await one.commit(
+      turnOf(1, 1, [mine], {
+        attempts: [
+          { key: 'long ago', outcome: 'accepted', taskId: '7', at: now - 86_400_000 },
+          { key: 'a', outcome: 'accepted', taskId: '7', at: now },
+        ],
+      }),
+    );
+    const rival = async (at: number, request: Partial<JobRecord>): Promise<boolean> => {
+      const sent = jobRecord('b', 'submitting', { ...request, submittedAt: at });
+      await other.commit(turnOf(2, 1, [sent], { from: other }));
+      return (await one.claims({ ...mine, submittedAt: at })).mayGrow;
+    };
+    expect(await one.claims(mine)).toEqual({ keys: ['a'], mayGrow: false });
+    expect(await rival(now, {})).toBe(true);
+    expect(await rival(now, { kind: 'generate', request: textRecord().request })).toBe(false);
+    // What was sent so long ago has been answered, or never will be.
+    expect(await rival(now - 3_600_000, {})).toBe(false);
+  });
+
+  it('are left no job in doubt of whose last submission nothing is known, whatever is known of an earlier one', async () => {
+    const { run, workers } = await working(1);
+    const [worker] = workers as [Worker];
+    const sent = { submittedAt: 17, submittedBy: '1/1', attempts: 1 };
+    const records = ['known', 'unknown'].map((key) =>
+      jobRecord(key, 'in-doubt', { ...sent, doubtful: { count: 1, since: 17 } }),
+    );
+    await worker.commit(
+      turnOf(1, 1, records, {
+        lateFacts: [
+          { key: 'known', submittedAt: 17, submittedBy: '1/1', taskId: '7' },
+          { key: 'unknown', submittedAt: 16, submittedBy: '1/1', taskId: '8' },
+        ],
+      }),
+    );
+    const next = await engine.worker(run);
+    await takeSlice(engine.pool, run, 1, next.session);
+    expect((await next.left(1)).map(({ record, lateFact }) => [record.key, lateFact?.taskId])).toEqual([
+      ['known', '7'],
+    ]);
   });
 
   it('leave a text to its worker until it can receive nothing more, and a task until nothing more is sent', async () => {

@@ -379,6 +379,82 @@ steps:
   });
 });
 
+describe('a cell of which one job is of a closed kind', () => {
+  const closed = { code: 'service.no-channel', message: 'no' } as const;
+
+  it('is not counted as not begun where another job of it begins', async () => {
+    const text = `name: t
+steps:
+  picture: { imagine: a fox }
+  words: { generate: { model: m, prompt: Say hello. } }
+`;
+    const { state } = await schedulerRig(text);
+    state.kinds.find('submit', 'imagine').closed = closed;
+    admitCells(state);
+    expect([state.jobs.size, state.cells.left, state.cells.isWhole]).toEqual([1, 0, false]);
+  });
+
+  it('begins where the step of that job is not chosen', async () => {
+    const text = `name: t
+steps:
+  picture: { imagine: a fox }
+  words: { describe: { image: steps.picture } }
+`;
+    const { state } = await schedulerRig(text, {}, undefined, { steps: new Set(['picture']) });
+    state.kinds.find('submit', 'describe').closed = closed;
+    admitCells(state);
+    expect([state.jobs.size, state.cells.left]).toEqual([1, 0]);
+  });
+
+  it('is left where only the button of the job shows its kind', async () => {
+    const { keyOf: plain } = await schedulerRig(grid(1));
+    const key = plain(1);
+    const parent = imagineRecord({ key, status: 'done', taskId: 'P1', result: { buttons: gridButtons(1) } });
+    const { keyOf } = await schedulerRig(grid(1, 'U1'), {}, (one) => (one === key ? parent : undefined));
+    const pressed = { customId: 'MJ::JOB::upsample::1::1', label: 'U1', emoji: '' };
+    const click = clickRecord({ key: keyOf(1, 'U1'), parent: key, pressed, attempts: 1 });
+    const { state } = await schedulerRig(grid(1, 'U1'), {}, (one) => (one === key ? parent : click));
+    const kind = state.kinds.of({ record: click });
+    if (kind === undefined) throw new Error('no kind');
+    kind.closed = closed;
+    admitCells(state);
+    const events = eventsOf(state.outbox.take(), 'cell:left', 'cell:close');
+    expect([state.jobs.size, events]).toEqual([0, [{ type: 'cell:left', cell: 1 }]]);
+  });
+
+  it('is left where its job was left before, and the kind is open', async () => {
+    const { state, keyOf } = await schedulerRig(grid(1));
+    state.kinds.find('submit', 'imagine').leave(keyOf(1));
+    admitCells(state);
+    const events = eventsOf(state.outbox.take(), 'cell:left', 'cell:close');
+    expect([state.jobs.size, events]).toEqual([0, [{ type: 'cell:left', cell: 1 }]]);
+  });
+});
+
+it('reports again what a retried job blocks, whatever else begins in its cell', async () => {
+  const text = `name: t
+steps:
+  a: { imagine: a fox, path: U1 }
+  b: { imagine: an owl }
+`;
+  const error = { code: 'task.failed', message: 'no' } as const;
+  const { keyOf } = await schedulerRig(text);
+  const failed = imagineRecord({
+    key: keyOf(1, '', 'a'),
+    status: 'failed',
+    attempts: 1,
+    invocation: 1,
+    error,
+  });
+  const { state } = await schedulerRig(text, { retryFailed: {} }, (key) =>
+    key === failed.key ? failed : undefined,
+  );
+  admitCells(state);
+  dispatch(state);
+  settleJob(state, failed.key, 'failed', { error });
+  expect(eventsOf(state.outbox.take(), 'slot:status')).toMatchObject([{ branch: 'U1', status: 'blocked' }]);
+});
+
 describe('an open cell', () => {
   it('has more to come while a slot is pending for which none of its jobs is, and else needs no other look', async () => {
     const { state, keyOf } = await schedulerRig(grid(1, 'U1'));

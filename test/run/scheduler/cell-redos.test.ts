@@ -4,6 +4,7 @@ import { become } from '../../../src/run/machine/job.ts';
 import { admitCells } from '../../../src/run/scheduler/cell-admission.ts';
 import { dispatch } from '../../../src/run/scheduler/dispatch.ts';
 import { drain } from '../../../src/run/scheduler/drain.ts';
+import { adoptJob } from '../../../src/run/scheduler/place-job.ts';
 import { gridButtons } from '../../rig/fake-task.ts';
 import { clickRecord, epoch, imagineRecord, textRecord } from '../../rig/jobs.ts';
 import { grid } from '../../rig/world.ts';
@@ -190,6 +191,70 @@ steps:
       artifacts,
     });
     expect(new Set(active(state))).toEqual(new Set([keyOf(1, '', 'caption'), keyOf(1, 'U1', 'upscale')]));
+  });
+});
+
+describe('a finished job whose result is outdated', () => {
+  it('is redone once all that it shows is there, though only files of that were missing', async () => {
+    const text = `name: t
+steps:
+  a: { imagine: a fox }
+  b: { imagine: an owl }
+  c: { generate: { model: m, prompt: Compare., images: [steps.a, steps.b] } }
+`;
+    const { keyOf: plain } = await schedulerRig(text);
+    const [a, b] = [plain(1, '', 'a'), plain(1, '', 'b')];
+    const saving = gridDone(b, {
+      status: 'saving',
+      artifacts: [],
+      result: { buttons: [], imageUrl: 'https://i/b' },
+    });
+    const shown = finished(gridDone(a, { redone: { count: 1, first: {} } }), gridDone(b));
+    const { keyOf } = await schedulerRig(text, {}, shown);
+    const c = keyOf(1, '', 'c');
+    const said = { candidates: [{ text: 'Hm.', isJson: false, parts: [{ text: 'Hm.' }] }] };
+    const old = textRecord({ key: c, ...done, artifacts: [], from: { [a]: 0, [b]: 0 }, text: said });
+    const { state } = await schedulerRig(
+      text,
+      {},
+      finished(gridDone(a, { redone: { count: 1, first: {} } }), saving, old),
+    );
+    adoptJob(state, saving);
+    admitCells(state);
+    expect(active(state)).toEqual([b]);
+    settleJob(state, b, 'done', { artifacts });
+    expect([active(state), jobOf(state, c).record.status]).toEqual([[c], 'pending']);
+  });
+});
+
+describe('a redo whose kind is closed', () => {
+  it('does not begin, and its order stays open', async () => {
+    const { keyOf } = await schedulerRig(grid(1));
+    const key = keyOf(1);
+    const { state } = await schedulerRig(grid(1), {}, finished(gridDone(key)), waiting(key));
+    state.kinds.find('submit', 'imagine').closed = { code: 'route.refused', message: 'no' };
+    admitCells(state);
+    const commit = state.outbox.take();
+    expect([active(state), commit.records, state.outbox.redo(key)]).toEqual([[], [], undefined]);
+    expect(eventsOf(commit, 'cell:left', 'cell:close')).toEqual([{ type: 'cell:left', cell: 1 }]);
+  });
+
+  it('leaves its cell to a later run, also where another job of the cell ends first', async () => {
+    const text = `name: t
+steps:
+  a: { imagine: a fox }
+  b: { generate: { model: m, prompt: Say hello. } }
+`;
+    const { keyOf } = await schedulerRig(text);
+    const key = keyOf(1, '', 'a');
+    const { state } = await schedulerRig(text, {}, finished(gridDone(key)), waiting(key));
+    state.kinds.find('submit', 'imagine').closed = { code: 'route.refused', message: 'no' };
+    admitCells(state);
+    dispatch(state);
+    settleJob(state, keyOf(1, '', 'b'));
+    expect(eventsOf(state.outbox.take(), 'cell:left', 'cell:close')).toEqual([
+      { type: 'cell:left', cell: 1 },
+    ]);
   });
 });
 

@@ -236,6 +236,53 @@ describe('a commit that could not be made durable', () => {
   });
 });
 
+describe('a commit on its way to the state', () => {
+  const one: Lease = { slice: 1, epoch: 1 };
+
+  it('shows nothing of a job that was forgotten meanwhile, and its redo order as before', () => {
+    const outbox = new Outbox();
+    for (const key of ['a', 'b']) {
+      outbox.write(record(key), one);
+      outbox.noteRedo(key, 'begun');
+    }
+    outbox.take();
+    const shown = (key: string) => [outbox.record(key)?.key, outbox.leaseOf(key), outbox.redo(key)];
+    expect(shown('a')).toEqual(['a', one, 'begun']);
+    outbox.forget('a', { slice: 1, epoch: 2 });
+    expect(shown('a')).toEqual(['a', one, 'begun']);
+    outbox.forget('a', one);
+    expect([shown('a'), shown('b')]).toEqual([
+      [undefined, undefined, undefined],
+      ['b', one, 'begun'],
+    ]);
+    outbox.onDurable();
+    expect(shown('b')).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('keeps the reads of tasks past their deadlines, whoever holds their jobs: nothing durable depends on them', () => {
+    const overdue: Effect = { job: job(record('a')), send: { kind: 'fetch', taskId: 'T', why: 'overdue' } };
+    const poll: Effect = { job: job(record('a')), send: { kind: 'fetch', taskId: 'T', why: 'poll' } };
+    const outbox = new Outbox();
+    for (const sent of [overdue, poll]) outbox.send(sent);
+    expect(withoutOthers(outbox.take(), { refused: new Set(['a']), lost: [] }).effects).toEqual([overdue]);
+  });
+
+  it('gives a closed slice back only where another slice was lost, or a refused record had ended its job', () => {
+    const howAfter = (status: JobStatus, lost: readonly Lease[] = []) => {
+      const outbox = new Outbox();
+      outbox.write(record('a', status), { slice: 2, epoch: 1 });
+      outbox.emit({ type: 'slice:end', ...one, how: 'closed' });
+      const [event] = withoutOthers(outbox.take(), { refused: new Set(['a']), lost }).events;
+      return event?.type === 'slice:end' && event.how;
+    };
+    expect([
+      howAfter('submitting'),
+      howAfter('done'),
+      howAfter('submitting', [{ slice: 3, epoch: 1 }]),
+    ]).toEqual(['closed', 'waits', 'waits']);
+  });
+});
+
 describe('the event of a new status', () => {
   const eventOf = (changes: Parameters<typeof imagineRecord>[0]) => {
     const outbox = new Outbox();

@@ -173,6 +173,50 @@ describe('the context of a job', () => {
   });
 });
 
+describe('what a job is told of other jobs', () => {
+  it('is by their format which keys are jobs of other workers, and alone by what is known', async () => {
+    const key = (await schedulerRig(grid(1))).keyOf(1);
+    const others = { invocation: 2, leaseOf: () => undefined, read: () => Promise.resolve([]) };
+    const isJob = async (more: object) => {
+      const { state } = await schedulerRig(grid(1), {}, undefined, more);
+      return [key, 'no key'].map((one) => jobContext(state).isJob(one));
+    };
+    expect([await isJob({}), await isJob({ others })]).toEqual([
+      [false, false],
+      [true, false],
+    ]);
+  });
+
+  it('is the tally of the kind that its request belongs to', async () => {
+    const { state } = await schedulerRig(grid(1));
+    const tally = (served: number) => ({ served, firsts: served, firstsServed: served });
+    state.kinds.polls.tally = tally(1);
+    state.kinds.downloads.tally = tally(2);
+    state.kinds.find('submit', 'imagine').tally = tally(3);
+    const { tally: of } = jobContext(state, job(imagineRecord()));
+    expect((['poll', 'download', 'submit'] as const).map((route) => of(route).served)).toEqual([1, 2, 3]);
+    expect(jobContext(state).tally('submit').served).toBe(0);
+  });
+
+  it('lets a task be polled for the first time when its kind may have ended, and later as polls allow', async () => {
+    const { state } = await schedulerRig(grid(1), { poll: { minMs: 1000, maxMs: 9000 } });
+    state.polls.waitMs = () => 77_777;
+    const { pollInMs } = jobContext(state);
+    const watch = { at: epoch, atMs: 0, progress: 10 } as unknown as Parameters<typeof pollInMs>[2];
+    expect(pollInMs(imagineRecord(), 0)).toBeLessThan(77_777);
+    expect(pollInMs(imagineRecord(), 0, watch)).toBe(77_777);
+  });
+
+  it('lets tasks that share requests be polled no faster than these may be sent, however few they are', async () => {
+    const poll = { minMs: 0, maxMs: 20_000, list: true };
+    const limits = { tasks: 4, requests: 4, poll: { count: 6, perMs: 60_000 } };
+    const { state } = await schedulerRig(grid(1), { poll, limits });
+    state.jobs.put(job(imagineRecord()));
+    state.now = epoch + 1;
+    expect((state.now + jobContext(state).pollInMs(imagineRecord(), 0)) % 10_000).toBe(0);
+  });
+});
+
 describe('a refusal that may hold for every job of its kind', () => {
   const refused = failure('service.rejected', 'permanent', { status: 400 });
 

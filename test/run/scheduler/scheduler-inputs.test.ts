@@ -75,6 +75,15 @@ describe('a run whose result store is unavailable', () => {
   });
 });
 
+it('saves what it saw of the service alone, and on several machines nothing: they save together', async () => {
+  const others = { invocation: 2, leaseOf: () => undefined, read: () => Promise.resolve([]) };
+  const saved = async (more: object) => {
+    const { scheduler } = await started(captions(1), {}, undefined, more);
+    return scheduler.learned.service !== undefined;
+  };
+  expect([await saved({}), await saved({ others })]).toEqual([true, false]);
+});
+
 describe('the next wake-up of a run', () => {
   it('is undefined without a job', async () => {
     const { scheduler } = await started(grid(1), {}, () => imagineRecord({ status: 'done' }));

@@ -37,6 +37,21 @@ describe('how long the service asks to wait, in milliseconds', () => {
     expect(readRetryAfter(headers({ 'retry-after': header }), () => noon)).toBe(ms);
   });
 
+  test.each<readonly [string, string, number]>([
+    ['retry-after-ms', '1500', 1500],
+    ['retry-after-ms', ' 7 ', 7],
+    ['retry-after-ms', '0.2', 1],
+    ['x-ms-retry-after-ms', '250.5', 251],
+    ['retry-after-ms', '9999999', 3_600_000],
+    ['retry-after-ms', 'soon', 9000],
+    ['retry-after-ms', '-5', 9000],
+  ])(
+    'is for the more exact header %s: %s the time that it gives, else that of Retry-After',
+    (name, value, ms) => {
+      expect(readRetryAfter(headers({ [name]: value, 'retry-after': '9' }), () => noon)).toBe(ms);
+    },
+  );
+
   test('is measured by the clock of the response, else by ours', () => {
     const read = (text: string, sent: string, now: number): number | undefined =>
       readRetryAfter(headers({ 'retry-after': text, date: sent }), () => now);

@@ -28,26 +28,45 @@ const early = (more: string): S3Fault => ({
   more: `</Error><ListBucketResult>${more}</ListBucketResult><Error>`,
 });
 
-it.each([
-  ['an empty page behind its token', '<IsTruncated>false</IsTruncated>'],
-  ['no token', '<IsTruncated>true</IsTruncated>'],
+it.each<[string, (token: string) => string]>([
+  ['an empty page behind its token', () => '<IsTruncated>false</IsTruncated>'],
+  ['no token', () => '<IsTruncated>true</IsTruncated>'],
+  [
+    'the same token again',
+    (token) => `<IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>`,
+  ],
 ])('lists all names in a store that returns %s', async (_, more) => {
   const { fake, open } = await openRig();
   const names = Array.from({ length: 1040 }, (__, at) => `images/ab/ab${String(at).padStart(4, '0')}-1.png`);
   for (const each of names) fake.store(`a run/é+1/${each}`, 'x');
-  fake.fault = ({ query }) => (query.has('continuation-token') ? early(more) : undefined);
+  fake.fault = ({ query }) => {
+    const token = query.get('continuation-token');
+    return token === null ? undefined : early(more(token));
+  };
   const store = open();
   expect(await listed(store)).toEqual(names);
   expect(await store.remove([names.at(-1) ?? ''])).toBe(true);
 });
 
-it.each(['another token each time', 'the same page again'])(
+it('lists only names below a prefix, in a store that returns others too', async () => {
+  const { fake, open } = await openRig();
+  const content = ['ab/ab1-1', 'cd/cd1-1']
+    .map((one) => `<Contents><Key>a run/é+1/images/${one}.png</Key><Size>1</Size></Contents>`)
+    .join('');
+  fake.fault = ({ query }) =>
+    query.has('list-type') ? early(`<IsTruncated>false</IsTruncated>${content}`) : undefined;
+  expect(await listed(open(), 'images/ab/')).toEqual(['images/ab/ab1-1.png']);
+});
+
+it.each(['another token each time', 'the same page again', 'the same page of two again'])(
   'refuses an endless list of names: %s',
   async (how) => {
     const { fake, open } = await openRig();
-    const key = 'a run/é+1/images/ab/abc-1.png';
-    const content =
-      how === 'the same page again' ? `<Contents><Key>${key}</Key><Size>1</Size></Contents>` : '';
+    const page = ['a run/é+1/images/ab/abc-1.png', 'a run/é+1/images/ab/abd-1.png'].map(
+      (key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`,
+    );
+    const repeated = ['another token each time', 'the same page again'].indexOf(how);
+    const content = page.slice(0, repeated < 0 ? 2 : repeated).join('');
     fake.fault = ({ query }, count) =>
       query.has('list-type')
         ? early(

@@ -28,6 +28,20 @@ steps:
 `;
 
 describe('a slice that is lost', () => {
+  it('ends no run before the answer to its paid request, of which others are told', async () => {
+    const { worker, cells } = await slicesRig();
+    const one = worker();
+    const held = one.begin(1, cells[0]);
+    const sent = onlySubmit(one.commitAll());
+    one.input({ type: 'lost', lease: held });
+    one.input({ type: 'cells', cells: [], last: true });
+    one.commitAll();
+    expect(one.scheduler.ended).toBeUndefined();
+    one.hears(sent);
+    const { lateFacts } = one.take().commit;
+    expect(lateFacts).toMatchObject([{ key: sent.job.record.key, taskId: '7' }]);
+  });
+
   it('leaves its task slots to others, who are told after each input how many are in use', async () => {
     const { worker, cells } = await slicesRig();
     const used: number[] = [0];

@@ -37,6 +37,21 @@ describe('a click that fails again and again', () => {
     expect(root.failed(failed(at('')))?.message).toContain('The click grid failed 20 times');
   });
 
+  it('ends no run once it has worked anywhere, however often it had failed before', () => {
+    const clicks = new FailingClicks();
+    for (let number = 1; number < failuresInVain; number++) clicks.failed(failed());
+    clicks.worked(failed());
+    expect(endsAfter(() => failed(), clicks)).toBeUndefined();
+  });
+
+  it('is counted for twenty reasons at most: others are not kept', () => {
+    const clicks = new FailingClicks();
+    const of = (message: string) => failed({ error: { code: 'submit.refused', message } });
+    for (const reason of 'abcdefghijklmnopqrst') clicks.failed(of(`no ${reason}`));
+    expect(endsAfter(() => of('one more reason'), clicks)).toBeUndefined();
+    expect(endsAfter(() => of('no t'), clicks)).toBe(19);
+  });
+
   it('is counted by step and branch, and by reason', () => {
     expect(endsAfter((number) => failed(at(number % 2 === 0 ? 'U1' : 'U2')))).toBe(39);
     const two = (number: number): JobRecord =>

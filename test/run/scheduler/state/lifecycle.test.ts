@@ -70,6 +70,20 @@ describe('mayBeLeft', () => {
       job(imagineRecord({ status: 'saving' }), { nextRequest: { kind: 'answer' } }),
       false,
     ],
+    [
+      'a file whose download failed, and is under way again',
+      job(imagineRecord({ status: 'saving' }), { nextRequest: { kind: 'answer' }, misses: 1 }),
+      false,
+    ],
+    [
+      'a file whose download failed, and waits for its turn',
+      job(imagineRecord({ status: 'saving' }), {
+        nextRequest: { kind: 'save', source: { isText: true }, output: 1 },
+        misses: 1,
+      }),
+      true,
+    ],
+    ['a job in doubt', job(imagineRecord({ status: 'in-doubt' }), { nextRequest: { kind: 'answer' } }), true],
     ['a job that waits for a task slot', job(imagineRecord({ status: 'modal' })), true],
     ['a modal that is answered for the first time', open('modal', 0), false],
     ['a modal that was answered before', open('modal', 1), true],

@@ -23,6 +23,17 @@ describe('tasks that a service does not know', () => {
     forget(lost, at + 1_000_000);
   });
 
+  it('are all forgotten at the third read that finds none, a minute after the first', () => {
+    const lost = new LostTasks();
+    expect([0, 30_000, 60_000].map((at) => lost.unknown(4, epoch + at)?.type)).toEqual([
+      undefined,
+      undefined,
+      'run:notice',
+    ]);
+    const slower = new LostTasks();
+    expect([0, 90_000].map((at) => slower.unknown(4, epoch + at))).toEqual([undefined, undefined]);
+  });
+
   it('are not probes where they were submitted before it had forgotten all', () => {
     const lost = new LostTasks();
     const at = forget(lost, 0);

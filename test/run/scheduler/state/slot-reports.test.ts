@@ -30,6 +30,16 @@ it('reports once each slot that a failed job blocks, and none that was blocked b
   expect(slots(place.run({ settings }).events).toSorted()).toEqual(blocked);
 });
 
+it('reports only slots of the steps that run', async () => {
+  const text = `name: t
+steps:
+  grid: { imagine: a fox, path: U1 }
+  other: { from: grid, click: U2 }
+`;
+  const place = await world(text, { fails: () => 'banned prompt' });
+  expect(slots(place.run({ steps: new Set(['grid']) }).events)).toEqual(['1 grid/U1 blocked']);
+});
+
 it('says why a slot is blocked', async () => {
   const place = await world(grid(1, 'U1'), { fails: () => 'banned prompt' });
   const event = place.run().events.find(({ type }) => type === 'slot:status');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { valuesIn } from '../../../../src/service/http/json.ts';
 import { texts } from '../../../../src/service/kinds.ts';
 import { readChatReply } from '../../../../src/service/text/reply/chat.ts';
 import { readTextReply } from '../../../../src/service/text/reply/native.ts';
@@ -154,7 +155,67 @@ describe('a stream', () => {
   });
 });
 
+describe('a stream of one event', () => {
+  const stop = JSON.stringify(event([{ text: 'a' }], { finishReason: 'STOP' }));
+
+  test('may have as many values as its bound', () => {
+    const of = (values: number) =>
+      readCut('generate', bytesOf(`data: ${stop}\n\n`), [], { ...streamBounds, values }).kind;
+    expect([of(valuesIn(stop)), of(valuesIn(stop) - 1)]).toEqual(['answer', 'too-large']);
+  });
+
+  test.each(['\n', '\r\n', '\r'])(
+    'in several lines that end in %j is one, wherever its bytes are cut',
+    (lineEnd) => {
+      const half = stop.indexOf(',') + 1;
+      const lines = [`data: ${stop.slice(0, half)}`, `data: ${stop.slice(half)}`, '', ''];
+      const bytes = bytesOf(lines.join(lineEnd));
+      for (let at = 0; at < bytes.length; at += 1)
+        expect(readCut('generate', bytes, [at]).kind).toBe('answer');
+    },
+  );
+
+  test.each([
+    [0, 'answer'],
+    [3, 'truncated'],
+  ])('of chat without a choice that counts %d tokens of an answer: %s', (counted, kind) => {
+    const usage = { prompt_tokens: 5, completion_tokens: counted, total_tokens: 5 + counted };
+    const end = readCut(
+      'chat',
+      bytesOf(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`),
+    );
+    expect(end).toMatchObject({ kind, ...(kind === 'answer' && { whole: { choices: [], usage } }) });
+  });
+
+  test('of the name error is one, whatever it says', () => {
+    const said = { reason: 'overloaded' };
+    const end = readCut('generate', bytesOf(`event: error\ndata: ${JSON.stringify(said)}\n\n`));
+    expect(end).toMatchObject({ kind: 'error', body: { error: said } });
+  });
+
+  test('of chat keeps its choices apart by their places where they have no index', () => {
+    const choices = ['a', 'b'].map((content) => ({ delta: { content }, finish_reason: 'stop' }));
+    const end = readCut('chat', bytesOf(`data: ${JSON.stringify({ choices })}\n\n`));
+    expect(end).toMatchObject({
+      kind: 'answer',
+      whole: { choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] },
+    });
+  });
+});
+
 describe('a broken stream', () => {
+  test('has the error that came before its connection broke, and none after other events', () => {
+    const broken = (text: string) => {
+      const reader = new StreamReader(texts.generate);
+      reader.push(bytesOf(text));
+      return reader.broken()?.kind;
+    };
+    expect(broken('data: {"error":{"code":503}}\n\n')).toBe('error');
+    expect(broken('data: {"candidates":[]}\n\n{"error":{"code":503}}\n')).toBe('error');
+    expect(broken('data: {"candidates":[]}\n\n')).toBeUndefined();
+    expect(broken('data: [1]\n\n')).toBeUndefined();
+  });
+
   test('reports an error with the usage that came before it', () => {
     const stream = recorded.find(({ what }) => what === 'a bare error after good events');
     const { body, ...end } = readCut('generate', bytesOf(stream?.text ?? '')) as unknown as JsonObject;
@@ -213,6 +274,12 @@ describe('a hostile stream is given up', () => {
     ['fields that nobody can read', 'retry: soon\n'],
   ])('%s', (_what, chunk) => {
     expect(endless(chunk).reader.end().kind).toBe('unusable');
+  });
+
+  test('of long lines that are no fields, after a few of them', () => {
+    const { reader, pushes } = endless(`what is ${'this '.repeat(1000)}\n`, streamBounds);
+    expect(reader.end().kind).toBe('unusable');
+    expect(pushes).toBeLessThan(100);
   });
 
   test('with more and more candidates', () => {
