@@ -187,7 +187,11 @@ function makeTemplate(
   const wild = selector !== undefined && isWild(selector);
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
   const fromOutputs = starts.some(({ output }) => output !== undefined);
-  if (request.shows.parent || (fromOutputs && !isPress(kind))) starts.forEach(keepFiles);
+  // How many outputs there are, only the files tell.
+  const fromFiles = starts.some(
+    ({ output }) => output === 'each' || (output !== undefined && !isPress(kind)),
+  );
+  if (request.shows.parent || fromFiles) starts.forEach(keepFiles);
   const startMaySkip = starts.some(({ maySkip }) => maySkip) || step.over?.failed === 'ignore';
   const readsList = readsGathered(step);
   const namedMaySkip = named.some(({ maySkip }) => maySkip);
@@ -284,13 +288,21 @@ function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): S
     whenWaits: false,
     waits,
     sure: above.sure && waits.length === 0,
-    maySkip: above.maySkip || waits.length > 0,
+    // Without a number, nothing below is sure: a template that reads `frame` fails until it is known.
+    maySkip: above.maySkip || typeof output !== 'number',
     late: above.late || typeof output !== 'number',
     below: [],
   };
-  (above as SlotTemplateDraft).outputs.set(name, place);
+  const { outputs } = above as SlotTemplateDraft;
+  const places = [...outputs, [name, place] as const].toSorted(([, a], [, b]) => numberOf(a) - numberOf(b));
+  outputs.clear();
+  for (const [key, value] of places) outputs.set(key, value);
   return place;
 }
+
+/** Whoever names an output first, outputs come in the order of their numbers; those that are chosen in the run come last. */
+const numberOf = ({ output }: SlotTemplate): number =>
+  typeof output === 'number' ? output : Number.MAX_SAFE_INTEGER;
 
 /** Returns the places that an address means, in the manifest's order. */
 function selectTemplates(

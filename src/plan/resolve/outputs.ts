@@ -16,8 +16,8 @@ type NamedOutputs =
   | { readonly ok: false; readonly error: JobError };
 
 /**
- * Returns the outputs of a finished job that `#1`, `#2` and so on stand for: the frames of a grid that is cut, else its files by their
- * output numbers. Undefined while the grid is not cut yet.
+ * Returns the outputs of a finished job that `#1`, `#2` and so on stand for: the frames of a grid that is cut, else its images or
+ * videos by their output numbers. Undefined while the grid is not cut yet.
  *
  * @param place of the job: whether its grids are cut
  */
@@ -31,13 +31,16 @@ function namedOutputs(
     return { ok: false, error: { code: 'input.missing', message } };
   }
   if (place.split !== true || artifacts.length !== 1 || !mayBeGrid(place))
-    return { ok: true, files: new Map(artifacts.map((file) => [file.output, file])) };
+    return { ok: true, files: new Map(artifacts.filter(isMedia).map((file) => [file.output, file])) };
   const error = framesError(record);
   if (frames !== undefined && frames.files.length > 0)
     return { ok: true, files: new Map(frames.files.map((file) => [file.output - 1, file])) };
   if (error === undefined) return undefined;
   return { ok: false, error: { code: 'output.not-cut', message: `The grid was not cut: ${error.message}` } };
 }
+
+/** The words of a reply are no output that a branch stands for. */
+const isMedia = ({ mime }: Artifact): boolean => /^(?:image|video)\//.test(mime);
 
 /** The numbers of the outputs that a place stands for in one cell, or why they are not known. */
 type Numbers = { readonly numbers: readonly number[]; readonly dependency: DependencyState } | Reading;
@@ -64,7 +67,9 @@ export class CellOutputs {
       const name = number ?? place.segment ?? '';
       const resolved = known.get(name) ?? this.#output(place, job, number, found);
       known.set(name, resolved);
-      return resolved;
+      // Another place may name the same output, and not wait for the step that chooses it here.
+      const waits = resolved.dependency.kind === 'done' && found.dependency.kind !== 'done';
+      return waits ? { ...resolved, above: resolved, dependency: found.dependency } : resolved;
     });
   }
 
@@ -126,7 +131,7 @@ export class CellOutputs {
       }),
       scope: number === undefined ? scope : { ...scope, vars: { ...scope.vars, frame: number } },
       said,
-      dependency: job.dependency.kind === 'done' ? found.dependency : job.dependency,
+      dependency: job.dependency.kind === 'done' && number === undefined ? found.dependency : job.dependency,
       stands,
       output: outputOf(job, number, found),
     };

@@ -97,7 +97,8 @@ export function startBelow(above: Resolved): Upstream {
  */
 export function startOf({ kind, request, gathers }: SlotTemplate, start: Upstream): Upstream {
   const { dependency, jobs } = start;
-  if (!isPress(kind) && jobs.some(({ output }) => output !== undefined)) {
+  // A press waits only for the number.
+  if (jobs.some(({ output }) => output !== undefined && !(isPress(kind) && output.number !== undefined))) {
     const waits = jobs.some(({ output }) => output !== undefined && !output.file && !output.error);
     return waits && dependency.kind === 'done' ? { ...start, dependency: openDependency } : start;
   }

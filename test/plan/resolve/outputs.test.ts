@@ -267,3 +267,98 @@ test('a redo of the grid makes what shows a frame anew, and keeps its key until 
   });
   expect(scene.at('cap/#2')).toMatchObject({ status: 'done', waitsForRedo: true, job: { key } });
 });
+
+describe('steps that name the same output', () => {
+  const judged = `judge: { from: grid, chat: { model: m, prompt: Which?, response_format: { type: json_object } } }`;
+  const naming = [
+    caption('grid/#3', '{{ frame }}'),
+    caption('grid/#*'),
+    '{ from: "grid/#{{ steps.judge.json.best }}", click: U }',
+    '{ gather: grid/#*, blend: { dimensions: square } }',
+    '{ from: grid/#2, click: V }',
+  ].map((step, index) => `s${index}: ${step}`);
+  const orders = naming.flatMap((_, at) => {
+    const turned = [...naming.slice(at), ...naming.slice(0, at)];
+    return [turned, turned.toReversed()];
+  });
+
+  /** Slots and keys by step, in the manifest's order within each; with the verdict given, and while it is made anew. */
+  const seen = async (steps: readonly string[]): Promise<unknown> => {
+    const scene = await cutScene(`
+    steps:
+      grid: { imagine: a fox, grid: split }
+      ${[judged, ...steps].join('\n      ')}`);
+    const state = (): unknown =>
+      scene
+        .slots()
+        .map(({ step, branch, status, ready, job }) => [step, branch, status, ready, job?.key] as const)
+        .toSorted(([a], [b]) => a.localeCompare(b));
+    scene.state.reply(scene.at('judge'), '{"best": 2}', true);
+    const given = state();
+    const { text } = scene.at('judge').record ?? {};
+    if (text === undefined) throw new Error('The judge has no reply.');
+    scene.state.put(scene.at('judge'), 'running', { text, former: { resubmits: 0, text } });
+    return [given, state()];
+  };
+
+  test('have the same jobs, and wait for the same, in whatever order they stand', async () => {
+    const [first, ...others] = await Promise.all(orders.map(seen));
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  test.each([[], ['two: { from: grid/#2, click: V }']])(
+    'press it only on the verdict as it is now, beside %j',
+    async (...others) => {
+      const [given, remade] = (await seen([...others, naming[2] as string])) as [unknown[][], unknown[][]];
+      const pressed = (slots: unknown[][]): unknown => slots.find(([step]) => step === 's2')?.[3];
+      expect([pressed(given), pressed(remade)]).toEqual([true, false]);
+    },
+  );
+});
+
+describe('the outputs of a grid that is pressed anew', () => {
+  const steps = `
+    steps:
+      grid: { imagine: a fox }
+      again: { from: grid, click: reroll, grid: split, keep: false }
+      up: { from: "again/#*", click: U }
+      cap: { from: "again/#*", chat: { model: m, prompt: "Frame {{ frame }}" } }
+      one: { from: "again/#1", click: U }`;
+
+  test('are kept to be counted, and number nothing before', async () => {
+    const scene = await Scene.of(steps);
+    expect(scene.lines().filter((line) => /failed/.test(line))).toEqual([]);
+    scene.done('grid');
+    expect(scene.at('again/reroll').keep).toBe(true);
+    const pressed = await Scene.of(steps.replace(/(up|cap): .*/g, ''));
+    pressed.done('grid');
+    expect(pressed.at('again/reroll').keep).toBe(false);
+  });
+
+  test('whose download failed are not waited for, except by number', async () => {
+    const scene = await Scene.of(steps);
+    scene.done('grid');
+    scene.state.put(scene.at('again/reroll'), 'failed', {
+      result: { buttons: [] },
+      taskId: 'T2',
+      error: { code: 'download.status', message: 'no' },
+    });
+    expect(scene.lines()).toEqual([
+      'grid done',
+      'again/reroll failed',
+      'up/reroll/#*/U blocked',
+      'cap/reroll/#* blocked',
+      'one/reroll/#1/U pending!',
+    ]);
+  });
+});
+
+test('the words of a reply are none of its outputs', async () => {
+  const scene = await Scene.of(`
+    steps:
+      draw: { generate: { model: m, prompt: p, generationConfig: { responseModalities: [TEXT, IMAGE] } } }
+      cap: ${caption('draw/#*')}`);
+  const words = { output: 1, file: 'a.txt', bytes: 1, sha256: 'x', mime: 'text/plain' };
+  scene.state.reply(scene.at('draw'), 'here', false, { artifacts: [words, { ...whole, output: 2 }] });
+  expect(scene.lines()).toEqual(['draw done', 'cap/#2 pending!']);
+});
