@@ -67,6 +67,8 @@ function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: Si
   const templates = [...(plan.slotGraph.templates[slot.place ?? -1]?.gathers?.templates ?? [])];
   // A branch that is named before it is found has no slot to compare with.
   if (templates.length === 0 || templates.some(({ copyOf, output }) => copyOf ?? output)) return;
+  // Before its own list is known, nothing is settled.
+  if (slot.status === 'pending' && slot.branch.includes('[n]')) return;
   const indexes = new Set(templates.map(({ index }) => index));
   const all = slots.filter(({ place }) => indexes.has(place ?? -1));
   const chosen = all.filter(({ status }) => status !== 'skipped');
@@ -87,18 +89,26 @@ function runCell(plan: Plan, cell: Cell, seed: number, mayBeInDoubt: boolean): r
   const before = new Map<string, string>();
   const keys = new Map<string, string>();
   const copies = plan.slotGraph.templates.reduce((sum, { names }) => sum + names.size, 0);
+  // What a wildcard finds has no bound.
+  const hasBound = !plan.slotGraph.templates.some(({ open }) => open);
+  let most = hasBound ? plan.slotsPerCell : Infinity;
   for (;;) {
     state.lookups = 0;
     const slots = plan.resolve(cell, state.lookup);
+    const mayCome = slots.reduce((sum, { bound = 1 }) => sum + bound, 0);
+    claim(!hasBound || mayCome <= most, mayCome, most);
+    if (hasBound) most = mayCome;
     // Named branches of wildcards ask as well; what hangs below them is at most as much as the plan has.
     claim(state.lookups <= slots.length + copies * plan.slotsPerCell, state.lookups);
     const ids = new Set(slots.map(({ id }) => id));
     for (const id of before.keys()) claim(ids.has(id), id);
-    for (const { id, kind, status, branch } of slots) {
+    for (const { id, kind, status, branch, place = -1 } of slots) {
       claim(status === (before.get(id) ?? status), id, status);
-      // What hangs below a wildcard, or an output that a result names, makes room for as many as there are buttons, whatever became of it.
-      const above = kind === 'click' ? branch.slice(0, -1) : branch;
-      const mayMultiply = above.some((segment) => /\*|^#\{/.test(segment));
+      // What hangs below a wildcard, a list, or an output that a result names, makes room for as many as there are, whatever became of it.
+      const { each, segments = [] } = plan.slotGraph.templates[place] ?? {};
+      const own = each === undefined ? Number(kind === 'click') : segments.length;
+      const above = branch.slice(0, branch.length - own);
+      const mayMultiply = above.some((segment) => /\*|^#\{|^\[n\]$/.test(segment));
       if (settled.has(status) && !mayMultiply) before.set(id, status);
     }
     checkInputs(slots, state);
@@ -139,6 +149,7 @@ const kinds: readonly (readonly [string, Parts])[] = [
   ['of images and texts', { texts: true, entries: false }],
   ['of every kind', { texts: true, entries: true }],
   ['with outputs', { texts: true, entries: true, outputs: true }],
+  ['with lists', { texts: true, entries: true, outputs: true, lists: true }],
 ];
 
 /** Of the images that texts name, one is not there. */

@@ -54,6 +54,29 @@ function randomOutput(dice: Dice, { body }: RandomStep, all: readonly RandomStep
 
 const isOutput = (address: string): boolean => /\/#[^/]*$/.test(address);
 
+/** A list of the matrix, or one that a text step answers: that is what the step has a job for each item of. */
+function randomEach(dice: Dice, all: readonly RandomStep[]): Record<string, unknown> {
+  const judges = all.filter(({ root, text, makesImages }) => root && text && !makesImages);
+  const lists = [
+    'b.l',
+    ...judges.flatMap(({ name }) => [`steps.${name}.json.l`, `steps.${name}.text | lines`]),
+  ];
+  return { each: `{{ ${dice.one(lists)} }}`, ...dice.one([{}, { max: 2 }, { max: 3 }]) };
+}
+
+/** The step, with a job for each item of a list. Its templates read the item, or they do not. */
+function withEach(dice: Dice, step: RandomStep, all: readonly RandomStep[]): RandomStep {
+  const item = dice.one(['{{ item }}', '{{ item_index }}: {{ item }}', 'the same']);
+  const when = dice.one([{}, {}, { when: 'item != "x"' }]);
+  const { imagine, generate } = step.body as { imagine?: unknown; generate?: Record<string, unknown> };
+  const prompted = generate
+    ? { generate: { ...generate, prompt: item } }
+    : typeof imagine === 'string'
+      ? { imagine: item }
+      : {};
+  return { ...step, root: false, body: { ...step.body, ...prompted, ...randomEach(dice, all), ...when } };
+}
+
 interface RandomStep {
   readonly name: string;
   /** It starts at the cell, and templates may read it from anywhere. */
@@ -65,8 +88,11 @@ interface RandomStep {
   readonly body: Record<string, unknown>;
 }
 
+/** Of which more are answered at times than may be. */
+const listSchema = { type: 'array', maxItems: 3 };
+
 /** A text step, from one that is there or gathering it, which shows, continues and reads some of those that are roots. */
-function randomText(dice: Dice, name: string, before: readonly RandomStep[]): RandomStep {
+function randomText(dice: Dice, name: string, before: readonly RandomStep[], lists: boolean): RandomStep {
   const roots = before.filter(({ root }) => root);
   const painted = roots.filter(({ makesImages }) => makesImages);
   const asked = roots.filter(({ text }) => text);
@@ -105,7 +131,12 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[]): Ra
   const member = { type: 'number' };
   const reply = draws
     ? { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }
-    : { responseSchema: { type: 'object', properties: { x: member, y: member } } };
+    : {
+        responseSchema: {
+          type: 'object',
+          properties: { x: member, y: member, ...(lists && { l: listSchema }) },
+        },
+      };
   const generate = {
     model: 'm',
     prompt,
@@ -189,7 +220,7 @@ function randomStep(
   index: number,
   all: readonly RandomStep[],
   gathers: boolean,
-  { texts, entries, outputs }: Parts,
+  { texts, entries, outputs, lists = false }: Parts,
 ): RandomStep {
   const before = all.filter(({ text, makesImages }) => !text && (makesImages || (entries && !gathers)));
   const roots = before.filter(({ root }) => root);
@@ -207,7 +238,7 @@ function randomStep(
     ...(dice.below(4) === 0 ? { keep: false } : {}),
   };
   const name = `s${index}`;
-  if (texts && before.length > 0 && dice.below(5) < 2) return randomText(dice, name, all);
+  if (texts && before.length > 0 && dice.below(5) < 2) return randomText(dice, name, all, lists);
   if (before.length === 0 || (!gathers && dice.below(5) === 0)) {
     const prompt = dice.one([
       'a fox',
@@ -281,21 +312,27 @@ export interface Parts {
   readonly texts: boolean;
   readonly entries: boolean;
   readonly outputs?: boolean;
+  readonly lists?: boolean;
 }
 
 export function randomPipeline(seed: number, parts: Parts): string {
   const dice = new Dice(seed);
   const steps: RandomStep[] = [];
-  for (let index = 0; index <= dice.below(5); index += 1)
-    steps.push(randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, parts));
+  // Most lists are then answers.
+  if (parts.lists === true) steps.push(randomText(dice, 'ideas', [], true));
+  for (let index = 0; index <= dice.below(5); index += 1) {
+    const step = randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, parts);
+    steps.push(parts.lists === true && dice.below(3) === 0 ? withEach(dice, step, steps) : step);
+  }
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
-    matrix: { a: [1, 2], b: [{ x: 'U1' }, { y: 'oil' }] },
+    matrix: { a: [1, 2], b: [{ x: 'U1', ...(parts.lists && { l: ['a', 'x', 'a'] }) }, { y: 'oil' }] },
     steps: Object.fromEntries(shuffled.map(([, { name, body }]) => [name, body])),
   });
 }
 
 const replies = ['{"x": 1.0}', '{"y": 2}'];
+const lists = ['["a","b"]', '["b","a","b"]', '[]', '["x"]', '["c","d","e"]', '"none"'];
 
 /** Of most grids that are kept and are to be cut, the four frames; of others, that they stay whole. */
 export const cut = ({ split, keep }: Slot, dice: Dice): Pick<JobRecord, 'frames'> =>
@@ -310,5 +347,8 @@ export function reply(state: SimulatedState, slot: Slot, dice: Dice): void {
   const draws = slot.job?.request.fields.generationConfig !== undefined && dice.below(3) > 0;
   const picture = { output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png', candidate: 1 };
   const artifacts = draws && slot.keep ? { artifacts: [picture] } : {};
-  state.reply(slot, dice.one(replies), dice.below(4) > 0, artifacts);
+  const said = dice.one(replies);
+  const schema = slot.job?.request.fields.responseSchema as { properties?: { l?: unknown } } | undefined;
+  const text = schema?.properties?.l ? said.replace('}', `, "l": ${dice.one(lists)}}`) : said;
+  state.reply(slot, text, dice.below(4) > 0, artifacts);
 }
