@@ -178,6 +178,7 @@ export function packed(rows: readonly Row[]): PackedResults {
     kinds: kinds.list,
     kind: kinds.column,
     output: results.map(({ output }) => output ?? 0),
+    frame: results.map(({ frame }) => frame ?? 0),
     job: results.map(({ job }) => job ?? ''),
     media: results.map(({ media }) => media ?? ''),
     file: results.map(({ file }) => file ?? ''),

@@ -43,6 +43,7 @@ export function packResults(results: readonly PageResult[], steps: readonly stri
     kind: column(({ kind }) => kinds.place(kind)),
     kinds: kinds.values,
     output: column(({ output = 0 }) => output),
+    frame: column(({ frame = 0 }) => frame),
     job: column(({ job = '' }) => job),
     media: column(({ media = '' }) => media),
     file: column(({ file = '' }) => file),

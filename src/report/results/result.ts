@@ -46,6 +46,7 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       step: row.slot.step,
       branch: mask(String(values.branch ?? '')),
       output: row.artifact?.output,
+      frame: row.frame,
       status: row.slot.accepted ? 'accepted' : row.slot.status,
       kind: row.slot.kind,
       job: row.slot.job?.key,

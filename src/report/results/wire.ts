@@ -120,6 +120,8 @@ export interface PageResult {
   readonly branch: string;
   /** Number of the output, from 1; absent if the slot has no outputs. */
   readonly output?: number;
+  /** Number of the frame of its grid, from 1; absent if it is no frame. */
+  readonly frame?: number;
   readonly status: PageStatus;
   readonly kind: string;
   /** Key of the job; absent while the request is unknown. */
@@ -240,7 +242,10 @@ type PackedTexts = Readonly<Record<'job' | 'media' | 'file' | 'thumbnail' | 'tex
 
 /** Columns of numbers, 0 where there is none; names as in {@link PageResult}. An unknown `cost` is −1. */
 type PackedNumbers = Readonly<
-  Record<'cell' | 'output' | 'width' | 'height' | 'cost' | 'finishedAt' | 'seconds', readonly number[]>
+  Record<
+    'cell' | 'output' | 'frame' | 'width' | 'height' | 'cost' | 'finishedAt' | 'seconds',
+    readonly number[]
+  >
 >;
 
 /** Results in columns, a fifth of the bytes of a list of objects and fast to filter. Repeated values are indices into a list. */

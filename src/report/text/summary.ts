@@ -166,7 +166,9 @@ function reasonLines(reasons: readonly Reason[]): readonly string[] {
     ...(reasons.length > shown.length
       ? [`  and ${reasons.length - shown.length} other reasons: see the manifest`]
       : []),
-    ...(reasons.every(({ accepted }) => accepted) ? [] : ['  What each code means: schemas/errors.md']),
+    ...(reasons.every(({ accepted }) => accepted)
+      ? []
+      : ['  What each code means: schemas/errors.md of the promptpress package']),
   ];
 }
 

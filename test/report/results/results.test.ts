@@ -107,7 +107,7 @@ const asRow = ({ result, detail }: CellResult, names: readonly string[]): Partia
 });
 
 /** Columns that a result does not have, or has on every row of a job. */
-const notCompared = /^custom_id$|_tokens$/;
+const notCompared = /^(custom_id|seed|reused_from)$|_tokens$/;
 
 describe('results', () => {
   it('are the rows of the manifest with the same values, for jobs of any status', async () => {

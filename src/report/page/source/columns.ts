@@ -71,6 +71,7 @@ export class Columns {
       kind: chunk.kinds[chunk.kind[n] as number] ?? '',
       vars: chunk.vars.map(({ values, value }) => values[value[n] as number] ?? ''),
       output: chunk.output[n] || undefined,
+      frame: chunk.frame[n] || undefined,
       job: chunk.job[n] || undefined,
       media: (chunk.media[n] || undefined) as PageResult['media'],
       file: chunk.file[n] || undefined,

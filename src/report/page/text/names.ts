@@ -5,15 +5,18 @@ import { count } from './format.ts';
 export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): string =>
   branch === '' ? step : `${step} ${branch}`;
 
+/** Returns which output of its slot a result is, `frame 1` or `output 2`, after a comma; empty for the first one. */
+const outputOf = ({ output = 1, frame }: Pick<PageResult, 'output' | 'frame'>): string =>
+  frame !== undefined ? `, frame ${frame}` : output > 1 ? `, output ${output}` : '';
+
 /** Returns which result of a step it is: `cell 3`, or `cell 3, output 2`. */
-export const placeOf = ({ cell, output = 1 }: Pick<PageResult, 'cell' | 'output'>): string =>
-  output > 1 ? `cell ${count(cell)}, output ${output}` : `cell ${count(cell)}`;
+export const placeOf = (result: Pick<PageResult, 'cell' | 'output' | 'frame'>): string =>
+  `cell ${count(result.cell)}${outputOf(result)}`;
 
 /** Returns the full name of a result for screen readers and tests: `grid U2, cell 3, done`. */
-export function nameOf(result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output'>): string {
-  const name = `${titleOf(result)}, cell ${result.cell}, ${result.status}`;
-  return (result.output ?? 1) > 1 ? `${name}, output ${result.output}` : name;
-}
+export const nameOf = (
+  result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output' | 'frame'>,
+): string => `${titleOf(result)}, cell ${result.cell}, ${result.status}${outputOf(result)}`;
 
 /** Escapes the parts of a path for an address, because names may contain `#`, `?` and `%`. */
 export const escapePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
