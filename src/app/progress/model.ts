@@ -107,15 +107,19 @@ export class ProgressModel {
   readonly #settled = new Map<number, number>();
   #opened = 0;
   #closed = 0;
-  /** Number of jobs settled in each open cell, and in all closed ones. */
+  /** Number of jobs and slots settled in each open cell, and in all closed ones. */
   readonly #settledIn = new Map<number, number>();
   #settledInClosed = 0;
+  /** Number of closed cells in which this run has settled something. Cells that an earlier run finished close at once. */
+  #worked = 0;
   #lastFailure: LastFailure | undefined;
   #pause: Extract<RunEvent, { readonly type: 'route:pause' }> | undefined;
   #waiting: string | undefined;
   #stopping = false;
-  /** Unix ms of the last change of a job. */
+  /** Unix ms of the last change of a job, or of the end of a sleep since. */
   #movedAt: number;
+  /** Time that the machine slept, ms: it does not count for the rate. */
+  #sleptMs = 0;
   /** The time left that was shown at that moment. */
   #promised: number | undefined;
 
@@ -147,7 +151,7 @@ export class ProgressModel {
       case 'cell:left':
         this.#closed += 1;
         this.#settledInClosed += this.#settledIn.get(event.cell) ?? 0;
-        this.#settledIn.delete(event.cell);
+        if (this.#settledIn.delete(event.cell)) this.#worked += 1;
         return;
       case 'route:pause':
         this.#pause = event;
@@ -158,11 +162,15 @@ export class ProgressModel {
       case 'run:stopping':
         this.#stopping = true;
         return;
+      case 'run:notice':
+        if (event.code !== 'run.slept') return;
+        this.#sleptMs += now - this.#movedAt;
+        this.#movedAt = now;
+        return;
       case 'run:start':
       case 'run:end':
       case 'request:end':
       case 'route:pace':
-      case 'run:notice':
       case 'job:retry':
       case 'grid:cut':
       case 'run:memory':
@@ -177,10 +185,10 @@ export class ProgressModel {
     const { cost, tokens, steps } = this.#ledger;
     const made = settledIn(steps) - this.#settledBefore;
     const open = this.#open(steps, made);
-    const isKnown = this.#closed > 0 || this.#stopping || !this.#hasOpenSteps;
+    const isKnown = this.#worked > 0 || this.#stopping || !this.#hasOpenSteps;
     const estimate = !isKnown
       ? undefined
-      : timeLeft({ open, active: activeIn(steps), made, elapsedMs: now - this.#startedAt });
+      : timeLeft({ open, active: activeIn(steps), made, elapsedMs: now - this.#startedAt - this.#sleptMs });
     this.#promised ??= estimate;
     const isStuck = now - this.#movedAt > Math.max(stuckMs, this.#promised ?? 0);
     const left = isStuck && open > 0 ? undefined : estimate;
@@ -211,13 +219,18 @@ export class ProgressModel {
     if (!isSettled(to)) return;
     const second = Math.floor(now / 1000);
     this.#settled.set(second, (this.#settled.get(second) ?? 0) + 1);
-    this.#settledIn.set(event.cell, (this.#settledIn.get(event.cell) ?? 0) + 1);
+    this.#settleIn(event.cell);
     this.#forget(now);
+  }
+
+  #settleIn(cell: number): void {
+    this.#settledIn.set(cell, (this.#settledIn.get(cell) ?? 0) + 1);
   }
 
   #ruleOut(event: SlotChange): void {
     const { step, cell, status, error } = event;
     this.#ledger.ruleOut(event);
+    if (status !== 'pending') this.#settleIn(cell);
     if (status === 'failed' && error !== undefined) this.#lastFailure = { step, cell, error };
   }
 
@@ -232,10 +245,10 @@ export class ProgressModel {
       if (now === undefined) return sum;
       return sum + Math.max(activeIn([now]), (total ?? settledOf(counts) + left) - settledOf(now.counts));
     }, 0);
-    if (this.#closed === 0 || !this.#hasOpenSteps) return Math.max(1, Math.round(open));
+    if (this.#worked === 0 || !this.#hasOpenSteps) return Math.max(1, Math.round(open));
     // The closed cells tell how many jobs a wildcard makes.
-    const expected = (this.#settledInClosed * this.#start.cells) / this.#closed;
-    return Math.round(Math.max(1, active, expected - made));
+    const ahead = (this.#settledInClosed / this.#worked) * (this.#start.cells - this.#closed);
+    return Math.round(Math.max(1, active, ahead + this.#settledInClosed - made));
   }
 
   #perMinute(now: number): number {
@@ -280,7 +293,8 @@ export function timeLeft({
   readonly elapsedMs: number;
 }): number | undefined {
   if (open === 0) return 0;
-  if (made <= 0) return undefined;
+  // The clock may have been set back.
+  if (made <= 0 || elapsedMs < 0) return undefined;
   return (elapsedMs * open) / (made + active / 2);
 }
 
@@ -294,7 +308,7 @@ const sumOf = (steps: readonly StepNow[], count: (counts: StepNow['counts']) => 
   steps.reduce((sum, { counts }) => sum + count(counts), 0);
 
 /** Returns the number of jobs and slots that are settled. */
-export const settledIn = (steps: readonly StepNow[]): number => sumOf(steps, settledOf);
+const settledIn = (steps: readonly StepNow[]): number => sumOf(steps, settledOf);
 
 /** Returns the number of jobs that were submitted and are not settled. */
 export const activeIn = (steps: readonly StepNow[]): number => sumOf(steps, activeOf);

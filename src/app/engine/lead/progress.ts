@@ -1,7 +1,9 @@
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
 import { type RunStatus, runStatus } from '../../../engine/slices/runs.ts';
 import { liveSessions } from '../../../engine/slices/session.ts';
+import type { Planned } from '../../../report/facts/planned.ts';
 import { inFlight, noCounts, type StepNow } from '../../../results/run-ledger.ts';
+import { settledJobs } from '../../../results/sums.ts';
 import type { RunEvent } from '../../../run/events.ts';
 import type { StateReader, StoreTotals } from '../../../state/reader.ts';
 import {
@@ -10,9 +12,7 @@ import {
   type Progress,
   type ProgressStart,
   progressOf,
-  type StepProgress,
   savingIn,
-  settledIn,
   timeLeft,
 } from '../../progress/model.ts';
 import type { ProgressSource } from '../../progress/show.ts';
@@ -27,11 +27,13 @@ const rateWindowMs = 60_000;
 
 /** The progress of a run over all its workers, read from the sums of the engine at intervals. */
 export class EngineProgress implements ProgressSource {
-  readonly #start: ProgressStart;
+  readonly #start: ProgressStart & { readonly planned?: Planned };
   readonly #startedAt: number;
   readonly #pool: EnginePool;
   readonly #run: number;
   readonly #reader: StateReader;
+  /** The sums as of the first look: they hold jobs of other plans and selections too. */
+  #before: StoreTotals | undefined;
   #totals: StoreTotals | undefined;
   #status: RunStatus | undefined;
   #workers = 0;
@@ -47,7 +49,7 @@ export class EngineProgress implements ProgressSource {
   #isStopping = false;
 
   constructor(
-    start: ProgressStart,
+    start: ProgressStart & { readonly planned?: Planned },
     startedAt: number,
     engine: { readonly pool: EnginePool; readonly run: number; readonly reader: StateReader },
   ) {
@@ -74,12 +76,12 @@ export class EngineProgress implements ProgressSource {
       runStatus(this.#pool, this.#run),
       liveSessions(this.#pool, this.#run),
     ]);
+    this.#before ??= totals;
     this.#totals = totals;
     this.#status = status;
     this.#workers = workers;
-    const { done, failed, 'in-doubt': inDoubt } = totals.jobs;
     const at = now();
-    this.#settled.push({ at, jobs: done + failed + inDoubt });
+    this.#settled.push({ at, jobs: settledJobs(totals) });
     while ((this.#settled[0]?.at ?? at) < at - rateWindowMs) this.#settled.shift();
     if (at - this.#countedAt < this.#countingMs / countingShare) return;
     const { rows } = await this.#pool.scan<{ step: string; status: string; jobs: number }>(
@@ -119,17 +121,19 @@ export class EngineProgress implements ProgressSource {
   }
 
   progress(now: number): Progress {
-    const steps = this.#steps.map(progressOf);
-    const open = this.#open(steps);
-    const made = settledIn(this.#steps) - settledIn(this.#start.steps);
-    const elapsedMs = now - this.#startedAt;
-    const left = timeLeft({ open, active: activeIn(this.#steps), made, elapsedMs });
-    const cost = Math.max(0, (this.#totals?.cost ?? 0) - this.#start.earlier.cost);
+    const active = activeIn(this.#steps);
+    const made = this.#made(active);
     const isStopping = this.#isStopping || (this.#status !== undefined && this.#status.state !== 'open');
+    const open = this.#open(active, made, isStopping);
+    const elapsedMs = now - this.#startedAt;
+    // How many jobs a wildcard makes is not known here.
+    const isKnown = open === 0 || isStopping || !this.#start.steps.some(({ isOpen }) => isOpen);
+    const left = isKnown ? timeLeft({ open, active, made, elapsedMs }) : undefined;
+    const cost = Math.max(0, (this.#totals?.cost ?? 0) - this.#start.earlier.cost);
     return {
       name: this.#start.name,
       startedAt: Math.min(now, this.#startedAt),
-      steps,
+      steps: this.#steps.map(progressOf),
       open,
       tasks: inFlight(this.#steps, false),
       downloads: savingIn(this.#steps),
@@ -144,15 +148,23 @@ export class EngineProgress implements ProgressSource {
     };
   }
 
-  #open(steps: readonly StepProgress[]): number {
+  /** Returns the number of jobs that this run has settled. @param active number in progress */
+  #made(active: number): number {
+    const [before, now] = [this.#before, this.#totals];
+    if (before === undefined || now === undefined) return 0;
+    const more = settledJobs(now) - settledJobs(before);
+    // Jobs that are made again were settled before, so only their submissions show how many have ended.
+    return this.#start.planned?.again === true
+      ? Math.max(more, now.attempts - before.attempts - active)
+      : more;
+  }
+
+  #open(active: number, made: number, isStopping: boolean): number {
     const status = this.#status;
     if (status?.fed === true && status.waiting === 0) return 0;
-    const left = steps.reduce(
-      (sum, { total = 0, done, failed, inDoubt, skipped, blocked, active }) =>
-        sum + Math.max(active, total - done - failed - inDoubt - skipped - blocked),
-      0,
-    );
-    return Math.max(1, left);
+    if (isStopping) return active;
+    const left = this.#start.steps.reduce((sum, step) => sum + step.left, 0);
+    return Math.max(1, active, Math.round(left - made));
   }
 
   #perMinute(): number {

@@ -131,6 +131,15 @@ describe('what is left of a run', () => {
     expect(shown.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
   });
 
+  it('of a wildcard does not count the cells that an earlier run has finished', async () => {
+    const place = await world(grid(40, 'U*'), { duration: () => 40_000 });
+    await shownProgress(place, {});
+    const wider = await place.edited(grid(80, 'U*'));
+    const shown = await shownProgress(wider);
+    const [known] = shown.filter(({ progress }) => progress.leftMs !== undefined);
+    expect(Math.abs((known?.progress.leftMs ?? 0) / (known?.trueMs ?? 0) - 1)).toBeLessThan(0.5);
+  });
+
   it('is unknown when nothing has moved for longer than the whole estimate', async () => {
     const place = await world(grid(3), {
       duration: () => 20_000,
