@@ -239,7 +239,7 @@ export interface Each {
   readonly list: Template;
   /** Largest number of items that become branches. */
   readonly max: number;
-  /** Upper bound of the number of branches: `max`, or less if the schema of a reply limits the list (`maxItems`). */
+  /** Upper bound of the number of branches: `max`, or less if the schema of a reply limits the list (`maxItems`), or all lists are in the file. */
   readonly bound: number;
 }
 

@@ -69,9 +69,9 @@ export function boundOf(each: EachDraft, around: Surroundings): number {
     return Math.min(each.max, found?.kind === 'found' ? (found.maxItems ?? each.max) : each.max);
   }
   const lists = isLocal(source.variable) ? undefined : valuesOf(source.variable, around)?.filter(isList);
-  return lists === undefined || lists.length === 0
-    ? each.max
-    : Math.max(1, Math.min(each.max, ...lists.map(({ length }) => length)));
+  if (lists === undefined || lists.length === 0) return each.max;
+  const longest = lists.reduce((most, { length }) => Math.max(most, length), 1);
+  return Math.min(each.max, longest);
 }
 
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
@@ -151,7 +151,7 @@ function checkList(each: EachDraft, context: CheckContext): void {
     error(
       isText ? `"${way}" is a text` : `no value of "${way}" is one`,
       isText || values?.every((value) => typeof value === 'string') === true
-        ? `For one item a line: {{ ${way} | lines }}; with another sign between the items: {{ ${way} | split: ";" }}.`
+        ? `For one item a line: {{ ${way} | lines }}; with another sign between the items: {{ ${way} | split: ';' }}.`
         : 'Name a variable whose values are lists: themes: [{ name: sea, scenes: [a storm, a calm] }], {{ themes.scenes }}.',
     );
 }

@@ -57,6 +57,15 @@ describe('the contents of a report', () => {
     expect(report.warnings.map(({ code }) => code)).toEqual(exact ? [] : ['plan.at-most']);
   });
 
+  test('count a list of the file as long as the longest, where not each slot is examined', async () => {
+    const plan = await planOf(
+      '{ matrix: { t: [{ s: [a] }, { s: [b, c, d] }] }, steps: { g: { each: "{{ t.s }}", imagine: "{{ item }}" } } }',
+    );
+    const { slots } = (await estimate(plan)).total;
+    expect(slots).toBe(4);
+    expect((await estimate(plan, {}, undefined, { maxSlots: 1 })).total.slots).toBeGreaterThanOrEqual(slots);
+  });
+
   test('name at most twenty submissions without a price', async () => {
     const steps = Array.from({ length: 21 }, (_, n) => `s${n}: { generate: { model: m${n}, prompt: p } }`);
     const plan = await planOf(`{ prices: { other: 1 }, steps: { ${steps.join(', ')} } }`);
