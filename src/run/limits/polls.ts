@@ -86,7 +86,7 @@ export class PollPace {
   /**
    * Notes the end of a task that a poll has shown.
    *
-   * @param polledMs age of the task at the poll before; undefined where there was none
+   * @param polledMs age of the task at the poll before; undefined where there was none, negative where the clock was set back meanwhile
    * @param ageMs age of the task at the poll that showed the end
    */
   learn({ name, broader }: TaskKind, polledMs: number | undefined, ageMs: number): void {
@@ -95,7 +95,7 @@ export class PollPace {
       this.#kinds.set(name, { durations: new Durations(), broader });
     if (!this.#classes.has(broader)) this.#classes.set(broader, new Durations());
     // A task that had ended before its first poll ended shortly before: else one such task would begin the polls far too early.
-    const ms = polledMs === undefined ? 0.9 * ageMs : (Math.min(polledMs, ageMs) + ageMs) / 2;
+    const ms = polledMs === undefined ? 0.9 * ageMs : (Math.max(0, Math.min(polledMs, ageMs)) + ageMs) / 2;
     for (const durations of [this.#kinds.get(name)?.durations, this.#classes.get(broader), this.#all])
       durations?.learn(ms);
   }

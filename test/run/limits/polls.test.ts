@@ -84,6 +84,12 @@ describe('PollPace', () => {
     for (const one of [kind, other]) expect(pace.nextMs(one, -3_600_000)).toBe(pace.nextMs(one, 0));
   });
 
+  it('learns no negative duration where the clock was set back between two polls', () => {
+    const pace = new PollPace(free);
+    pace.learn(kind, -3_600_000, 60_000);
+    expect(learnedDurations(pace.learned)).toMatchObject([{ median: 30 }]);
+  });
+
   it('is as good as a fixed interval where both bounds are equal', () => {
     const pace = taught(30, { minMs: 5000, maxMs: 5000 });
     expect([0, 10, 40_000, 1e6].map((age) => pace.nextMs(kind, age))).toEqual([5000, 5000, 5000, 5000]);
