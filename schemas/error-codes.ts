@@ -6,8 +6,12 @@ import { endCodes, noticeCodes, refusalCodes } from '../src/pipeline/diagnostics
 /** What each word of the column Retried means, and what to do where a code says nothing else. */
 const retried: Readonly<Record<Retried, readonly [means: string, todo: string]>> = {
   no: ['The same request fails again.', 'Change what the message names.'],
+  'row is done': [
+    'The row is done. Only frames of it, or further items, are missing.',
+    'Nothing has to be done.',
+  ],
   'by the run': [
-    'The run tries again, up to `retry.attempts` times; an answer that is not valid, up to `retry.invalid` times. Then the row fails, and `--retry-failed` tries it again.',
+    'The run tries again, up to `retry.attempts` times; a failed task up to `retry.resubmits` times, an answer that is not valid up to `retry.invalid` times. Then the row fails, and `--retry-failed` tries it again.',
     'Where the row has failed: `--retry-failed`.',
   ],
   '--retry-failed': [
@@ -67,6 +71,9 @@ ${table(
   ['retried', 'means'],
   Object.entries(retried).map(([word, [means]]) => [retriedWord(word), means]),
 )}
+
+A row with the status \`in-doubt\` is handled as *in doubt*, whatever its code: a submission whose answer never came, such as one with
+\`connection.timeout\` or \`service.ambiguous\`, is not sent again by itself, and \`--retry-failed\` does not touch it.
 
 Paid says what the service may have charged for the job: nothing, perhaps (it did not say), or yes. Where a \`download.\` code is about an image that
 a request shows, nothing was sent and nothing is paid.

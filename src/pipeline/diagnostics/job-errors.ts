@@ -4,7 +4,9 @@ import { nearest } from './did-you-mean.ts';
 export type Retried =
   /** The same request fails again. */
   | 'no'
-  /** By the run, up to `retry.attempts` or `retry.invalid` times; after that by `--retry-failed`. */
+  /** The row is done, and only a part of it is missing. */
+  | 'row is done'
+  /** By the run, up to `retry.attempts`, `retry.resubmits` or `retry.invalid` times; after that by `--retry-failed`. */
   | 'by the run'
   | '--retry-failed'
   /** The run waits up to `retry.patience`, and ends, or the kind of request closes. The row stays pending. */
@@ -107,7 +109,10 @@ export const jobErrors = {
     'thinking.range': ['The model does not accept this level or this budget.'],
   }),
   ...codes('no', 'perhaps', {
-    'job.dropped': ['You gave up a job in doubt.', 'You gave it up with promptpress resolve --drop.'],
+    'job.dropped': [
+      'You gave up a job in doubt.',
+      'You gave it up with promptpress resolve --drop; --retry-failed submits it again, which may pay twice.',
+    ],
     'modal.unanswered': [
       'The button opened a dialog, and the path gives no answer.',
       'Put the answer into its path (`prompt`, for a region `mask` too), or press a button that opens no dialog.',
@@ -125,19 +130,24 @@ export const jobErrors = {
       'The prompt itself was refused: change it, or the safetySettings, in the pipeline.',
     ],
   }),
-  ...codes('no', 'yes', {
+  ...codes('row is done', 'yes', {
     'frames.file': [
       'The file of a grid is gone or was changed before it was cut.',
       'Redo the grid (--redo).',
     ],
     'each.dropped': [
-      'The list of each has more items than max: the others are not used. The row is done.',
+      'The list of each has more items than max: the others are not used.',
       'Give the step a larger max.',
     ],
-    'frames.no-grid': ['An image that was to be cut is no grid of four.', 'Remove split from the step.'],
-    'frames.odd-size': ['A grid cannot be halved in both directions.', 'Remove split from the step.'],
-    'frames.too-large': ['A grid is too large to be cut.', 'Remove split from the step.'],
+    'frames.no-grid': [
+      'An image that was to be cut is no grid of four.',
+      'Remove grid: split from the step.',
+    ],
+    'frames.odd-size': ['A grid cannot be halved in both directions.', 'Remove grid: split from the step.'],
+    'frames.too-large': ['A grid is too large to be cut.', 'Remove grid: split from the step.'],
     'frames.unreadable': ['The file of a grid cannot be decoded, or moves.', 'Redo the grid (--redo).'],
+  }),
+  ...codes('no', 'yes', {
     'modal.not-opened': [
       'The button opened no dialog, so the image was made without the prompt or the mask of the path.',
       'Its image was made without the answer of the path, and another try is paid again: set remix: true, press a button that opens a dialog, or remove the answer.',
@@ -181,8 +191,10 @@ export const jobErrors = {
       'The service does not know the task any more.',
       'The service no longer knows its task: it can only be submitted again.',
     ],
-    'task.cancelled': ['The task was cancelled at the service.'],
-    'text.refused': ['The model refused to answer.', 'Change the prompt, or ask another model.'],
+    'task.cancelled': [
+      'The task was cancelled at the service.',
+      'Find out who cancelled it; --retry-failed submits it again, which is paid again.',
+    ],
   }),
   ...codes('--retry-failed', 'yes', {
     'download.address': ['The link to a file leads where links may not lead.'],
@@ -199,6 +211,7 @@ export const jobErrors = {
       'The model called a function that the step does not declare.',
       'Declare the function (functions, or tools), or ask for an answer in words; what the model called is in the full answer.',
     ],
+    'text.refused': ['The model refused to answer.', 'Change the prompt, or ask another model.'],
     'task.timeout': [
       'The task was not finished within timeouts.task.',
       'Every later run polls its task once more before anything else.',
@@ -233,7 +246,10 @@ export const jobErrors = {
     'service.other-task': ['The service showed another task for the id of this one.'],
     'stream.truncated': ['The answer broke off.'],
     'task.unmatched': ['The gateway did not find the result of its task, which is submitted once more.'],
-    'task.failed': ['The service failed the task.'],
+    'task.failed': [
+      'The service failed the task.',
+      'The run submits it again only where the reason is known to pass, or retry.transient names it. See the reason in the message; --retry-failed submits it again.',
+    ],
   }),
   ...codes('by the run', 'yes', {
     'download.connection': ['The host of a file could not be reached.'],
@@ -263,7 +279,6 @@ export const jobErrors = {
   }),
 
   ...codes('next run', 'nothing', {
-    'connection.aborted': ['The run ended before the answer was there.'],
     'connection.certificate': ['The certificate of the service is not trusted.'],
     'connection.dns': ['The host name could not be looked up.'],
     'connection.proxy': ['The proxy refused the connection, or could not be reached.'],
@@ -276,12 +291,15 @@ export const jobErrors = {
     ],
     'service.unauthorized': ['The service refuses the key.', 'Check the variable that holds the key.'],
   }),
+  ...codes('next run', 'perhaps', {
+    'connection.aborted': ['The run ended before the answer was there.', 'Run again.'],
+  }),
   ...codes('next run', 'yes', {
     'disk.full': ['The disk is full, or its quota is used up.', 'Make room.'],
     'disk.io': ['The disk failed.'],
     'disk.link': ['A link has the name of a file or a folder of the run directory.', 'Remove the link.'],
     'disk.readonly': ['The run directory may not be written.'],
-    'download.aborted': ['The run ended before a file was there.'],
+    'download.aborted': ['The run ended before a file was there.', 'Run again.'],
     's3.clock': ['The clock of this machine differs from that of the bucket.', 'Set the clock.'],
     's3.credentials': ['The bucket refuses the credentials.'],
     's3.denied': ['The credentials may not do this in the bucket.'],
@@ -323,7 +341,7 @@ export type JobErrorCode = keyof typeof jobErrors;
 
 /** Codes that a failed row can have: those that `failures.accept` and `--code` can name. */
 export const failureCodes: readonly string[] = Object.entries(jobErrors)
-  .filter(([, { retried }]) => !['in doubt', 'with its parent'].includes(retried))
+  .filter(([, { retried }]) => !['row is done', 'in doubt', 'with its parent'].includes(retried))
   .map(([code]) => code);
 
 /** Returns what a code means; undefined for one of another release. */
@@ -336,6 +354,6 @@ export function codeHint(code: string): string {
   if (meaning !== undefined) return `${meaning.what} That is no failure.`;
   const near = nearest(code, failureCodes);
   return near === undefined
-    ? 'The error codes of jobs are listed in schemas/errors.md.'
+    ? 'The error codes of jobs are listed in schemas/errors.md of the promptpress package.'
     : `Did you mean "${near}"?`;
 }

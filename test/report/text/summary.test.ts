@@ -100,7 +100,7 @@ describe('what to do next', () => {
     expect(ending({ failed: 1, accepted: 2 }, { reasons: [accepted, failed] })).toContain(
       '--retry-failed --code task.failed  tries the failed job again\n',
     );
-    const page = '\n  What each code means: schemas/errors.md\n';
+    const page = '\n  What each code means: schemas/errors.md of the promptpress package\n';
     expect(ending({ accepted: 2 }, { reasons: [accepted] })).not.toContain(page);
     expect(ending({ failed: 1, accepted: 2 }, { reasons: [accepted, failed] })).toContain(page);
   });
