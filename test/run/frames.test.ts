@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactWriter } from '../../src/artifacts/writer.ts';
 import type { RunEvent } from '../../src/run/events.ts';
+import { readSeed } from '../../src/service/image/seed.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import { cutNowhere, framesOf } from '../rig/frames.ts';
 import { saveFailures } from '../rig/gateway/faults.ts';
+import { facts, replyOf } from '../rig/gateway/reply.ts';
 import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { memoryStore } from '../rig/memory-store.ts';
+import { world } from '../rig/world.ts';
 import { run } from './engine-rig.ts';
 
 const text = `name: t
@@ -192,5 +195,39 @@ describe('a run whose grids are cut', () => {
     const { keys, artifacts: again } = counted();
     expect((await run({ text: single, store, artifacts: again })).end).toEqual({ kind: 'complete' });
     expect(keys).toHaveLength(1);
+  });
+});
+
+describe('a gateway that answers every read of a seed with', () => {
+  it.each([
+    [429, {}],
+    [429, { 'retry-after': '60' }],
+    [503, {}],
+    [500, {}],
+    [401, {}],
+  ])('%i %j lets the run complete, with one notice', async (status, headers) => {
+    const {
+      run: runOn,
+      service,
+      store,
+      statuses,
+    } = await world(`name: t
+matrix: { n: { from: 1, to: 6 } }
+steps:
+  grid: { imagine: "picture {{ n }}", seed: true }
+  look: { from: grid, describe: { image: parent } }
+`);
+    const answer = replyOf(status, { error: { message: 'no seeds today' } }, headers);
+    service.seed = () => ({ result: readSeed(answer, facts(true)), afterMs: 100 });
+    const notices: RunEvent[] = [];
+    const { end } = runOn({
+      onEvent: (event) => {
+        if (event.type === 'run:notice') notices.push(event);
+      },
+    });
+    expect([end, statuses()]).toEqual([{ kind: 'complete' }, { done: 12 }]);
+    const grids = [...store.withStatus('done')].filter(({ kind }) => kind === 'imagine');
+    expect(grids.map(({ result }) => result?.seed)).toEqual(Array.from({ length: 6 }, () => ''));
+    expect(notices).toMatchObject([{ code: 'seed.unread' }]);
   });
 });

@@ -107,7 +107,7 @@ function eventOf(input: JobResult, isServing: boolean): ResultEvent {
     case 'searched':
       return { ...event, result: deferred(event.result, isServing) };
     case 'seed':
-      return { ...event, result: deferred(event.result, isServing) };
+      return { ...event, result: ofSeed(event.result, isServing) };
     case 'saved':
       return { ...event, result: deferred(event.result, isServing) };
     case 'asked': {
@@ -124,6 +124,15 @@ export const deferred = <A extends ServiceResult<unknown> | SavedResult>(answer:
   answer.ok || !isDeferred(answer.error, isServing)
     ? answer
     : { ...answer, error: { ...answer.error, class: 'throttle' } };
+
+/**
+ * A refused read of a seed counts as a try of its job and slows down nobody: gateways differ in whether they tell seeds at all. A refused
+ * key or quota ends the run where no poll was served lately, so that it may be true.
+ */
+const ofSeed = (answer: ServiceResult<string>, isServing: boolean): ServiceResult<string> =>
+  answer.ok || answer.error.class === 'unsent' || (answer.error.class === 'stop' && !isServing)
+    ? answer
+    : { ...answer, error: { ...answer.error, class: 'permanent' } };
 
 /** The state of one parent is about its job alone. Files are served by others, which shed load with a 503. */
 function isDeferred(failure: ServiceFailure | SaveFailure, isServing: boolean): boolean {
