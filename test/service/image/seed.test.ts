@@ -41,4 +41,15 @@ describe('readSeed', () => {
   ])('takes %s as %i %j: %s, %s', (_, status, body, code, kind) => {
     expect(read(status, body)).toMatchObject({ ok: false, error: { code, class: kind } });
   });
+
+  it.each([
+    [404, '<html></html>'],
+    [404, { detail: 'task expired' }],
+    [302, ''],
+    [200, '<html>maintenance</html>'],
+  ])('takes %i %j for one task where it told seeds before', (status, body) => {
+    const answered = readSeed(replyOf(status, body), { ...facts(true), standing: () => 'right' });
+    expect(answered.ok ? answered : answered.error.code).not.toBe('service.not-offered');
+    expect(answered).toMatchObject({ ok: false, error: { class: expect.stringMatching(/permanent|retry/) } });
+  });
 });
