@@ -99,6 +99,10 @@ export class SelectorGrammar {
     } else if (outputs.length > 0 && outputs.length < selectors.length) {
       const message = 'Outputs and buttons cannot stand in one fan-out.';
       this.diagnostics.add('path.output', message, span, 'Write another step for the buttons.');
+    } else if (selectors.length > 1 && outputs.some(({ output }) => typeof output === 'object')) {
+      const message =
+        'An output that a template numbers must be alone: another one beside it could be the same.';
+      this.diagnostics.add('path.output', message, span, 'Write another step: from: "grid/#{{ … }}".');
     }
   }
 

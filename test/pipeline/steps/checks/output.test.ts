@@ -81,6 +81,11 @@ describe('an output', () => {
     ['zero', `${grid}  a: { from: "grid/⟦#0", ${ask} }\n`, 'path.output'],
     ['an optional one', '  a: { imagine: x, grid: split, path: "⟦#1? → U" }\n', 'path.output'],
     ['one beside a button', '  a: { imagine: x, grid: split, path: "⟦#1, U2" }\n', 'path.output'],
+    [
+      'one that a template numbers beside another',
+      '  a: { imagine: x, grid: split, path: "⟦#1, #{{ 1 }} → U" }\n',
+      'path.output',
+    ],
     ['one as an alternative', '  a: { imagine: x, grid: split, path: "⟦#1 | U2" }\n', 'path.output'],
     ['each of them in a path', '  a: { imagine: x, grid: split, path: "⟦#*" }\n', 'path.output'],
     ['a range from zero', '  a: { imagine: x, grid: split, path: "⟦#0..#3" }\n', 'path.output'],
