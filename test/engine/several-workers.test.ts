@@ -144,6 +144,50 @@ steps:
 });
 
 it.runIf(hasPostgres)(
+  'three workers run the items of lists that the run itself makes, equal items of all slices once',
+  async () => {
+    const { plan, cells } = await planOf(`name: lists
+matrix: { n: { from: 1, to: 12 } }
+steps:
+  ideas:
+    generate:
+      model: m
+      prompt: "Scenes of {{ n }}."
+      responseSchema: { type: object, properties: { scenes: { type: array, items: { type: string } } }, required: [scenes] }
+  scene:
+    each: "{{ steps.ideas.json.scenes }}"
+    max: 3
+    imagine: "{{ item }}"
+    path: U1
+  tale:
+    from: scene/U1
+    generate: { model: m, prompt: "Tell {{ n }} of {{ item }}." }
+`);
+    const calls: string[] = [];
+    const text: TextService = {
+      ...noText.text,
+      ask: (request) => {
+        const [asked = '', n] = /(?:Scenes|Tell)[^."]*?(\d+)[^."]*/.exec(JSON.stringify(request)) ?? [];
+        calls.push(asked);
+        const scenes = ['a storm', `wave ${n}`, 'a storm', 'what is beyond'];
+        const said = asked.startsWith('Scenes') ? JSON.stringify({ scenes }) : 'a tale';
+        return Promise.resolve({ ok: true, value: textReply({ text: said }) });
+      },
+    };
+    const { led, service, run } = await byWorkers('lists', plan, 3, 2, never, undefined, { text });
+    expect(led).toEqual({ end: { kind: 'complete' } });
+    expect(calls.length).toBe(3 * cells.length);
+    expect(new Set(calls).size).toBe(calls.length);
+    expect(service.submits.length).toBe(2 * (1 + cells.length));
+    const { rows } = await engine.pool.query(
+      'SELECT status, count(*)::int AS count FROM promptpress.jobs WHERE run = $1 GROUP BY status',
+      [run],
+    );
+    expect(rows).toEqual([{ status: 'done', count: 3 * cells.length + 2 * (1 + cells.length) }]);
+  },
+);
+
+it.runIf(hasPostgres)(
   'a run stopped by its coordinator ends for all workers, and the next invocation finishes it',
   async () => {
     const { plan, cells } = await planOf(`name: stopped
