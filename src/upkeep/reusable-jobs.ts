@@ -133,10 +133,8 @@ export const isReplaceable = (own: JobRecord | undefined): boolean =>
     own.result === undefined &&
     (own.status === 'failed' || isReused(own) || isUnbegun(own)));
 
-const isReused = ({ status, error, attempts }: JobRecord): boolean =>
-  status === 'in-doubt' &&
-  attempts === 0 &&
-  (error?.code === reuseCodes.open || error?.code === reuseCodes.broken);
+const isReused = ({ status, error }: JobRecord): boolean =>
+  status === 'in-doubt' && (error?.code === reuseCodes.open || error?.code === reuseCodes.broken);
 
 const isUnbegun = (own: JobRecord | undefined): boolean =>
   own === undefined || (own.status === 'pending' && own.attempts === 0 && own.former === undefined);
@@ -177,16 +175,16 @@ function openHere(record: JobRecord, _at: number, { name }: ReuseSource): JobRec
   const isOpen = status === 'running' || status === 'modal' || status === 'saving' || status === 'in-doubt';
   if (!isOpen && (status !== 'submitting' || isTextRequest(request))) return undefined;
   const task = /^[\w-]{1,64}$/.test(taskId) ? `, task ${taskId}` : '';
-  return doubtHere(record, {
+  return doubtHere(record, undefined, {
     code: reuseCodes.open,
     message: `${name} has not settled this job (${status}${task}), and may have paid it. Once it is settled there, --reuse takes it over; --in-doubt retry submits it here.`,
   });
 }
 
-/** Returns a job in doubt here, without a submission of its own. */
-export const doubtHere = (record: JobRecord, error: JobError): JobRecord => ({
+/** Returns a job in doubt here. @param own with what was spent on it here */
+export const doubtHere = (record: JobRecord, own: JobRecord | undefined, error: JobError): JobRecord => ({
   ...specOf(record),
-  ...spentOn(undefined),
+  ...spentOn(own),
   status: 'in-doubt',
   resubmits: 0,
   artifacts: [],

@@ -96,7 +96,8 @@ export async function takeOver(
       const message = `${source.name} has this job, but ${what} is missing there or not as its state says. --in-doubt retry submits the job here.`;
       reused.broken += 1;
       if (reused.examples.length < maxExamples) reused.examples.push(`${record.key}: ${what}`);
-      return { ...doubtHere(held, { code: reuseCodes.broken, message }), reusedFrom: source.shown };
+      // `held` has the spending of this run directory alone.
+      return { ...doubtHere(held, held, { code: reuseCodes.broken, message }), reusedFrom: source.shown };
     }
   };
   try {

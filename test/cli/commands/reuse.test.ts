@@ -363,4 +363,27 @@ describe('a directory whose jobs are taken over', () => {
     const [row] = (await rowsOf('b')).filter(({ job }) => job === first);
     expect(row).toMatchObject({ status: 'done', attempts: '2', cost: '1.5', reused_from: '../a' });
   });
+
+  it('leaves in doubt, with what it has cost here, what failed here and has a broken file there', async () => {
+    const [first = ''] = await keysOf('a', 'grid');
+    await run('foxes.yaml', 'b', '--limit', '2', '--only', 'grid', '--reuse', 'a');
+    change('b', [first], ({ result: _result, taskId: _task, reusedFrom: _from, ...record }) => ({
+      ...record,
+      status: 'failed',
+      attempts: 2,
+      cost: 1.5,
+      artifacts: [],
+      error: { code: 'task.failed', message: 'It failed.' },
+    }));
+    const [copy, file] = [await fileOf('b', first), await fileOf('a', first)];
+    await rm(copy);
+    const bytes = await readFile(file);
+    await writeFile(file, Buffer.from(bytes).fill(0x20, 60, 80));
+    expect((await again()).code).toBe(5);
+    const rowOf = async () => (await rowsOf('b')).find(({ job }) => job === first);
+    expect(await rowOf()).toMatchObject({ error_code: 'reuse.broken', attempts: '2', cost: '1.5' });
+    await writeFile(file, bytes);
+    expect(JSON.parse((await again()).out)).toMatchObject({ submits: 0 });
+    expect(await rowOf()).toMatchObject({ status: 'done', attempts: '2', cost: '1.5' });
+  });
 });
