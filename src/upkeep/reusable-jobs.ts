@@ -173,13 +173,20 @@ function doneHere(record: JobRecord, own: JobRecord | undefined, here: Lookup): 
 function openHere(record: JobRecord, _at: number, { name }: ReuseSource): JobRecord | undefined {
   const { status, taskId = '', request } = record;
   const isOpen = status === 'running' || status === 'modal' || status === 'saving' || status === 'in-doubt';
-  if (!isOpen && (status !== 'submitting' || isTextRequest(request))) return undefined;
+  const isLeft = isOpen || goesOn(record);
+  if (!isLeft && (status !== 'submitting' || isTextRequest(request))) return undefined;
   const task = /^[\w-]{1,64}$/.test(taskId) ? `, task ${taskId}` : '';
   return doubtHere(record, undefined, {
     code: reuseCodes.open,
     message: `${name} has not settled this job (${status}${task}), and may have paid it. Once it is settled there, --reuse takes it over; --in-doubt retry submits it here.`,
   });
 }
+
+/** Whether a failed job has a task that is made, or may still be: the next run there downloads it again, or polls it once more. */
+const goesOn = ({ status, taskId, result, error }: JobRecord): boolean =>
+  status === 'failed' &&
+  taskId !== undefined &&
+  (error?.code === 'task.timeout' || (result !== undefined && error?.code !== 'service.task-unknown'));
 
 /** Returns a job in doubt here. @param own with what was spent on it here */
 export const doubtHere = (record: JobRecord, own: JobRecord | undefined, error: JobError): JobRecord => ({

@@ -386,4 +386,23 @@ describe('a directory whose jobs are taken over', () => {
     expect(JSON.parse((await again()).out)).toMatchObject({ submits: 0 });
     expect(await rowOf()).toMatchObject({ status: 'done', attempts: '2', cost: '1.5' });
   });
+
+  it.each(['download.status', 'task.timeout'] as const)(
+    'leaves in doubt here what failed there with %s after its task was made',
+    async (code) => {
+      const [first = ''] = await keysOf('a', 'grid');
+      change('a', [first], ({ result, ...record }) => ({
+        ...record,
+        ...(code === 'task.timeout' || result === undefined ? {} : { result }),
+        status: 'failed',
+        artifacts: [],
+        error: { code, message: 'It failed.' },
+      }));
+      const held = await again();
+      expect([held.code, JSON.parse(held.out)]).toEqual([5, expect.objectContaining({ submits: 0 })]);
+      expect((await rowsOf('b')).find(({ job }) => job === first)).toMatchObject({
+        error_code: 'reuse.open',
+      });
+    },
+  );
 });
