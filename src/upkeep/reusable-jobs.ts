@@ -68,7 +68,10 @@ export class ReusableJobs {
           isWhole(record, lookup, (other) => loaded.get(other)?.theirs[at])
             ? doneHere(record, own, lookup)
             : undefined,
-        ) ?? (isUnbegun(own) ? this.#first(theirs, openHere) : undefined);
+        ) ??
+        (own === undefined || own.status === 'pending'
+          ? this.#first(theirs, (record, _, source) => openHere(record, own, source))
+          : undefined);
       if (found !== undefined) held.set(key, found);
       return held.get(key);
     };
@@ -131,13 +134,10 @@ export const isReplaceable = (own: JobRecord | undefined): boolean =>
   own === undefined ||
   (own.former === undefined &&
     own.result === undefined &&
-    (own.status === 'failed' || isReused(own) || isUnbegun(own)));
+    (own.status === 'failed' || own.status === 'pending' || isReused(own)));
 
 const isReused = ({ status, error }: JobRecord): boolean =>
   status === 'in-doubt' && (error?.code === reuseCodes.open || error?.code === reuseCodes.broken);
-
-const isUnbegun = (own: JobRecord | undefined): boolean =>
-  own === undefined || (own.status === 'pending' && own.attempts === 0 && own.former === undefined);
 
 type Lookup = (key: string) => JobRecord | undefined;
 
@@ -170,13 +170,17 @@ function doneHere(record: JobRecord, own: JobRecord | undefined, here: Lookup): 
 }
 
 /** Returns a job that another run has not settled, in doubt. A text call without an answer is made again wherever it was made. */
-function openHere(record: JobRecord, _at: number, { name }: ReuseSource): JobRecord | undefined {
+function openHere(
+  record: JobRecord,
+  own: JobRecord | undefined,
+  { name }: ReuseSource,
+): JobRecord | undefined {
   const { status, taskId = '', request } = record;
   const isOpen = status === 'running' || status === 'modal' || status === 'saving' || status === 'in-doubt';
   const isLeft = isOpen || goesOn(record);
   if (!isLeft && (status !== 'submitting' || isTextRequest(request))) return undefined;
   const task = /^[\w-]{1,64}$/.test(taskId) ? `, task ${taskId}` : '';
-  return doubtHere(record, undefined, {
+  return doubtHere(record, own, {
     code: reuseCodes.open,
     message: `${name} has not settled this job (${status}${task}), and may have paid it. Once it is settled there, --reuse takes it over; --in-doubt retry submits it here.`,
   });

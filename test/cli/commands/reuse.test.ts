@@ -405,4 +405,21 @@ describe('a directory whose jobs are taken over', () => {
       });
     },
   );
+
+  it('gives what is still pending here after a try', async () => {
+    const [first = ''] = await keysOf('a', 'grid');
+    await run('foxes.yaml', 'b', '--limit', '2', '--only', 'grid', '--reuse', 'a');
+    change('b', [first], ({ result: _result, taskId: _task, reusedFrom: _from, ...record }) => ({
+      ...record,
+      status: 'pending',
+      attempts: 1,
+      artifacts: [],
+    }));
+    expect((await run('foxes.yaml', 'b', '--reuse', 'a')).submits).toBe(0);
+    expect((await rowsOf('b')).find(({ job }) => job === first)).toMatchObject({
+      status: 'done',
+      attempts: '1',
+      reused_from: '../a',
+    });
+  });
 });
