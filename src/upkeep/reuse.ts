@@ -3,6 +3,7 @@ import type { Bytes } from '../artifacts/formats/format.ts';
 import { formatOf, images, videos } from '../artifacts/media.ts';
 import { keyOfArtifact } from '../artifacts/store/names.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
+import { KeySet } from '../manifest/key-set.ts';
 import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
 import {
@@ -100,6 +101,8 @@ export async function takeOver(
       return { ...doubtHere(held, held, { code: reuseCodes.broken, message }), reusedFrom: source.shown };
     }
   };
+  /** Jobs that are not as `many` has shown them: they are not tried again for other cells. */
+  const broken = new KeySet();
   try {
     for await (const cells of inGroups(plan.matrix.cells(selection), cellsAtOnce(plan))) {
       signal.throwIfAborted();
@@ -110,14 +113,15 @@ export async function takeOver(
         plan.images,
         signal,
       );
-      /** Keys of jobs that are not as `many` has shown them: nothing that was made from them is taken over. */
-      const broken = new Set<string>();
       for (const level of levelsOf(found.flat(), jobs))
         for (let from = 0; from < level.length; from += atOnce) {
-          const group = level.slice(from, from + atOnce);
+          const group = level.slice(from, from + atOnce).filter(({ job }) => !broken.has(job.key));
+          // A step that gathers over axes was made from jobs of other cells, which may be broken or not chosen.
+          const made = await madeOf(state.reader, group);
           const records = await Promise.all(
             group.map(async (wanted) => {
-              const isBelow = needsOf(wanted.job).some((key) => broken.has(key));
+              const isBelow =
+                wanted.record.status === 'done' && !needsOf(wanted.job).every((key) => made.has(key));
               const taken = isBelow ? undefined : await take(wanted);
               if (taken?.status !== wanted.record.status) broken.add(wanted.job.key);
               return taken === undefined ? [] : [taken];
@@ -131,6 +135,21 @@ export async function takeOver(
     for (const open of lines.values()) await open.close();
   }
   return reused;
+}
+
+const keysAtOnce = 1024;
+
+/** Returns the jobs that are done here of those that these were made from. */
+async function madeOf(
+  reader: Pick<StateReader, 'many'>,
+  group: readonly Wanted[],
+): Promise<ReadonlySet<string>> {
+  const keys = [...new Set(group.flatMap(({ job }) => needsOf(job)))];
+  const made = new Set<string>();
+  for (let from = 0; from < keys.length; from += keysAtOnce)
+    for (const [key, { status }] of await reader.many(keys.slice(from, from + keysAtOnce)))
+      if (status === 'done') made.add(key);
+  return made;
 }
 
 /** A job that is taken over, with all that the slots of a few cells want of it. */
@@ -155,7 +174,7 @@ function levelsOf(slots: readonly Slot[], jobs: ReusableJobs): readonly (readonl
       source,
       origin: before?.origin ?? originOf(slot),
       keep: keep || before?.keep === true,
-      depth: Math.max(depth, before?.depth ?? 0),
+      depth: Math.min(depth, before?.depth ?? depth),
       ...((split ?? before?.split) && { split: true }),
     });
   }

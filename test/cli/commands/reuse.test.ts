@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
+import type { ReplyPlace } from '../../../src/plan/job-request.ts';
 import { neutralNames } from '../../../src/sandbox/names.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
@@ -421,5 +422,31 @@ describe('a directory whose jobs are taken over', () => {
       attempts: '1',
       reused_from: '../a',
     });
+  });
+
+  it('gives no job that gathers over cells whose reply is broken there', async () => {
+    // More cells than are taken over together.
+    const steps = `  words: { chat: { model: text-pro, prompt: "a word {{ seed }}" } }
+  sum: { gather: { step: words, over: [seed] }, chat: { model: text-pro, prompt: "Sum up{% for one in gathered %} {{ one.text }}{% endfor %}" } }\n`;
+    await writeFile(join(cwd, 'words.yaml'), foxes(66, 'words', steps));
+    await run('words.yaml', 'many');
+    const [first = ''] = await keysOf('many', 'words');
+    let sha256 = '';
+    change('many', [first], ({ text, ...record }) => {
+      sha256 = text?.reply?.sha256 ?? '';
+      return {
+        ...record,
+        ...(text?.reply && { text: { ...text, reply: { ...text.reply, sha256: '0'.repeat(64) } } }),
+      };
+    });
+    const held = await say('run', 'words.yaml', '--out', 'b', '--no-progress', '--json', '--reuse', 'many');
+    expect([held.code, JSON.parse(held.out)]).toEqual([5, expect.objectContaining({ submits: 0 })]);
+    expect(held.err).toContain('Taken over from many: 65 jobs');
+    change('many', [first], ({ text, ...record }) => ({
+      ...record,
+      ...(text?.reply && { text: { ...text, reply: { ...text.reply, sha256 } } }),
+    }));
+    const { submits, said } = await run('words.yaml', 'b', '--reuse', 'many');
+    expect([submits, said.err]).toEqual([0, expect.stringContaining('Taken over from many: 2 jobs')]);
   });
 });
