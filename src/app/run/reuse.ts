@@ -16,6 +16,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { ReuseFlags } from '../flags.ts';
 import { openArtifactsOf } from '../service/artifact-place.ts';
 import { isEngineWord } from '../service/engine/connect.ts';
+import { refuseStranger } from '../workspace/checks/maker.ts';
 import { type OtherRun, openOtherRun, refuseChanged } from '../workspace/checks/merged-runs.ts';
 import { partToWork } from '../workspace/selection.ts';
 import type { CheckedRun, PlannedRun, Runner } from './stages.ts';
@@ -136,6 +137,7 @@ async function openInFolder(
       'Name another run, or leave the flag out.',
     );
   const run: OtherRun = await openOtherRun(seen, hint, flags, signal, disposables, context);
+  await refuseStranger(run.reader, seen, { trusted: flags['trust-directory'] }, context.io.env);
   const shown = relative(own, run.directory).split(sep).join('/');
   return { ...run, shown, again: run.directory, check: (then) => refuseChanged(run, then) };
 }

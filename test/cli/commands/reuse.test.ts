@@ -449,4 +449,32 @@ describe('a directory whose jobs are taken over', () => {
     const { submits, said } = await run('words.yaml', 'b', '--reuse', 'many');
     expect([submits, said.err]).toEqual([0, expect.stringContaining('Taken over from many: 2 jobs')]);
   });
+
+  it('is refused if another user or machine has made it, until it is trusted', async () => {
+    const other = async (...args: readonly string[]): Promise<Said> =>
+      await promptpress(args, {
+        cwd,
+        env: {
+          PROMPTPRESS_BASE_URL: sandbox.url,
+          PROMPTPRESS_API_KEY: apiKey,
+          XDG_STATE_HOME: join(cwd, 'other-user'),
+        },
+      });
+    for (const command of ['run', 'plan']) {
+      const { code, err } = await other(command, 'foxes.yaml', '--out', 'b', '--reuse', 'a');
+      expect([code, err]).toEqual([2, expect.stringContaining('The run in a was not begun by you')]);
+    }
+    const { code, out, err } = await other(
+      'run',
+      'foxes.yaml',
+      '--out',
+      'b',
+      '--json',
+      '--reuse',
+      'a',
+      '--trust-directory',
+    );
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ submits: 0 });
+  });
 });

@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import { artifactPlaceFact } from '../../../report/facts/layout.ts';
 import { pipelineFacts } from '../../../state/binding.ts';
 import { acquireLock } from '../../../state/lock/lock.ts';
+import type { StateReader } from '../../../state/reader.ts';
 import { openState } from '../../../state/state.ts';
 import { StateError, type StateStore } from '../../../state/store.ts';
 import type { Disposables } from '../../adapters/disposables.ts';
 import type { Context } from '../../context.ts';
 import { failureText } from '../../errors/render.ts';
+import type { Environment } from '../../output/io.ts';
 import { isSealed, sealOf } from '../../service/maker-key.ts';
 
 /** Name of the fact that shows who made a state: `<id>.<seal of the id>`. */
@@ -26,8 +28,7 @@ function takeState(
   { trusted }: { readonly trusted: boolean },
   { io }: Context,
 ): void {
-  const [id = '', seal = ''] = state.fact(makerFact)?.split('.') ?? [];
-  if (isSealed(id, seal, io.env)) return;
+  if (hasOwnMark(state.fact(makerFact), io.env)) return;
   if (!trusted && !isNew(state))
     throw new StateError(
       'directory.stranger',
@@ -51,6 +52,33 @@ function takeState(
     return;
   }
   state.setFact(makerFact, mark);
+}
+
+function hasOwnMark(mark: string | undefined, env: Environment): boolean {
+  const [id = '', seal = ''] = mark?.split('.') ?? [];
+  return isSealed(id, seal, env);
+}
+
+/**
+ * Refuses a state to read jobs from that this user did not make on this machine; it is not changed.
+ *
+ * @param trusted `--trust-directory`
+ * @throws StateError `directory.stranger`
+ */
+export async function refuseStranger(
+  state: Pick<StateReader, 'fact'>,
+  name: string,
+  { trusted }: { readonly trusted: boolean },
+  env: Environment,
+): Promise<void> {
+  if (trusted || hasOwnMark(await state.fact(makerFact), env)) return;
+  throw new StateError(
+    'directory.stranger',
+    `The run in ${name} was not begun by you on this machine: its state does not have your mark.`,
+    {
+      hint: 'Whoever began it decides what counts as done. If you trust them, or it is yours from another machine, add --trust-directory.',
+    },
+  );
 }
 
 /** Whether a state has no facts yet: a crash may have come between its creation and its mark. */
