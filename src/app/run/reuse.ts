@@ -16,6 +16,8 @@ import { usageError } from '../errors/cli-error.ts';
 import type { ReuseFlags } from '../flags.ts';
 import { openArtifactsOf } from '../service/artifact-place.ts';
 import { isEngineWord } from '../service/engine/connect.ts';
+import { admitNamed } from '../service/trust.ts';
+import { passwordVariable } from '../service/trust-file.ts';
 import { refuseStranger } from '../workspace/checks/maker.ts';
 import { type OtherRun, openOtherRun, refuseChanged } from '../workspace/checks/merged-runs.ts';
 import { partToWork } from '../workspace/selection.ts';
@@ -113,7 +115,13 @@ async function openSources(
   const sources: OpenSource[] = [];
   for (const name of names) {
     const source = isEngineWord(name)
-      ? await openOnEngine(name, signal, disposables, context)
+      ? await openOnEngine(
+          name,
+          flags.reuse.length > 0 ? undefined : `the state of ${directory}`,
+          signal,
+          disposables,
+          context,
+        )
       : await openInFolder(name, own, flags, signal, disposables, context);
     if (sources.every(({ again }) => again !== source.again)) sources.push(source);
   }
@@ -142,13 +150,21 @@ async function openInFolder(
   return { ...run, shown, again: run.directory, check: (then) => refuseChanged(run, then) };
 }
 
+/** @param namedBy the state that names it; absent: the user did */
 async function openOnEngine(
   name: string,
+  namedBy: string | undefined,
   signal: AbortSignal,
   disposables: Disposables,
   context: Context,
 ): Promise<OpenSource> {
-  const { openEngineRun } = await import('../service/engine/run.ts');
+  const [{ openEngineRun }, { parseEngineAddress }] = await Promise.all([
+    import('../service/engine/run.ts'),
+    import('../../engine/postgres/address.ts'),
+  ]);
+  // A state must not send a password where it likes.
+  if (context.io.env[passwordVariable])
+    await admitNamed({ key: passwordVariable, origin: parseEngineAddress(name).origin }, namedBy, context);
   const { place, state } = await openEngineRun(name, undefined, { needs: 'files' }, context);
   disposables.add(() => state.close());
   const { directory, name: shown } = place;

@@ -86,12 +86,15 @@ export async function admitKey(
  * @param namedBy the state that names the bucket, for messages; absent: the user did
  * @throws CliError (exit 2) if the bucket is not trusted, before anything is sent
  */
-export async function admitBucket(
-  bucket: string,
+export const admitBucket = (bucket: string, namedBy: string | undefined, context: Context): Promise<void> =>
+  admitNamed({ key: secretKeyVariable, origin: `s3://${bucket}` }, namedBy, context);
+
+/** The same for any address that a state names later: an engine whose jobs are taken over. */
+export async function admitNamed(
+  wanted: Trust,
   namedBy: string | undefined,
   context: Context,
 ): Promise<void> {
-  const wanted = { key: secretKeyVariable, origin: `s3://${bucket}` };
   if (namedBy !== undefined) return await askFor(wanted, namedBy, context, { mayAsk: true });
   if (mayGo(wanted, context)) return;
   noteAllowed(wanted, context);

@@ -10,9 +10,10 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { ReplyPlace } from '../../../src/plan/job-request.ts';
 import { neutralNames } from '../../../src/sandbox/names.ts';
@@ -205,6 +206,12 @@ describe('a directory whose jobs are taken over', () => {
   const again = (...flags: readonly string[]): Promise<Said> =>
     say('run', 'foxes.yaml', '--out', 'b', '--no-progress', '--json', '--reuse', 'a', ...flags);
 
+  const setReuse = (directory: string, names: readonly string[]): void => {
+    const state = openState(join(cwd, directory));
+    state.setFact('run.reuse', JSON.stringify(names));
+    state.close();
+  };
+
   beforeEach(async () => {
     await writeFile(join(cwd, 'foxes.yaml'), foxes(2));
     await run('foxes.yaml', 'a');
@@ -343,9 +350,7 @@ describe('a directory whose jobs are taken over', () => {
   });
 
   it('does not stop a run that drops its take-over', async () => {
-    const state = openState(join(cwd, 'b'));
-    state.setFact('run.reuse', JSON.stringify([join(cwd, 'gone')]));
-    state.close();
+    setReuse('b', [join(cwd, 'gone')]);
     expect((await run('foxes.yaml', 'b', '--reuse-cancel', '--max-submits', '100')).submits).toBe(6);
   });
 
@@ -476,5 +481,27 @@ describe('a directory whose jobs are taken over', () => {
     );
     expect(code, err).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ submits: 0 });
+  });
+
+  it('gets no password if only the state names its engine, until the user trusts the address', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+    const { port } = server.address() as AddressInfo;
+    setReuse('b', [`postgres://thief@127.0.0.1:${port}/data#run`]);
+    const { code, err } = await promptpress(['run', 'foxes.yaml', '--out', 'b', '--trust-directory'], {
+      cwd,
+      env: {
+        PROMPTPRESS_BASE_URL: sandbox.url,
+        PROMPTPRESS_API_KEY: apiKey,
+        PGPASSWORD: 'hidden-0123456789',
+      },
+    });
+    expect([code, err]).toEqual([2, expect.stringContaining('is not trusted with it yet')]);
+    expect(connections).toBe(0);
   });
 });
