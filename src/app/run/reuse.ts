@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
+import { isNarrowed } from '../../manifest/cells.ts';
 import { aText, listOf } from '../../pipeline/values/shape.ts';
 import type { EstimateOptions } from '../../plan/estimate/estimate.ts';
 import { jsonFact } from '../../report/facts/json.ts';
@@ -35,14 +36,17 @@ const openReuse = async (state: Pick<StateReader, 'fact' | 'file'>): Promise<rea
 export const isReuseOpen = async (state: Pick<StateReader, 'fact' | 'file'>): Promise<boolean> =>
   (await openReuse(state)).length > 0;
 
-/** Returns the runs whose jobs are taken over: those of the flags, else those that an earlier run has not finished with. */
+const givenNames = ({ reuse }: ReuseFlags, cwd: string): readonly string[] =>
+  reuse.map((name) => (isEngineWord(name) ? name : resolve(cwd, name)));
+
+/** Returns the runs whose jobs are taken over: those of the flags, then those that an earlier run has not finished with. */
 async function namesOf(
-  { reuse, 'reuse-cancel': isCancelled }: ReuseFlags,
+  flags: ReuseFlags,
   state: Pick<StateReader, 'fact' | 'file'> | undefined,
   cwd: string,
 ): Promise<readonly string[]> {
-  if (reuse.length > 0) return reuse.map((name) => (isEngineWord(name) ? name : resolve(cwd, name)));
-  return isCancelled || state === undefined ? [] : await openReuse(state);
+  const isDropped = flags['reuse-cancel'] || state === undefined;
+  return [...new Set([...givenNames(flags, cwd), ...(isDropped ? [] : await openReuse(state))])];
 }
 
 /**
@@ -60,9 +64,9 @@ export async function reuseJobs<Planned extends PlannedRun>(
   const { io } = context;
   const { state, directory, artifacts, selection } = planned;
   const names = repairs ? [] : await namesOf(flags, state.reader, io.cwd);
-  const wasOpen = repairs === undefined && (await isReuseOpen(state.reader));
+  const left = repairs ? [] : await openReuse(state.reader);
   if (names.length === 0) {
-    if (wasOpen) await state.setFact(reuseFact, '');
+    if (left.length > 0) await state.setFact(reuseFact, '');
     return;
   }
   const { drain } = interrupts;
@@ -73,7 +77,9 @@ export async function reuseJobs<Planned extends PlannedRun>(
   const reused = await takeOver(target, partToWork(selection, repairs), sources, artifacts, drain);
   for (const source of sources)
     await source.check('jobs were taken over from it. Nothing was submitted; what was taken over stays.');
-  await state.setFact(reuseFact, '');
+  // A narrowed run does not finish what an earlier one has left.
+  const stays = isNarrowed(selection) && !flags['reuse-cancel'] ? left : [];
+  await state.setFact(reuseFact, stays.length === 0 ? '' : JSON.stringify(stays));
   if (reused.jobs + reused.open + reused.broken > 0) output.onWork();
   io.err(`${reusedText(reused, sources)}\n`);
 }
@@ -112,12 +118,13 @@ async function openSources(
   context: Context,
 ): Promise<readonly OpenSource[]> {
   const own = await realpath(directory).catch(() => directory);
+  const given = new Set(givenNames(flags, context.io.cwd));
   const sources: OpenSource[] = [];
   for (const name of names) {
     const source = isEngineWord(name)
       ? await openOnEngine(
           name,
-          flags.reuse.length > 0 ? undefined : `the state of ${directory}`,
+          given.has(name) ? undefined : `the state of ${directory}`,
           signal,
           disposables,
           context,

@@ -504,4 +504,18 @@ describe('a directory whose jobs are taken over', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('is not trusted with it yet')]);
     expect(connections).toBe(0);
   });
+
+  it('stays to be taken over after a run of a part of the cells, and after another one was named', async () => {
+    await writeFile(
+      join(cwd, 'other.yaml'),
+      foxes(1, 'other', '  word: { chat: { model: text-pro, prompt: "a word" } }\n'),
+    );
+    await run('other.yaml', 'c');
+    setReuse('b', [join(cwd, 'a')]);
+    expect((await run('foxes.yaml', 'b', '--limit', '1', '--reuse', 'c')).submits).toBe(0);
+    expect((await run('foxes.yaml', 'b', '--limit', '1')).submits).toBe(0);
+    expect((await run('foxes.yaml', 'b')).submits).toBe(0);
+    await rename(join(cwd, 'a'), join(cwd, 'away'));
+    expect((await run('foxes.yaml', 'b')).submits).toBe(0);
+  });
 });
