@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ export function* placesOf({ rounds = [], text, former }: JobRecord): Generator<R
   }
 }
 
-/** Largest length of a line: a length in a state is not to be trusted. */
-const maxLine = 1024 * 1024 * 1024;
+/** Largest length of a line, which was a string before it was kept: a length in a state is not to be trusted. */
+const maxLine = constants.MAX_STRING_LENGTH;
 
 /** Reads lines of kept replies; the last segment stays open. */
 export class ReplyLines {

@@ -127,7 +127,8 @@ export async function replied(
   const move = async (place: ReplyPlace): Promise<ReplyPlace> => {
     const line = await lines.read(place);
     const [before, end] = [`{"job":${JSON.stringify(record.key)},"reply":`, '}'];
-    if (line === undefined || !line.startsWith(before) || !line.endsWith(end))
+    // A place in a state of others may cover several lines.
+    if (line === undefined || /[\r\n]/.test(line) || !line.startsWith(before) || !line.endsWith(end))
       throw new MergeError(source, `the reply to job ${record.key} is not as the state says`, false);
     return state.keepReply(record.key, line.slice(before.length, -end.length));
   };

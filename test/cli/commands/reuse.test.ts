@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import {
   appendFile,
@@ -517,5 +518,29 @@ describe('a directory whose jobs are taken over', () => {
     expect((await run('foxes.yaml', 'b')).submits).toBe(0);
     await rename(join(cwd, 'a'), join(cwd, 'away'));
     expect((await run('foxes.yaml', 'b')).submits).toBe(0);
+  });
+
+  it('gives no reply that its state places over two lines', async () => {
+    const [first = '', second = ''] = new Set(
+      (await rowsOf('a')).flatMap(({ step, job = '' }) => (step === 'caption' ? [job] : [])),
+    );
+    const state = openState(join(cwd, 'a'));
+    const places = [first, second].map((key) => (state.get(key) as JobRecord).text?.reply as ReplyPlace);
+    state.close();
+    const [one, two] = places.sort((a, b) => a.offset - b.offset) as [ReplyPlace, ReplyPlace];
+    const folder = join(cwd, 'a/replies');
+    const [segment = ''] = await readdir(folder);
+    const file = await readFile(join(folder, segment));
+    const lines = file.subarray(one.offset, two.offset + two.length);
+    const key = (JSON.parse(file.subarray(one.offset, one.offset + one.length).toString()) as { job: string })
+      .job;
+    const sha256 = createHash('sha256').update(lines).digest('hex');
+    change('a', [key], ({ text, ...record }) => ({
+      ...record,
+      ...(text && { text: { ...text, reply: { ...one, length: lines.length, sha256 } } }),
+    }));
+    const { code, err } = await again();
+    expect(code, err).toBe(5);
+    expect((await rowsOf('b')).find(({ job }) => job === key)).toMatchObject({ error_code: 'reuse.broken' });
   });
 });
