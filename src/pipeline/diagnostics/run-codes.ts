@@ -101,7 +101,7 @@ export const noticeCodes = {
   message: 'What the command would print on standard error.',
   'plan.at-most': 'There are too many slots to examine each: counts are upper bounds.',
   'plan.invalid': 'Slots fail without a request.',
-  'plan.lists': 'How many items a list of each has is known only in the run.',
+  'plan.lists': 'How many items a list of each has, or frames a job, is known only in the run.',
   'plan.not-kept': 'Images of finished answers were not kept.',
   'plan.open': 'How many buttons a wildcard finds is known only in the run.',
   'plan.shared': 'Slots ask for exactly what another one asks for: that is made once.',

@@ -207,7 +207,7 @@ function warningsOf(
   if (lists.length > 0)
     warn(
       'plan.lists',
-      `How many items a list of \`each\` has is known only in the run; counted are as many as it may have: ${lists.join(', ')}.`,
+      `How many items a list of \`each\` has, or frames a job, is known only in the run; counted are as many as there may be: ${lists.join(', ')}.`,
     );
   if (dropped !== undefined)
     warn(

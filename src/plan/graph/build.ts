@@ -15,7 +15,7 @@ import { placeText } from '../key.ts';
 import { requestOf } from '../kinds.ts';
 import { isWild, pressRequest, textPress } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
-import { isGrid } from './frames.ts';
+import { framesIn, isGrid } from './frames.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import {
   jobPlace,
@@ -279,6 +279,7 @@ function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): S
     output,
     segment: name,
     segments: [name],
+    bound: above.bound * framesIn(output, above),
     wild: typeof output !== 'number',
     open: above.open || output === 'each',
     names: new Map(),

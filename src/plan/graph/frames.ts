@@ -69,6 +69,12 @@ export const isGrid = ({ kind, selector }: Pick<SlotTemplate, 'kind' | 'selector
     ? kinds[kind].makes === 'grid'
     : selector.alternatives.every((match) => stageAfter(nameOfButton(match), 'unknown') === 'grid');
 
+/** Upper bound of the outputs of a job that a place names, as far as the file says: a grid that is cut has four. */
+export const framesIn = (
+  output: SlotTemplate['output'],
+  place: Pick<SlotTemplate, 'split' | 'selector'>,
+): number => (output === 'each' && place.split === true && mayBeGrid(place) ? 4 : 1);
+
 /** False for a place that makes single images, as far as the names of buttons show. */
 export const mayBeGrid = ({ selector }: Pick<SlotTemplate, 'selector'>): boolean =>
   selector === undefined ||

@@ -1,5 +1,5 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
-import { framesError, mayBeGrid } from '../graph/frames.ts';
+import { framesError, framesIn, mayBeGrid } from '../graph/frames.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Artifact, JobError, JobRecord } from '../job.ts';
 import { decimal } from '../request/render.ts';
@@ -103,7 +103,8 @@ export class CellOutputs {
   }
 
   #output(place: SlotTemplate, job: Resolved, number: number | undefined, found: Numbers): Resolved {
-    const { slot, bound, isHeld, scope, said, stands } = job;
+    const { slot, isHeld, scope, said, stands } = job;
+    const bound = job.bound * (number === undefined ? framesIn(place.output, job.template) : 1);
     const branch = [...slot.branch, number === undefined ? (place.segment ?? '') : `#${number}`];
     const { status, unsaved, uncut, record, prompt, cell, group } = slot;
     return {

@@ -779,7 +779,7 @@ export interface Step {
   readonly path: boolean;
   /** A wildcard is among its slots or above them: it may have more slots than counted. */
   readonly open: boolean;
-  /** How many items a list of `each` has is not known yet: as many slots are counted as the list may have. Absent: no such list. */
+  /** How many items a list of `each` has, or frames a job, is not known yet: as many slots are counted as there may be. Absent: all are known. */
   readonly atMost?: true;
   /** Planned rows of the manifest, at least. */
   readonly slots: number;

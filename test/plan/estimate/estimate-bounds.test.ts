@@ -66,6 +66,25 @@ describe('the contents of a report', () => {
     expect((await estimate(plan, {}, undefined, { maxSlots: 1 })).total.slots).toBeGreaterThanOrEqual(slots);
   });
 
+  test('count four frames of what is pressed anew and cut', async () => {
+    const plan = await planOf(
+      `steps:
+        grid: { imagine: a fox }
+        again: { from: grid, click: reroll, grid: split }
+        cap: { from: "again/#*", generate: { model: m, images: [parent], prompt: "{{ frame }}" } }
+        after: { from: cap, chat: { model: m, prompt: "{{ steps.cap.text }}" } }`,
+    );
+    const { steps, warnings } = await estimate(plan);
+    const of = (name: string) => steps.find(({ step }) => step === name);
+    expect([of('again'), of('cap'), of('after')]).toMatchObject([
+      { slots: 1 },
+      { slots: 4, waiting: 4, atMost: true },
+      { slots: 4, waiting: 4, atMost: true },
+    ]);
+    expect(warnings.map(({ code }) => code)).toEqual(expect.arrayContaining(['plan.open', 'plan.lists']));
+    expect((await estimate(plan, {}, undefined, { maxSlots: 1 })).total.slots).toBe(10);
+  });
+
   test('name at most twenty submissions without a price', async () => {
     const steps = Array.from({ length: 21 }, (_, n) => `s${n}: { generate: { model: m${n}, prompt: p } }`);
     const plan = await planOf(`{ prices: { other: 1 }, steps: { ${steps.join(', ')} } }`);
