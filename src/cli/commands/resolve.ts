@@ -7,6 +7,7 @@ import { lockState } from '../../app/workspace/checks/maker.ts';
 import { checkAge } from '../../app/workspace/checks/stale-state.ts';
 import { openJob } from '../../app/workspace/find-job.ts';
 import { keptPipeline } from '../../app/workspace/last-pipeline.ts';
+import { isTextKind } from '../../pipeline/kinds.ts';
 import type { JobRecord } from '../../plan/job.ts';
 import { type Commands, commandsOf } from '../../report/text/next-commands.ts';
 import { shownLine } from '../../report/text/printable.ts';
@@ -74,6 +75,11 @@ JOB is its key or the beginning of it. Without FILE|DIR: the current folder if t
       const found = await jobPlace.read(commands);
       if ('interrupted' in found) return found.interrupted;
       const record = doubtfulJob(key, found.record, commands);
+      if (decision.kind === 'task' && isTextKind(record.kind))
+        throw usageError(
+          `Job ${key} is a text call, which has no task.`,
+          '--retry asks again; --drop gives it up.',
+        );
       if (decision.kind === 'task') await refuseOwnedTask(decision.taskId, record, reader);
       const price = pipeline && priceOfJob(pipeline.prices, record);
       if (!(await jobPlace.settle(resolveInDoubt(record, decision, price, io.now()))))

@@ -543,4 +543,32 @@ describe('a directory whose jobs are taken over', () => {
     expect(code, err).toBe(5);
     expect((await rowsOf('b')).find(({ job }) => job === key)).toMatchObject({ error_code: 'reuse.broken' });
   });
+
+  it('is named, and nothing that it paid is said to be unpaid, where its jobs are shown and settled', async () => {
+    const [first = '', second = ''] = await keysOf('a', 'grid');
+    const [caption = ''] = (await rowsOf('a')).flatMap(({ step, cell, job = '' }) =>
+      step === 'caption' && cell === '2' ? [job] : [],
+    );
+    change('a', [first], (record) => ({ ...record, status: 'running' }));
+    change('a', [caption], (record) => ({ ...record, status: 'in-doubt' }));
+    expect((await again()).code).toBe(5);
+    const [held, done, asked] = await Promise.all(
+      [first, second, caption].map((key) => say('show', key, 'b')),
+    );
+    expect(held?.out).toContain('--reuse DIR');
+    expect(done?.out).toContain('submits this job again: it is paid again');
+    expect(done?.out).not.toContain('unanswered');
+    expect(asked?.out).not.toContain('--task');
+    const refused = await say('resolve', caption, 'b', '--task', 'a-task');
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringContaining('is a text call, which has no task'),
+    ]);
+    const named = await say('resolve', first, 'b', '--task', 'a-task');
+    expect(named.code, named.err).toBe(0);
+    const state = openState(join(cwd, 'b'));
+    expect(state.get(first)).toMatchObject({ status: 'running', taskId: 'a-task' });
+    expect(state.get(first)?.reusedFrom).toBeUndefined();
+    state.close();
+  });
 });

@@ -65,7 +65,7 @@ export function nextSteps(
   const redo: NextStep = {
     command: `${run} --redo ${key}`,
     does:
-      record.attempts === 0
+      record.attempts === 0 && status !== 'done'
         ? 'tries this job again: it was never sent'
         : `${isText ? 'asks this' : 'submits this job'} again: it is paid again`,
   };
@@ -76,7 +76,18 @@ export function nextSteps(
       ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
         ? [goOn('polls its task again, which costs nothing: it continues if the confirmation arrived')]
         : []),
-      ...waysOut(commands.resolve(key), commands.find),
+      ...(error?.code.startsWith('reuse.')
+        ? [
+            {
+              command: `${run} --reuse DIR`,
+              does: 'takes it over, once the other run has settled or repaired it: nothing is paid for it',
+            },
+          ]
+        : []),
+      // A text call is in doubt only where another run has it, and has no task.
+      ...(isText
+        ? waysOut(commands.resolve(key), undefined).slice(1)
+        : waysOut(commands.resolve(key), commands.find)),
     ];
   switch (status) {
     case 'done':

@@ -154,14 +154,19 @@ async function childrenOf(
 }
 
 /** Returns the history of a job. A submission without a response has no entry, so its time comes from the job's record. */
-function historyOf({ submittedAt }: JobRecord, attempts: readonly Attempt[]): JobReport['history'] {
+function historyOf(
+  { submittedAt, reusedFrom }: JobRecord,
+  attempts: readonly Attempt[],
+): JobReport['history'] {
   const entries = attempts.map(({ at, outcome, taskId, error }) => ({
     at: iso(at),
     outcome,
     ...(taskId === undefined ? {} : { taskId }),
     ...(error === undefined ? {} : { error }),
   }));
-  if (submittedAt === undefined || attempts.some(({ at }) => at === submittedAt)) return entries;
+  // A job that was taken over was submitted elsewhere: that run has its history.
+  if (submittedAt === undefined || reusedFrom !== undefined || attempts.some(({ at }) => at === submittedAt))
+    return entries;
   return [...entries, { at: iso(submittedAt), outcome: 'unanswered' }].sort((a, b) =>
     a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
   );

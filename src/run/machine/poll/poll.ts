@@ -220,6 +220,8 @@ export function withAdoptedTask(record: JobRecord, taskId: string, price: number
   return become(paid, 'running', {
     taskId,
     claimed: true,
+    // Its cost is counted here from now on.
+    reusedFrom: undefined,
     tries: 0,
     error: undefined,
     finishedAt: undefined,
