@@ -176,19 +176,19 @@ export class Auditor {
     }
   }
 
-  /** Some job is to be made anew. */
-  get isOwed(): boolean {
-    return this.#orders.isOwed;
+  /** This job is to be made anew. */
+  owes(key: string): boolean {
+    return this.#orders.open.includes(key);
   }
 
-  /** Everything is settled: what was ordered is made, and paid anew once. */
-  checkOrders(): void {
-    this.#orders.checkMade();
+  /** Everything is settled: what was ordered is made, and paid anew once. @param asked keys of the jobs that cells ask for */
+  checkOrders(asked: ReadonlySet<string>): void {
+    this.#orders.checkMade(asked);
   }
 
-  /** Everything is settled. */
-  checkLineage(): void {
-    this.#lineage.checkSettled();
+  /** Everything is settled. @param asked keys of the jobs that cells ask for */
+  checkLineage(asked: ReadonlySet<string>): void {
+    this.#lineage.checkSettled(asked);
   }
 
   /** What came from a job that was made again is made again too. */

@@ -37,6 +37,36 @@ export const kinds = {
     click: "U{{ steps.pick.json.best }}"
 `),
   },
+  frames: {
+    steps: ofGrid(`  framed:
+    from: grid/#*
+    generate: { model: text-pro, prompt: "Caption {{ frame }} of {{ n }}.", images: [parent] }
+  which:
+    from: grid
+    generate:
+      model: text-pro
+      prompt: Which is best?
+      images: [parent]
+      responseSchema: { type: object, properties: { best: { type: integer, minimum: 1, maximum: 4 } }, required: [best] }
+  chosen:
+    from: "grid/#{{ steps.which.json.best }}"
+    click: U
+`),
+  },
+  each: {
+    steps: (path) => `  ideas:
+    generate:
+      model: text-pro
+      prompt: "Scenes of {{ n }}."
+      responseSchema: { type: object, properties: { scenes: { type: array, maxItems: 5, items: { type: string } } }, required: [scenes] }
+  scene:
+    each: "{{ steps.ideas.json.scenes }}"
+${path === undefined ? '    chat: { model: text-flash, prompt: "Of {{ item }}.", stream: true }' : '    imagine: "{{ item }}"\n    path: U1'}
+  tale:
+    from: ${path === undefined ? 'scene' : 'scene/U1'}
+    generate: { model: text-pro, prompt: "Tell of {{ n }}, {{ item_index }}: {{ item }}."${path === undefined ? '' : ', images: [parent]'} }
+`,
+  },
   gather: {
     steps: (path) =>
       path?.startsWith('U1..U4') === true
@@ -172,7 +202,7 @@ export const kindNames = Object.keys(kinds) as readonly KindName[];
  * The pipeline of so many cells.
  *
  * @param unkept the images of its grid are not brought in, unless a step shows them
- * @param split they are cut into frames
+ * @param split they are cut into frames, as they are where steps start from frames
  * @param seeds their seeds are read
  */
 export function pipelineOf(
@@ -183,12 +213,13 @@ export function pipelineOf(
   split = false,
   seeds = false,
 ): string {
+  const isCut = names.includes('frames') || (split && !unkept);
   const grid =
     path === undefined
       ? ''
       : `  grid:
     imagine: "picture {{ n }}"
-${unkept ? '    keep: false\n' : ''}${split && !unkept ? '    grid: split\n' : ''}${seeds ? '    seed: true\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
+${unkept ? '    keep: false\n' : ''}${isCut ? '    grid: split\n' : ''}${seeds ? '    seed: true\n' : ''}${path === '' ? '' : `    path: ${path}\n`}`;
   const more = names.map((name) => kinds[name].steps(path) ?? '').join('');
   const isGrouped = names.includes('over') || names.includes('sheet');
   const matrix = isGrouped

@@ -119,10 +119,10 @@ export class LineageAuditor {
   }
 
   /** Everything is settled: each result comes from what stands in its own cell, but for those that were tried in vain. */
-  checkSettled(): void {
+  checkSettled(asked: ReadonlySet<string>): void {
     this.checkPressed();
     for (const key of this.#made.keys())
-      if (this.#isOutdated(key, 'own')) {
+      if (asked.has(key) && this.#isOutdated(key, 'own')) {
         const { from, redone, status } = this.#store.get(key) ?? {};
         throw new BrokenPromise(
           `${key} is ${status} and came from what was replaced: ${JSON.stringify({ from, redone, made: [...(this.#made.get(key)?.sources ?? [])], now: [...this.#sourcesOf(this.#store.get(key) as JobRecord)] })}`,

@@ -104,14 +104,9 @@ export class Orders {
   }
 
   /** Everything is settled: nothing is owed. */
-  checkMade(): void {
-    const [key] = this.open;
+  checkMade(asked: ReadonlySet<string>): void {
+    const key = this.open.find((open) => asked.has(open));
     if (key !== undefined) throw new BrokenPromise(`${key} was to be made anew, and never was`);
-  }
-
-  /** Some job is to be made anew. */
-  get isOwed(): boolean {
-    return this.open.length > 0;
   }
 
   /** Keys of the jobs that are to be made anew. */

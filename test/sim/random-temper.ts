@@ -38,6 +38,9 @@ const refreshMs = 30_000;
 /** So many tasks a gateway lists that lists its newest ones alone. */
 const newestListed = 8;
 
+/** What lists are made of: few, so that many have the same in them, in another order and twice. */
+const scenes = ['a storm', 'a calm', 'a fog', 'a wreck', 'a whale', 'a gull'] as const;
+
 /** Which of four images the model of this seed finds best. */
 export const bestOf = (chance: Chance, key: string): number => chance.whole(1, 4, 'best', key);
 
@@ -52,8 +55,12 @@ export class RandomTemper implements Temper {
   readonly #chance: Chance;
   #wasOut = false;
 
-  constructor(scenario: Scenario) {
+  readonly #listed: (key: string) => readonly string[] | undefined;
+
+  /** @param listed what a job has listed that lists the same again; undefined: any list */
+  constructor(scenario: Scenario, listed: (key: string) => readonly string[] | undefined = () => undefined) {
     this.#scenario = scenario;
+    this.#listed = listed;
     this.#chance = new Chance(scenario.seed);
   }
 
@@ -301,6 +308,15 @@ export class RandomTemper implements Temper {
 
   best(key: string): number {
     return bestOf(this.#chance, key);
+  }
+
+  scenes(key: string, n: number): readonly string[] {
+    return (
+      this.#listed(key) ??
+      Array.from({ length: this.#chance.whole(0, 5, 'scenes', n) }, (_, at) =>
+        this.#chance.pick(scenes, 'scene', n, at),
+      )
+    );
   }
 
   isFenced(key: string): boolean {

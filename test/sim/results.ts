@@ -2,6 +2,7 @@ import { manifestHeader, rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell } from '../../src/plan/cell.ts';
 import { lacksSeed } from '../../src/plan/graph/frames.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { planForRun } from '../../src/run/run-plan.ts';
 import { drive } from '../rig/drive.ts';
@@ -12,6 +13,12 @@ import { epoch, settingsOf } from './outset.ts';
 import { bestOf, RandomTemper } from './random-temper.ts';
 import { calmed, type Scenario, unlimited } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
+
+/** Keys of the jobs that these cells ask for. An item that is in no list any more asks for none. */
+export const keysAsked = (plan: Plan, cells: readonly Cell[], store: MemoryStore): ReadonlySet<string> =>
+  new Set(
+    cells.flatMap((cell) => plan.resolve(cell, (key) => store.get(key)).flatMap(({ job }) => job?.key ?? [])),
+  );
 
 /** How many slots of these cells are not done, or came from what was made again since, and could be. */
 export function unfinished(plan: Plan, cells: readonly Cell[], store: MemoryStore): number {
@@ -50,7 +57,7 @@ export async function checkResults(
 ): Promise<void> {
   const calm = calmed(scenario);
   const calmStore = memoryStore();
-  const temper = new RandomTemper(calm);
+  const temper = new RandomTemper(calm, (key) => listOf(store.get(key)));
   temper.healed = true;
   drive({
     cells,
@@ -72,6 +79,13 @@ export async function checkResults(
       `The manifest differs from that of a calm run, in row ${at + 1}:\n${expected.split('\n')[at]}\n${got.split('\n')[at]}`,
     );
   }
+}
+
+/** The list of scenes that a job has answered. */
+function listOf(record: JobRecord | undefined): readonly string[] | undefined {
+  const [answer] = record?.text?.candidates ?? [];
+  if (answer?.isJson !== true) return undefined;
+  return (JSON.parse(answer.read?.json ?? answer.text) as { readonly scenes?: readonly string[] }).scenes;
 }
 
 /** What is done was made with the mask, and the zoom, that its pipeline says. */

@@ -12,8 +12,8 @@ const seeds = 2;
  * come or a change has moved them; until then others are tried, which takes longer. Thousands of histories: `npm run sim`.
  */
 const seedsOfMost = [
-  154, 127, 47, 188, 147, 211, 48, 175, 67, 59, 28, 255, 81, 186, 254, 90, 207, 215, 153, 95, 73, 213, 132,
-  177, 292, 152, 151, 4, 16, 54,
+  85, 67, 186, 158, 91, 48, 92, 161, 50, 33, 55, 128, 120, 174, 20, 115, 108, 118, 102, 81, 73, 180, 80, 64,
+  49, 231,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 /** Seeds in which an outcast probes a kind for all others, is one of the last of a kind that was served, or comes before all others. */
@@ -70,7 +70,7 @@ describe('simulated histories', () => {
   };
 
   it('notice a run that presses again where a modal waits', async () => {
-    expect(await brokenFirst(23, 'forgets-modals')).toMatch(
+    expect(await brokenFirst(29, 'forgets-modals')).toMatch(
       /is submitted again|tasks were made|while its record says/,
     );
   }, 300_000);
@@ -80,8 +80,8 @@ describe('simulated histories', () => {
   }, 300_000);
 
   it('notice a run that goes on with an order that was cancelled', async () => {
-    expect((await simulate(drawScenario(291))).broken).toBeUndefined();
-    expect((await simulate(drawScenario(291), 'cancels-nothing')).broken).toContain(
+    expect((await simulate(drawScenario(189))).broken).toBeUndefined();
+    expect((await simulate(drawScenario(189), 'cancels-nothing')).broken).toContain(
       'is asked more often than it may be',
     );
   }, 60_000);

@@ -7,7 +7,7 @@ import type { RunSettings } from '../../src/run/ports.ts';
 import { planForRun } from '../../src/run/run-plan.ts';
 import type { Task } from '../../src/service/image-service.ts';
 import type { ServiceResult } from '../../src/service/result.ts';
-import { isOpenOrder, type RedoRequest } from '../../src/state/redo-order.ts';
+import type { RedoRequest } from '../../src/state/redo-order.ts';
 import { type Driven, drive } from '../rig/drive.ts';
 import type { Delivered } from '../rig/driven-service.ts';
 import { type Fault, faultyStore } from '../rig/faulty-store.ts';
@@ -18,7 +18,7 @@ import { Chance } from './chance.ts';
 import type { Reads } from './lineage-auditor.ts';
 import { epoch, planFor, prices, settingsOf } from './outset.ts';
 import { RandomTemper } from './random-temper.ts';
-import { checkManifest, checkResults, unfinished } from './results.ts';
+import { checkManifest, checkResults, keysAsked, unfinished } from './results.ts';
 import { type Invocation, type Scenario, unlimited } from './scenario.ts';
 import { BrokenPromise } from './violation.ts';
 
@@ -137,8 +137,10 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     inDoubt = [...store.withStatus('in-doubt')].length;
     temper.healed = true;
     const word: Invocation = { gapMs: 3_600_000, retryFailed: true, inDoubt: 'retry' };
+    // An order of a job that no cell asks for any more stays open, until one does.
+    const isOrdered = (key: string): boolean => store.redos.of(key) !== undefined || auditor.owes(key);
     const isLeft = (): boolean =>
-      unfinished(plan, cells, store) > 0 || isOpenOrder(store.redoCounts()) || auditor.isOwed;
+      unfinished(plan, cells, store) > 0 || [...keysAsked(plan, cells, store)].some(isOrdered);
     for (let n = 0; isLeft(); n++) {
       if (n === healingRuns)
         throw new BrokenPromise(
@@ -146,8 +148,9 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
         );
       await start(word, settingsOf(unlimited(scenario), word), 1000 + n);
     }
-    auditor.checkLineage();
-    auditor.checkOrders();
+    const asked = keysAsked(plan, cells, store);
+    auditor.checkLineage(asked);
+    auditor.checkOrders(asked);
     await checkResults(scenario, plan, cells, store, gateway);
     return { submits, inDoubt, met: temper.met };
   } catch (error) {

@@ -86,6 +86,8 @@ export interface Temper {
   rounds(key: string): number;
   /** Which of four the model finds best. */
   best(key: string): number;
+  /** What the model lists where a list of scenes is asked for, with some of them twice; each answer may be another list. */
+  scenes(key: string, n: number): readonly string[];
   /** The model puts JSON into a fence. */
   isFenced(key: string): boolean;
 }
@@ -127,5 +129,6 @@ export const plainTemper: Temper = {
   usage: () => ({ prompt: 10, candidates: 5, thoughts: 0 }),
   rounds: () => 0,
   best: () => 1,
+  scenes: () => ['a storm', 'a calm'],
   isFenced: () => false,
 };

@@ -74,7 +74,7 @@ export function modelReplyOf(
     case 'schema':
       return reply([{ text: '{"best":9}' }]);
     default:
-      return reply([thought, ...saidTo(record, temper)]);
+      return reply([thought, ...saidTo(record, temper, n)]);
   }
 }
 
@@ -86,7 +86,7 @@ function fits(fault: AskFault | undefined, fields: JobRecord['request']['fields'
   return (fault !== 'stranger-call' && fault !== 'endless-calls') || isMapping(fields['functions']);
 }
 
-function saidTo({ key, request, turns }: JobRecord, temper: Temper): readonly Json[] {
+function saidTo({ key, request, turns }: JobRecord, temper: Temper, n: number): readonly Json[] {
   const { fields } = request;
   const config = fields['generationConfig'];
   if (isMapping(fields['functions']) && roundsIn(turns) < temper.rounds(key))
@@ -94,8 +94,10 @@ function saidTo({ key, request, turns }: JobRecord, temper: Temper): readonly Js
       { functionCall: { id: 'a', name: 'temperature', args: { of: key } }, thoughtSignature: `c${key}` },
       { functionCall: { name: 'wind', args: {} } },
     ];
-  if (isMapping(fields['responseSchema'])) {
-    const json = JSON.stringify({ best: temper.best(key) });
+  const schema = fields['responseSchema'];
+  if (isMapping(schema)) {
+    const isOfScenes = isMapping(schema['properties']) && schema['properties']['scenes'] !== undefined;
+    const json = JSON.stringify(isOfScenes ? { scenes: temper.scenes(key, n) } : { best: temper.best(key) });
     return [{ text: temper.isFenced(key) ? `\`\`\`json\n${json}\n\`\`\`` : json }];
   }
   if (isMapping(fields['response_format'])) return [{ text: `{"note":"${key}"}` }];
