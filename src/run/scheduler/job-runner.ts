@@ -126,14 +126,15 @@ function noteShown(state: SchedulerState, job: Job, why: FetchReason, task: Seen
 function noteSeed(state: SchedulerState, { record }: Job, result: ServiceResult<string>): void {
   if (result.ok || record.status !== 'done') return;
   const { code, message } = result.error;
-  if (code === 'service.not-offered') state.tellsSeeds = false;
+  const tellsNone = code === 'service.not-offered';
+  if (tellsNone) state.tellsSeeds = false;
   if (state.notedSeed) return;
   state.notedSeed = true;
   const { step: name, cell } = record.origin;
   state.outbox.emit({
     type: 'run:notice',
     code: 'seed.unread',
-    message: `The seed of ${name} in cell ${cell} could not be read: ${message} The column seed stays empty there, as for all such grids.`,
+    message: `The seed of ${name} in cell ${cell} could not be read, so the column seed stays empty ${tellsNone ? 'for all grids' : 'there'}: ${message}`,
   });
 }
 
