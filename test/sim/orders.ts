@@ -95,9 +95,9 @@ export class Orders {
     }
   }
 
-  /** A run is over: an order of which nothing is left is closed, unless the run was killed, or could write nothing more. */
+  /** A run is over: an order of which nothing is left is closed, unless the run was killed, or could not write its state. */
   end(end: RunEnd | undefined): void {
-    if (end === undefined || end.kind === 'disk') return;
+    if (end === undefined || (end.kind === 'disk' && end.code.startsWith('state.'))) return;
     const left = new Set([...this.#jobs.values()].flatMap(({ isOpen, asked }) => (isOpen ? [asked] : [])));
     for (const [key, ordered] of this.#jobs)
       if (!ordered.isOpen && !left.has(ordered.asked)) this.#jobs.set(key, { ...ordered, isClosed: true });
