@@ -131,6 +131,24 @@ describe('notify', () => {
     expect(seen).toHaveLength(3);
   });
 
+  it('ends a wait between two tries at once when the run is left, and cancels its alarm', async () => {
+    const { seen, origin } = await receiver(503);
+    const leave = new AbortController();
+    let cancelled = 0;
+    const clock: Clock = {
+      now: () => 0,
+      at: () => {
+        queueMicrotask(() => leave.abort());
+        return () => {
+          cancelled += 1;
+        };
+      },
+    };
+    const ports = { clock, env: {}, leave: leave.signal };
+    expect(await notify({ url: origin, origin }, {}, new Redactor(), ports)).toBeUndefined();
+    expect([seen.length, cancelled]).toEqual([1, 1]);
+  });
+
   it('tries again if nobody listens, and gives up', async () => {
     const { failure, waits } = await told('http://127.0.0.1:9/hook', {});
     expect(waits).toEqual([1000, 3000, 6000]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CliError } from '../../../src/app/errors/cli-error.ts';
 import { adding, giving, revaluing, without } from '../../../src/app/errors/correction.ts';
 import { readArguments, repeated, toggle, valued } from '../../../src/cli/args/flags.ts';
-import { axisValue, duration, oneOf, shard, wholeNumber } from '../../../src/cli/args/values.ts';
+import { axisValue, duration, oneOf, shard, splitParts, wholeNumber } from '../../../src/cli/args/values.ts';
 
 const table = {
   out: valued('DIR', 'where', (text) => text),
@@ -156,6 +156,13 @@ describe('values of flags', () => {
   it('a shard is i/n with i from 1 to n', () => {
     expect(shard('2/8', '--shard')).toEqual({ index: 2, of: 8 });
     for (const text of ['0/8', '9/8', '2', '2/', 'a/b']) refusal(() => shard(text, '--shard'));
+  });
+
+  it('the shares of parts add up to 1, but for rounding', () => {
+    const parts = splitParts('train=0.7,val=0.2,test=0.1', '--split');
+    expect(parts.map(({ share }) => share)).toEqual([0.7, 0.2, 0.1]);
+    for (const text of ['a=0.9,b=0.2', 'a=0.9', 'a=0,b=1', 'a=0.5,A=0.5', 'a'])
+      refusal(() => splitParts(text, '--split'));
   });
 
   it('a choice names its words', () => {

@@ -27,6 +27,7 @@ describe('the contents of turns', () => {
       [{ content: [{ type: 'text', text: '{{ yes }}' }] }],
       [{ content: [{ type: 'text', text: 'true' }] }],
     ],
+    ['text of content that is no list', [{ content: { text: '{{ n }}' } }], [{ content: { text: '7' } }]],
     ['text of native parts', [{ parts: [{ text: '{{ n }}' }] }], [{ parts: [{ text: '7' }] }]],
     ['text of a system instruction', { parts: [{ text: '{{ n }}' }] }, { parts: [{ text: '7' }] }],
     ['text of parts that are no list', { parts: { text: '{{ n }}' } }, { parts: { text: '7' } }],

@@ -352,6 +352,7 @@ describe('a kind of request', () => {
       fetch: 'poll',
       list: 'poll',
       search: 'poll',
+      seed: 'poll',
       save: 'download',
       mask: 'download',
       ask: 'text',

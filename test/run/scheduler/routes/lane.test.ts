@@ -172,6 +172,8 @@ describe('a lane', () => {
     expect(rests).toEqual([15, 30, 60, 120, 240, 480, 900, 900, 900].map((seconds) => seconds * 1000));
     send(lane, served, 1e7);
     expect(lane.isProbed).toBe(false);
+    send(lane, unclear, 2e7);
+    expect(lane.restsUntil - 2e7).toBe(retry.baseMs);
   });
 
   it('takes any number of served requests', () => {
