@@ -157,7 +157,7 @@ describe('the example pipelines', () => {
       rows.filter((row) => row['step'] === step).map(({ branch, prompt }) => ({ branch, prompt }));
     expect(shown('draw')).toEqual(
       scenes.flatMap(({ scene }, index) => {
-        const prompt = `${scene}, harbour, documentary photograph --ar 3:2`;
+        const prompt = `${scene}, forest, watercolour --ar 3:2`;
         return ['', '/U1'].map((pressed) => ({ branch: `[${index + 1}]${pressed}`, prompt }));
       }),
     );
