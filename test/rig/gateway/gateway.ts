@@ -27,7 +27,10 @@ const textMs = 600_000;
 const outdated: readonly Submitted[] = [
   { ok: true, value: { kind: 'refused', code: 4, message: 'customId is outdated' } },
   ...[400, 404, 422].map((status) =>
-    readSubmit(replyOf(status, { error: { message: 'custom_id is not valid' } }), facts(false)),
+    readSubmit(replyOf(status, { error: { message: 'custom_id is not valid' } }), {
+      ...facts(false),
+      standing: () => 'right',
+    }),
   ),
 ];
 
