@@ -30,13 +30,14 @@ import {
 import { jsonLine } from '../output/json-line.ts';
 import { identifyService, type ServiceIdentity } from '../service/settings.ts';
 import { checkRunDirectory } from '../workspace/checks/directory.ts';
+import { refuseStranger } from '../workspace/checks/maker.ts';
 import { placeOfRun } from '../workspace/checks/place.ts';
 import { otherSet } from '../workspace/checks/set.ts';
 import { imagesForPlan } from '../workspace/images.ts';
 import { type ReadPipeline, reported } from '../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, selectionOf } from '../workspace/selection.ts';
 import { askedFor, plannedRedos, redoWishOf, staysWords } from './redo-order.ts';
-import { plannedReuse } from './reuse.ts';
+import { isReuseOpen, plannedReuse } from './reuse.ts';
 import { revivalOf } from './settings.ts';
 
 /** The flags of `plan`. */
@@ -87,6 +88,14 @@ async function estimated(
 ): Promise<{ readonly report: PlanReport } & Pick<OpenPlace, 'origin' | 'note'>> {
   const place = await openPlace(read, flags, disposables, context);
   const { state, service, origin, note, running } = place;
+  // Only the state's maker decides which other runs this machine opens.
+  if (state !== undefined && (await isReuseOpen(state)))
+    await refuseStranger(
+      state,
+      seenFrom(context.io.cwd, place.directory),
+      { trusted: flags['trust-directory'] },
+      context.io.env,
+    );
   const reuse = await plannedReuse(flags, place, disposables, context);
   const settled = reuse ? undefined : state && (await settledPlan(read, flags, state, service));
   if (settled !== undefined) return { report: settled, origin, note };

@@ -504,6 +504,13 @@ describe('a directory whose jobs are taken over', () => {
     });
     expect([code, err]).toEqual([2, expect.stringContaining('is not trusted with it yet')]);
     expect(connections).toBe(0);
+    // A plan opens nothing that a stranger's state names.
+    const planned = await promptpress(['plan', 'foxes.yaml', '--out', 'b'], {
+      cwd,
+      env: { PROMPTPRESS_API_KEY: apiKey, XDG_STATE_HOME: join(cwd, 'other-user') },
+    });
+    expect([planned.code, planned.err]).toEqual([2, expect.stringContaining('was not begun by you')]);
+    expect(connections).toBe(0);
   });
 
   it('stays to be taken over after a run of a part of the cells, and after another one was named', async () => {
