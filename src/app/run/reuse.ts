@@ -20,7 +20,7 @@ import { isEngineWord } from '../service/engine/connect.ts';
 import { admitNamed } from '../service/trust.ts';
 import { passwordVariable } from '../service/trust-file.ts';
 import { refuseStranger } from '../workspace/checks/maker.ts';
-import { type OtherRun, openOtherRun, refuseChanged } from '../workspace/checks/merged-runs.ts';
+import { type OtherRun, openOtherRun, refuseChanged, versionOf } from '../workspace/checks/merged-runs.ts';
 import { partToWork } from '../workspace/selection.ts';
 import type { CheckedRun, PlannedRun, Runner } from './stages.ts';
 
@@ -175,8 +175,9 @@ async function openOnEngine(
   const { place, state } = await openEngineRun(name, undefined, { needs: 'files' }, context);
   disposables.add(() => state.close());
   const { directory, name: shown } = place;
+  const version = await versionOf(state);
   const check = async (then: string): Promise<void> => {
-    if ((await place.owner()) !== undefined)
+    if ((await place.owner()) !== undefined || (await versionOf(state)) !== version)
       throw new StateError('state.locked', `Workers were at work on ${shown} while ${then}`, {
         hint: 'Wait for them or stop the run, and give the same command again.',
       });

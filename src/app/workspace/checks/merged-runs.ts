@@ -130,7 +130,7 @@ function refuseHeld(directory: string, name: string): void {
 }
 
 /** Returns a text that changes when a run begins or changes a job. */
-async function versionOf(reader: MergedRun['reader']): Promise<string> {
+export async function versionOf(reader: MergedRun['reader']): Promise<string> {
   const facts = await Promise.all([invocationFact, 'run.last'].map((name) => reader.fact(name)));
   return JSON.stringify([
     await reader.totals(),
