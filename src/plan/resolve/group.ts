@@ -1,10 +1,12 @@
 import type { Reduction } from '../../pipeline/pipeline.ts';
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
+import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { slotIdsOf } from '../key.ts';
 import type { CellGroups } from '../matrix/groups.ts';
 import type { Slot } from '../slot.ts';
 import type { Resolved } from './resolved.ts';
+import { gatheredValue } from './scope.ts';
 import { gatheredStart, type Upstream } from './upstream.ts';
 
 /** A cell as its templates and rows see it: itself, or for a group of cells what is equal in all of them. */
@@ -30,13 +32,23 @@ export function seenByGroup(groups: CellGroups, last: Cell, { axes, variables }:
   return seenAs(group, group);
 }
 
-/** {@link gatheredStart} of jobs of several cells; what blocks them all is named with its cell. */
-export function startOfGroup(jobs: ReadonlyMap<Resolved, Cell>, ignoresFailed: boolean): Upstream {
+/**
+ * {@link gatheredStart} of jobs of several cells, and what templates read of them as a list; what blocks them all is named with its cell.
+ */
+export function startOfGroup(
+  jobs: ReadonlyMap<Resolved, Cell>,
+  ignoresFailed: boolean,
+): { readonly start: Upstream; readonly values: () => readonly Value[] } {
   const start = gatheredStart([...jobs.keys()], ignoresFailed);
   const { dependency } = start;
-  if (!('cause' in dependency)) return start;
+  const values = (): readonly Value[] => {
+    const chosen = new Set(start.jobs);
+    return [...jobs].flatMap(([job, cell]) => (chosen.has(job) ? gatheredValue(job, cell) : []));
+  };
+  if (!('cause' in dependency)) return { start, values };
   const [, cell] = [...jobs].find(([job]) => job.dependency === dependency) ?? [];
-  return { ...start, dependency: { ...dependency, cause: `cell ${cell?.number}, ${dependency.cause}` } };
+  const cause = `cell ${cell?.number}, ${dependency.cause}`;
+  return { start: { ...start, dependency: { ...dependency, cause } }, values };
 }
 
 /** Whether the results of all these jobs can be read; while one is redone, its former result is. */

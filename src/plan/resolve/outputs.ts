@@ -1,5 +1,6 @@
 import { TemplateError } from '../../pipeline/templates/template.ts';
 import { framesError, framesIn, mayBeGrid } from '../graph/frames.ts';
+import { stepNamed } from '../graph/order.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Artifact, JobError, JobRecord } from '../job.ts';
 import { decimal } from '../request/render.ts';
@@ -71,6 +72,18 @@ export class CellOutputs {
       const waits = resolved.dependency.kind === 'done' && found.dependency.kind !== 'done';
       return waits ? { ...resolved, above: resolved, dependency: found.dependency } : resolved;
     });
+  }
+
+  /** Returns the jobs of a step at some of its places, and their outputs, in the manifest's order. */
+  *jobsAt(
+    step: string,
+    places: Pick<ReadonlySet<SlotTemplate>, 'has'>,
+  ): Generator<readonly [SlotTemplate, Resolved]> {
+    for (const job of stepNamed(this.#resolved, step)) {
+      if (places.has(job.template)) yield [job.template, job];
+      for (const place of job.template.outputs.values())
+        if (places.has(place)) for (const output of this.at(place, job)) yield [place, output];
+    }
   }
 
   #numbers({ output, waits }: SlotTemplate, job: Resolved): Numbers {

@@ -1,7 +1,6 @@
-import { isPress } from '../../pipeline/kinds.ts';
 import type { Reduction, Step } from '../../pipeline/pipeline.ts';
 import { gatheredName } from '../../pipeline/steps/checks/reduce.ts';
-import { isLocal, type TemplateScope } from '../../pipeline/templates/template.ts';
+import { type TemplateScope } from '../../pipeline/templates/template.ts';
 import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
@@ -15,28 +14,17 @@ import { inputsOf } from '../job.ts';
 import type { Press, ShownJob } from '../job-request.ts';
 import { keyFromText } from '../key.ts';
 import { type CellGroups, reductionId } from '../matrix/groups.ts';
-import { textPress } from '../request/click.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
 import type { RecordLookup, Slot } from '../slot.ts';
-import {
-  type Branch,
-  conditionFails,
-  droppedItems,
-  emptyList,
-  missingButton,
-  noList,
-  noSegments,
-  wildcardChoice,
-  within,
-} from './branches.ts';
+import { type Branch, branchesOf, conditionFails, itemsOf, type Opened, within } from './branches.ts';
 import { standing } from './former.ts';
 import { areReadable, type Seen, seenAs, seenByGroup, startOfGroup } from './group.ts';
 import { CellRedos } from './lineage.ts';
 import { CellOutputs } from './outputs.ts';
 import { readNamed } from './references.ts';
-import { CellSlot, type DependencyState, drawnAbove, oneParent, type Resolved } from './resolved.ts';
-import { gatheredValue, nearestJob, readNamedSteps } from './scope.ts';
-import { buttonsAbove, isFree, judge, type KnownReadings, type Reading, readingOf } from './slot-status.ts';
+import { CellSlot, drawnAbove, oneParent, type Resolved } from './resolved.ts';
+import { nearestJob, readNamedSteps } from './scope.ts';
+import { isFree, judge, type KnownReadings, type Reading, readingOf } from './slot-status.ts';
 import {
   doneDependency,
   gatheredStart,
@@ -60,12 +48,6 @@ export interface Resolvable {
   readonly known?: KnownReadings;
   /** Error codes that the pipeline accepts; default: none. */
   readonly accepted?: ReadonlySet<string>;
-}
-
-/** What a template sees, and whether that is there to stay. */
-interface Opened {
-  readonly scope: TemplateScope;
-  readonly dependency: DependencyState;
 }
 
 /**
@@ -123,7 +105,7 @@ class CellResolution {
       if (from === undefined)
         for (const template of operations) this.#resolve(template, this.#start(template), found);
       else
-        for (const [place, above] of this.#at(from.step, from.operations)) {
+        for (const [place, above] of this.#outputs.jobsAt(from.step, from.operations)) {
           const template = from.operations.get(place);
           if (template !== undefined) this.#resolve(template, startBelow(above), found);
         }
@@ -147,54 +129,38 @@ class CellResolution {
   #start({ step: own, gathers }: SlotTemplate): Upstream {
     if (gathers === undefined) return rootStart;
     const { step, templates, steps } = gathers;
-    return steps === undefined
-      ? gatheredStart([...this.#at(step, templates)].map(([, job]) => job))
-      : this.#startOver(own, gathers, steps);
-  }
-
-  /** Gathers over axes: from all cells of the group in which the gathered step has jobs. */
-  #startOver(
-    { name, reduced, over }: Step,
-    { step, templates }: NonNullable<SlotTemplate['gathers']>,
-    steps: readonly StepTemplates[],
-  ): Upstream {
+    if (steps === undefined)
+      return gatheredStart([...this.#outputs.jobsAt(step, templates)].map(([, job]) => job));
+    const { name, reduced, over } = own;
     if (reduced === undefined) throw new Error(`Internal error: step "${name}" is reduced by nothing.`);
-    const groups = this.#groupsOf(reduced);
-    const cells = new Map<Resolved, Cell>();
-    for (const number of groups.numbers(this.#cell.number)) {
-      const cell = groups.cell(number, this.#cell);
-      const member = this.#members.get(number) ?? new CellResolution(this.#plan, cell, this.#lookup);
-      this.#members.set(number, member);
-      if (member !== this) {
-        member.#resolveSteps(steps);
-        this.#redos.include(member.#redos);
-      }
-      for (const [, job] of member.#at(step, templates)) cells.set(job, member.#cell);
-    }
-    const start = startOfGroup(cells, over?.failed === 'ignore');
-    this.#gathered.set(name, () => start.jobs.map((job) => gatheredValue(job, cells.get(job) ?? this.#cell)));
+    const jobs = new Map<Resolved, Cell>();
+    for (const member of this.#membersOf(reduced, steps))
+      for (const [, job] of member.#outputs.jobsAt(step, templates)) jobs.set(job, member.#cell);
+    const { start, values } = startOfGroup(jobs, over?.failed === 'ignore');
+    this.#gathered.set(name, values);
     return start;
   }
 
-  /** The jobs of a step at some of its places, and their outputs, in the manifest's order. */
-  *#at(
-    step: string,
-    places: Pick<ReadonlySet<SlotTemplate>, 'has'>,
-  ): Generator<readonly [SlotTemplate, Resolved]> {
-    for (const job of stepNamed(this.#resolved, step)) {
-      if (places.has(job.template)) yield [job.template, job];
-      for (const place of job.template.outputs.values())
-        if (places.has(place)) for (const output of this.#outputs.at(place, job)) yield [place, output];
-    }
+  /** The cells of the group of which this is the last, with these steps resolved. */
+  #membersOf(reduction: Reduction, steps: readonly StepTemplates[]): readonly CellResolution[] {
+    const groups = this.#groupsOf(reduction);
+    return groups.numbers(this.#cell.number).map((number) => {
+      const member =
+        this.#members.get(number) ??
+        new CellResolution(this.#plan, groups.cell(number, this.#cell), this.#lookup);
+      this.#members.set(number, member);
+      if (member === this) return this;
+      member.#resolveSteps(steps);
+      this.#redos.include(member.#redos);
+      return member;
+    });
   }
 
   /** One place from one start: its slot, or one for each of its branches, and what its step presses on them. */
   #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(template, given);
     const scope = start.above?.scope ?? this.#seenBy(template.step).scope;
-    const { each } = template;
-    const items =
-      each === undefined ? [{ segments: noSegments, scope }] : this.#items(template, each, start, scope);
+    const items = itemsOf(template, start, scope, this.#resolved);
     if ('dependency' in items) {
       // Until the list is known, nothing is settled, whatever becomes of the slot above.
       const held = items.dependency.kind === 'open' ? { ...start, dependency: openDependency } : start;
@@ -203,81 +169,12 @@ class CellResolution {
     for (const named of template.names.values()) this.#resolve(named, given, found);
   }
 
-  /** The items of a place's list, in its order; or why they are not known, or why there are none. */
-  #items(
-    { when, whenWaits }: SlotTemplate,
-    { list, max, steps }: NonNullable<SlotTemplate['each']>,
-    start: Upstream,
-    scope: TemplateScope,
-  ): readonly Branch[] | Reading {
-    return readingOf((): readonly Branch[] | Reading => {
-      // A condition on an item decides for each item.
-      if (when !== undefined && !whenWaits && !when.variables.some(isLocal) && !when.holds(scope))
-        return { dependency: doneDependency, off: conditionFails };
-      const read = readNamedSteps(steps, start.above, this.#resolved);
-      if (read.kind !== 'known') return { dependency: read };
-      const { dependency } = read;
-      const value = list.evaluate({ ...scope, steps: read.values });
-      if (!Array.isArray(value)) return { dependency, failure: noList(value) };
-      const items: readonly Value[] = value;
-      if (items.length === 0) return { dependency, off: emptyList };
-      const dropped = items.length > max ? droppedItems(items.length, max) : undefined;
-      const [made] = steps;
-      if (dropped !== undefined && made !== undefined)
-        nearestJob(made, start.above, stepNamed(this.#resolved, made)).slot.warn(dropped);
-      return items.slice(0, max).map((item, index) => ({
-        segments: [`[${index + 1}]`],
-        scope: { ...scope, vars: { ...scope.vars, item, item_index: index + 1 } },
-        ...(dependency.kind === 'open' && { isHeld: true }),
-        // A list of the matrix has no row of its own.
-        ...(made === undefined && index === 0 && { warning: dropped }),
-      }));
-    });
-  }
-
   #resolveItem(template: SlotTemplate, start: Upstream, item: Branch, found: Resolved[]): void {
-    const branches = this.#branches(template, start, item);
+    const branches = branchesOf(template, start, item, () => this.#open(template, start, item.scope));
     if ('dependency' in branches) this.#add(template, start, within(item, template.segment), branches, found);
     else
       for (const branch of branches)
         this.#add(template, start, branch, this.#read(template, start, branch), found);
-  }
-
-  /** The branches of an item of a place, in the manifest's order; or why they are not known, or why there are none. */
-  #branches(template: SlotTemplate, start: Upstream, item: Branch): readonly Branch[] | Reading {
-    const { kind, selector, segment, segments, named, each } = template;
-    if (named !== undefined) return [this.#namedBranch(template, start, item)];
-    const branch = each === undefined ? { ...item, segments } : within(item, segment);
-    const outputs = start.jobs.flatMap(({ output }) => output ?? []);
-    const error = outputs.find((output) => output.error && !(isPress(kind) && output.number))?.error;
-    if (error !== undefined) return { dependency: doneDependency, failure: error };
-    const [{ number } = {}] = outputs;
-    if (isPress(kind) && number !== undefined)
-      return [{ ...branch, press: textPress(`${segment}${number}`) }];
-    if (!template.wild) return [branch];
-    const opened = this.#open(template, start, item.scope);
-    if (!('scope' in opened)) return opened;
-    const buttons = buttonsAbove(start);
-    if (selector === undefined || buttons === undefined) return { dependency: opened.dependency };
-    const choice = wildcardChoice(selector, buttons);
-    if (choice.kind === 'missing') return { dependency: doneDependency, failure: choice.error };
-    return choice.found.map(({ name, press }) => ({ ...within(item, name), press }));
-  }
-
-  /** A wildcard's branch that an address names: known by its name before, and checked when the buttons are known. */
-  #namedBranch(
-    { selector, segment = '', segments, named }: SlotTemplate,
-    start: Upstream,
-    item: Branch,
-  ): Branch {
-    const { above } = start;
-    const buttons = above === undefined ? undefined : buttonsAbove({ above, dependency: above.dependency });
-    if (selector === undefined || buttons === undefined) return { ...item, segments, press: named };
-    const choice = wildcardChoice(selector, buttons);
-    const one = choice.kind === 'found' ? choice.found.find(({ name }) => name === segment) : undefined;
-    return one === undefined
-      ? { ...item, segments, failure: missingButton(segment, buttons) }
-      : { ...item, segments, press: one.press };
   }
 
   #add(
