@@ -8,7 +8,6 @@ import type { LogLevel } from '../flags.ts';
 import type { Io } from '../output/io.ts';
 import { plainJson } from '../output/json-line.ts';
 import type { Redactor } from '../output/redact.ts';
-import type { RemotePlace } from '../service/artifact-place.ts';
 
 /** The log of a run. */
 export interface RunLog {
@@ -81,14 +80,6 @@ export function openRunLog(
     ...(level === 'trace' ? { trace: (facts, message) => log.trace(facts, message) } : {}),
     close,
   };
-}
-
-/** Logs why unfinished uploads in the bucket of a run could not be searched; nothing depends on it. */
-export function noteUnlooked(
-  { remote }: { readonly remote?: Pick<RemotePlace, 'unlooked'> },
-  log: Pick<RunLog, 'debug'>,
-): void {
-  if (remote?.unlooked !== undefined) log.debug({ words: remote.unlooked }, 'store:uploads');
 }
 
 type EventLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';

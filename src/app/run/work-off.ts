@@ -16,7 +16,7 @@ import { shownErrorOf } from '../errors/render.ts';
 import { identityOf, noteFingerprint } from '../fingerprint/fingerprint.ts';
 import { showNoProgress } from '../progress/show.ts';
 import { execute, listResults, onceAtWork } from './execute.ts';
-import { noteUnlooked, openRunLog } from './log.ts';
+import { openRunLog } from './log.ts';
 import { progressStart } from './progress-start.ts';
 import { type RunSession, stateServiceOf } from './session.ts';
 import type { CheckedRun, DoneWork } from './stages.ts';
@@ -51,7 +51,6 @@ export async function workOff(
     (error) => say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
-  noteUnlooked(session, log);
   const listener = onceAtWork(
     (event) => {
       if (event.type === 'grid:cut' && event.error === undefined) gridsCut += 1;

@@ -4,7 +4,7 @@ import { SaveError } from '../../artifacts/failure.ts';
 import { isSharedInput, type SharedInputs } from '../../artifacts/inputs.ts';
 import type { SubmissionCounts } from '../../artifacts/store/counts.ts';
 import { openArtifactFolder } from '../../artifacts/store/folder.ts';
-import { isArtifactName, isOurArtifactName } from '../../artifacts/store/names.ts';
+import { isOurArtifactName } from '../../artifacts/store/names.ts';
 import { filePieces } from '../../artifacts/store/open-file.ts';
 import {
   isS3Address,
@@ -33,8 +33,8 @@ export const placeFacts = {
   owner: 'artifacts.owner',
 } as const;
 
-/** How long a command retries a store that does not answer, in ms: at the start, when it tidies up old uploads, and later. */
-export const patience = { atStart: 15_000, toTidyUp: 2000, later: 180_000 } as const;
+/** How long a command retries a store that does not answer, in ms: at the start, and later. */
+export const patience = { atStart: 15_000, later: 180_000 } as const;
 
 /** The place of a run's files outside of its directory. */
 export interface RemotePlace {
@@ -42,8 +42,6 @@ export interface RemotePlace {
   readonly url: string;
   /** Uploads a file of the run directory, unless the same file is there. @throws SaveError */
   publish(name: string, file: string): Promise<void>;
-  /** Why unfinished uploads of killed runs could not be searched; absent: they were searched. */
-  readonly unlooked?: string;
   /** Returns the place as a result store: it reports while it is unavailable, and is retried for `patienceMs`. */
   results(patienceMs: number): ResultStore;
   /** Counts of submissions of all workers, for a run on an engine. */
@@ -158,8 +156,6 @@ export async function takePlace(
     /** Name of the pipeline, written into the mark of the place. */
     readonly pipeline: string;
     readonly wanted: S3Address | undefined;
-    /** How long other workers have been at work, ms: their uploads are left alone. Absent: there are no others. */
-    readonly othersForMs?: number;
     /** True if other processes write to the directory too. */
     readonly isShared?: boolean;
   },
@@ -168,7 +164,7 @@ export async function takePlace(
   disposables: Disposables,
   context: Context,
 ): Promise<ArtifactPlace> {
-  const { directory, pipeline, wanted, othersForMs = 0, isShared = false } = run;
+  const { directory, pipeline, wanted, isShared = false } = run;
   const remembered = await rememberedPlace(state.reader);
   const url = wanted === undefined ? remembered : shownS3Address(wanted);
   if (url === undefined) return inFolder(directory, disposables, isShared);
@@ -179,10 +175,7 @@ export async function takePlace(
   // The id must be durable before the place is marked with it.
   const id = state.fact(placeFacts.owner) ?? randomUUID();
   if (state.fact(placeFacts.owner) === undefined) await state.setFact(placeFacts.owner, id);
-  const [{ claimPlace }, { dropLeftUploads }] = await Promise.all([
-    import('../../artifacts/store/s3/claim.ts'),
-    import('../../artifacts/store/s3/upload.ts'),
-  ]);
+  const { claimPlace } = await import('../../artifacts/store/s3/claim.ts');
   client.patienceMs = patience.atStart;
   const claim = await claimPlace(client, { id, pipeline }).catch(refusedAtStart);
   if ('message' in claim) throw usageError(`--out: ${claim.message}`, claim.hint);
@@ -190,24 +183,9 @@ export async function takePlace(
     context.io.err(
       `promptpress: warning: ${client.origin} ignores the conditions of writes (If-None-Match): let no two runs write to ${url}.\n`,
     );
-  client.patienceMs = patience.toTidyUp;
-  const unlooked = await dropLeftUploads(
-    client,
-    (name) => isArtifactName(name) || published.has(name),
-    client.now - othersForMs,
-  ).then(() => undefined, wordsOf);
   client.patienceMs = patience.later;
   if (remembered !== url) await state.setFact(placeFacts.address, url);
-  const place = await inBucket(client, directory, disposables);
-  return unlooked === undefined || place.remote === undefined
-    ? place
-    : { ...place, remote: { ...place.remote, unlooked } };
-}
-
-/** Returns the store's message about an optional request. @throws errors that are not from the store */
-function wordsOf(error: unknown): string {
-  if (error instanceof SaveError && error.failure.code !== 'download.aborted') return error.message;
-  throw error;
+  return await inBucket(client, directory, disposables);
 }
 
 /** Turns the refusal of the first request into a CliError (exit 2). @throws other errors unchanged */
@@ -310,7 +288,7 @@ export async function inBucket(
           hash.update(piece);
           size += piece.length;
         }
-        await upload(client, name, { path, size, sha256: hash.digest('hex') }, { isLikely: true });
+        await upload(client, name, { path, size, sha256: hash.digest('hex') }, true);
       },
     },
   };

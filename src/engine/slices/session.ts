@@ -107,16 +107,6 @@ export async function liveSessions(pool: EnginePool, run: number): Promise<numbe
   return rows[0]?.live ?? 0;
 }
 
-/** Returns the age of a run's oldest session that is not known to be over, ms; 0 where there is none. @throws EngineError */
-export async function liveForMs(pool: EnginePool, run: number): Promise<number> {
-  const { rows } = await pool.query<{ ms: number | null }>(
-    `SELECT (extract(epoch FROM clock_timestamp() - min(started)) * 1000)::float8 AS ms
-     FROM promptpress.sessions WHERE run = $1 AND NOT over`,
-    [run],
-  );
-  return rows[0]?.ms ?? 0;
-}
-
 /** Longest delay before a failed call is repeated, ms. */
 const soonMs = 1000;
 

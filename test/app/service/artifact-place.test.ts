@@ -55,7 +55,6 @@ async function checkBucket({ fake, place }: S3Place, rows: number): Promise<void
   }
   const rest = ['.promptpress.json', 'manifest.csv', 'run.json'].map((name) => `sets/foxes/${name}`);
   expect([...fake.objects.keys()].sort()).toEqual([...named, ...rest].sort());
-  expect(fake.uploads).toEqual([]);
 }
 
 it('a run puts files, manifest and record into a bucket, and sends models the images from there', async () => {
@@ -152,31 +151,6 @@ it.each([
   expect([said.code, said.err]).toEqual([2, expect.stringContaining(words)]);
   expect([place.service.submits.all.length, fake.objects.size]).toEqual([0, 0]);
 });
-
-it.each([
-  { status: 404, code: 'NoSuchUpload' },
-  { status: 400, code: 'InvalidRequest' },
-  { status: 405, code: 'MethodNotAllowed' },
-  { status: 501, code: 'NotImplemented' },
-  { status: 500, code: 'InternalError' },
-])(
-  'runs in a store that says $status to a list of its uploads, and says so at debug',
-  async (refusal) => {
-    const opened = await open({
-      fault: ({ query, method }) => (method === 'GET' && query.has('uploads') ? refusal : undefined),
-    });
-    const { place, say } = opened;
-    const { code, err } = await say('run', 'killed.yaml', '--out', out, '--log-level', 'debug');
-    expect([code, err.includes(refusal.code)]).toEqual([0, false]);
-    await checkBucket(opened, 6);
-    const said = readFileSync(join(place.directory, 'run.log'), 'utf8')
-      .split('\n')
-      .filter((line) => line.includes('store:uploads'));
-    expect(said).toEqual([expect.stringContaining(`"level":"debug"`)]);
-    expect(said[0]).toContain(refusal.code);
-  },
-  120_000,
-);
 
 it('verify reports that there is nothing to verify for a run that was refused before it began', async () => {
   const { say } = await open({ bucket: 'other' });

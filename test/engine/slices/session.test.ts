@@ -6,7 +6,7 @@ import type { SliceQueue } from '../../../src/engine/queue/queue.ts';
 import { DeadSessions, RunCare } from '../../../src/engine/slices/dead-sessions.ts';
 import { leaseRun, silentMs } from '../../../src/engine/slices/lead-lease.ts';
 import { beginInvocation, endRun, runStatus } from '../../../src/engine/slices/runs.ts';
-import { beginSession, every, liveForMs, liveSessions } from '../../../src/engine/slices/session.ts';
+import { beginSession, every, liveSessions } from '../../../src/engine/slices/session.ts';
 import { openFacts } from '../../../src/engine/state/facts.ts';
 import { addSlices, passForgotten, takeSlice } from '../../../src/engine/state/slices.ts';
 import { VirtualTime } from '../../rig/engine/virtual-time.ts';
@@ -285,23 +285,6 @@ describe.skipIf(!hasPostgres)('sessions of workers', () => {
     expect(await liveAt(20_000)).toBe(1);
     await worker.end();
     expect(await liveSessions(engine.pool, run)).toBe(0);
-  });
-
-  it('a run knows how long a worker of it may have been busy', async () => {
-    const { pool } = engine;
-    const run = await engine.run();
-    expect(await liveForMs(pool, run)).toBe(0);
-    const workers = [await begin(run), await begin(run)];
-    const [first] = workers;
-    await engine.database.query(
-      "UPDATE promptpress.sessions SET started = started - interval '1 hour' WHERE session = $1",
-      [first?.session],
-    );
-    expect(await liveForMs(pool, run)).toBeGreaterThanOrEqual(3_600_000);
-    await first?.end();
-    expect(await liveForMs(pool, run)).toBeLessThan(3_600_000);
-    for (const worker of workers) await worker.end();
-    expect(await liveForMs(pool, run)).toBe(0);
   });
 
   it('one process leads a run at a time, and renews its lease', async () => {

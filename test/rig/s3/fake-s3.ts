@@ -39,18 +39,14 @@ export interface FakeS3 extends AsyncDisposable {
   /** What a client has in its environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly objects: ReadonlyMap<string, StoredObject>;
-  /** Keys of multipart uploads that were neither completed nor aborted. */
-  readonly uploads: readonly string[];
   readonly requests: readonly S3Request[];
-  /** Requests by `METHOD` and what they are about: `PUT object`, `POST uploads`. */
+  /** Requests by `METHOD` and what they are about: `PUT object`, `GET bucket`. */
   readonly counts: ReadonlyMap<string, number>;
   /** From now on. */
   fault: (request: S3Request, count: number) => S3Fault | undefined;
   /** Puts an object there without a request. */
   store(key: string, content: string | Buffer, headers?: Readonly<Record<string, string>>): void;
   remove(key: string): void;
-  /** Begins an upload in parts, as a run that was killed has. */
-  begin(key: string): void;
 }
 
 const defaults: Account = {
@@ -60,8 +56,8 @@ const defaults: Account = {
 };
 
 /**
- * An S3 server in memory, as strict as the real one in what it is asked here: signatures, hashes and lengths of bodies, conditions, sizes
- * of parts. Buckets are in the path.
+ * An S3 server in memory, as strict as the real one in what it is asked here: signatures, hashes and lengths of bodies, conditions.
+ * Buckets are in the path.
  */
 export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> {
   const { bucket = 'pictures', now = Date.now } = options;
@@ -118,15 +114,11 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
       ...(account.sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: account.sessionToken }),
     },
     objects: table.objects,
-    get uploads() {
-      return table.openUploads;
-    },
     requests,
     counts,
     store: (key: string, content: string | Buffer, headers = {}) =>
       table.put(key, Buffer.from(content), headers),
     remove: (key: string) => void table.objects.delete(key),
-    begin: (key) => table.begin(key, {}),
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -141,12 +133,7 @@ function breakOff({ socket }: IncomingMessage, fault: S3Fault | undefined): void
   else socket.destroy();
 }
 
-function kindOf({ key, query }: S3Request): string {
-  if (query.has('uploads')) return 'uploads';
-  if (query.has('partNumber')) return 'part';
-  if (query.has('uploadId')) return 'upload';
-  return key === '' ? 'bucket' : 'object';
-}
+const kindOf = ({ key }: S3Request): string => (key === '' ? 'bucket' : 'object');
 
 const checkBucket = (name: string, bucket: string): Refusal | undefined =>
   name === bucket ? undefined : { status: 404, code: 'NoSuchBucket' };

@@ -15,14 +15,6 @@ interface Answer {
   readonly content?: Buffer;
 }
 
-interface Upload {
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly parts: Map<number, { readonly content: Buffer; readonly etag: string }>;
-}
-
-const leastPart = 5 * 1024 * 1024;
-
 const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 const escaped = (text: string): string =>
@@ -37,29 +29,22 @@ const xml = (text: string): Answer => ({
 /** What a bucket holds, and its answers to requests that are signed and whole. */
 export class ObjectTable {
   readonly objects = new Map<string, StoredObject>();
-  readonly #uploads = new Map<string, Upload>();
   readonly #bucket: string;
   readonly #honoursConditions: boolean;
-  #made = 0;
 
   constructor(options: { readonly bucket: string; readonly honoursConditions: boolean }) {
     this.#bucket = options.bucket;
     this.#honoursConditions = options.honoursConditions;
   }
 
-  get openUploads(): readonly string[] {
-    return [...this.#uploads.values()].map(({ key }) => key);
-  }
-
-  put(key: string, content: Buffer, headers: Readonly<Record<string, string>>, etag = md5(content)): string {
-    this.objects.set(key, { content, etag: `"${etag}"`, headers });
-    return `"${etag}"`;
+  put(key: string, content: Buffer, headers: Readonly<Record<string, string>>): string {
+    const etag = `"${md5(content)}"`;
+    this.objects.set(key, { content, etag, headers });
+    return etag;
   }
 
   answer(request: S3Request, body: Buffer): Answer | Refusal {
     const { method, key, query } = request;
-    if (query.has('uploads')) return method === 'POST' ? this.#begin(request) : this.#listUploads(query);
-    if (query.has('uploadId')) return this.#ofUpload(request, body);
     if (key === '') return method === 'GET' ? this.#list(query) : { status: 405, code: 'MethodNotAllowed' };
     switch (method) {
       case 'PUT':
@@ -130,76 +115,6 @@ export class ObjectTable {
       `<ListBucketResult><Name>${this.#bucket}</Name><EncodingType>${query.get('encoding-type') ?? ''}</EncodingType><IsTruncated>${isCut}</IsTruncated>${
         isCut ? `<NextContinuationToken>${next}</NextContinuationToken>` : ''
       }${contents.join('')}</ListBucketResult>`,
-    );
-  }
-
-  begin(key: string, headers: Readonly<Record<string, string>>): string {
-    this.#made += 1;
-    const id = `upload-${this.#made}`;
-    this.#uploads.set(id, { key, headers, parts: new Map() });
-    return id;
-  }
-
-  #begin(request: S3Request): Answer {
-    const id = this.begin(request.key, kept(request));
-    return xml(
-      `<InitiateMultipartUploadResult><Bucket>${this.#bucket}</Bucket><Key>${escaped(request.key)}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
-    );
-  }
-
-  #listUploads(query: URLSearchParams): Answer {
-    const prefix = query.get('prefix') ?? '';
-    const found = [...this.#uploads].filter(([, { key }]) => key.startsWith(prefix));
-    const uploads = found.map(
-      ([id, { key }]) =>
-        `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId><Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>`,
-    );
-    return xml(
-      `<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>${uploads.join('')}</ListMultipartUploadsResult>`,
-    );
-  }
-
-  #ofUpload(request: S3Request, body: Buffer): Answer | Refusal {
-    const { method, key, query } = request;
-    const id = query.get('uploadId') ?? '';
-    const upload = this.#uploads.get(id);
-    if (upload === undefined || upload.key !== key) return { status: 404, code: 'NoSuchUpload' };
-    if (method === 'DELETE') {
-      this.#uploads.delete(id);
-      return { status: 204 };
-    }
-    if (method === 'POST') return this.#complete(id, upload, request, body);
-    const number = Number(query.get('partNumber'));
-    if (!Number.isInteger(number) || number < 1 || number > 10_000)
-      return { status: 400, code: 'InvalidArgument' };
-    const etag = `"${md5(body)}"`;
-    upload.parts.set(number, { content: body, etag });
-    return { status: 200, headers: { etag } };
-  }
-
-  #complete(id: string, upload: Upload, request: S3Request, body: Buffer): Answer | Refusal {
-    const named = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
-      number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
-      etag: /<ETag>([^<]*)</.exec(part)?.[1]?.replaceAll('&quot;', '"'),
-    }));
-    const parts = named.map(({ number, etag }) => {
-      const part = upload.parts.get(number);
-      return part?.etag === etag ? part?.content : undefined;
-    });
-    const numbers = named.map(({ number }) => number);
-    if (parts.length === 0 || parts.includes(undefined)) return { status: 400, code: 'InvalidPart' };
-    if (numbers.some((number, at) => at > 0 && number <= (numbers[at - 1] ?? 0)))
-      return { status: 400, code: 'InvalidPartOrder' };
-    const contents = parts as readonly Buffer[];
-    if (contents.slice(0, -1).some((content) => content.length < leastPart))
-      return { status: 400, code: 'EntityTooSmall' };
-    const refused = this.#refused(request);
-    if (refused !== undefined) return refused;
-    const content = Buffer.concat(contents);
-    const etag = this.put(upload.key, content, upload.headers, `${md5(content)}-${contents.length}`);
-    this.#uploads.delete(id);
-    return xml(
-      `<CompleteMultipartUploadResult><ETag>${escaped(etag)}</ETag></CompleteMultipartUploadResult>`,
     );
   }
 }

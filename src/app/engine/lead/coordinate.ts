@@ -22,7 +22,7 @@ import type { MetricsWatch } from '../../adapters/metrics-file.ts';
 import { shownErrorOf } from '../../errors/render.ts';
 import { showNoProgress } from '../../progress/show.ts';
 import { listInTime, listResults } from '../../run/execute.ts';
-import { noteUnlooked, openRunLog } from '../../run/log.ts';
+import { openRunLog } from '../../run/log.ts';
 import { progressStart } from '../../run/progress-start.ts';
 import type { CheckedRun, DoneWork } from '../../run/stages.ts';
 import { inputsOf } from '../place.ts';
@@ -267,7 +267,6 @@ async function openView(
     shown.say(`The log can no longer be written: ${error.message}`),
   );
   disposables.add(() => log.close());
-  noteUnlooked(begun, log);
   return {
     listener: (event) => {
       log.listener(event);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { leaseRun, type RunLease } from '../../../engine/slices/lead-lease.ts';
 import { forgetEmptyRun } from '../../../engine/slices/remove.ts';
-import { liveForMs } from '../../../engine/slices/session.ts';
 import { openFacts } from '../../../engine/state/facts.ts';
 import { engineReader } from '../../../engine/state/reader.ts';
 import { registerRun } from '../../../engine/state/slices.ts';
@@ -108,7 +107,6 @@ export async function lockOnEngine(checked: CheckedRun): Promise<LedRun> {
       directory,
       pipeline: name,
       wanted,
-      othersForMs: await liveForMs(pool, run),
       isShared: true,
     },
     facts,

@@ -137,7 +137,7 @@ export function s3Failure(
   if (status === 401 || status === 403)
     return stop(
       's3.denied',
-      `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload for the objects there, and s3:ListBucket for the bucket.`,
+      `${store.origin} does not let these keys ${doing} in ${place} (${said}). They need s3:GetObject, s3:PutObject and s3:DeleteObject for the objects there, and s3:ListBucket for the bucket.`,
     );
   return stop('s3.failed', `${store.origin} could not ${doing} in ${place} (${said}).`);
 }

@@ -105,7 +105,7 @@ export async function* namesUnder(client: S3Client, prefix: string): AsyncGenera
 }
 
 /** Returns the decoder of names in a listing requested with `encoding-type=url`, which some stores ignore or decline. */
-export function decoderOf(xml: string): (name: string) => string {
+function decoderOf(xml: string): (name: string) => string {
   if (textOf(xml, 'EncodingType') !== 'url') return (name) => name;
   return (name) => {
     try {

@@ -9,7 +9,7 @@ import { type ArtifactRoot, artifactRoots, isArtifactName } from '../names.ts';
 import type { ArtifactStore, FoundArtifact } from '../store.ts';
 import type { S3Client } from './client.ts';
 import { namesUnder, pagesUnder } from './list.ts';
-import { look, type UploadSizes, upload } from './upload.ts';
+import { look, upload } from './upload.ts';
 
 /** Most names that are removed at the same time. */
 const removedAtOnce = 8;
@@ -20,11 +20,7 @@ const removedAtOnce = 8;
  *
  * @param directory the run directory; a writer holds its lock
  */
-export function openS3Artifacts(
-  client: S3Client,
-  directory: string,
-  options: { readonly sizes?: UploadSizes } = {},
-): ArtifactStore {
+export function openS3Artifacts(client: S3Client, directory: string): ArtifactStore {
   const incoming = new Map(artifactRoots.map((root) => [root, new IncomingFolder(directory, root)]));
   const names = new KnownNames(client);
   const remove = async (name: string): Promise<boolean> => {
@@ -38,7 +34,7 @@ export function openS3Artifacts(
       const place: Placing = async (file, name) => {
         rootOf(name);
         names.add(name);
-        await upload(client, name, file, options);
+        await upload(client, name, file);
         await onDisk(() => rm(file.path, { force: true }));
       };
       return await (incoming.get(rootOf(path)) as IncomingFolder).receive(basename(path), place, like);

@@ -3,26 +3,18 @@ import { Readable } from 'node:stream';
 import type { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type OpenResponse, openResponse } from '../../../service/http/dispatch.ts';
+import type { SealedFile } from '../incoming.ts';
 import { filePieces } from '../open-file.ts';
 import type { S3Settings } from './settings.ts';
 
-/** A piece of a file on the disk. */
-export interface FilePiece {
-  readonly path: string;
-  readonly from: number;
-  readonly bytes: number;
-  /** SHA-256 of the piece, in hex. */
-  readonly sha256: string;
-}
-
 /** One request to a bucket. */
 export interface S3Request {
-  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   /** Key of the object; absent: the request is about the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer | FilePiece;
+  readonly body?: Buffer | SealedFile;
 }
 
 export interface SenderOptions {
@@ -59,7 +51,7 @@ export class Sender {
   /** The caller reads or cancels the body. @throws SaveError of the sent file; the error of the connection; the signal's reason */
   async send({ method, key, query = {}, headers: more, body }: S3Request): Promise<OpenResponse> {
     const { settings, dispatcher, now, signal } = this.#options;
-    const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
+    const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size;
     const path = key === undefined ? '/' : `/${key.split('/').map(encoded).join('/')}`;
     const search = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
     const url = `${settings.base}${path}${search.length === 0 ? '' : `?${search.join('&')}`}`;
@@ -72,7 +64,6 @@ export class Sender {
       datetime: new Date(now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       headers: { ...more, 'x-amz-content-sha256': hashOf(body) },
     }).sign();
-    const hasBody = method === 'PUT' || method === 'POST';
     return await openResponse(
       dispatcher,
       {
@@ -80,7 +71,7 @@ export class Sender {
         url,
         headers: {
           ...Object.fromEntries(headers),
-          ...(hasBody ? { 'content-length': String(length) } : {}),
+          ...(method === 'PUT' ? { 'content-length': String(length) } : {}),
         },
         ...(body === undefined || length === 0
           ? {}
@@ -103,8 +94,8 @@ const hashOf = (body: S3Request['body']): string => {
   return Buffer.isBuffer(body) ? createHash('sha256').update(body).digest('hex') : body.sha256;
 };
 
-function streamOf({ path, from, bytes }: FilePiece): Readable {
-  const stream = Readable.from(filePieces(path, from, from + bytes), { objectMode: false });
+function streamOf({ path }: SealedFile): Readable {
+  const stream = Readable.from(filePieces(path), { objectMode: false });
   // The sender receives its errors; a stream that is cancelled before sending has no listener.
   return stream.on('error', () => undefined);
 }

@@ -33,7 +33,3 @@ const plain = (text: string): string =>
       return code <= 0x10ffff ? String.fromCodePoint(code) : all;
     },
   );
-
-/** Escapes a text for use in an element. */
-export const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

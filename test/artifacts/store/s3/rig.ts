@@ -47,7 +47,7 @@ export interface S3Rig {
 
 export const address: S3Address = { bucket: 'pictures', prefix: 'a run/é+1' };
 
-/** A fake server, and a store over it with small parts: 5 MiB, the least that S3 takes. */
+/** A fake server, and a store over it. */
 export async function openRig(
   options: FakeS3Options = {},
   own: Partial<S3ClientOptions> = {},
@@ -71,8 +71,7 @@ export async function openRig(
     await fake[Symbol.asyncDispose]();
   });
   const directory = freshFolder();
-  const sizes = { wholeBytes: 5 * 1024 * 1024, partBytes: 5 * 1024 * 1024 };
-  return { fake, clock, client, directory, open: () => openS3Artifacts(client, directory, { sizes }) };
+  return { fake, clock, client, directory, open: () => openS3Artifacts(client, directory) };
 }
 
 /** Stores a file of these bytes. */

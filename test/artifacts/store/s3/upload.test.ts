@@ -1,23 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readBroken } from '../../../../src/artifacts/store/s3/failure.ts';
-import { dropLeftUploads } from '../../../../src/artifacts/store/s3/upload.ts';
 import { proxyRefusal } from '../../../../src/service/http/connect/connector.ts';
 import { proxiesOf } from '../../../../src/service/http/connect/proxies.ts';
 import { filesIn } from '../../places.ts';
 import { listed, put } from '../stored.ts';
-import { codeOf, openRig, putBytes } from './rig.ts';
+import { codeOf, openRig } from './rig.ts';
 
 const key = 'a run/é+1/images/ab/abc-1.png';
 const name = 'images/ab/abc-1.png';
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-
-/** Three parts of the least size that S3 takes. */
-const large = randomBytes(11 * 1024 * 1024);
 
 it('writes an object with its hash and type under a condition, and leaves nothing on the disk', async () => {
   const { fake, open, directory } = await openRig();
@@ -190,119 +186,6 @@ it('takes its listener back from the signal of the process when it is closed', a
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('sends a large file in parts', async () => {
-  const { fake, open } = await openRig();
-  const store = open();
-  await putBytes(store, name, large);
-  expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
-  expect(fake.objects.get(key)?.headers['x-amz-meta-sha256']).toBe(sha256(large));
-  expect(fake.counts).toEqual(
-    new Map([
-      ['HEAD object', 1],
-      ['POST uploads', 1],
-      ['PUT part', 3],
-      ['POST upload', 1],
-    ]),
-  );
-  expect(fake.uploads).toEqual([]);
-  // A second time it is not sent.
-  await putBytes(store, name, large);
-  expect(fake.counts.get('PUT part')).toBe(3);
-  await store.close();
-});
-
-it('replaces a large file as a whole', async () => {
-  const { fake, open } = await openRig();
-  fake.store(key, 'another');
-  const store = open();
-  await putBytes(store, name, large);
-  expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
-  await store.close();
-});
-
-it.each([
-  ['part', { status: 403, code: 'AccessDenied' }, 's3.denied, stop'],
-  ['upload', { status: 400, code: 'MalformedXML' }, 's3.failed, stop'],
-] as const)('takes an upload back whose %s is refused', async (kind, refusal, code) => {
-  const { fake, open } = await openRig();
-  const store = open();
-  fake.fault = ({ method, query }) => {
-    const isPart = method === 'PUT' && query.has('partNumber');
-    const isEnd = method === 'POST' && query.has('uploadId');
-    return (kind === 'part' ? isPart : isEnd) ? refusal : undefined;
-  };
-  expect(await codeOf(putBytes(store, name, large))).toBe(code);
-  expect(fake.uploads).toEqual([]);
-  expect(fake.objects.size).toBe(0);
-  await store.close();
-});
-
-it.each(['lost', 'reset'] as const)(
-  'finds the outcome of the end of an upload whose connection broke: %s',
-  async (kind) => {
-    const { fake, open } = await openRig();
-    const store = open();
-    let count = 0;
-    fake.fault = ({ method, query }) => {
-      const isEnd = method === 'POST' && query.has('uploadId');
-      return isEnd && ++count === 1 ? { kind } : undefined;
-    };
-    await putBytes(store, name, large);
-    expect(fake.objects.get(key)?.content.equals(large)).toBe(true);
-    expect(fake.uploads).toEqual([]);
-    await store.close();
-  },
-);
-
-it('finds the error in the end of an upload that is answered with 200', async () => {
-  const { fake, open } = await openRig();
-  const store = open();
-  let count = 0;
-  fake.fault = ({ method, query }) =>
-    method === 'POST' && query.has('uploadId') && ++count === 1
-      ? { status: 200, code: 'InternalError' }
-      : undefined;
-  await putBytes(store, name, large);
-  expect([count, fake.objects.size, fake.uploads]).toEqual([2, 1, []]);
-  await store.close();
-});
-
-it('removes the uploads of killed runs, and no others', async () => {
-  const { fake, client, clock } = await openRig();
-  const begin = async (of: string): Promise<unknown> =>
-    await client.ask({ method: 'POST', name: of, query: { uploads: '' }, doing: 'begin' });
-  await begin(name);
-  await begin('video/cd/cde-1.mp4');
-  await begin('elsewhere/movie.mp4');
-  const isOurs = (of: string): boolean => /^(?:images|video)\//.test(of);
-  // All are of 2020.
-  expect(await dropLeftUploads(client, isOurs, Date.parse('2019-01-01'))).toBe(0);
-  expect(await dropLeftUploads(client, isOurs, clock.now())).toBe(2);
-  expect(fake.uploads).toEqual(['a run/é+1/elsewhere/movie.mp4']);
-});
-
-it('requests the next page of uploads after names with blanks and signs', async () => {
-  const { fake, client, clock } = await openRig();
-  const pages = [
-    '<IsTruncated>true</IsTruncated><NextKeyMarker>a+run%2F%C3%A9%2B1%2Fimages%2F1+2</NextKeyMarker><NextUploadIdMarker>u 1&amp;2</NextUploadIdMarker>',
-    '<IsTruncated>false</IsTruncated><Upload><Key>a+run%2F%C3%A9%2B1%2Fimages%2Fx</Key><UploadId>u</UploadId><Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>',
-  ];
-  fake.fault = ({ query, method }) =>
-    method === 'GET' && query.has('uploads')
-      ? {
-          status: 200,
-          code: '',
-          more: `</Error><EncodingType>url</EncodingType>${pages[query.has('key-marker') ? 1 : 0]}<Error>`,
-        }
-      : undefined;
-  expect(await dropLeftUploads(client, (of) => of === 'images/x', clock.now())).toBe(1);
-  const asked = fake.requests.filter(({ query }) => query.has('uploads')).map(({ query }) => query);
-  expect(asked.map((query) => [query.get('key-marker'), query.get('upload-id-marker')])).toEqual([
-    [null, null],
-    ['a run/é+1/images/1 2', 'u 1&2'],
-  ]);
-});
-
 it.each([
   ['passes over conditions', { ignoresConditions: true }, undefined],
   ['knows no conditions', {}, { status: 501, code: 'NotImplemented' }],
@@ -316,16 +199,6 @@ it.each([
   await put(store, name, 'another');
   expect(fake.objects.get(key)?.content.toString()).toBe('another');
   expect(await listed(store)).toEqual([name]);
-  await store.close();
-});
-
-it('leaves no parts in a store without conditions', async () => {
-  const { fake, open } = await openRig();
-  fake.fault = ({ headers }) =>
-    headers['if-none-match'] === undefined ? undefined : { status: 501, code: 'NotImplemented' };
-  const store = open();
-  await putBytes(store, name, large);
-  expect([sha256(fake.objects.get(key)?.content ?? ''), fake.uploads]).toEqual([sha256(large), []]);
   await store.close();
 });
 
