@@ -219,8 +219,15 @@ export class RowLedger {
     const isPlain = isWithout || (isDone && record !== undefined && !isNotKept(slot));
     if (mayChange === true || !isPlain) this.#steps = undefined;
     if (this.#steps === undefined || !isPlain) return;
-    const counts = this.#steps.get(step) ?? { done: 0, failed: 0, shared: 0, skipped: 0, blocked: 0 };
+    const counts = this.#steps.get(step) ?? {
+      done: 0,
+      failed: 0,
+      shared: 0,
+      skipped: 0,
+      blocked: 0,
+      accepted: 0,
+    };
     this.#steps.set(step, counts);
-    counts[isDone && sharesJob === true ? 'shared' : status] += 1;
+    counts[slot.accepted ? 'accepted' : isDone && sharesJob === true ? 'shared' : status] += 1;
   }
 }

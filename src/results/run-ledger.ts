@@ -1,6 +1,6 @@
 import { type IsOptional, missingCode, neverOptional } from '../plan/graph/optional.ts';
 import { isSettled, type JobStatus, type TokenUsage } from '../plan/job.ts';
-import { type SlotStatus, slotStatuses } from '../plan/slot.ts';
+import { type CountedStatus, slotStatuses } from '../plan/slot.ts';
 import { addUsage, usageSince } from '../plan/usage.ts';
 import type { RunEvent } from '../run/events.ts';
 
@@ -15,9 +15,12 @@ export interface RunBefore {
 }
 
 /** The status that a job or slot is counted under; pending ones are not counted. */
-export type Counted = Exclude<SlotStatus, 'pending'>;
+export type Counted = Exclude<CountedStatus, 'pending'>;
 
-export const countedStatuses: readonly Counted[] = slotStatuses.filter((status) => status !== 'pending');
+export const countedStatuses: readonly Counted[] = [
+  ...slotStatuses.filter((status) => status !== 'pending'),
+  'accepted',
+];
 
 /** The progress of a step. */
 export interface StepNow {
@@ -26,7 +29,7 @@ export interface StepNow {
   readonly isText: boolean;
   /** Expected number of jobs, including slots without a job; absent while it is not known. */
   readonly total?: number;
-  /** Number of jobs by status; for skipped, blocked and never sent failed ones, number of slots. */
+  /** Number of jobs by status; for skipped, blocked, accepted and never sent failed ones, number of slots. */
   readonly counts: Readonly<Record<Counted, number>>;
 }
 
@@ -86,11 +89,11 @@ export class RunLedger {
 
   /** Records a new status of a job. @returns the status that it is counted under now */
   move(event: JobChange): Counted | undefined {
-    const { key, from, to, error, cost, usage = {} } = event;
+    const { key, from, to, error, cost, usage = {}, accepted } = event;
     const open = this.#open.get(key);
     this.#spend(open, cost, usage);
     const isMissing = to === 'failed' && error?.code === missingCode && this.#isOptional(event);
-    const as = isMissing ? 'skipped' : to === 'pending' ? undefined : to;
+    const as = isMissing ? 'skipped' : accepted ? 'accepted' : to === 'pending' ? undefined : to;
     // A job that was killed during its submission counts as in doubt, unless flags have it made again.
     const isRecovered = open === undefined && from === 'submitting' && to === 'in-doubt';
     const isStray = open?.isStray ?? (isLeft(from ?? to) && this.#followed?.has(key) === false);
@@ -106,9 +109,9 @@ export class RunLedger {
   }
 
   /** Records a slot that gets no job, or none that can be made. */
-  ruleOut({ step, status }: SlotChange): void {
+  ruleOut({ step, status, accepted }: SlotChange): void {
     const counts = this.#steps.get(step)?.counts;
-    if (counts !== undefined && status !== 'pending') counts[status] += 1;
+    if (counts !== undefined && status !== 'pending') counts[accepted ? 'accepted' : status] += 1;
   }
 
   #spend(before: OpenJob | undefined, cost: number | undefined, usage: TokenUsage): void {

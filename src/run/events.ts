@@ -75,6 +75,8 @@ export type RunEvent =
       readonly usage?: TokenUsage;
       /** True where the job is submitted again because its task timed out at the gateway: both tasks may cost money. */
       readonly timedOut?: true;
+      /** True for a failure that the pipeline accepts (`failures: accept`). */
+      readonly accepted?: true;
     }
   /**
    * No job of this run will settle a slot of an open cell, for a reason that arose in this run.
@@ -88,6 +90,8 @@ export type RunEvent =
       readonly cell: number;
       readonly status: 'blocked' | 'skipped' | 'failed' | 'pending';
       readonly error?: JobError;
+      /** True for a failure that the pipeline accepts, and for what it blocks. */
+      readonly accepted?: true;
     }
   | {
       readonly type: 'request:end';

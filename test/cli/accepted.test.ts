@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openStateForReading } from '../../src/state/state.ts';
@@ -32,7 +32,7 @@ it('failures that the pipeline accepts are counted apart, and a run without othe
   const directory = 'runs/words.sandbox';
 
   await accept('task.moderated');
-  const ran = await run('--max-failures', '1');
+  const ran = await run('--max-failures', '1', '--metrics-file', 'run.prom');
   expect(ran.code, ran.err).toBe(0);
   expect(ran.err).toContain('words: complete');
   expect(ran.err).toContain('4 done, 2 failed or blocked as accepted');
@@ -47,6 +47,22 @@ it('failures that the pipeline accepts are counted apart, and a run without othe
     ['done', '', ''],
     ['done', '', ''],
   ]);
+
+  // Nor does the log, a plan, a chart or a monitoring system count them as failed.
+  const log = (await readFile(join(cwd, directory, 'run.log'), 'utf8'))
+    .split('\n')
+    .filter((line) => line.includes('task.moderated'));
+  expect(log.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['info']);
+  const prom = await readFile(join(cwd, 'run.prom'), 'utf8');
+  expect(prom).toContain('{pipeline="words",step="grid",status="accepted"} 2\n');
+  expect(prom).toContain('{pipeline="words",step="grid",status="failed"} 0\n');
+  const plan = async (): Promise<Record<string, unknown>> =>
+    json(await pp('plan', 'words.yaml', '--sandbox', '--json'))['total'] as Record<string, unknown>;
+  const counts = { slots: 6, jobs: 4, done: 4, failed: 0, blocked: 0, accepted: 2, submits: 0 };
+  expect(await plan()).toMatchObject(counts);
+  const planned = (await pp('plan', 'words.yaml', '--sandbox')).out;
+  expect(planned).toContain('2 failed or blocked as accepted\n');
+  expect(planned).toContain('0 submissions: nothing is left to do\n');
 
   expect(json(await pp('status', directory, '--json'))).toMatchObject({
     exitCode: 0,
@@ -70,6 +86,7 @@ it('failures that the pipeline accepts are counted apart, and a run without othe
     planned: { settled: 6, percent: 100 },
   });
   expect((await run()).code).toBe(0);
+  expect(await plan()).toMatchObject(counts);
   const state = openStateForReading(join(cwd, directory));
   expect(await state?.fact(fingerprintFact)).toMatch(/./);
   await state?.close();

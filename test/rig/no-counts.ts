@@ -36,6 +36,7 @@ export const noPlanCounts: PlanCounts = {
   failed: 0,
   skipped: 0,
   blocked: 0,
+  accepted: 0,
   waiting: 0,
   invalid: 0,
   tokens: { input: 0, output: 0 },

@@ -20,6 +20,8 @@ export interface StepProgress {
   readonly skipped: number;
   /** Jobs that need a job that failed. */
   readonly blocked: number;
+  /** Jobs that failed or are blocked, as the pipeline accepts (`failures: accept`). */
+  readonly accepted: number;
   /** Jobs that were submitted and are not settled. */
   readonly active: number;
   /** Expected number of jobs; absent while it is not known (wildcards, conditions, very large plans). */
@@ -228,10 +230,10 @@ export class ProgressModel {
   }
 
   #ruleOut(event: SlotChange): void {
-    const { step, cell, status, error } = event;
+    const { step, cell, status, error, accepted } = event;
     this.#ledger.ruleOut(event);
     if (status !== 'pending') this.#settleIn(cell);
-    if (status === 'failed' && error !== undefined) this.#lastFailure = { step, cell, error };
+    if (status === 'failed' && error !== undefined && !accepted) this.#lastFailure = { step, cell, error };
   }
 
   /** Returns the expected number of jobs that are not settled. @param made number that this run has settled */
@@ -298,8 +300,8 @@ export function timeLeft({
   return (elapsedMs * open) / (made + active / 2);
 }
 
-const settledOf = ({ done, failed, 'in-doubt': inDoubt, skipped, blocked }: StepNow['counts']): number =>
-  done + failed + inDoubt + skipped + blocked;
+const settledOf = ({ done, failed, 'in-doubt': inDoubt, ...others }: StepNow['counts']): number =>
+  done + failed + inDoubt + others.skipped + others.blocked + others.accepted;
 
 const activeOf = ({ submitting, running, modal, saving }: StepNow['counts']): number =>
   submitting + running + modal + saving;
@@ -325,5 +327,6 @@ export const progressOf = ({ name, total, counts }: StepNow): StepProgress => ({
   inDoubt: counts['in-doubt'],
   skipped: counts.skipped,
   blocked: counts.blocked,
+  accepted: counts.accepted,
   active: activeOf(counts),
 });

@@ -97,6 +97,7 @@ function levelOf(event: RunEvent): EventLevel {
     case 'slot:status':
       return 'debug';
     case 'job:status':
+      if (event.accepted) return 'info';
       return event.to === 'failed' || event.to === 'in-doubt' ? 'warn' : 'debug';
     case 'grid:cut':
       return event.error === undefined ? 'debug' : 'warn';

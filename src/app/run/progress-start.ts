@@ -36,7 +36,7 @@ export async function progressStart(
   const isNew = Object.values(totals.jobs).every((count) => count === 0);
   // For multiplied slots, finished jobs are not subtracted: they are assumed to be spread over all steps.
   const settled = exact || total.slots === 0 ? 0 : Math.min(1, settledJobs(totals) / total.slots);
-  const { jobs, shared, slots, skipped, blocked, invalid, waiting } = total;
+  const { jobs, shared, slots, skipped, blocked, accepted, invalid, waiting } = total;
   // A slot that waits for a result is taken to become a job of its own.
   const slotsPerJob = exact && jobs + waiting > 0 ? 1 + shared / (jobs + waiting) : 1;
   const isKnown = exact && waiting === 0 && steps.every(({ open }) => !open);
@@ -45,7 +45,7 @@ export async function progressStart(
       total: slots,
       ...(isKnown ? {} : { atMost: true }),
       settled: exact
-        ? (total.done + total.failed + total.inDoubt) * slotsPerJob + skipped + blocked + invalid
+        ? (total.done + total.failed + total.inDoubt) * slotsPerJob + skipped + blocked + accepted + invalid
         : Math.min(slots, settledJobs(totals)),
       slotsPerJob,
       jobs: settledJobs(totals),
@@ -63,13 +63,13 @@ export async function progressStart(
 function startOf(report: StepReport, isCounted: boolean, settled: number): StepStart {
   const { step, kind, open, atMost, waiting, jobs, done, failed, inDoubt, skipped, blocked, invalid } =
     report;
-  const { submits, running, unsaved } = report;
+  const { accepted, submits, running, unsaved } = report;
   return {
     name: step,
     isText: isTextKind(kind),
-    counts: { ...noCounts, done, failed: failed + invalid, 'in-doubt': inDoubt, skipped, blocked },
+    counts: { ...noCounts, done, failed: failed + invalid, 'in-doubt': inDoubt, skipped, blocked, accepted },
     // Upper bounds serve as totals while nothing is done; afterwards they would be misleading.
-    ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + invalid }),
+    ...(open || waiting > 0 || !isCounted ? {} : { total: jobs + skipped + blocked + accepted + invalid }),
     left: (submits + running + unsaved + waiting) * (1 - settled),
     ...((open || atMost) && { isOpen: true }),
   };

@@ -5,7 +5,7 @@ import type { TokenEstimate } from '../request/tokens.ts';
 /**
  * Counts of jobs, by what a run would do about them, and of slots without a job to count. A job shared by several slots is counted once,
  * at its first slot, so that
- * `slots = jobs + shared + skipped + blocked + waiting + invalid`
+ * `slots = jobs + shared + skipped + blocked + accepted + waiting + invalid`
  * and `jobs = submits + held + running + unsaved + done + inDoubt + failed`.
  */
 export interface PlanCounts {
@@ -41,6 +41,8 @@ export interface PlanCounts {
   readonly skipped: number;
   /** Slots that depend on a failed job. */
   readonly blocked: number;
+  /** Slots that failed or are blocked, as the pipeline accepts (`failures: accept`). */
+  readonly accepted: number;
   /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
   readonly waiting: number;
   /**

@@ -224,6 +224,7 @@ export class Scan {
         count: (this.#dropped?.count ?? 0) + 1,
         first: this.#dropped?.first ?? `cell ${slot.cell}, ${slotName(slot)}: ${error.message}`,
       };
+    if (slot.accepted && !(isRemade(slot) && !isHeld(slot))) return totals.slot('accepted');
     if (status === 'skipped' || status === 'blocked') return totals.slot(status);
     if (job === undefined) return this.#countWithoutJob(slot, cell, totals);
     // The request's images are known to be missing before it is sent.

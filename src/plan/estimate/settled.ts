@@ -14,6 +14,8 @@ export interface SettledStep {
   readonly shared: number;
   readonly skipped: number;
   readonly blocked: number;
+  /** Slots that failed or are blocked, as the pipeline accepts. */
+  readonly accepted: number;
 }
 
 /** Makes the report of a whole plan with nothing left to do, from its counts. */
@@ -24,11 +26,9 @@ export function settledReport(
 ): PlanReport {
   const steps = [...plan.slotGraph.steps.values()].map(({ step }) => {
     const sum = new StepTotals(step);
-    const { done = 0, failed = 0, shared = 0, skipped = 0, blocked = 0 } = settled.steps[step.name] ?? {};
-    sum.job('done', done);
-    sum.job('failed', failed);
-    for (const [kind, count] of Object.entries({ shared, skipped, blocked } as const))
-      sum.slot(kind as 'shared' | 'skipped' | 'blocked', count);
+    const of: Partial<SettledStep> = settled.steps[step.name] ?? {};
+    for (const kind of ['done', 'failed'] as const) sum.job(kind, of[kind] ?? 0);
+    for (const kind of ['shared', 'skipped', 'blocked', 'accepted'] as const) sum.slot(kind, of[kind] ?? 0);
     return sum.report();
   });
   const cells = { total: settled.cells, chosen: settled.cells };

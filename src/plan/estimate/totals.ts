@@ -54,6 +54,7 @@ export class StepTotals {
     failed: 0,
     skipped: 0,
     blocked: 0,
+    accepted: 0,
     waiting: 0,
     invalid: 0,
   };
@@ -70,7 +71,7 @@ export class StepTotals {
   }
 
   /** Counts slots without a job of their own. */
-  slot(kind: 'shared' | 'skipped' | 'blocked' | 'invalid', count = 1): void {
+  slot(kind: 'shared' | 'skipped' | 'blocked' | 'accepted' | 'invalid', count = 1): void {
     this.#counts.slots += count;
     this.#counts[kind] += count;
   }
@@ -142,6 +143,7 @@ export function sumOf(reports: readonly StepReport[]): PlanCounts {
     failed: sum(({ failed }) => failed),
     skipped: sum(({ skipped }) => skipped),
     blocked: sum(({ blocked }) => blocked),
+    accepted: sum(({ accepted }) => accepted),
     waiting: sum(({ waiting }) => waiting),
     invalid: sum(({ invalid }) => invalid),
     ...(reports.some(({ cuts }) => cuts !== undefined) && { cuts: sum(({ cuts = 0 }) => cuts) }),

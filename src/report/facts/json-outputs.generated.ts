@@ -722,6 +722,8 @@ export interface Counts {
   readonly skipped: number;
   /** Slots below a failed job. */
   readonly blocked: number;
+  /** Slots that failed or are blocked, as the pipeline accepts (`failures: accept`). */
+  readonly accepted: number;
   /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
   readonly waiting: number;
   /** Jobs among `submits`, `running` and `unsaved` whose result is cut into frames (`grid: split`), as far as the names of buttons tell which make grids. Absent: no step says that. */
@@ -806,6 +808,8 @@ export interface Step {
   readonly skipped: number;
   /** Slots below a failed job. */
   readonly blocked: number;
+  /** Slots that failed or are blocked, as the pipeline accepts (`failures: accept`). */
+  readonly accepted: number;
   /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
   readonly waiting: number;
   /** Jobs among `submits`, `running` and `unsaved` whose result is cut into frames (`grid: split`), as far as the names of buttons tell which make grids. Absent: no step says that. */

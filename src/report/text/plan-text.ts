@@ -91,6 +91,7 @@ const row = (
     [counts.held, 'below one in doubt'],
     [counts.skipped, 'skipped'],
     [counts.blocked, 'blocked'],
+    [counts.accepted, 'failed or blocked as accepted'],
     [counts.invalid, 'invalid'],
   ]),
 ];

@@ -168,6 +168,7 @@ const withoutClosing = (event: RunEvent): RunEvent =>
 
 /** Collects decisions until they are taken as a commit. If a job changes twice before that, the last record counts. */
 export class Outbox {
+  readonly #accepted: readonly string[];
   #records = new Map<string, JobRecord>();
   /** Records of the commit that is being written. */
   #committing: Map<string, JobRecord> | undefined;
@@ -179,6 +180,11 @@ export class Outbox {
   #lateFacts: LateFact[] = [];
   #redos = new Map<string, RedoChange>();
   #committingRedos = new Map<string, RedoChange>();
+
+  /** @param accepted error codes of failures that the pipeline accepts */
+  constructor(accepted: readonly string[] = []) {
+    this.#accepted = accepted;
+  }
 
   /** Returns the decided record of a job that is not yet durable. */
   record(key: string): JobRecord | undefined {
@@ -283,6 +289,7 @@ export class Outbox {
       ...(cost === undefined ? {} : { cost }),
       ...(usage === undefined ? {} : { usage }),
       ...(status === 'submitting' && before?.error?.code === unmatchedCode && { timedOut: true }),
+      ...(status === 'failed' && this.#accepted.includes(error?.code ?? '') && { accepted: true }),
     });
   }
 

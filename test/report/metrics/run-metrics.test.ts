@@ -72,6 +72,14 @@ describe('RunMetrics', () => {
     expect([count('skipped'), count('blocked'), count('failed')]).toEqual([2, 1, 1]);
   });
 
+  it('counts failures that the pipeline accepts apart', () => {
+    const made = metrics();
+    made.take({ ...job('a', 'grid', 'pending', 'failed'), accepted: true } as RunEvent, 0);
+    const seen = read(made);
+    const count = (status: string) => valueOf(seen, 'promptpress_jobs', { step: 'grid', status });
+    expect([count('accepted'), count('failed')]).toEqual([1, 1]);
+  });
+
   it.each([
     [{ outcome: 'saved' }, '2xx'],
     [{ outcome: 'service.throttled', message: 'slow down', status: 429 }, '429'],

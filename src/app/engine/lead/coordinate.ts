@@ -245,7 +245,12 @@ async function openView(
   const { reader } = state;
   const start = await progressStart(begun, settings);
   await writePlanned(begun.state, startedAt, start.planned);
-  const model = new EngineProgress(start, startedAt, { pool: engine.pool, run, reader });
+  const model = new EngineProgress(start, startedAt, {
+    pool: engine.pool,
+    run,
+    reader,
+    accepted: settings.acceptedFailures,
+  });
   const isQuiet = flags['no-progress'] || flags.quiet || flags.detach;
   const shown = showProgress(io, start, { quiet: isQuiet }, model);
   const now = (): number => io.now();

@@ -32,6 +32,8 @@ export class EngineProgress implements ProgressSource {
   readonly #pool: EnginePool;
   readonly #run: number;
   readonly #reader: StateReader;
+  /** Error codes of failures that the pipeline accepts. */
+  readonly #accepted: readonly string[];
   /** The sums as of the first look: they hold jobs of other plans and selections too. */
   #before: StoreTotals | undefined;
   #totals: StoreTotals | undefined;
@@ -51,7 +53,12 @@ export class EngineProgress implements ProgressSource {
   constructor(
     start: ProgressStart & { readonly planned?: Planned },
     startedAt: number,
-    engine: { readonly pool: EnginePool; readonly run: number; readonly reader: StateReader },
+    engine: {
+      readonly pool: EnginePool;
+      readonly run: number;
+      readonly reader: StateReader;
+      readonly accepted?: readonly string[] | undefined;
+    },
   ) {
     this.#start = start;
     this.#steps = start.steps;
@@ -59,6 +66,7 @@ export class EngineProgress implements ProgressSource {
     this.#pool = engine.pool;
     this.#run = engine.run;
     this.#reader = engine.reader;
+    this.#accepted = engine.accepted ?? [];
   }
 
   /** How often to call {@link look}, ms. */
@@ -85,15 +93,18 @@ export class EngineProgress implements ProgressSource {
     while ((this.#settled[0]?.at ?? at) < at - rateWindowMs) this.#settled.shift();
     if (at - this.#countedAt < this.#countingMs / countingShare) return;
     const { rows } = await this.#pool.scan<{ step: string; status: string; jobs: number }>(
-      'SELECT step, status, count(*)::float8 AS jobs FROM promptpress.jobs WHERE run = $1 GROUP BY step, status',
-      [this.#run],
+      `SELECT step, CASE WHEN status = 'failed' AND code = ANY($2) THEN 'accepted' ELSE status END AS status, count(*)::float8 AS jobs
+       FROM promptpress.jobs WHERE run = $1 GROUP BY 1, 2`,
+      [this.#run, this.#accepted],
     );
     this.#countedAt = now();
     this.#countingMs = this.#countedAt - at;
-    this.#steps = this.#start.steps.map(({ name, isText, total, counts: { skipped, blocked } }) => {
+    this.#steps = this.#start.steps.map(({ name, isText, total, counts: { skipped, blocked, accepted } }) => {
       const own = rows.filter(({ step, status: of }) => step === name && of !== 'pending');
       const counts = Object.fromEntries(own.map(({ status: of, jobs }) => [of, jobs]));
-      const now = { name, isText, counts: { ...noCounts, ...counts, skipped, blocked } };
+      // At the start, what accepted failures block is among them.
+      const settled = { skipped, blocked, accepted: Math.max(accepted, counts.accepted ?? 0) };
+      const now = { name, isText, counts: { ...noCounts, ...counts, ...settled } };
       return total === undefined ? now : { ...now, total };
     });
   }
@@ -116,7 +127,7 @@ export class EngineProgress implements ProgressSource {
 
   take(event: RunEvent): void {
     if (event.type === 'run:stopping') this.#isStopping = true;
-    if (event.type === 'job:status' && event.to === 'failed' && event.error !== undefined)
+    if (event.type === 'job:status' && event.to === 'failed' && event.error !== undefined && !event.accepted)
       this.#lastFailure = { step: event.step, cell: event.cell, error: event.error };
   }
 

@@ -51,7 +51,10 @@ export function leftWords({ leftMs, open, stopping }: Progress, isNarrow = false
 }
 
 /** Counts of one step or of all steps. */
-export type Counts = Pick<StepProgress, 'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'total'> & {
+export type Counts = Pick<
+  StepProgress,
+  'done' | 'failed' | 'inDoubt' | 'skipped' | 'blocked' | 'accepted' | 'total'
+> & {
   /** Whether the total is an estimate. */
   readonly isAbout?: boolean;
 };
@@ -63,6 +66,7 @@ export const countParts = ({
   inDoubt,
   skipped,
   blocked,
+  accepted,
   isAbout,
 }: Counts): readonly Part[] => [
   {
@@ -73,6 +77,7 @@ export const countParts = ({
   ...some(inDoubt, 'in doubt', 2),
   ...some(blocked, 'blocked', 3),
   ...some(skipped, 'skipped', 4),
+  ...some(accepted, 'failed as accepted', 5),
 ];
 
 const some = (value: number, word: string, rank: number): readonly Part[] =>
@@ -80,7 +85,7 @@ const some = (value: number, word: string, rank: number): readonly Part[] =>
 
 /** Sums the counts of all steps. */
 export function sumOf({ steps, open }: Progress): Counts {
-  const sum = { done: 0, failed: 0, inDoubt: 0, skipped: 0, blocked: 0 };
+  const sum = { done: 0, failed: 0, inDoubt: 0, skipped: 0, blocked: 0, accepted: 0 };
   let total: number | undefined = 0;
   for (const step of steps) {
     sum.done += step.done;
@@ -88,12 +93,16 @@ export function sumOf({ steps, open }: Progress): Counts {
     sum.inDoubt += step.inDoubt;
     sum.skipped += step.skipped;
     sum.blocked += step.blocked;
+    sum.accepted += step.accepted;
     total = total === undefined || step.total === undefined ? undefined : total + step.total;
   }
   const isAbout = total === undefined && open > 0;
-  const settled = sum.done + sum.failed + sum.inDoubt + sum.skipped + sum.blocked;
-  return { ...sum, total: total ?? settled + open, isAbout };
+  return { ...sum, total: total ?? settledOf(sum) + open, isAbout };
 }
+
+/** Returns the number of jobs that are settled. */
+export const settledOf = ({ done, failed, inDoubt, skipped, blocked, accepted }: Counts): number =>
+  done + failed + inDoubt + skipped + blocked + accepted;
 
 /** Returns parts for the work in flight, the speed and the elapsed time. */
 export const activityParts = (progress: Progress, now: number): readonly Part[] => [

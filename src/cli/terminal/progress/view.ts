@@ -11,6 +11,7 @@ import {
   failureWords,
   fitted,
   leftWords,
+  settledOf,
   spendingParts,
   sumOf,
 } from './figures.ts';
@@ -100,9 +101,9 @@ function stepLines(
 }
 
 /** Urgency of a step: 0 if it runs, 1 if something is left or unknown, 2 if it is over. */
-function urgencyOf({ active, total, done, failed, inDoubt, skipped, blocked }: StepProgress): number {
-  if (active > 0) return 0;
-  return total !== undefined && done + failed + inDoubt + skipped + blocked >= total ? 2 : 1;
+function urgencyOf(step: StepProgress): number {
+  if (step.active > 0) return 0;
+  return step.total !== undefined && settledOf(step) >= step.total ? 2 : 1;
 }
 
 function barLine(
@@ -123,14 +124,23 @@ function barLine(
   return `${padded} ${bar(counts, barWidth, options)} ${numbers}`;
 }
 
-/** Draws a bar: done or skipped, then failed and blocked, then open. */
+/** Draws a bar: done, skipped or accepted, then failed and blocked, then open. */
 function bar(
-  { done, failed, inDoubt, skipped, blocked, total, active = 0 }: Counts & { readonly active?: number },
+  {
+    done,
+    failed,
+    inDoubt,
+    skipped,
+    blocked,
+    accepted,
+    total,
+    active = 0,
+  }: Counts & { readonly active?: number },
   width: number,
   { unicode, paint }: ViewOptions,
 ): string {
   const [full, empty] = unicode ? ['█', '░'] : ['#', '-'];
-  const fine = done + skipped;
+  const fine = done + skipped + accepted;
   const bad = failed + inDoubt + blocked;
   const all = total ?? fine + bad + active;
   if (all === 0) return paint.faint(empty.repeat(width));

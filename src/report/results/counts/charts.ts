@@ -17,11 +17,14 @@ export class ChartCounter {
   readonly #attempts = new Map<string, Writable<PageCharts['attempts'][number]>>();
 
   /** Adds a job. @param model name of the model that replied, as shown */
-  add({ step, status, record }: Pick<Slot, 'step' | 'status' | 'record'>, model: string | undefined): void {
+  add(
+    { step, status, record, accepted }: Pick<Slot, 'step' | 'status' | 'record' | 'accepted'>,
+    model: string | undefined,
+  ): void {
     if (record === undefined) return;
     const { submittedAt, finishedAt, usage, speed, attempts } = record;
-    const failed = status === 'failed';
-    const isOver = failed || status === 'done' || status === 'skipped';
+    const failed = status === 'failed' && !accepted;
+    const isOver = status === 'failed' || status === 'done' || status === 'skipped';
     if (submittedAt !== undefined && status !== 'pending') {
       this.#timeline.begin(submittedAt);
       const until = finishedAt ?? (status === 'in-doubt' ? submittedAt : undefined);

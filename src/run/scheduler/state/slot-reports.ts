@@ -30,7 +30,7 @@ export function reportSlots(
   for (const { slot, status } of found) {
     if (open.reported.has(slot.id)) continue;
     open.reported.add(slot.id);
-    const { step, cell, branch, error } = slot;
+    const { step, cell, branch, error, accepted } = slot;
     outbox.emit({
       type: 'slot:status',
       step,
@@ -38,6 +38,7 @@ export function reportSlots(
       cell,
       status,
       ...(error === undefined ? {} : { error }),
+      ...(accepted && { accepted }),
     });
   }
 }

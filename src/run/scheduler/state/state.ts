@@ -140,7 +140,7 @@ export function initialState(options: SchedulerOptions): SchedulerState {
   const { served } = readService(options.learned?.service, options.address?.id ?? '');
   for (const id of served) jobs.routes.onServed(id.startsWith('text/') ? 'text' : 'submit');
   if (options.tellsLeaving) jobs.routes.sent.countLeaving();
-  const outbox = new Outbox();
+  const outbox = new Outbox(settings.acceptedFailures);
   return {
     options,
     now: startedAt,

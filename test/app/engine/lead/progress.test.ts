@@ -54,8 +54,9 @@ it('the progress counts tasks, texts and downloads of all workers separately', a
     ['grid', 'pending', 9],
     ['say', 'submitting', 4],
     ['say', 'done', 5],
+    ['say', 'accepted', 6],
   ].map(([step, status, jobs]) => ({ step, status, jobs }));
-  const pool = noEnginePool((text) => (text.includes('GROUP BY step, status') ? rows : []));
+  const pool = noEnginePool((text) => (text.includes('FROM promptpress.jobs') ? rows : []));
   const steps = [stepStart('grid'), stepStart('say', { isText: true, counts: { skipped: 1 } })];
   const progress = new EngineProgress(runStart(steps), 0, { pool, run: 1, reader: engineReader(pool, 1) });
   await progress.look(() => 1000);
@@ -65,7 +66,7 @@ it('the progress counts tasks, texts and downloads of all workers separately', a
     downloads: 2,
     steps: [
       { name: 'grid', active: 5, done: 0 },
-      { name: 'say', active: 4, done: 5, skipped: 1 },
+      { name: 'say', active: 4, done: 5, skipped: 1, accepted: 6, failed: 0 },
     ],
   });
   const metrics = new RunMetrics({ pipeline: 'foxes', version: '1', startedAt: 0 });

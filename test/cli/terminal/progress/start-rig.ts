@@ -34,6 +34,7 @@ export const stepProgress = (name: string, counts: Partial<StepProgress> = {}): 
   inDoubt: 0,
   skipped: 0,
   blocked: 0,
+  accepted: 0,
   active: 0,
   ...counts,
 });

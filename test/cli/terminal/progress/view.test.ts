@@ -113,6 +113,19 @@ describe('ProgressModel', () => {
     });
   });
 
+  it('counts failures that the pipeline accepts apart, and none of them is the last failure', () => {
+    const model = new ProgressModel(runStart([stepStart('grid', { total: 3 })]), start);
+    const at = { step: 'grid', branch: '', cell: 1, accepted: true } as const;
+    const error = { code: 'task.moderated' as const, message: 'no' };
+    model.take({ ...at, type: 'job:status', key: 'a', from: 'running', to: 'failed', error }, start);
+    model.take({ ...at, type: 'slot:status', status: 'blocked', error }, start);
+    model.take({ ...at, type: 'slot:status', status: 'failed', error }, start);
+    const shown = model.progress(start);
+    expect(shown).not.toHaveProperty('lastFailure');
+    expect(shown).toMatchObject({ open: 1, steps: [{ accepted: 3, failed: 0, blocked: 0 }] });
+    expect(progressSentence(shown, start)).toContain('0/3 done, 3 failed as accepted, ');
+  });
+
   it('no longer counts a failed job that is retried', () => {
     const model = new ProgressModel(
       runStart([stepStart('grid', { total: 1, counts: { failed: 1 } })]),

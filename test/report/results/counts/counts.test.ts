@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sample } from '../../../../src/report/results/counts/charts.ts';
+import type { JobRecord } from '../../../../src/plan/job.ts';
+import { ChartCounter, Sample } from '../../../../src/report/results/counts/charts.ts';
 import { VariableCounter } from '../../../../src/report/results/summary.ts';
 import { countedValues, listedValues } from '../../../../src/report/results/wire.ts';
 
@@ -39,6 +40,18 @@ describe('a sample', () => {
       expect(Math.abs(found - right)).toBeLessThan(2_500);
     expect(made().quantiles([0.1, 0.5, 0.9])).toEqual([p10, median, p90]);
     expect(made().most).toBe(100_002);
+  });
+});
+
+it('charts of failures leave out those that the pipeline accepts', () => {
+  const charts = new ChartCounter();
+  const record = { submittedAt: 1000, finishedAt: 2000, attempts: 1, artifacts: [] } as Partial<JobRecord>;
+  for (const rest of [{}, { accepted: true }] as const)
+    charts.add({ step: 'grid', status: 'failed', record: record as JobRecord, ...rest }, undefined);
+  expect(charts.charts()).toMatchObject({
+    failed: [0, 1],
+    finished: [0, 2],
+    attempts: [{ step: 'grid', jobs: 2, failed: 1 }],
   });
 });
 
