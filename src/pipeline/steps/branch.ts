@@ -19,13 +19,24 @@ export const hasOutputsInUse = ({ name, path }: StepDraft, steps: Steps): boolea
     [from, gather].some((address) => address?.step === name && address.outputs !== undefined),
   );
 
-/** Whether templates of a step stand below an output, so that they may read its number as `frame`. */
-export function seesFrame(step: StepDraft, steps: Steps, seen = new Set<StepDraft>()): boolean {
-  const { from, path } = step;
-  if (path.some(isOfOutputs) || from?.outputs !== undefined) return true;
-  const above = from === undefined ? undefined : steps.get(from.step);
+/**
+ * Whether templates of a step stand below an output, so that they may read its number as `frame`.
+ *
+ * @param level of the path at which they stand: 0 for the step's own request and the first level, which have no path above them
+ */
+export function seesFrame(
+  { from, path }: StepDraft,
+  steps: Steps,
+  level: number,
+  seen = new Set<BranchAddress>(),
+): boolean {
+  if (path.slice(0, level).some(isOfOutputs) || from?.outputs !== undefined) return true;
+  const above = from && steps.get(from.step);
   // Another check reports circular steps.
-  return above !== undefined && !seen.has(step) && seesFrame(above, steps, seen.add(step));
+  if (above === undefined || seen.has(from as BranchAddress)) return false;
+  const { segments } = from as BranchAddress;
+  const depth = segments.includes('**') ? above.path.length : segments.length;
+  return seesFrame(above, steps, depth, seen.add(from as BranchAddress));
 }
 
 /** Whether a path segment makes this branch. A wildcard makes every branch that it matches. */

@@ -39,6 +39,8 @@ class StepReader {
   readonly #step: StepNode;
   readonly #collector: DiagnosticCollector;
   readonly #variables: VariableUse[] = [];
+  /** Level of the path that is being read; 0 outside of the path. */
+  #level = 0;
   readonly #steps: StepUse[] = [];
   readonly #names: NamedStepUse[] = [];
   readonly #images: ImageUse[] = [];
@@ -170,8 +172,10 @@ class StepReader {
     if (compiled.ok) {
       const asRead = <Use extends StepUse | VariableUse>(use: Use): Use =>
         asText && use.output !== undefined ? { ...use, output: 'within' } : use;
-      this.#variables.push(...treeVariables(compiled.value).map(asRead));
-      this.#steps.push(...treeSteps(compiled.value).map(asRead));
+      this.#use({
+        variables: treeVariables(compiled.value).map(asRead),
+        steps: treeSteps(compiled.value).map(asRead),
+      });
       return compiled.value;
     }
     for (const diagnostic of compiled.error) {
@@ -185,10 +189,18 @@ class StepReader {
     if (node === undefined) return [];
     if (node.kind !== 'list') {
       const path = this.#text(node, parsePath);
-      for (const segment of path ?? []) this.#useSegment(segment);
+      for (const [level, segment] of (path ?? []).entries()) {
+        this.#level = level;
+        this.#useSegment(segment);
+      }
+      this.#level = 0;
       return path;
     }
-    const segments = node.items.map((item) => this.#segment(item));
+    const segments = node.items.map((item, level) => {
+      this.#level = level;
+      return this.#segment(item);
+    });
+    this.#level = 0;
     return segments.every((segment) => segment !== undefined) ? segments : undefined;
   }
 
@@ -226,7 +238,8 @@ class StepReader {
   }
 
   #use({ variables, steps }: { variables: readonly VariableUse[]; steps: readonly StepUse[] }): void {
-    this.#variables.push(...variables);
+    const level = this.#level;
+    this.#variables.push(...(level === 0 ? variables : variables.map((use) => ({ ...use, level }))));
     this.#steps.push(...steps);
   }
 

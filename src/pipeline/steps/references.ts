@@ -4,7 +4,7 @@ import { fieldsOf, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
 import { isLocal, localNames, type StepUse, type VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
-import { couldMeanSeveral, seesFrame } from './branch.ts';
+import { couldMeanSeveral, isOfOutputs, seesFrame } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
 import { gatheredName } from './checks/reduce.ts';
 import type { CheckContext, EachDraft, StepDraft } from './draft.ts';
@@ -20,7 +20,7 @@ export function checkVariables(step: StepDraft, context: CheckContext): void {
   for (const use of step.variables) {
     const { path, position } = use;
     const [root = '', ...members] = path;
-    if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps))) continue;
+    if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps, use.level ?? 0))) continue;
     if (root === gatheredName && step.over !== undefined) continue;
     const list = listOfUse(step, use, steps);
     if (list !== undefined) {
@@ -33,7 +33,7 @@ export function checkVariables(step: StepDraft, context: CheckContext): void {
     } else if (matrix.complete) {
       const message = `The matrix has no variable "${root}".`;
       collector.error('template.unknown-variable', position, message, () =>
-        variableHint(root, members, matrix, isDollarBefore(position, collector)),
+        variableHint(root, members, matrix, isDollarBefore(position, collector), step),
       );
     }
   }
@@ -63,10 +63,16 @@ function variableHint(
   members: readonly string[],
   matrix: MatrixDraft,
   isDollar: boolean,
+  { name: step, path }: StepDraft,
 ): string {
   const names = [...matrix.variables.keys(), 'repeat'];
   const [member] = members;
-  if (root === 'frame') return 'Below an output (from: grid/#1), "frame" is its number; here there is none.';
+  if (root === 'frame') {
+    const output = path.find(isOfOutputs)?.selectors[0]?.name;
+    if (output === undefined)
+      return 'Below an output (from: grid/#1), "frame" is its number; here there is none.';
+    return `This is read before there are outputs. "frame" is known below ${output}: later in the path, and in a step with from: ${step}/${output}.`;
+  }
   if (localNames.has(root))
     return `"${root}" is there in a step with each, and in the steps that follow from it (from).`;
   if (root === 'row' && member !== undefined && matrix.variables.has(member))

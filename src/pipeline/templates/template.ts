@@ -22,6 +22,8 @@ export interface VariableUse {
   readonly position: Position;
   /** As in {@link StepUse}. */
   readonly output?: 'alone' | 'within';
+  /** Number of levels of the step's path above the template; absent: none. */
+  readonly level?: number;
 }
 
 /** Whether a use may be one of {@link localNames}. */

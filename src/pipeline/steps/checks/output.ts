@@ -18,7 +18,7 @@ export function belowOutputs({ from, selector, path }: StepDraft): readonly Sele
 /** Reports outputs that a job cannot have, frames of grids that are not cut, and buttons that no output has. */
 export function checkOutputs(step: StepDraft, context: CheckContext): void {
   const { steps, matrix, collector } = context;
-  if (matrix.variables.has('frame') && seesFrame(step, steps)) {
+  if (matrix.variables.has('frame') && seesFrame(step, steps, step.path.length)) {
     const message =
       '"frame" is a variable of the matrix, and the number of an output for the templates below it.';
     collector.error('step.output-name', step.position, message, 'Give the variable another name.');

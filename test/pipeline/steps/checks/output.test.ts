@@ -32,6 +32,10 @@ describe('an output', () => {
       'its number',
       `${grid}  a: { from: grid/#1, chat: { model: m, prompt: "{{ frame }}" }, when: frame == 1 }\n  b: { from: a, chat: { model: m, prompt: "{{ frame }}" } }\n`,
     ],
+    [
+      'its number in the path below it, and from there on',
+      `  a: { imagine: x, grid: split, path: ["#1", { button: V, remix: true, prompt: "{{ frame }}" }] }\n  b: { from: a/#1/V, imagine: "{{ frame }}" }\n  c: { from: a/**, imagine: "{{ frame }}" }\n`,
+    ],
     ['keep: false', `  a: { imagine: x, grid: split, keep: false }\n  b: { from: a/#1, ${ask} }\n`],
   ])('is accepted: %s', async (_, steps) => {
     expect(await found(steps)).toEqual([]);
@@ -92,9 +96,30 @@ describe('an output', () => {
     ['one that is pressed', `${grid}  a: { from: grid, click: "⟦#1" }\n`, 'path.output'],
     ['a quoted one', `${grid}  a: { from: grid, click: '⟦"#1"' }\n`, 'path.reserved'],
     ['its number elsewhere', '  a: { imagine: "{{ ⟦frame }}" }\n', 'template.unknown-variable'],
+    [
+      'its number above it, in the step itself',
+      '  a: { imagine: "{{ ⟦frame }}", grid: split, path: "#1 → U" }\n',
+      'template.unknown-variable',
+    ],
+    [
+      'its number above it, in the path',
+      '  a: { imagine: x, grid: split, path: [{ button: V1, prompt: "{{ ⟦frame }}" }, "#1"] }\n',
+      'template.unknown-variable',
+    ],
+    [
+      'its number in a step that starts above it',
+      '  a: { imagine: x, grid: split, path: "U1 → #1" }\n  b: { from: a/U1, imagine: "{{ ⟦frame }}" }\n',
+      'template.unknown-variable',
+    ],
   ])('is refused at its position: %s', async (_, steps, code) => {
     const { text, place } = marked(`name: t\nsteps:\n${steps}`);
     expect(await diagnose(text)).toContain(`${code} ${place}`);
+  });
+
+  it('says where its number is known', async () => {
+    expect(await found('  a: { imagine: "{{ frame }}", grid: split, path: "#1..#2 → U" }\n')).toEqual([
+      'template.unknown-variable The matrix has no variable "frame". This is read before there are outputs. "frame" is known below #1: later in the path, and in a step with from: a/#1.',
+    ]);
   });
 
   it('says how a frame comes about', async () => {
