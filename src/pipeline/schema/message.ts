@@ -42,7 +42,11 @@ export function reportSchemaErrors(
     const message = together ?? messageOf(error, place, mistyped.get(instancePath) ?? new Set(), empty);
     if (message === undefined) continue;
     const isEmpty = place.node.kind === 'scalar' && place.node.value === null;
-    const comment = isEmpty ? commentSlip(collector.source, message.span) : undefined;
+    const { offset } = message.span;
+    const comment = isEmpty
+      ? // The dash of an item, or the end of a key.
+        (commentSlip(collector.source, { offset, length: 0 }) ?? commentSlip(collector.source, message.span))
+      : undefined;
     collector.error(message.code, message.span, message.message, comment ?? message.hint);
   }
 }

@@ -163,6 +163,17 @@ describe('a value that a comment cuts off', () => {
     );
   });
 
+  it.each([
+    'imagine: x\n    path:\n      - #2\n      - U',
+    'chat:\n      model: m\n      prompt: p\n      images:\n        -   #{{ n }}',
+  ])('an item of a list is to be put in quotes: %j', async (step) => {
+    const [one, ...more] = await found(`  a:\n    ${step}\n`);
+    expect(more).toEqual([]);
+    expect(one).toMatch(
+      /^schema\.type Item 1 of .* this is empty\. In YAML, # after a blank begins a comment/,
+    );
+  });
+
   it.each(['{ imagine: x, path: #1 }', '{ imagine: x, path: U1 → #2 → U }'])(
     '%s too, where brackets stay open',
     async (step) => {
