@@ -76,8 +76,9 @@ export class SettledRows {
   }
 
   /** Like {@link Plan.resolve}, for a run that resolves its cells in order for the first time. */
-  readonly resolve = (cell: Cell, lookup: RecordLookup): readonly Slot[] => {
-    if (this.#descriptor === undefined || cell.number <= this.#last) return this.#plan.resolve(cell, lookup);
+  readonly resolve: Plan['resolve'] = (cell, lookup, isOwn) => {
+    if (this.#descriptor === undefined || cell.number <= this.#last)
+      return this.#plan.resolve(cell, lookup, isOwn);
     this.#last = cell.number;
     const read: string[] = [];
     const noting: RecordLookup = (key) => {

@@ -26,7 +26,7 @@ export interface StepsPlan {
   /** Whether some place has as many slots as a wildcard finds buttons, or a job has outputs: known only when its parents are done. */
   readonly hasWildcards: boolean;
   /** {@link resolveCell} of this plan. */
-  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+  resolve(cell: Cell, lookup: RecordLookup, isOwn?: boolean): readonly Slot[];
 }
 
 /** A pipeline ready for enumeration: its steps, and the cells of its matrix. */
@@ -81,7 +81,7 @@ export function prepareSteps(
     slotsPerCell:
       slotsPerCellOf(slotGraph) * Math.max(1, ...[...groups.values()].map(({ largest }) => largest)),
     hasWildcards: slotGraph.templates.some(({ open }) => open),
-    resolve: (cell: Cell, lookup: RecordLookup) => resolveCell(resolvable, cell, lookup),
+    resolve: (cell, lookup, isOwn) => resolveCell(resolvable, cell, lookup, isOwn),
   });
 }
 

@@ -17,7 +17,8 @@ import type { DiskPort } from './resources/disk-space.ts';
 export interface RunPlan {
   /** The selected cells in order, produced one by one. */
   cells(selection: Selection): AsyncIterable<Cell>;
-  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[];
+  /** @param isOwn without the slots of groups of cells; default: with those of which this cell is the last */
+  resolve(cell: Cell, lookup: RecordLookup, isOwn?: boolean): readonly Slot[];
   /**
    * Returns the numbers of the cells whose results slots of this cell gather; empty for a cell that is the last of no group. They are not
    * greater than its own.

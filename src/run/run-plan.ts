@@ -30,11 +30,11 @@ export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit
   const chosen = steps.value;
   const { prices } = plan.pipeline;
   return {
-    resolve: (cell, lookup) =>
+    resolve: (cell, lookup, isOwn) =>
       only === undefined && !unsaved
-        ? plan.resolve(cell, lookup)
+        ? plan.resolve(cell, lookup, isOwn)
         : plan
-            .resolve(cell, lookup)
+            .resolve(cell, lookup, isOwn)
             .filter((slot) => chosen.includes(slot) && (!unsaved || slot.status === 'saving')),
     steps: chosen.steps,
     price: (record) => priceOfJob(prices, record),

@@ -44,7 +44,7 @@ export async function runPlan(
     startedAt,
     invocation,
     random: ports.random,
-    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    resolve: (cell, lookup, isOwn) => plan.resolve(cell, lookup, isOwn),
     ...(plan.gathers && { gathers: plan.gathers }),
     lookup: (key) => store.get(key),
     redo: (key) => store.redos.of(key),

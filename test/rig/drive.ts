@@ -31,7 +31,7 @@ export interface LateCommit {
 
 export interface DriveOptions {
   readonly cells: Iterable<Cell>;
-  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  readonly resolve: (cell: Cell, lookup: RecordLookup, isOwn?: boolean) => readonly Slot[];
   /** See `RunPlan.gathers`. */
   readonly gathers?: ((cell: number) => readonly number[]) | undefined;
   readonly settings: RunSettings;

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { rowFields } from '../../src/manifest/columns.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Cell, Selection } from '../../src/plan/cell.ts';
+import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { RecordLookup } from '../../src/plan/slot.ts';
+import type { RunEvent } from '../../src/run/events.ts';
 import { planForRun } from '../../src/run/run-plan.ts';
-import { ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
+import { type GatewayScript, ScriptedGateway } from '../rig/gateway/scripted-gateway.ts';
 import { epoch } from '../rig/jobs.ts';
 import { memoryStore } from '../rig/memory-store.ts';
 import { planOf } from '../rig/plan.ts';
@@ -34,10 +37,10 @@ async function cellsOf({ matrix }: Plan, selection: Selection): Promise<readonly
   return cells;
 }
 
-async function world(source: string) {
+async function world(source: string, script: GatewayScript = {}) {
   const { plan } = await planOf(source);
   const store = memoryStore();
-  const service = new ScriptedGateway();
+  const service = new ScriptedGateway(script);
   let startAt = epoch;
   const run = async (
     selection: Selection = {},
@@ -49,7 +52,7 @@ async function world(source: string) {
     const { gathers, steps } = planned;
     const result = runVirtually({
       cells,
-      resolve: (cell, lookup) => planned.resolve(cell, lookup),
+      resolve: (cell, lookup, isOwn) => planned.resolve(cell, lookup, isOwn),
       gathers,
       ...(steps && { steps }),
       settings: virtualSettings({ limits }),
@@ -72,6 +75,12 @@ async function world(source: string) {
   };
   return { plan, store, service, run, rows };
 }
+
+const promptOf = ({ request }: Pick<JobRecord, 'request'>): unknown => {
+  const [message] = (request.fields.messages ?? []) as readonly { readonly content?: unknown }[];
+  return message?.content ?? request.fields.prompt;
+};
+const refused = { code: 'service.rejected', class: 'permanent', message: 'no' } as const;
 
 describe('a run of a plan that gathers over axes', () => {
   it('makes one job for each group, once all its cells are settled, and lists it after the last of them', async () => {
@@ -163,5 +172,73 @@ describe('a run of a plan that gathers over axes', () => {
       '10 tale',
       '12 all',
     ]);
+  });
+  it('reports once what the failure of another cell blocks, whether it came before its own cell was opened or after', async () => {
+    for (const failing of ['fox 1', 'fox 3', 'fox 4']) {
+      const { run } = await world(text(), {
+        onAsk: ({ record }) => (promptOf(record) === failing ? refused : undefined),
+      });
+      const blocked = (events: readonly RunEvent[]) =>
+        events.flatMap((event) =>
+          event.type === 'slot:status' ? [`${event.cell} ${event.step} ${event.status}`] : [],
+        );
+      const first = await run();
+      expect(blocked(first.events).toSorted()).toEqual([
+        '10 sum blocked',
+        '10 tale blocked',
+        '12 all blocked',
+      ]);
+      expect(blocked((await run()).events)).toEqual([]);
+    }
+  });
+
+  it('decides nothing of a group before its cells are closed, of which some may be opened last', async () => {
+    const source = text()
+      .replace(/ {2}tale:.*\n {2}all:.*\n/, '')
+      .replace(
+        '  talk:',
+        '  more: { chat: { model: m, prompt: "more of {{ animal }} {{ seed }}" } }\n  talk:',
+      );
+    let isDown = true;
+    const { run, rows, store } = await world(source, {
+      onAsk: ({ record }) => (isDown && promptOf(record) === 'fox 2' ? refused : undefined),
+    });
+    await run();
+    isDown = false;
+    const [failed] = store.withStatus('failed');
+    const more = [...store.withStatus('done')].find((record) => promptOf(record) === 'more of fox 2');
+    if (failed === undefined || more === undefined) throw new Error('no such job');
+    // Another job of the cell was put back by an earlier run.
+    const { text: _, usage: __, ...putBack } = more;
+    store.commit({
+      records: [{ ...putBack, status: 'pending', putBack: true }],
+      attempts: [],
+      invocation: 1,
+    });
+    const again = await run(
+      {},
+      { settings: virtualSettings({ limits: { tasks: 2, requests: 2 }, retryFailed: {} }) },
+    );
+    expect(again.end).toEqual({ kind: 'complete' });
+    expect((await rows()).filter((row) => !row.includes('done'))).toEqual([]);
+  });
+
+  it('does not resolve the other cells of a group while jobs of its last cell or of another one are open', async () => {
+    const steps = Array.from(
+      { length: 8 },
+      (_, n) =>
+        `  s${n}: { ${n > 0 ? `from: s${n - 1}, ` : ''}when: seed == 50, chat: { model: m, prompt: "${n} of {{ animal }} {{ seed }}" } }\n`,
+    );
+    const { run, plan } = await world(`${text(50)}${steps.join('')}`);
+    let lookups = 0;
+    const planned = planForRun(plan, {});
+    const counted =
+      (lookup: RecordLookup): RecordLookup =>
+      (key) => {
+        lookups += 1;
+        return lookup(key);
+      };
+    await run({}, { resolve: (cell, lookup, isOwn) => planned.resolve(cell, counted(lookup), isOwn) });
+    expect(lookups).toBeLessThan(1600);
   });
 });

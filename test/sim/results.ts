@@ -61,7 +61,7 @@ export async function checkResults(
   temper.healed = true;
   drive({
     cells,
-    resolve: (cell, lookup) => plan.resolve(cell, lookup),
+    resolve: (cell, lookup, isOwn) => plan.resolve(cell, lookup, isOwn),
     gathers: planForRun(plan, {}).gathers,
     settings: settingsOf(unlimited(calm), { gapMs: 0, retryFailed: false, inDoubt: 'hold' }),
     store: calmStore,

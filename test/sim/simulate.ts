@@ -88,7 +88,7 @@ export async function simulate(scenario: Scenario, mutant?: Mutant): Promise<Out
     let pauses = 0;
     const driven = drive({
       cells: planned,
-      resolve: (cell, lookup) => asked.resolve(cell, lookup),
+      resolve: (cell, lookup, isOwn) => asked.resolve(cell, lookup, isOwn),
       gathers: planForRun(asked, {}).gathers,
       settings,
       ...(redo && { redo }),

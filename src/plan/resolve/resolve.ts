@@ -57,9 +57,16 @@ export interface Resolvable {
  * The last cell of a group has also the slots of steps that are reduced by it, for which the other cells of the group are resolved. Asks
  * `lookup` at most once for each slot, and for other jobs only where one may have to be redone. While records settle, slots only go forward:
  * one that is done, failed, skipped or blocked stays so until the user redoes its job, or a job that it comes from.
+ *
+ * @param isOwn without the slots of groups, for which no other cell is resolved
  */
-export function resolveCell(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Slot[] {
-  return new CellResolution(plan, cell, lookup).slots();
+export function resolveCell(
+  plan: Resolvable,
+  cell: Cell,
+  lookup: RecordLookup,
+  isOwn = false,
+): readonly Slot[] {
+  return new CellResolution(plan, cell, lookup).slots(isOwn);
 }
 
 class CellResolution {
@@ -87,8 +94,8 @@ class CellResolution {
     this.#outputs = new CellOutputs(this.#resolved, this.#own.slotId);
   }
 
-  slots(): readonly Slot[] {
-    this.#resolveSteps(this.#plan.slotGraph.order);
+  slots(isOwn: boolean): readonly Slot[] {
+    this.#resolveSteps(this.#plan.slotGraph.order, isOwn);
     const [slots, reduced]: [Slot[], Slot[]] = [[], []];
     for (const name of this.#plan.slotGraph.steps.keys())
       for (const { template, slot } of stepNamed(this.#resolved, name))
@@ -96,12 +103,13 @@ class CellResolution {
     return reduced.length === 0 ? slots : [...slots, ...reduced];
   }
 
-  #resolveSteps(order: readonly StepTemplates[]): void {
+  #resolveSteps(order: readonly StepTemplates[], isOwn = false): void {
     for (const { step, operations, from } of order) {
       if (this.#resolved.has(step.name)) continue;
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
-      if (step.reduced !== undefined && !this.#groupsOf(step.reduced).isLast(this.#cell.number)) continue;
+      const { reduced } = step;
+      if (reduced && (isOwn || !this.#groupsOf(reduced).isLast(this.#cell.number))) continue;
       if (from === undefined)
         for (const template of operations) this.#resolve(template, this.#start(template), found);
       else

@@ -3,7 +3,7 @@ import { isInterrupted } from '../../plan/estimate/revival.ts';
 import { isSettled, type JobRecord, type JobSpec, needsOf } from '../../plan/job.ts';
 import { lacksFilesYet } from '../../plan/resolve/former.ts';
 import { lineageOf, sourcesOf } from '../../plan/resolve/lineage.ts';
-import type { Slot } from '../../plan/slot.ts';
+import type { RecordLookup, Slot } from '../../plan/slot.ts';
 import { type Job, withLease } from '../machine/job.ts';
 import { jobForSlot } from '../machine/resume.ts';
 import type { Lease } from '../ports.ts';
@@ -60,9 +60,24 @@ export function visitDueCells(state: SchedulerState): void {
 /** Resolves a cell: takes up the jobs that can run now, and closes the cell when none is left. */
 function visitCell(state: SchedulerState, open: OpenCell): void {
   const { options, cells, jobs, clicks, lifecycle, lookup, slices, outbox } = state;
-  // A slot that reads a redone job waits for the new result, and may then need another job.
-  let slots = options.resolve(open.cell, lookup);
   const isFirst = open.isComplete === undefined;
+  const gathered = options.gathers?.(open.cell.number) ?? [];
+  const members = toCome(state, open, gathered);
+  // Nothing of a group is begun before all its cells have nothing else to do. Until then the first visit alone resolves it, to know the state
+  // before the run.
+  const isOwnOver = members.size === 0 && (isFirst || open.isOwnOver === true);
+  const isOwn = gathered.length > 0 && !isOwnOver && !lifecycle.isEnding;
+  let hasFailed = false;
+  const noting: RecordLookup = (key) => {
+    const record = lookup(key);
+    hasFailed ||= record?.error !== undefined && record.invocation === options.invocation;
+    return record;
+  };
+  const resolved = (): readonly Slot[] =>
+    options.resolve(open.cell, isFirst ? noting : lookup, isOwn && !isFirst);
+  // A slot that reads a redone job waits for the new result, and may then need another job.
+  let slots = resolved();
+  const toBegin = (): readonly Slot[] => (isOwn ? slots.filter(({ group }) => group === undefined) : slots);
   if (isFirst && comesLast(state, slots)) {
     cells.open.close(open);
     const tries = Math.min(...slots.flatMap(({ record }) => (record?.putBack ? record.attempts : [])));
@@ -70,14 +85,15 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     return;
   }
   if (isFirst) outbox.emit({ type: 'cell:open', cell: open.cell.number });
-  while (recoverJobs(state, slots) || beginRedos(state, slots, open.lease))
-    slots = options.resolve(open.cell, lookup);
-  const waiting = new Set<string>();
+  while (recoverJobs(state, toBegin()) || beginRedos(state, toBegin(), open.lease)) slots = resolved();
+  // Jobs of a group that an earlier visit has begun.
+  const begun = isOwn ? [...open.waiting].filter((key) => jobs.get(key) !== undefined) : [];
+  const waiting = new Set(begun);
   const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
   const below = isUnbegun ? closedBelow(state, slots) : undefined;
   let isLeft = false;
   let hasRevived = false;
-  for (const slot of slots) {
+  for (const slot of toBegin()) {
     const key = slot.job?.key;
     if (key === undefined || !isChosen(state, slot)) continue;
     if (isPress(slot.kind) && slot.record?.status === 'done') clicks.worked(slot.record);
@@ -122,20 +138,24 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   }
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
   const isIdle = waiting.size === 0 && !isLeft;
-  const mayFollow = open.hasMore || slots.some(({ waitsForRedo }) => waitsForRedo === true);
-  const members = isIdle && mayFollow ? membersToCome(state, open) : new Set<number>();
-  if (members.size > 0 && lifecycle.isEnding) isLeft = true;
+  const mayFollow = isOwn || open.hasMore || slots.some(({ waitsForRedo }) => waitsForRedo === true);
+  if (isIdle && members.size > 0 && mayFollow && lifecycle.isEnding) isLeft = true;
   if (isLeft) cells.isWhole = false;
   if (isLeft && isUnbegun && waiting.size === 0) cells.left += 1;
   // Slots below a retried job are no longer blocked by it.
-  if (hasRevived) slots = options.resolve(open.cell, lookup);
-  reportSlots(state, open, slots, isIdle && members.size === 0);
+  if (hasRevived) slots = resolved();
+  reportSlots(state, open, slots, { closes: isIdle && !isOwn, hasFailed });
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
-  open.isComplete = !isLeft && slots.every((slot) => waiting.has(slot.job?.key ?? '') || isOver(slot));
+  open.isComplete =
+    !isLeft && !isOwn && slots.every((slot) => waiting.has(slot.job?.key ?? '') || isOver(slot));
   if (waiting.size > 0) cells.open.waitFor(open, waiting);
   else if (isLeft) leaveCell(state, open);
+  else if (!isOwn) closeCell(state, open);
   else if (members.size > 0) cells.open.park(open, members);
-  else closeCell(state, open);
+  else {
+    open.isOwnOver = true;
+    cells.open.due.add(open);
+  }
 }
 
 const isBegun = (record: JobRecord | undefined): boolean =>
@@ -156,14 +176,20 @@ function closedFor(
   return own?.closed === undefined ? below?.get(slot) : own;
 }
 
-/** Numbers of the cells whose results slots of this cell gather, and which are not closed or not yet open. */
-function membersToCome({ options, cells }: SchedulerState, { cell }: OpenCell): ReadonlySet<number> {
-  const members = (options.gathers?.(cell.number) ?? []).filter((number) => number !== cell.number);
-  if (members.length === 0) return new Set();
+const noCells: ReadonlySet<number> = new Set();
+
+/** The numbers of those other cells that are not closed or not yet open. */
+function toCome(
+  { cells }: SchedulerState,
+  { cell }: OpenCell,
+  numbers: readonly number[],
+): ReadonlySet<number> {
+  if (numbers.length === 0) return noCells;
   // Cells come in order, except those that are opened last.
   const later = new Set(cells.openedLast.map((put) => put.cell.number));
   if (cells.isLast) for (const { number } of cells.incoming) later.add(number);
-  return new Set(members.filter((number) => cells.open.has(number) || later.has(number)));
+  const isToCome = (number: number): boolean => cells.open.has(number) || later.has(number);
+  return new Set(numbers.filter((number) => number !== cell.number && isToCome(number)));
 }
 
 /** The slots of a cell without any begun job that lead to a slot of a closed kind, and that kind: nothing is paid for them. */

@@ -12,6 +12,8 @@ export interface OpenCell {
   hasMore?: boolean;
   /** True where the cell needs no jobs besides those in `waiting`, whatever their results. Such a cell need not be resolved again. */
   isComplete?: boolean;
+  /** True for the last cell of a group that had nothing of its own to do when all others were closed. */
+  isOwnOver?: true;
   /** Numbers of the cells whose results it waits for, while it is parked. */
   members?: Set<number>;
   /** Ids of its slots without a job that were reported, or settled before the run; undefined until the first visit. */

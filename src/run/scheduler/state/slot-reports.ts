@@ -10,23 +10,20 @@ type SlotEvent = Extract<RunEvent, { type: 'slot:status' }>;
  * Emits, once each, the slots of an open cell that no job will settle. The state before the run, as found by the cell's first visit, is not
  * emitted, because it is not a change.
  *
- * @param closes true where the cell closes now: slots still pending wait for a job in doubt
+ * @param how.closes true where the cell closes now: slots still pending wait for a job in doubt
+ * @param how.hasFailed true where a job that the first visit found has failed in this run, for another cell
  */
 export function reportSlots(
-  { outbox, options: { steps, invocation } }: SchedulerState,
+  { outbox, options: { steps } }: SchedulerState,
   open: OpenCell,
   slots: readonly Slot[],
-  closes: boolean,
+  { closes, hasFailed }: { readonly closes: boolean; readonly hasFailed: boolean },
 ): void {
   const found = slots.flatMap((slot) => {
     const status = steps === undefined || steps.has(slot.step) ? statusOf(slot, closes) : undefined;
     return status === undefined ? [] : [{ slot, status }];
   });
-  if (open.reported === undefined) {
-    // Another cell may share the job that failed in this run.
-    const arose = slots.some(({ record }) => record?.error !== undefined && record.invocation === invocation);
-    open.reported = new Set(arose ? [] : found.map(({ slot }) => slot.id));
-  }
+  open.reported ??= new Set(hasFailed ? [] : found.map(({ slot }) => slot.id));
   for (const { slot, status } of found) {
     if (open.reported.has(slot.id)) continue;
     open.reported.add(slot.id);

@@ -31,7 +31,8 @@ export interface SchedulerOptions {
   readonly invocation: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  readonly resolve: (cell: Cell, lookup: RecordLookup) => readonly Slot[];
+  /** See `RunPlan.resolve`. */
+  readonly resolve: (cell: Cell, lookup: RecordLookup, isOwn?: boolean) => readonly Slot[];
   /** See `RunPlan.gathers`. */
   readonly gathers?: (cell: number) => readonly number[];
   /** Returns the durable records. */
