@@ -21,6 +21,17 @@ describe('KeySet', () => {
     );
   });
 
+  it('gives each key the number with which it came first, whenever it grows', () => {
+    const set = new KeySet(true);
+    for (let index = 0; index < 2000; index += 1) {
+      set.add(`${index}`, index);
+      expect(set.add(`${index >> 1}`, 4_000_000_000)).toBe(false);
+    }
+    const numbers = Array.from({ length: 2000 }, (_, index) => set.numberOf(`${index}`));
+    expect(numbers).toEqual([...numbers.keys()]);
+    expect(set.numberOf('2000')).toBeUndefined();
+  });
+
   it('ends its search for a missing key, however many others are there', () => {
     const firstFound = (): number | undefined => {
       const set = new KeySet();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobStatus } from '../../src/plan/job.ts';
-import { noCounts, type RunBefore, RunLedger } from '../../src/results/run-ledger.ts';
+import { inFlight, noCounts, type RunBefore, RunLedger } from '../../src/results/run-ledger.ts';
 
 const step = { name: 'grid', isText: false, counts: { ...noCounts, done: 1, 'in-doubt': 1 } };
 
@@ -60,4 +60,22 @@ describe('RunLedger', () => {
     expect(countsAfter(ended, { followed: new Set(['a']) })).toEqual({ done: 2, 'in-doubt': 1 });
     expect(countsAfter(ended)).toEqual({ done: 2, 'in-doubt': 1 });
   });
+
+  it('is never below 0, whatever was not counted before', () => {
+    const ledger = new RunLedger({ steps: [{ ...step, counts: noCounts }] });
+    const job = { type: 'job:status', key: 'a', step: 'grid', branch: '', cell: 1 } as const;
+    // The price of a submission that is rejected is given back.
+    ledger.move({ ...job, from: 'failed', to: 'submitting', cost: 2 });
+    ledger.move({ ...job, from: 'submitting', to: 'failed' });
+    expect([ledger.cost, ledger.steps[0]?.counts]).toEqual([0, { ...noCounts, failed: 1 }]);
+  });
+});
+
+it('a task is in flight from its submission on until its result is there, with its dialogs', () => {
+  const counts = { ...noCounts, submitting: 1, running: 2, modal: 4, saving: 8, done: 16 };
+  const steps = [
+    { name: 'grid', isText: false, counts },
+    { name: 'say', isText: true, counts: { ...noCounts, submitting: 32 } },
+  ];
+  expect([inFlight(steps, false), inFlight(steps, true)]).toEqual([7, 32]);
 });

@@ -55,6 +55,29 @@ describe('requests between the gate and the network', () => {
     expect(size).toBeLessThanOrEqual(1026);
   });
 
+  it('keep up with a thousand a second though each timer is late', () => {
+    const departures = new Departures({ count: 1000, perMs: second });
+    let [now, left] = [0, 0];
+    while (now <= 3 * second) {
+      const at = departures.nextAt(now);
+      if (at > now) now = at + 4;
+      else {
+        departures.pass(now);
+        departures.leave(now);
+        left += 1;
+      }
+    }
+    expect(left).toBeGreaterThanOrEqual(0.95 * 3000);
+  });
+
+  it('that are withdrawn count as never sent', () => {
+    const departures = new Departures({ count: 2, perMs: second });
+    for (const now of [0, 600]) departures.pass(now);
+    expect(departures.nextAt(1200)).toBe(Number.POSITIVE_INFINITY);
+    for (let n = 0; n < 2; n += 1) departures.withdraw();
+    expect([departures.size, departures.nextAt(1200) <= 1200]).toEqual([0, true]);
+  });
+
   it('count as sent now until they are sent or withdrawn', () => {
     const act = fc.record({ ms: fc.nat(400), act: fc.constantFrom('pass', 'pass', 'leave', 'withdraw') });
     fc.assert(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/plan/job.ts';
 import { Estimators } from '../../../src/run/limits/estimators.ts';
 import { learnedDurations } from '../../../src/run/limits/polls.ts';
+import { kindOf } from '../../../src/run/limits/task-kind.ts';
 import { clickRecord, imagineRecord, textRecord } from '../../rig/jobs.ts';
 
 const poll = { minMs: 1000, maxMs: 600_000 };
@@ -43,6 +44,7 @@ describe('the duration of a task', () => {
   it.each([
     ['of one that outlived its deadline', running(1000), timeout, 61_000, 0],
     ['of one that is given up', running(1000), ended('in-doubt', 1000), 61_000, 0],
+    ['of one that waits for its turn again', running(1000), ended('pending', 1000), 61_000, 0],
     ['of one that goes on', running(1000), running(1000), 61_000, 0],
     ['of one that was not running', ended('submitting', 1000), ended('saving', 1000), 61_000, 0],
     ['of one that was over before', ended('saving', 1000), ended('done', 1000), 61_000, 0],
@@ -52,7 +54,7 @@ describe('the duration of a task', () => {
   ])('is not learned %s', (_what, before, after, now, watchedSince) => {
     const learnt = estimators();
     learnt.noteTask({ record: before }, after, now, watchedSince);
-    expect(kinds(learnt)).toEqual([]);
+    expect(learnt.learned).toBeUndefined();
   });
 
   it('is learned even where it is 0 ms', () => {
@@ -60,6 +62,15 @@ describe('the duration of a task', () => {
     learnt.noteTask({ record: running(61_000) }, ended('done', 61_000), 61_000, 61_000);
     expect(kinds(learnt)).toHaveLength(1);
     expect(learnt.pollInMs(imagineRecord(), 0)).toBe(poll.minMs);
+  });
+
+  it('is that of the task that ended, whatever the job does next', () => {
+    const learnt = estimators();
+    const click = clickRecord({ status: 'running', submittedAt: 1000 });
+    const opened: JobRecord = { ...click, status: 'modal', speed: 'turbo', modal: { taskId: '8', sent: 0 } };
+    learnt.noteTask({ record: click }, opened, 61_000, 0);
+    expect(kinds(learnt)).toEqual([kindOf(click).name]);
+    expect(kindOf(opened)).not.toEqual(kindOf(click));
   });
 
   it('is learned for each kind of task separately', () => {

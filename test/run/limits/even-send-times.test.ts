@@ -86,6 +86,14 @@ describe('evenly spaced send times', () => {
     );
   });
 
+  it('leave as soon as there is room beside the requests of earlier runs, in whatever order these are kept', () => {
+    const rate = { count: 60, perMs: minute };
+    const next = (...before: readonly Sent[]): number => new EvenSendTimes(rate, before).nextAt();
+    expect(next({ until: 1000, count: 59 })).toBe(Number.NEGATIVE_INFINITY);
+    expect(next({ until: 1000, count: 60 })).toBe(1000);
+    expect(next({ until: 50_000, count: 59 }, { until: 1000, count: 1 })).toBe(1000);
+  });
+
   it('may be used up to a grace period late, and are lost after that', () => {
     const rate = { count: 10, perMs: second };
     expect([

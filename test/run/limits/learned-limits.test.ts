@@ -87,6 +87,8 @@ describe('readLimits', () => {
     const lanes = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`m${n}`, n + 1]));
     const kept =
       readLimits(limitsText({ perMinute: {}, lanes: { ['x'.repeat(201)]: 1, ...lanes } })).lanes ?? {};
+    const longest = { ['x'.repeat(200)]: 1 };
+    expect(readLimits(limitsText({ perMinute: {}, lanes: longest })).lanes).toEqual(longest);
     expect([Object.keys(kept).length, kept['m0'], kept['m199'], kept['m200']]).toEqual([
       200,
       1,

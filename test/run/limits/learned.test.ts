@@ -85,6 +85,8 @@ describe('LearnedKeeper', () => {
     store.setFact('learned.poll', 'a');
     await keeperOf(store, () => 'a').keeper.onEnd();
     expect(store.writes).toBe(1);
+    for (let times = 0; times < 2; times += 1) await forgetLearned(store);
+    expect([store.writes, readLearned(store)]).toEqual([2, {}]);
   });
 
   it('writes no document that is too long to be read again', async () => {

@@ -86,6 +86,26 @@ describe('a pace', () => {
     expect([pace.nextAt(200), pace.found]).toEqual([Number.NEGATIVE_INFINITY, {}]);
   });
 
+  it('counts a task that was served, whether it then ends or says nothing more', () => {
+    const found = (['ended', 'withdraw'] as const).map((end) => {
+      const pace = newPace();
+      const server = within(() => 10, 10_000);
+      for (let n = 0; n < 200; n += 1) {
+        const key = `${n}`;
+        const now = nextOf(pace, 300 * n);
+        pace.take(key, now);
+        if (server(now, [], () => 0).isRefused === true) pace.refused(key, now + 50);
+        else {
+          pace.served(key, now + 100, true);
+          pace[end](key, now + 200);
+        }
+      }
+      return pace.found;
+    });
+    expect(found[0]).toHaveProperty('perMinute');
+    expect(found[1]).toEqual(found[0]);
+  });
+
   it('lets the next probe leave where the one under way says nothing', () => {
     const pace = newPace();
     const now = nextOf(pace, refuseAll(pace, 0, 8, { isCut: true }));
@@ -165,6 +185,19 @@ describe('where everything is refused', () => {
     expect(gaps.at(-1)).toBeGreaterThan(capMs / 2);
   });
 
+  it('asks more often in the first minute where the user gave the rate, and then as rarely', () => {
+    const probes = (isRateKnown: boolean): readonly number[] =>
+      refusedAt(
+        drive(new Pace(retry, {}, isRateKnown), backAt(Number.POSITIVE_INFINITY), { untilMs: 5 * minute }),
+      );
+    const within = (from: number, to: number): readonly number[] =>
+      [false, true].map((isKnown) => probes(isKnown).filter((at) => at > from && at < to).length);
+    const [few = 0, more = 0] = within(15_000, minute);
+    expect(more).toBeGreaterThan(2 * few);
+    const [rare, known] = within(2 * minute, 5 * minute);
+    expect(known).toBeLessThanOrEqual((rare ?? 0) + 1);
+  });
+
   it.each([1, 4, 16, 64])('finds the service back in good time, of %d requests at once', (most) => {
     const holds = (goneMs: number): void => {
       const sent = drive(newPace(), backAt(goneMs), { untilMs: 1.4 * goneMs + 5000, most });
@@ -184,6 +217,47 @@ describe('where everything is refused', () => {
     expect(probes).toHaveLength(1);
     expect(probes[0]).toBeGreaterThanOrEqual(20_000);
     expect(sent.find(({ isRefused }) => !isRefused)?.at).toBeGreaterThanOrEqual(40_000);
+  });
+
+  it('rests for longer than retry.cap where the service asks for that, also of a probe', () => {
+    const pace = newPace();
+    const waitMs = 5 * capMs;
+    let now = refuseAll(pace, 0, 8, { waitMs });
+    for (let probes = 0; probes < 3; probes += 1) {
+      const probedAt = nextOf(pace, now);
+      expect(probedAt - now).toBeGreaterThanOrEqual(waitMs);
+      pace.take('probe', probedAt);
+      now = probedAt + 100;
+      pace.refused('probe', now, { waitMs });
+    }
+  });
+
+  it('rests on whatever becomes of requests that had left before', () => {
+    const pace = newPace();
+    for (const key of ['early', 'late']) pace.take(key, 0);
+    const refused = refuseAll(pace, 1000);
+    pace.served('early', refused + 50);
+    const probedAt = nextOf(pace, refused + 50);
+    expect(probedAt - refused).toBeGreaterThanOrEqual(baseMs);
+    pace.served('late', probedAt);
+    expect(pace.isProbing).toBe(true);
+    // Nor do they part two refusals in a row.
+    const other = newPace();
+    other.take('early', 0);
+    refuseAll(other, 1000, 1);
+    other.served('early', 1200);
+    const last = refuseAll(other, nextOf(other, 1200), 1);
+    expect([nextOf(other, last) - last >= baseMs, other.isProbing]).toEqual([true, true]);
+  });
+
+  it('knows how soon refusals come by those that were not broken off', () => {
+    const pace = newPace();
+    let now = refuseAll(pace, 0, 8, { isCut: true }, 30_000);
+    now = serve(pace, 20, nextOf(pace, now));
+    const probedAt = nextOf(pace, refuseAll(pace, now));
+    pace.take('probe', probedAt);
+    // Where a refusal would have come by then, there was none.
+    expect(nextOf(pace, probedAt) - probedAt).toBeLessThanOrEqual(300);
   });
 
   it('rests where refusals come one at a time', () => {
@@ -250,6 +324,15 @@ describe('where so many at once are served', () => {
     expect(widest).toBe(4);
     expect([counts(sent).refused > 0, pace.found.atOnce]).toEqual([true, 3]);
     expect(counts(sent).refused).toBeLessThanOrEqual(0.02 * counts(sent).sent);
+  });
+
+  it('does not rest for a wait that the service asks for once the window is known', () => {
+    const pace = newPace({ atOnce: 2 });
+    const now = serve(pace, 10, 0);
+    for (const key of ['a', 'b']) pace.take(key, now);
+    pace.refused('a', now + 100, { waitMs: minute });
+    pace.served('b', now + 150);
+    expect([nextOf(pace, now + 150) - now < 2 * baseMs, pace.isProbing]).toEqual([true, false]);
   });
 
   it('follows a service that takes more', () => {
@@ -390,6 +473,16 @@ describe('where requests are refused by chance', () => {
     const long = eight.map((seed) => served(0.3, { waitMs: 5000 }, seed)).toSorted((a, b) => a - b);
     const none = eight.map((seed) => served(0.3, {}, seed)).toSorted((a, b) => a - b);
     expect(long[4]).toBeGreaterThanOrEqual(0.6 * (none[4] ?? 0));
+  });
+
+  it('uses the whole of a rate beside it: refusals by chance take nothing from it', () => {
+    for (const seed of eight) {
+      const rate = within(() => 20, 10_000);
+      const server: Server = (at, working, random) =>
+        random() < 0.3 ? { isRefused: true, afterMs: 75 } : rate(at, working, random);
+      const sent = drive(newPace(), server, { untilMs: 20 * minute, most: 16, seed });
+      expect(counts(sent, 10 * minute).served).toBeGreaterThanOrEqual(0.9 * 1200);
+    }
   });
 
   it('says what part is refused', () => {
