@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { summaries } from '../../src/cli/args/summaries.ts';
-import { allCommands } from '../../src/cli/program.ts';
+import { allCommands, program } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../rig/cli.ts';
-import { promptpress } from './test-io.ts';
+import { promptpress, testIo } from './test-io.ts';
 
 const here = { cwd: '/' };
 
@@ -83,6 +83,7 @@ describe('promptpress', () => {
     [['sandbox', '--port', '65536'], '--port takes a whole number from 0 to 65535, in digits, not "65536"'],
     [['run', 'x.yaml', '--engine', 'postgres://u@127.0.0.1:1/db', '--move-out'], '--move-out needs --out'],
     [['run', 'x.yaml', '--move-out'], '--move-out is for runs on an engine, but no engine is named'],
+    [['run', 'x.yaml', '--notify', '--sandbox'], 'The flag --sandbox follows it.'],
     [['run', 'x.yaml', '--detach'], '--detach is for runs on an engine, but no engine is named'],
     [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],
   ])('%j is refused once, with exit 2', async (args, message) => {
@@ -118,6 +119,34 @@ describe('promptpress', () => {
       expect(out + err).not.toContain('a-token-of-a-hook');
     },
   );
+
+  it.each(['postgres', 'postgresql'])(
+    'shows no password of an engine %s:// where it is refused',
+    async (scheme) => {
+      const engine = `${scheme}://press:a-password@db.example/press`;
+      const { code, out, err } = await promptpress(
+        ['run', 'x.yaml', '--jsn', '--engine', engine, '--json'],
+        here,
+      );
+      expect(code).toBe(2);
+      for (const text of [out, err]) {
+        expect(text).not.toContain('a-password');
+        expect(text).toContain(text === err ? `--engine ${scheme}://press@db.example/press` : '--json');
+      }
+    },
+  );
+
+  it('prints no second object, and throws nothing, where the first one could not be printed', async () => {
+    const { io, err } = testIo(here);
+    const texts: string[] = [];
+    const out = (text: string): Promise<void> => {
+      texts.push(text);
+      return Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'write' }));
+    };
+    expect(await program(['ls', import.meta.dirname, '--json'], { ...io, out })).toBe(74);
+    expect(texts.map((text) => Object.keys(JSON.parse(text) as object))).toEqual([['runs', 'truncated']]);
+    expect(err()).toContain('promptpress: The disk failed');
+  });
 
   it.each(['run', 'plan'])('%s --json has every mistake of a pipeline', async (name) => {
     await using folder = await temporaryFolder();

@@ -74,7 +74,7 @@ export class FoundLimit {
     if (atOnce === undefined && perMinute === undefined) return;
     this.#accept({
       ...none,
-      ...(atOnce !== undefined && { window: Math.max(1, Math.floor(atOnce)) }),
+      ...(atOnce !== undefined && { window: atOnce }),
       ...(perMinute !== undefined && { spacing: 60_000 / perMinute, perMs: 60_000, keptMs: 60_000 }),
     });
     this.#calm = this.#limit;

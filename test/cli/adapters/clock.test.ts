@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { steadyClock } from '../../../src/cli/adapters/clock.ts';
 
 const hour = 3_600_000;
@@ -71,7 +71,7 @@ describe('the clock of a process', () => {
   });
 
   it('never goes back when the uptime counts whole seconds', () => {
-    const { at, pass } = machine();
+    const { at, pass, sleep } = machine();
     const clock = steadyClock({
       wall: () => at.wall,
       elapsed: () => at.elapsed,
@@ -81,6 +81,36 @@ describe('the clock of a process', () => {
     for (let n = 1; n <= 300; n += 1) {
       pass(333);
       expect(clock.now() - start).toBe(n * 333);
+    }
+    // Nor after the machine has slept, and slept again.
+    for (const ms of [10_000, hour]) {
+      sleep(ms);
+      pass(1000);
+      const woken = clock.now();
+      for (let n = 1; n <= 300; n += 1) {
+        pass(333);
+        expect(clock.now() - woken).toBe(n * 333);
+      }
+    }
+    expect(Math.abs(clock.now() - at.wall)).toBeLessThanOrEqual(2000);
+  });
+
+  it('calls at a time that is further away than any timer, unless it is cancelled', () => {
+    vi.useFakeTimers();
+    try {
+      const clock = steadyClock({ wall: Date.now, elapsed: Date.now, uptime: () => undefined });
+      const ms = 2.5 * 2 ** 31;
+      const called: string[] = [];
+      clock.at(clock.now() + ms, () => called.push('kept'));
+      const cancel = clock.at(clock.now() + ms, () => called.push('cancelled'));
+      clock.at(clock.now() - 1, () => called.push('past'));
+      vi.advanceTimersByTime(ms - 1);
+      expect(called).toEqual(['past']);
+      cancel();
+      vi.advanceTimersByTime(ms);
+      expect(called).toEqual(['past', 'kept']);
+    } finally {
+      vi.useRealTimers();
     }
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CliError } from '../../../src/app/errors/cli-error.ts';
 import { readEnvFile } from '../../../src/cli/adapters/env-file.ts';
 
 let cwd: string;
@@ -51,6 +52,7 @@ describe('a file of variables', () => {
     'NODE_EXTRA_CA_CERTS',
     'NODE_TLS_REJECT_UNAUTHORIZED',
     'NODE_OPTIONS',
+    'NODE_ENV_OF_ITS_OWN',
     'SSL_CERT_FILE',
     'GIT_CONFIG_GLOBAL',
     'LD_PRELOAD',
@@ -74,6 +76,17 @@ describe('a file of variables', () => {
     ['.', '--dotenv: . is a folder.'],
   ])('%s is refused', async (file, message) => {
     await expect(readEnvFile(file, cwd)).rejects.toMatchObject({ exitCode: 2, message });
+  });
+
+  it('that is not there is corrected to the one beside it', async () => {
+    await writeFile(join(cwd, '.env'), 'A=1');
+    const words = ['run', '--dotenv', 'gone', 'x.yaml'];
+    const failure = await readEnvFile('gone', cwd).catch((error: unknown) => error as CliError);
+    expect(failure).toMatchObject({ hint: 'There is .env.' });
+    expect((failure as CliError).correction?.words(words)).toEqual(['run', '--dotenv', '.env', 'x.yaml']);
+    await rm(join(cwd, '.env'));
+    const alone = await readEnvFile('gone', cwd).catch((error: unknown) => error as CliError);
+    expect((alone as CliError).correction?.words(words)).toEqual(['run', 'x.yaml']);
   });
 
   it('may be a pipe that another program writes into', async () => {
