@@ -64,6 +64,8 @@ describe('the manifest at the end of a run', () => {
     );
     leave.abort();
     expect([await listing, clock.alarms.size]).toEqual([undefined, 0]);
+    const never = (): never => expect.unreachable();
+    expect(await listInTime({ drain, leave: leave.signal }, 'runs/x', never, never, clock)).toBe(undefined);
   });
 
   it('passes on the result or the error of its writer', async () => {

@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Redactor } from '../../../src/app/output/redact.ts';
 import { openRunLog, tracedText } from '../../../src/app/run/log.ts';
+import { jobStatuses } from '../../../src/plan/job.ts';
 import type { RunEnd, RunEvent } from '../../../src/run/events.ts';
 import type { TextService } from '../../../src/service/text-service.ts';
 import { testIo } from '../../cli/test-io.ts';
 
 /** The lines of a log that was told of these events. */
-function logged(...events: readonly RunEvent[]): readonly unknown[] {
+function logged(events: readonly RunEvent[], redactor = new Redactor()): readonly unknown[] {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'run.log');
-  const log = openRunLog(file, 'info', new Redactor(), testIo({ cwd: folder, now: () => 0 }).io, (error) => {
+  const log = openRunLog(file, 'info', redactor, testIo({ cwd: folder, now: () => 0 }).io, (error) => {
     throw error;
   });
   for (const event of events) log.listener(event);
@@ -35,13 +36,13 @@ it('the log reports an unwanted end of a run as an error, and no other end', () 
     [{ kind: 'budget', ...because }, 'error'],
     [{ kind: 'fail-fast', ...because }, 'error'],
   ];
-  expect(logged(...ends.map(([end]): RunEvent => ({ type: 'run:end', end })))).toMatchObject(
+  expect(logged(ends.map(([end]): RunEvent => ({ type: 'run:end', end })))).toMatchObject(
     ends.map(([end, level]) => ({ level, msg: 'run:end', end })),
   );
 });
 
 it('the log names the rule of pace that applies', () => {
-  expect(logged({ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 })).toEqual([
+  expect(logged([{ type: 'route:pace', route: 'text', kind: 'text-pro', atOnce: 2 }])).toEqual([
     expect.objectContaining({
       level: 'info',
       msg: 'route:pace',
@@ -50,6 +51,42 @@ it('the log names the rule of pace that applies', () => {
       words: '2 at a time fit at text-pro',
     }),
   ]);
+});
+
+it('the log warns of jobs that failed or are in doubt, and of no other', () => {
+  const job = { type: 'job:status', key: 'a', step: 'grid', branch: '', cell: 1, from: 'running' } as const;
+  expect(logged(jobStatuses.map((to) => ({ ...job, to })))).toMatchObject(
+    ['failed', 'in-doubt'].map((to) => ({ level: 'warn', to })),
+  );
+});
+
+it('the log masks every secret, and writes each event as one line of plain text', () => {
+  const redactor = new Redactor();
+  redactor.add('S3cret-0123456789');
+  const message = 'said S3cret-0123456789\u001b[2J\u202e and went';
+  const lines = logged([{ type: 'run:notice', code: 'run.slept', message }], redactor);
+  expect(lines).toHaveLength(1);
+  const [line] = lines as readonly { readonly message: string }[];
+  expect(line?.message).toMatch(/^said .* and went$/s);
+  expect(line?.message).not.toContain('S3cret');
+});
+
+it('the log that can no longer be written says so once, and the run goes on', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const redactor = new Redactor();
+  const broken = Object.assign(redactor, {
+    apply: () => {
+      throw new Error('ENOSPC');
+    },
+  });
+  const errors: string[] = [];
+  const log = openRunLog(join(folder, 'run.log'), 'info', broken, testIo({ cwd: folder }).io, ({ message }) =>
+    errors.push(message),
+  );
+  for (let n = 0; n < 3; n += 1) log.listener({ type: 'run:end', end: { kind: 'complete' } });
+  log.close();
+  expect(errors).toEqual(['ENOSPC']);
 });
 
 it('the log shows no part of a secret at the cut of a long text', async () => {

@@ -52,6 +52,21 @@ describe('--retry-failed --code', () => {
     expect(words).not.toContain('--retry-failed');
   });
 
+  it('takes a code that no failure has any more for one that none has', async () => {
+    const { reader } = stateWith('task.timeout');
+    const { codes, ...totals } = await reader.totals();
+    const state = {
+      ...reader,
+      totals: () =>
+        Promise.resolve({ ...totals, codes: { ...codes, failed: { ...codes.failed, 'task.failed': 0 } } }),
+    };
+    const refused = revivalOf({ ...flags, code: 'task.failed' }, state);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 2,
+      hint: 'Failed jobs by code: task.timeout (1)',
+    });
+  });
+
   it('does not list codes of jobs that have not failed, or no longer fail', async () => {
     const store = stateWith('task.timeout', 'task.failed');
     const error = { code: 'connection.lost' as const, message: 'no' };
