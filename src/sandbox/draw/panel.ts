@@ -1,4 +1,5 @@
 import { sharp } from '../../artifacts/formats/image-library.ts';
+import { Canvas } from './canvas/canvas.ts';
 import type { Frame, Patch, View } from './canvas/drawing.ts';
 import { Random } from './canvas/random.ts';
 import { themeOf } from './canvas/theme.ts';
@@ -6,47 +7,20 @@ import { type Box, boxOf } from './canvas/world.ts';
 import { type ImageOf, paintPlate } from './plate.ts';
 import { composePlaced, composeScene } from './scene/compose.ts';
 import { type Placed, saysOfLand } from './scene/subjects.ts';
-import { tonesOf, viewBoxOf } from './style/painter.ts';
+import { paintPlain } from './style/marks.ts';
+import { tonesOf } from './style/painter.ts';
 import { painterOf } from './style/painters.ts';
-import { panelAttributes, plainSvg, smallHeight } from './style/svg.ts';
 
-/** The place of a frame in the picture, in pixels. */
-export interface Panel {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Whether a frame is drawn only from its words, as SVG. */
-export const isDrawn = (frame: Frame): boolean =>
-  frame.plate === undefined && (frame.patches ?? []).length === 0;
-
-/** Draws a frame as a nested SVG that does not depend on the number of pixels: an upscale shows the same as its part of the grid. */
-export async function svgPanel(frame: Frame, name: string, panel: Panel, placed?: Placed): Promise<string> {
-  const { x, y, width, height } = panel;
+/** Draws a frame from its words, as raw RGB: what it shows does not depend on the number of pixels. */
+function drawScene(frame: Frame, width: number, height: number, placed?: Placed): Buffer {
   const box = boxOf(frame.aspect, frame.view);
   const scene = composeScene(frame, placed);
-  const isSmall = height <= smallHeight;
   const painter = painterOf(themeOf(frame.text).style);
+  const canvas = new Canvas(box, width, height);
   const random = new Random(`${frame.seed}/painter`, frame.nudges);
-  const tones = await tonesOf(
-    painter.toneRows === 0 ? '' : plainSvg(scene, name, isSmall),
-    box,
-    painter.toneRows,
-  );
-  const elements = painter.paint({ scene, frame, box, tones, name, random, isSmall });
-  return (
-    `<svg x="${x}" y="${y}" width="${width}" height="${height}" viewBox="${viewBoxOf(box)}" ` +
-    `preserveAspectRatio="none" ${panelAttributes}>${elements}</svg>`
-  );
+  painter.paint({ scene, frame, canvas, tones: tonesOf(scene, box, painter.toneRows), random });
+  return canvas.pixels;
 }
-
-/** Puts panels on one SVG sheet of this size. */
-export const sheetOf = (panels: readonly string[], width: number, height: number): Buffer =>
-  Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${panels.join('')}</svg>`,
-  );
 
 /** Paints a frame as raw RGB: its images or its scene, then the regions that were painted again. */
 export async function paintFrame(
@@ -57,7 +31,7 @@ export async function paintFrame(
 ): Promise<Buffer> {
   const picture =
     frame.plate === undefined
-      ? await paintScene(frame, width, height)
+      ? drawScene(frame, width, height)
       : await paintPlate(frame, frame.plate, width, height, imageOf);
   for (const patch of frame.patches ?? []) {
     const { view, aspect } = frame;
@@ -75,15 +49,6 @@ export async function paintFrame(
   return picture;
 }
 
-async function paintScene(frame: Frame, width: number, height: number, placed?: Placed): Promise<Buffer> {
-  const panel = await svgPanel(frame, 'p0_', { x: 0, y: 0, width, height }, placed);
-  return sharp(sheetOf([panel], width, height), { unlimited: true })
-    .flatten()
-    .removeAlpha()
-    .raw()
-    .toBuffer();
-}
-
 /** Paints the new content of a region: its subject in the present land, or a new land if its words describe one. */
 async function paintPatch(
   frame: Frame,
@@ -94,21 +59,16 @@ async function paintPatch(
   const { plate, patches: _patches, ...land } = frame;
   if (plate === undefined) {
     const nudged = { ...land, nudges: [...land.nudges, patch.seed] };
-    return paintScene(nudged, width, height, placed);
+    return drawScene(nudged, width, height, placed);
   }
   const own = { ...land, text: patch.text, seed: patch.seed, pose: patch.pose };
   const theme = themeOf(patch.text);
   const isThing = theme.animal !== undefined || theme.thing !== undefined || !saysOfLand(theme);
   const filled = isThing ? await filledIn(picture, opacity, width, height) : undefined;
-  if (filled === undefined) return paintScene(own, width, height, placed);
-  const svg =
-    `<svg width="${width}" height="${height}" viewBox="${viewBoxOf(boxOf(frame.aspect, frame.view))}" ` +
-    `preserveAspectRatio="none" ${panelAttributes}>${plainSvg(composePlaced(own, placed), 'p0_', height <= smallHeight)}</svg>`;
-  return sharp(filled, { raw: { width, height, channels: 3 } })
-    .composite([{ input: sheetOf([svg], width, height) }])
-    .removeAlpha()
-    .raw()
-    .toBuffer();
+  if (filled === undefined) return drawScene(own, width, height, placed);
+  const canvas = new Canvas(boxOf(frame.aspect, frame.view), width, height, filled);
+  paintPlain(canvas, composePlaced(own, placed));
+  return canvas.pixels;
 }
 
 interface Under {

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Drawing, Frame } from './canvas/drawing.ts';
-import { isDrawn, type Panel, paintFrame, sheetOf, svgPanel } from './panel.ts';
+import { paintFrame } from './panel.ts';
 import type { ImageOf } from './plate.ts';
 
 interface Pixels {
@@ -62,12 +62,6 @@ export async function rasterOf(
   height: number,
   imageOf: ImageOf,
 ): Promise<Sharp> {
-  if (drawing.frames.every(isDrawn)) {
-    const drawn: string[] = [];
-    for (const [index, frame] of drawing.frames.entries())
-      drawn.push(await svgPanel(frame, `p${index}_`, panelAt(drawing, index, width, height)));
-    return sharp(sheetOf(drawn, width, height), { unlimited: true }).flatten();
-  }
   const sheet = Buffer.alloc(width * height * 3);
   for (const [index, frame] of drawing.frames.entries()) {
     const panel = panelAt(drawing, index, width, height);
@@ -80,7 +74,7 @@ export async function rasterOf(
   return sharp(sheet, { raw: { width, height, channels: 3 } });
 }
 
-function panelAt({ size, frames }: Drawing, index: number, width: number, height: number): Panel {
+function panelAt({ size, frames }: Drawing, index: number, width: number, height: number) {
   if (size !== 'grid') return { x: 0, y: 0, width, height };
   const rows = Math.ceil(frames.length / 2);
   const panel = { width: width / 2, height: height / rows };

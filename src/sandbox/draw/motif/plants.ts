@@ -94,8 +94,15 @@ export function drawGrass(pen: Pen, random: Random, colour: Colour, height: numb
     const x = random.range(-16, 16);
     const bend = random.range(-22, 22);
     const tall = height * random.range(0.55, 1.1);
+    const middle = x + bend * 0.35;
     pen.area(
-      `${x - 2.6},3! ${x + bend * 0.35 - 1.5},${-tall * 0.6} ${x + bend},${-tall}! ${x + bend * 0.35 + 2.2},${-tall * 0.55} ${x + 2.6},3!`,
+      [
+        [x - 2.6, 3, 1],
+        [middle - 1.5, -tall * 0.6],
+        [x + bend, -tall, 1],
+        [middle + 2.2, -tall * 0.55],
+        [x + 2.6, 3, 1],
+      ],
       blade % 2 === 0 ? colour : lighter(colour, 0.12),
     );
   }

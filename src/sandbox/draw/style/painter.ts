@@ -1,31 +1,27 @@
-import { sharp } from '../../../artifacts/formats/image-library.ts';
+import { Canvas } from '../canvas/canvas.ts';
 import { lightness, type Rgb } from '../canvas/colour.ts';
 import type { Frame } from '../canvas/drawing.ts';
 import type { Scene } from '../canvas/pen.ts';
 import type { Random } from '../canvas/random.ts';
 import type { Box } from '../canvas/world.ts';
-import { fineness, panelAttributes } from './svg.ts';
+import { paintPlain } from './marks.ts';
 
 /** The input of a painter, in the scene's units, so that a picture is the same at every size. */
 export interface Sitting {
   readonly scene: Scene;
   readonly frame: Frame;
-  /** The visible part of the scene. */
-  readonly box: Box;
+  /** The raster of the visible part of the scene. */
+  readonly canvas: Canvas;
   /** The colours of the scene by place, only for painters with `toneRows`. */
   readonly tones: Tones;
-  /** Prefix of the ids of this panel. */
-  readonly name: string;
   readonly random: Random;
-  /** Whether few pixels show it: what they do not show may be left out. */
-  readonly isSmall: boolean;
 }
 
-/** Paints a scene as SVG elements. */
+/** Paints a scene. */
 export interface Painter {
   /** Rows of tones that the painter needs; 0 for none. */
   readonly toneRows: number;
-  paint(sitting: Sitting): string;
+  paint(sitting: Sitting): void;
 }
 
 /** The colours of a scene as a small raster. */
@@ -90,17 +86,11 @@ class Tones {
   }
 }
 
-/** Draws the elements of an SVG into a raster of `box`; with 0 rows, an empty raster. */
-export async function tonesOf(elements: string, box: Box, rows: number): Promise<Tones> {
+/** Draws a scene into a raster of `box`; with 0 rows, an empty raster. */
+export function tonesOf(scene: Scene, box: Box, rows: number): Tones {
   if (rows === 0) return new Tones(box, 1, 1, new Uint8Array(3));
   const columns = Math.max(1, Math.round((rows * (box.right - box.left)) / (box.bottom - box.top)));
-  const svg =
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${columns}" height="${rows}" preserveAspectRatio="none" ${panelAttributes} ` +
-    `viewBox="${viewBoxOf(box)}">${elements}</svg>`;
-  const pixels = await sharp(Buffer.from(svg)).flatten().raw().toBuffer();
-  return new Tones(box, columns, rows, pixels);
+  const canvas = new Canvas(box, columns, rows);
+  paintPlain(canvas, scene);
+  return new Tones(box, columns, rows, canvas.pixels);
 }
-
-/** Returns the `viewBox` attribute that shows a box. */
-export const viewBoxOf = ({ left, top, right, bottom }: Box): string =>
-  [left, top, right - left, bottom - top].map((value) => value * fineness).join(' ');

@@ -1,23 +1,14 @@
+import type { Canvas, Path } from '../canvas/canvas.ts';
 import { colourOf, darker, lighter, lightness, meanOf, mix, type Rgb } from '../canvas/colour.ts';
 import { type Fill, meanColour, type Point, type Shape } from '../canvas/pen.ts';
 import type { Style } from '../canvas/theme.ts';
 import { paintInk, paintNeon, paintPencil, paintWoodcut } from './line-painters.ts';
+import { bent, dotOf, layPaper, leaveMargin, longerSide, paintPlain, unsteady } from './marks.ts';
 import type { Painter, Sitting } from './painter.ts';
-import {
-  dotOf,
-  layPaper,
-  leaveMargin,
-  longerSide,
-  num,
-  pathOf,
-  plainSvg,
-  SvgWriter,
-  unsteady,
-} from './svg.ts';
 
 const painters: Readonly<Record<Style, Painter>> = {
   /** Clean shapes with soft gradients, for prompts that name no style. */
-  illustration: { toneRows: 0, paint: ({ scene, name, isSmall }) => plainSvg(scene, name, isSmall) },
+  illustration: { toneRows: 0, paint: ({ scene, canvas }) => paintPlain(canvas, scene) },
   ink: { toneRows: 0, paint: paintInk },
   oil: { toneRows: 208, paint: paintOil },
   watercolour: { toneRows: 0, paint: paintWatercolour },
@@ -42,9 +33,9 @@ const passes = [
 ];
 
 /** Paints in oil: strokes of three brushes that follow the forms. */
-function paintOil({ scene, box, name, random, tones, frame, isSmall }: Sitting): string {
-  const writer = new SvgWriter(name);
-  writer.body += plainSvg(scene, `${name}u`, isSmall);
+function paintOil({ scene, canvas, random, tones, frame }: Sitting): void {
+  const { box } = canvas;
+  paintPlain(canvas, scene);
   const unit = (box.bottom - box.top) / 1000;
   const swirl = 0.5 + frame.stylize / 500;
   const phase = random.range(0, 6);
@@ -72,30 +63,29 @@ function paintOil({ scene, box, name, random, tones, frame, isSmall }: Sitting):
         const fine = 1 / (1 + strength * 5);
         const reach = length * unit * (0.75 + 0.35 * tremor) * fine;
         const colour = varied(tones.at(px, py), tremor * 15);
-        stroke(writer, px, py, angle, reach, width * unit * Math.sqrt(fine), colour, tremor);
+        brushStroke(canvas, px, py, angle, reach, width * unit * Math.sqrt(fine), colour, tremor);
       }
     }
   }
-  setAccents(writer, scene, random.fork('accents'));
-  return writer.toString();
+  setAccents(canvas, scene, random.fork('accents'));
 }
 
 /** Paints the small shapes of the subject, such as eyes and nose, over the strokes. */
-function setAccents(writer: SvgWriter, scene: Sitting['scene'], random: Sitting['random']): void {
+function setAccents(canvas: Canvas, scene: Sitting['scene'], random: Sitting['random']): void {
   for (const shape of scene.shapes) {
     const size = longerSide(shape);
     if (shape.role !== 'subject' || size > 130 || shape.opacity < 0.4) continue;
     if (shape.kind === 'line') {
-      if (size < 70) writer.shape(shape);
+      if (size < 70) canvas.shape(shape);
       continue;
     }
-    const data = pathOf(unsteady(shape.points, Math.min(3, size / 30), random), true);
-    writer.fill(data, shape.fill, shape.opacity * (size > 70 ? 0.45 : 0.82));
+    const data = canvas.curve(unsteady(shape.points, Math.min(3, size / 30), random), true);
+    canvas.area(data, shape.fill, shape.opacity * (size > 70 ? 0.45 : 0.82));
   }
 }
 
-function stroke(
-  writer: SvgWriter,
+function brushStroke(
+  canvas: Canvas,
   x: number,
   y: number,
   angle: number,
@@ -107,14 +97,15 @@ function stroke(
   const [dx, dy] = [(Math.cos(angle) * length) / 2, (Math.sin(angle) * length) / 2];
   const bend = tremor * length * 0.16;
   const [nx, ny] = [-Math.sin(angle), Math.cos(angle)];
-  const curve = (offset: number): string =>
-    `M${num(x - dx + nx * offset)} ${num(y - dy + ny * offset)}` +
-    `Q${num(x + nx * (bend + offset))} ${num(y + ny * (bend + offset))} ${num(x + dx + nx * offset)} ${num(y + dy + ny * offset)}`;
-  writer.stroke(curve(0), width, colourOf(colour), 0.93);
+  const curve = (offset: number): Path => {
+    const [cx, cy] = [x + nx * offset, y + ny * offset];
+    return bent([cx - dx, cy - dy], [cx + nx * bend, cy + ny * bend], [cx + dx, cy + dy]);
+  };
+  canvas.line(curve(0), width, colourOf(colour), 0.93);
   // The ridge of paint that the brush leaves beside its path.
   if (width > 40 || tremor < 0.1) return;
   const ridge = lightness(colour) > 0.8 ? -16 : 26;
-  writer.stroke(curve(width * 0.3), width * 0.16, colourOf(varied(colour, ridge)), 0.6);
+  canvas.line(curve(width * 0.3), width * 0.16, colourOf(varied(colour, ridge)), 0.6);
 }
 
 function varied([red, green, blue]: Rgb, by: number): Rgb {
@@ -124,15 +115,14 @@ function varied([red, green, blue]: Rgb, by: number): Rgb {
 const whitePaper = '#fbf8f1';
 
 /** Paints in watercolour: thin layers with uneven edges, dark rims, blooms, and a margin of bare paper. */
-function paintWatercolour({ scene, box, name, random }: Sitting): string {
-  const writer = new SvgWriter(name);
-  layPaper(writer, box, whitePaper, random.fork('paper'));
+function paintWatercolour({ scene, canvas, random }: Sitting): void {
+  layPaper(canvas, whitePaper, random.fork('paper'));
   const hand = random.fork('hand');
   for (const shape of scene.shapes) {
     const size = longerSide(shape);
     if (shape.kind === 'line') {
-      writer.stroke(
-        pathOf(unsteady(shape.points, 2, hand), false),
+      canvas.line(
+        canvas.curve(unsteady(shape.points, 2, hand), false),
         shape.width * 1.1,
         mix(shape.colour, whitePaper, 0.12),
         shape.opacity * 0.8,
@@ -142,23 +132,28 @@ function paintWatercolour({ scene, box, name, random }: Sitting): string {
     const fill = diluted(shape.fill, shape.role === 'subject' ? 0.05 : 0.16);
     const reach = Math.min(13, size / 26);
     if (size < 20 || shape.role === 'air') {
-      writer.fill(pathOf(shape.points, true), fill, shape.opacity * 0.9);
+      canvas.area(canvas.curve(shape.points, true), fill, shape.opacity * 0.9);
       continue;
     }
     // The lowest layer covers the shapes behind it, the others are transparent.
-    writer.fill(pathOf(shape.points, true), fill, shape.opacity * (shape.role === 'subject' ? 0.9 : 0.72));
+    canvas.area(
+      canvas.curve(shape.points, true),
+      fill,
+      shape.opacity * (shape.role === 'subject' ? 0.9 : 0.72),
+    );
     for (const share of [0.5, 1]) {
-      writer.fill(pathOf(unsteady(shape.points, reach * share, hand), true), fill, shape.opacity * 0.3);
+      canvas.area(canvas.curve(unsteady(shape.points, reach * share, hand), true), fill, shape.opacity * 0.3);
     }
     if (shape.role === 'sky' || shape.role === 'light') continue;
     const rim = darker(mix(meanColour(shape.fill), whitePaper, 0.1), 0.3);
-    writer.stroke(
-      pathOf(unsteady(shape.points, reach * 0.3, hand), true),
+    canvas.line(
+      canvas.curve(unsteady(shape.points, reach * 0.3, hand), true),
       Math.min(5, 1.5 + size / 200),
       rim,
       0.28 * shape.opacity,
     );
   }
+  const { box } = canvas;
   const unit = (box.bottom - box.top) / 1000;
   for (let bloom = 0; bloom < 7; bloom += 1) {
     const [x, y] = [hand.range(box.left, box.right), hand.range(box.top, box.bottom)];
@@ -171,16 +166,15 @@ function paintWatercolour({ scene, box, name, random }: Sitting): string {
       size * 0.2,
       hand,
     );
-    writer.fill(pathOf(points, true), '#ffffff', 0.12);
-    writer.stroke(pathOf(points, true), 2.4 * unit, scene.mood.dark, 0.07);
+    canvas.area(canvas.curve(points, true), '#ffffff', 0.12);
+    canvas.line(canvas.curve(points, true), 2.4 * unit, scene.mood.dark, 0.07);
   }
   for (let speck = 0; speck < 40; speck += 1) {
     const [x, y] = [hand.range(box.left, box.right), hand.range(box.top, box.bottom)];
     const size = hand.range(1, 4.5) * unit;
-    writer.fill(dotOf(x, y, size), scene.mood.accent, 0.3);
+    canvas.area(dotOf(x, y, size), scene.mood.accent, 0.3);
   }
-  leaveMargin(writer, box, whitePaper, random.fork('margin'));
-  return writer.toString();
+  leaveMargin(canvas, whitePaper, random.fork('margin'));
 }
 
 function diluted(fill: Fill, share: number): Fill {
@@ -189,11 +183,10 @@ function diluted(fill: Fill, share: number): Fill {
 }
 
 /** Paints cut paper: every shape has one colour, a lit edge and a shadow. */
-function paintPapercut({ scene, name }: Sitting): string {
-  const writer = new SvgWriter(name);
+function paintPapercut({ scene, canvas }: Sitting): void {
   for (const shape of scene.shapes) {
     if (shape.role === 'sky' || shape.role === 'light' || shape.kind === 'line') {
-      writer.shape(shape);
+      canvas.shape(shape);
       continue;
     }
     const size = longerSide(shape);
@@ -204,15 +197,18 @@ function paintPapercut({ scene, name }: Sitting): string {
         [0.8, 0.13],
         [0.4, 0.17],
       ] as const) {
-        writer.fill(pathOf(moved(shape.points, lift * share * 0.6, lift * share), true), '#0a0714', opacity);
+        canvas.area(
+          canvas.curve(moved(shape.points, lift * share * 0.6, lift * share), true),
+          '#0a0714',
+          opacity,
+        );
       }
     }
     const colour = meanColour(shape.fill);
-    const data = pathOf(shape.points, true);
-    writer.fill(data, colour, solid(shape));
-    if (size > 40) writer.stroke(data, 1.4, lighter(colour, 0.35), 0.55);
+    const data = canvas.curve(shape.points, true);
+    canvas.area(data, colour, solid(shape));
+    if (size > 40) canvas.line(data, 1.4, lighter(colour, 0.35), 0.55);
   }
-  return writer.toString();
 }
 
 const moved = (points: readonly Point[], dx: number, dy: number): Point[] =>
@@ -224,28 +220,23 @@ const solid = (shape: Shape): number => (shape.opacity > 0.6 ? 1 : shape.opacity
 const colourCount = 28;
 
 /** Paints pixel art: 80 rows of squares in a few colours. */
-function paintPixel({ box, name, tones }: Sitting): string {
-  const writer = new SvgWriter(name);
+function paintPixel({ canvas, tones }: Sitting): void {
   const pixels: Rgb[] = [];
   for (let row = 0; row < tones.rows; row += 1) {
     for (let column = 0; column < tones.columns; column += 1) pixels.push(tones.cell(column, row));
   }
   const palette = paletteOf(pixels, colourCount);
-  const side = (box.bottom - box.top) / tones.rows;
-  const runs = new Map<string, string>();
-  for (let row = 0; row < tones.rows; row += 1) {
-    for (let column = 0; column < tones.columns; ) {
-      const colour = nearest(palette, tones.cell(column, row));
-      let end = column + 1;
-      while (end < tones.columns && nearest(palette, tones.cell(end, row)) === colour) end += 1;
-      const run = `M${num(box.left + column * side)} ${num(box.top + row * side)}h${num((end - column) * side)}v${num(side)}h${num((column - end) * side)}z`;
-      runs.set(colour, (runs.get(colour) ?? '') + run);
-      column = end;
+  const colours = pixels.map((pixel) => nearest(palette, pixel));
+  const { width, height } = canvas;
+  for (let y = 0, at = 0; y < height; y += 1) {
+    const row = Math.floor(((y + 0.5) / height) * tones.rows) * tones.columns;
+    for (let x = 0; x < width; x += 1, at += 3) {
+      const [red, green, blue] = colours[row + Math.floor(((x + 0.5) / width) * tones.columns)] ?? [0, 0, 0];
+      canvas.pixels[at] = red;
+      canvas.pixels[at + 1] = green;
+      canvas.pixels[at + 2] = blue;
     }
   }
-  for (const [colour, data] of runs)
-    writer.body += `<path d="${data}" fill="${colour}" shape-rendering="crispEdges"/>`;
-  return writer.toString();
 }
 
 /** Reduces pixels to `count` colours by median cut: the box with the widest spread is halved again and again. */
@@ -271,12 +262,12 @@ function paletteOf(pixels: readonly Rgb[], count: number): readonly Rgb[] {
   return boxes.map(meanOf);
 }
 
-function nearest(palette: readonly Rgb[], pixel: Rgb): string {
+function nearest(palette: readonly Rgb[], pixel: Rgb): Rgb {
   let best: Rgb = [0, 0, 0];
   let least = Number.POSITIVE_INFINITY;
   for (const colour of palette) {
     const far = (colour[0] - pixel[0]) ** 2 + 1.4 * (colour[1] - pixel[1]) ** 2 + (colour[2] - pixel[2]) ** 2;
     if (far < least) [best, least] = [colour, far];
   }
-  return colourOf(best);
+  return best;
 }
