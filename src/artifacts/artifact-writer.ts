@@ -5,7 +5,7 @@ import { type Acceptance, type DownloadLimits, download, HalfMissing } from './d
 import { openLink } from './download/follow-link.ts';
 import { defaultTimeouts, type LinkOptions, openRoute } from './download/link-route.ts';
 import { aborted, fail, SaveError } from './failure.ts';
-import { images, videos } from './media.ts';
+import { images, maxFileBytes, videos } from './media.ts';
 import { checkName } from './store/names.ts';
 import type { ArtifactStore } from './store/store.ts';
 import { type ReplyKeeper, writeReply } from './write-reply.ts';
@@ -25,11 +25,7 @@ export interface ArtifactWriterOptions extends LinkOptions {
   readonly clock: DownloadClock;
 }
 
-const defaults = {
-  maxBytes: 256 * 1024 * 1024,
-  maxVideoBytes: 512 * 1024 * 1024,
-  maxPixels: 0x3fff * 0x3fff,
-} as const;
+const defaultMaxPixels = 0x3fff * 0x3fff;
 
 /**
  * Most images that are decoded at the same time. Cutting a grid takes its file, its pixels and one frame: about 30 MB for one of 2048 ×
@@ -52,12 +48,12 @@ export function createArtifactWriter(options: ArtifactWriterOptions): ArtifactWr
   const { mask, dataMask } = route;
   const { clock, store, replies } = options;
   const limits: DownloadLimits = {
-    maxBytes: options.maxBytes ?? defaults.maxBytes,
-    maxPixels: options.maxPixels ?? defaults.maxPixels,
+    maxBytes: options.maxBytes ?? maxFileBytes.image,
+    maxPixels: options.maxPixels ?? defaultMaxPixels,
     mask,
   };
   const replyLimits = { ...limits, dataMask };
-  const maxVideoBytes = options.maxVideoBytes ?? defaults.maxVideoBytes;
+  const maxVideoBytes = options.maxVideoBytes ?? maxFileBytes.video;
   const wanted = {
     image: { media: images, limits },
     video: { media: videos, limits: { ...limits, maxBytes: maxVideoBytes } },

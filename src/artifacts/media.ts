@@ -20,6 +20,9 @@ export interface Media {
   readonly otherwise: SaveFailure['code'];
 }
 
+/** Largest size of a file by its kind, in bytes. */
+export const maxFileBytes = { image: 256 * 1024 * 1024, video: 512 * 1024 * 1024 } as const;
+
 export const imageFormats: readonly ImageFormat[] = [png, jpeg, webp, gif, avif];
 
 export const images: Media = {

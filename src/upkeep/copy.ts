@@ -1,4 +1,6 @@
 import type { Bytes } from '../artifacts/formats/format.ts';
+import { formatOf, images, maxFileBytes, videos } from '../artifacts/media.ts';
+import { keyOfArtifact } from '../artifacts/store/names.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { type Artifact, artifactsOf } from '../plan/job.ts';
 import type { StateReader } from '../state/reader.ts';
@@ -103,6 +105,32 @@ export async function copyOne(
     await found.close();
   }
 }
+
+/**
+ * Copies a file of another run directory, whose state may say anything: only one of this job's, within the bounds of a download, whole, and
+ * of the format and the size in pixels that the state names.
+ *
+ * @returns as {@link copyOne}
+ */
+export async function copyAsStated(
+  key: string,
+  artifact: Artifact,
+  from: Pick<ArtifactStore, 'open'>,
+  to: Pick<ArtifactStore, 'open' | 'put'>,
+  signal: AbortSignal,
+): Promise<'copied' | 'there' | 'fault'> {
+  const { file, bytes, mime, width, height } = artifact;
+  const media = file.startsWith('video/') ? videos : images;
+  if (keyOfArtifact(file) !== key || bytes > maxFileBytes[media.name]) return 'fault';
+  return await copyOne(artifact, from, to, signal, async (incoming) => {
+    const format = formatOf(media, await incoming.read(0, headLength));
+    if (format === undefined || format.mime !== mime || !file.endsWith(`.${format.extension}`)) return false;
+    const size = await format.measure(incoming);
+    return size !== undefined && size.width === width && size.height === height;
+  });
+}
+
+const headLength = 64;
 
 /** Whether a file in the target matches the state. Uses the hash that a store records, so that nothing is downloaded. */
 async function isWhole(

@@ -1,11 +1,12 @@
 import type { ArtifactStore } from '../artifacts/store/store.ts';
-import { type Artifact, type Attempt, artifactsOf, type JobRecord } from '../plan/job.ts';
+import { type Attempt, artifactsOf, type JobRecord } from '../plan/job.ts';
 import type { ReplyPlace } from '../plan/job-request.ts';
 import type { StateReader } from '../state/reader.ts';
 import type { StateStore } from '../state/store.ts';
 import { everyJob, filesOf } from './artifact-names.ts';
 import { placesOf, ReplyLines } from './check-replies.ts';
 import { combine } from './combine.ts';
+import { copyAsStated } from './copy.ts';
 
 /** A run directory that is merged into another one. */
 export interface MergeSource {
@@ -90,14 +91,14 @@ export async function mergeInto(
         merged.jobs += 1;
         records.push(kept);
         attempts.push(...history);
-        await copyFiles(kept, target, source, merged);
+        await copyFiles(kept, target, source, merged, signal);
       } else {
         const known = state.attempts(key);
         const both = combine({ record: before, attempts: known }, { record: kept, attempts: history });
         merged.shared += 1;
         if (both.isConflict) merged.conflicts += 1;
         if (both.isSecond) {
-          await copyFiles(kept, target, source, merged);
+          await copyFiles(kept, target, source, merged, signal);
           const names = new Set(filesOf(kept));
           await target.artifacts.remove([...filesOf(before)].filter((name) => !names.has(name)));
         }
@@ -165,34 +166,15 @@ async function rememberFiles({ files }: JobRecord, state: StateStore, source: Me
 
 async function copyFiles(
   record: JobRecord,
-  target: MergeTarget,
-  source: MergeSource,
-  merged: Merged,
-): Promise<void> {
-  for (const artifact of artifactsOf(record)) await copyFile(artifact, target, source, merged);
-}
-
-async function copyFile(
-  { file, sha256 }: Artifact,
   { artifacts }: MergeTarget,
   source: MergeSource,
   merged: Merged,
+  signal: AbortSignal,
 ): Promise<void> {
-  const found = await source.artifacts.open(file);
-  if (!found.ok) throw new MergeError(source, `${file} is missing`, true);
-  try {
-    const incoming = await artifacts.put(file.replace(/\.[A-Za-z0-9]{1,8}$/, ''));
-    try {
-      for await (const piece of found.pieces()) await incoming.write(piece);
-      if (incoming.sha256 !== sha256)
-        throw new MergeError(source, `${file} has changed since it was written`, true);
-      merged.bytes += incoming.size;
-      merged.files += 1;
-      await incoming.finish(file);
-    } finally {
-      await incoming.discard();
-    }
-  } finally {
-    await found.close();
+  for (const artifact of artifactsOf(record)) {
+    if ((await copyAsStated(record.key, artifact, source.artifacts, artifacts, signal)) === 'fault')
+      throw new MergeError(source, `${artifact.file} is missing, or not as the state says`, true);
+    merged.bytes += artifact.bytes;
+    merged.files += 1;
   }
 }

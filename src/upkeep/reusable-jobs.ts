@@ -114,7 +114,8 @@ export class ReusableJobs {
           if (!isReplaceable(found.own)) continue;
           for (const record of found.theirs)
             if (record?.status === 'done')
-              for (const source of [...needsOf(record), ...Object.keys(record.from ?? {})]) next.add(source);
+              for (const source of [...needsOf(record), ...Object.keys(record.from ?? {})])
+                if (loaded.size + next.size < max.records) next.add(source);
         }
       }
       wanted = new Set([...next].filter((key) => !loaded.has(key)));

@@ -1,19 +1,10 @@
 import pLimit from 'p-limit';
-import type { Bytes } from '../artifacts/formats/format.ts';
-import { formatOf, images, videos } from '../artifacts/media.ts';
-import { keyOfArtifact } from '../artifacts/store/names.ts';
+import { isArtifactName } from '../artifacts/store/names.ts';
 import type { ArtifactStore } from '../artifacts/store/store.ts';
 import { KeySet } from '../manifest/key-set.ts';
 import type { Selection } from '../plan/cell.ts';
 import { chosenSteps } from '../plan/graph/step-selection.ts';
-import {
-  type Artifact,
-  artifactsOf,
-  type JobOrigin,
-  type JobRecord,
-  type JobSpec,
-  needsOf,
-} from '../plan/job.ts';
+import { artifactsOf, type JobOrigin, type JobRecord, type JobSpec, needsOf } from '../plan/job.ts';
 import type { Plan } from '../plan/plan.ts';
 import { cellsAtOnce, inGroups, withRecords } from '../plan/resolve/load-records.ts';
 import { originOf } from '../plan/resolve/upstream.ts';
@@ -21,7 +12,7 @@ import type { Slot } from '../plan/slot.ts';
 import type { StateReader } from '../state/reader.ts';
 import type { StateStore, Turn } from '../state/store.ts';
 import { ReplyLines } from './check-replies.ts';
-import { copyOne } from './copy.ts';
+import { copyAsStated } from './copy.ts';
 import { MergeError, replied } from './merge.ts';
 import { doubtHere, ReusableJobs, type ReuseSource, reuseCodes } from './reusable-jobs.ts';
 
@@ -80,11 +71,12 @@ export async function takeOver(
     try {
       for (const artifact of artifactsOf(record)) {
         const { file, bytes } = artifact;
-        const isOurs = keyOfArtifact(file) === record.key;
-        const isRight = (incoming: Bytes) => isAsStated(artifact, incoming);
-        const end = isOurs ? await copyOne(artifact, source.artifacts, artifacts, signal, isRight) : 'fault';
-        if (end === 'fault')
-          throw new MergeError(source, `its file ${isOurs ? file : `of output ${artifact.output}`}`, true);
+        if ((await copyAsStated(record.key, artifact, source.artifacts, artifacts, signal)) === 'fault')
+          throw new MergeError(
+            source,
+            `its file ${isArtifactName(file) ? file : `of output ${artifact.output}`}`,
+            true,
+          );
         reused.files += 1;
         reused.bytes += bytes;
       }
@@ -202,14 +194,3 @@ const wishOf = ({ job, origin, keep, split }: Wanted): Partial<JobRecord> => {
     ...(split && { split }),
   };
 };
-
-const headLength = 64;
-
-/** Whether the bytes of a file are those of an image or a video as the state names it, whole, and of the same size in pixels. */
-async function isAsStated({ file, mime, width, height }: Artifact, bytes: Bytes): Promise<boolean> {
-  const head = await bytes.read(0, headLength);
-  const format = formatOf(file.startsWith('video/') ? videos : images, head);
-  if (format === undefined || format.mime !== mime || !file.endsWith(`.${format.extension}`)) return false;
-  const size = await format.measure(bytes);
-  return size !== undefined && size.width === width && size.height === height;
-}

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { maxFileBytes } from '../../src/artifacts/media.ts';
 import type { ArtifactStore } from '../../src/artifacts/store/store.ts';
-import { type Copied, copyArtifacts } from '../../src/upkeep/copy.ts';
+import { type Copied, copyArtifacts, copyAsStated } from '../../src/upkeep/copy.ts';
 import { imagineRecord } from '../rig/jobs.ts';
 import { memoryArtifacts } from '../rig/memory-artifacts.ts';
 import { memoryStore } from '../rig/memory-store.ts';
@@ -128,5 +129,26 @@ it('a copy skips files that match the state, whether or not a store records hash
       others.length + 2,
       0,
     ]);
+  }
+});
+
+it('a file of another state is not opened where it is larger than a download may be', async () => {
+  const key = 'a'.repeat(12);
+  const from = { open: () => Promise.reject(new Error('opened')) };
+  for (const [folder, extension, most] of [
+    ['images', 'png', maxFileBytes.image],
+    ['video', 'mp4', maxFileBytes.video],
+  ] as const) {
+    const artifact = { file: `${folder}/aa/${key}-1.${extension}`, sha256: '', output: 1, mime: 'image/png' };
+    const copied = (bytes: number) =>
+      copyAsStated(
+        key,
+        { ...artifact, bytes },
+        from,
+        memoryArtifacts(new Map()),
+        new AbortController().signal,
+      );
+    expect(await copied(most + 1)).toBe('fault');
+    await expect(copied(most)).rejects.toThrow('opened');
   }
 });

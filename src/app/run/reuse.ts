@@ -19,9 +19,7 @@ import { openArtifactsOf } from '../service/artifact-place.ts';
 import { isEngineWord } from '../service/engine/connect.ts';
 import { admitNamed } from '../service/trust.ts';
 import { passwordVariable } from '../service/trust-file.ts';
-import { refuseStranger } from '../workspace/checks/maker.ts';
 import { type OtherRun, openOtherRun, refuseChanged, versionOf } from '../workspace/checks/merged-runs.ts';
-import { partToWork } from '../workspace/selection.ts';
 import type { CheckedRun, PlannedRun, Runner } from './stages.ts';
 
 /** Name of the fact with the runs whose jobs are still to be taken over: until that is done, every run continues it. */
@@ -39,15 +37,10 @@ export const isReuseOpen = async (state: Pick<StateReader, 'fact' | 'file'>): Pr
 const givenNames = ({ reuse }: ReuseFlags, cwd: string): readonly string[] =>
   reuse.map((name) => (isEngineWord(name) ? name : resolve(cwd, name)));
 
-/** Returns the runs whose jobs are taken over: those of the flags, then those that an earlier run has not finished with. */
-async function namesOf(
-  flags: ReuseFlags,
-  state: Pick<StateReader, 'fact' | 'file'> | undefined,
-  cwd: string,
-): Promise<readonly string[]> {
-  const isDropped = flags['reuse-cancel'] || state === undefined;
-  return [...new Set([...givenNames(flags, cwd), ...(isDropped ? [] : await openReuse(state))])];
-}
+/** Returns the runs whose jobs are taken over: those of the flags, then those that an earlier run has not finished with (`left`). */
+const namesOf = (flags: ReuseFlags, left: readonly string[], cwd: string): readonly string[] => [
+  ...new Set([...givenNames(flags, cwd), ...(flags['reuse-cancel'] ? [] : left)]),
+];
 
 /**
  * Takes over finished jobs of other run directories, before anything is sent. An interrupted call is continued by the next run, whatever
@@ -63,8 +56,9 @@ export async function reuseJobs<Planned extends PlannedRun>(
   const { flags, interrupts, output, disposables, context, repairs } = run;
   const { io } = context;
   const { state, directory, artifacts, selection } = planned;
-  const names = repairs ? [] : await namesOf(flags, state.reader, io.cwd);
-  const left = repairs ? [] : await openReuse(state.reader);
+  if (repairs) return;
+  const left = await openReuse(state.reader);
+  const names = namesOf(flags, left, io.cwd);
   if (names.length === 0) {
     if (left.length > 0) await state.setFact(reuseFact, '');
     return;
@@ -74,7 +68,7 @@ export async function reuseJobs<Planned extends PlannedRun>(
   const target = await runner.taker(run, planned);
   if (target === undefined) return;
   await state.setFact(reuseFact, JSON.stringify(sources.map(({ again }) => again)));
-  const reused = await takeOver(target, partToWork(selection, repairs), sources, artifacts, drain);
+  const reused = await takeOver(target, selection, sources, artifacts, drain);
   for (const source of sources)
     await source.check('jobs were taken over from it. Nothing was submitted; what was taken over stays.');
   // A narrowed run does not finish what an earlier one has left.
@@ -91,7 +85,7 @@ export async function plannedReuse(
   disposables: Disposables,
   context: Context,
 ): Promise<EstimateOptions['reuse']> {
-  const names = await namesOf(flags, state, context.io.cwd);
+  const names = namesOf(flags, state ? await openReuse(state) : [], context.io.cwd);
   if (names.length === 0) return undefined;
   const never = new AbortController().signal;
   const jobs = new ReusableJobs(
@@ -152,7 +146,6 @@ async function openInFolder(
       'Name another run, or leave the flag out.',
     );
   const run: OtherRun = await openOtherRun(seen, hint, flags, signal, disposables, context);
-  await refuseStranger(run.reader, seen, { trusted: flags['trust-directory'] }, context.io.env);
   const shown = relative(own, run.directory).split(sep).join('/');
   return { ...run, shown, again: run.directory, check: (then) => refuseChanged(run, then) };
 }

@@ -387,6 +387,8 @@ export interface JsonOutputs {
     }[];
     /** The service's id of its task. */
     readonly taskId?: string;
+    /** The run that has or had the job, and paid it (`--reuse`), as a path relative to the run directory. Absent: it was not taken over. */
+    readonly reusedFrom?: string;
     /** ISO 8601, UTC. */
     readonly submittedAt?: string;
     /** ISO 8601, UTC. */

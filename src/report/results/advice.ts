@@ -1,6 +1,6 @@
 import type { JobError } from '../../plan/job.ts';
 import type { Slot } from '../../plan/slot.ts';
-import { acceptedAdvice, adviceFor, mayHelp, nextSteps } from '../text/job/advice.ts';
+import { acceptedAdvice, adviceFor, isOfReuse, mayHelp, nextSteps } from '../text/job/advice.ts';
 import type { Commands } from '../text/next-commands.ts';
 import { quoted } from '../text/printable.ts';
 import type { FailureGroup, PageDetail } from './wire.ts';
@@ -19,7 +19,7 @@ const retryAdvice = 'Another try may succeed.';
 const editAdvice = 'The same request will fail again: change it in the pipeline.';
 
 function wordsFor(slot: Slot, { code }: JobError): string {
-  if (slot.status === 'in-doubt') return inDoubtAdvice;
+  if (slot.status === 'in-doubt' && !isOfReuse(code)) return inDoubtAdvice;
   if (slot.accepted) return acceptedAdvice;
   const { kind, record } = slot;
   const usual = record === undefined || !mayHelp(code) ? editAdvice : retryAdvice;
@@ -52,7 +52,7 @@ export function groupAdvice(
   const commands =
     status === 'in-doubt'
       ? [
-          ...(find === undefined ? [] : [find]),
+          ...(isOfReuse(error.code) ? [`${again} --reuse DIR`] : find === undefined ? [] : [find]),
           ...(job === undefined ? [] : [given.show(job.key)]),
           `${again} --in-doubt retry`,
         ]

@@ -1,80 +1,33 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Artifact, JobRecord } from '../../../src/plan/job.ts';
 import type { ReplyPlace } from '../../../src/plan/job-request.ts';
-import { neutralNames } from '../../../src/sandbox/names.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { sqliteDriver } from '../../../src/state/sqlite/driver.ts';
 import { openState } from '../../../src/state/state.ts';
-import { type ManifestRow, readManifest } from '../../rig/manifest.ts';
+import type { ManifestRow } from '../../rig/manifest.ts';
 import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
 import { replaceFs, systemError } from '../../rig/replace-fs.ts';
 import { promptpress, type Said } from '../test-io.ts';
+import { quickHead, useRunFolder } from './run-folder.ts';
 
 useQuickSandbox();
 
-const apiKey = 'key-of-the-test-0123456789';
-let sandbox: Sandbox;
-let root: string;
+const place = useRunFolder();
+const { say, run, rowsOf } = place;
 let cwd: string;
-let made = 0;
-beforeAll(async () => {
-  sandbox = await startSandbox({ apiKey, names: neutralNames, settings: { pace: 0, pixels: 64 } });
-  root = await mkdtemp(join(tmpdir(), 'promptpress-'));
-});
-beforeEach(async () => {
-  cwd = join(root, String(++made));
-  await mkdir(cwd);
-});
-afterAll(async () => {
-  await sandbox.close();
-  await rm(root, { recursive: true, force: true });
+beforeEach(() => {
+  cwd = place.cwd;
 });
 
-const head = `poll: { min: 5ms, max: 20ms }
-prices: { imagine: 0.5, "U*": 0.25, text-pro: { input: 1, output: 1 } }
-`;
 const grid = `  grid: { imagine: "a fox --seed {{ seed }}", path: U1, grid: split }\n`;
 const caption = `  caption: { from: grid/U1, generate: { model: text-pro, prompt: "Caption {{ seed }}.", images: [parent] } }\n`;
 const foxes = (cells: number, name = 'foxes', steps = `${grid}${caption}`): string =>
-  `name: ${name}\nmatrix: { seed: { from: 1, to: ${cells} } }\n${head}steps:\n${steps}`;
-
-const say = (...args: readonly string[]): Promise<Said> =>
-  promptpress(args, {
-    cwd,
-    env: { PROMPTPRESS_BASE_URL: sandbox.url, PROMPTPRESS_API_KEY: apiKey },
-  });
-
-interface Ran {
-  readonly said: Said;
-  readonly submits: number;
-  readonly cost: number | undefined;
-}
-
-async function run(file: string, out: string, ...flags: readonly string[]): Promise<Ran> {
-  const said = await say('run', file, '--out', out, '--no-progress', '--json', ...flags);
-  expect(said.code, said.err).toBe(0);
-  return { said, ...(JSON.parse(said.out) as Omit<Ran, 'said'>) };
-}
-
-const rowsOf = async (directory: string): Promise<readonly ManifestRow[]> =>
-  await readManifest(join(cwd, directory, 'manifest.csv'));
+  `name: ${name}\nmatrix: { seed: { from: 1, to: ${cells} } }\n${quickHead}steps:\n${steps}`;
 
 /** Columns that say what a job took, and where it was paid. */
 const isOfPayment = (name: string): boolean =>
@@ -105,6 +58,13 @@ describe('run --reuse', () => {
         total_tokens: '',
         attempts: '0',
       });
+    const [{ job = '' } = {}] = second;
+    expect((await say('show', job, 'other/renamed')).out).toMatch(
+      /^ +reused from +\.\.\/\.\.\/runs\/foxes$/m,
+    );
+    expect(JSON.parse((await say('show', job, 'other/renamed', '--json')).out)).toMatchObject({
+      reusedFrom: '../../runs/foxes',
+    });
     const checked = await say('verify', 'other/renamed');
     expect([checked.code, checked.out]).toEqual([0, expect.not.stringContaining('no job names')]);
     expect((await run('renamed.yaml', 'other/renamed')).submits).toBe(0);
@@ -461,8 +421,7 @@ describe('a directory whose jobs are taken over', () => {
       await promptpress(args, {
         cwd,
         env: {
-          PROMPTPRESS_BASE_URL: sandbox.url,
-          PROMPTPRESS_API_KEY: apiKey,
+          ...place.env,
           XDG_STATE_HOME: join(cwd, 'other-user'),
         },
       });
@@ -497,8 +456,7 @@ describe('a directory whose jobs are taken over', () => {
     const { code, err } = await promptpress(['run', 'foxes.yaml', '--out', 'b', '--trust-directory'], {
       cwd,
       env: {
-        PROMPTPRESS_BASE_URL: sandbox.url,
-        PROMPTPRESS_API_KEY: apiKey,
+        ...place.env,
         PGPASSWORD: 'hidden-0123456789',
       },
     });
@@ -507,7 +465,7 @@ describe('a directory whose jobs are taken over', () => {
     // A plan opens nothing that a stranger's state names.
     const planned = await promptpress(['plan', 'foxes.yaml', '--out', 'b'], {
       cwd,
-      env: { PROMPTPRESS_API_KEY: apiKey, XDG_STATE_HOME: join(cwd, 'other-user') },
+      env: { PROMPTPRESS_API_KEY: place.env.PROMPTPRESS_API_KEY, XDG_STATE_HOME: join(cwd, 'other-user') },
     });
     expect([planned.code, planned.err]).toEqual([2, expect.stringContaining('was not begun by you')]);
     expect(connections).toBe(0);

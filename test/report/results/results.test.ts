@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeManifest } from '../../../src/manifest/write.ts';
-import type { JobRecord } from '../../../src/plan/job.ts';
+import type { JobError, JobRecord } from '../../../src/plan/job.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
+import { groupAdvice } from '../../../src/report/results/advice.ts';
 import type { CellResult } from '../../../src/report/results/cell-results.ts';
 import { packResults } from '../../../src/report/results/pack.ts';
 import { SummaryCounter } from '../../../src/report/results/summary.ts';
+import type { Commands } from '../../../src/report/text/next-commands.ts';
 import { doneRecord, failedRecord, finish } from '../../manifest/finish.ts';
 import { type ManifestRow, readManifest } from '../../rig/manifest.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
@@ -228,6 +230,18 @@ describe('results', () => {
     ]);
     for (const { detail } of await resultsOf(plan, memoryStore()))
       expect(detail).not.toHaveProperty('advice');
+  });
+
+  it('have advice of their own where another run has the job', () => {
+    const error = { code: 'reuse.open', message: 'another run has it' } as const;
+    const slot = { status: 'in-doubt', kind: 'imagine', error } as unknown as Slot & { error: JobError };
+    const commands = { run: 'promptpress run set.yaml', find: 'promptpress resolve --find' } as Commands;
+    const group = groupAdvice(slot, true, { commands, running: false, mask: String });
+    expect(group.advice).toMatch(/^Continue that run, and give --reuse again/);
+    expect(group.commands).toEqual([
+      'promptpress run set.yaml --reuse DIR',
+      'promptpress run set.yaml --in-doubt retry',
+    ]);
   });
 });
 

@@ -17,6 +17,9 @@ export const acceptedAdvice = 'The pipeline accepts this failure (failures.accep
 /** Whether a retry without changes may have another result. */
 export const mayHelp = (code: string): boolean => meaningOfCode(code)?.retried !== 'no';
 
+/** Whether another run directory has the job (`--reuse`): it is settled or repaired there. */
+export const isOfReuse = (code: string): boolean => code.startsWith('reuse.');
+
 /** The change where a message says what is wrong. */
 export const byMessage = 'fix what the message above says; after an edit only changed jobs run';
 
@@ -76,7 +79,7 @@ export function nextSteps(
       ...(!running && isConfirmSent(record) && record.modal?.accepted !== true
         ? [goOn('polls its task again, which costs nothing: it continues if the confirmation arrived')]
         : []),
-      ...(error?.code.startsWith('reuse.')
+      ...(isOfReuse(error?.code ?? '')
         ? [
             {
               command: `${run} --reuse DIR`,

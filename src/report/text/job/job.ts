@@ -79,6 +79,7 @@ export async function readJobReport(
     attempts: record.attempts,
     history: historyOf(record, await state.attempts(key)),
     ...(taskId === undefined ? {} : { taskId }),
+    ...(record.reusedFrom === undefined ? {} : { reusedFrom: record.reusedFrom }),
     ...(record.submittedAt === undefined ? {} : { submittedAt: iso(record.submittedAt) }),
     ...(record.finishedAt === undefined ? {} : { finishedAt: iso(record.finishedAt) }),
     ...(cost === undefined ? {} : { cost }),

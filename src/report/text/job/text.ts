@@ -22,6 +22,7 @@ export function jobReportText(report: JobReport): string {
       ...report.children.map((child): FactRow => ['leads to', referenceWords(child)]),
       ['leads to', report.moreChildren ? 'and more' : undefined],
       ['task', report.taskId === undefined ? undefined : shownLine(report.taskId)],
+      ['reused from', report.reusedFrom && shownLine(report.reusedFrom)],
       ['submitted', report.submittedAt],
       ['settled', report.finishedAt],
       ...replyRows(report),

@@ -137,7 +137,7 @@ describe('a run directory of the user', () => {
     expect((await run('--shard', '1/2', '--out', 'one')).code).toBe(0);
     expect((await run('--shard', '2/2', '--out', 'two')).code).toBe(0);
     await elsewhere();
-    const merged = await pp(['merge', 'one', 'two', '--out', 'both']);
+    const merged = await pp(['merge', 'one', 'two', '--out', 'both', '--trust-directory']);
     expect(merged.code, merged.err).toBe(0);
     const { code, err } = await run('--out', 'both');
     expect(code, err).toBe(0);
