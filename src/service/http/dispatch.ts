@@ -4,7 +4,6 @@ import type { Dispatcher } from 'undici';
 import { acceptedCodings, decoded } from './body/content-coding.ts';
 import { IncomingBody } from './body/incoming.ts';
 import type { ByteStream } from './body/read.ts';
-import type { Cancel } from './cancel.ts';
 import { isOfNetwork } from './connect/connection-error.ts';
 import { BrokenConnection, currentReading } from './connect/reading.ts';
 import type { NamedHeaders } from './told.ts';
@@ -28,7 +27,7 @@ export interface Outbound {
 
 interface Awaiting {
   /** Cancels the request, even while it waits for a connection. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
   /** Longest silence of the connection, in ms; absent: only the signal limits it. */
   readonly idleMs?: number;
   /** Called when the first byte is about to leave: a failure before that has left nothing at the service. */
@@ -226,7 +225,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-const reasonOf = ({ reason }: Cancel): Error =>
+const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error('the request was given up');
 
 /** Returns a body whose reading fails, because it cannot be decoded. */

@@ -2,7 +2,6 @@ import type { Dispatcher } from 'undici';
 
 import type { BodyHold, BodyPool } from './body/budget.ts';
 import { readBody } from './body/read.ts';
-import { RequestCancel, whenAborted } from './cancel.ts';
 import { isOfNetwork, readConnectionError, type Sent } from './connect/connection-error.ts';
 import { dispatchRequest, type HttpResponse, type Outbound } from './dispatch.ts';
 import { type ConnectionFailure, type Reply, type ReplyBody, readReplyBody } from './reply.ts';
@@ -69,13 +68,14 @@ export async function exchange<T>(
   receive: Receive<T>,
 ): Promise<Exchange<T>> {
   if (signal.aborted) return { ok: false, failure: aborted(signal), sent: false };
-  const giveUp = new RequestCancel();
+  const giveUp = new AbortController();
   let ended: ConnectionFailure | undefined;
   const end = (failure: ConnectionFailure): void => {
     ended ??= failure;
     giveUp.abort(failure.cause);
   };
-  const leave = whenAborted(signal, () => end(aborted(signal)));
+  const leave = (): void => end(aborted(signal));
+  signal.addEventListener('abort', leave, { once: true });
   const timer = transport.timer ?? systemTimer;
   const elapsed = transport.elapsed ?? (() => performance.now());
   const outOfTime = (what: string) => (): void =>
@@ -103,7 +103,7 @@ export async function exchange<T>(
     quiet?.end();
     hush(idleMs, 'the answer had begun, and then nothing came');
   };
-  const hold = transport.bodies.open(giveUp);
+  const hold = transport.bodies.open(giveUp.signal);
   const take = (bytes: number): Promise<void> | undefined => {
     const wait = hold.take(bytes);
     if (wait === undefined) return undefined;
@@ -115,7 +115,7 @@ export async function exchange<T>(
   const isBug = (error: unknown): boolean =>
     ended === undefined && 'dispatcher' in transport.via && !isOfNetwork(error);
   try {
-    const response = await send(request, transport, giveUp, () => {
+    const response = await send(request, transport, giveUp.signal, () => {
       if (request.onLeave?.() === false) return end(heldBack());
       sent = 'yes';
     });
@@ -141,7 +141,7 @@ export async function exchange<T>(
   } finally {
     for (const timeOut of timeOuts) timeOut.end();
     hold.release();
-    leave();
+    signal.removeEventListener('abort', leave);
   }
 }
 
@@ -160,16 +160,16 @@ const heldBack = (): ConnectionFailure => ({
 async function send(
   request: HttpRequest,
   { via, maxBodyBytes }: Transport,
-  cancel: RequestCancel,
+  signal: AbortSignal,
   onStart: () => void,
 ): Promise<HttpResponse> {
   if ('dispatcher' in via)
-    return dispatchRequest(via.dispatcher, request, { signal: cancel, maxBytes: maxBodyBytes, onStart });
+    return dispatchRequest(via.dispatcher, request, { signal, maxBytes: maxBodyBytes, onStart });
   const { url, method, headers, body } = request;
   return via.fetch(url, {
     method,
     headers,
-    signal: cancel.toSignal(),
+    signal,
     redirect: 'manual',
     ...(body !== undefined && { body }),
   });

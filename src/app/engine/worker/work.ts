@@ -114,7 +114,7 @@ function workOf(
       filesRoot,
       shared: inputsOf(place, remote),
     },
-    { keyForm: warn, notice: warn },
+    warn,
     io,
     disposables,
   );

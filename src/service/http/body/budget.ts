@@ -1,5 +1,3 @@
-import type { Cancel } from '../cancel.ts';
-
 /** Bytes of every body that are not counted, so that a small response, as nearly all are, never waits for a large one. */
 const freeBytes = 64 * 1024;
 
@@ -67,7 +65,7 @@ export class BodyPool {
   }
 
   /** Starts counting a body. The caller must release the hold. */
-  open(signal: Cancel): BodyHold {
+  open(signal: AbortSignal): BodyHold {
     const body: Body = { bytes: 0, counted: 0 };
     return {
       take: (bytes) => {
@@ -109,7 +107,7 @@ export class BodyPool {
     this.#most = Math.max(this.#most, this.#held);
   }
 
-  #wait(body: Body, bytes: number, signal: Cancel): Promise<void> {
+  #wait(body: Body, bytes: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         body,
