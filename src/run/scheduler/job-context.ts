@@ -4,6 +4,7 @@ import type { Job, JobContext } from '../machine/job.ts';
 import { maxListed } from '../machine/search/listing.ts';
 import { unconfirmedSearch } from '../machine/search/search.ts';
 import { noTally } from './routes/kinds.ts';
+import { pollsTakeMs } from './state/queries.ts';
 import type { SchedulerState } from './state/state.ts';
 
 /** Default of `timeouts.queue`. */
@@ -81,16 +82,11 @@ function unconfirmedSearchInMs({
   );
 }
 
-/** Limits the polls: jobs that share one request are aligned to common times, `poll.min` apart. */
-function pollDueInMs(
-  { pollsBatches, polls, jobs, now, options }: SchedulerState,
-  inMs: number,
-  isRepeated: boolean,
-): number {
-  if (!pollsBatches) return isRepeated ? polls.waitMs(inMs, now) : inMs;
-  const apartMs = Math.max(
-    options.settings.poll.minMs,
-    Math.ceil((Math.ceil(jobs.size / maxListed) * 1000) / polls.perSecond),
-  );
+/** Limits the polls but the first of a task, which may have ended. Jobs that share one request are aligned to common times. */
+function pollDueInMs(state: SchedulerState, inMs: number, isRepeated: boolean): number {
+  const { pollsBatches, jobs, now, options } = state;
+  if (!pollsBatches) return isRepeated ? Math.max(inMs, pollsTakeMs(state, jobs.tasksInFlight)) : inMs;
+  const requests = Math.ceil(jobs.size / maxListed);
+  const apartMs = Math.max(options.settings.poll.minMs, Math.ceil(pollsTakeMs(state, requests)));
   return apartMs < 1 ? inMs : Math.ceil((now + inMs) / apartMs) * apartMs - now;
 }

@@ -199,12 +199,13 @@ describe('what a job is told of other jobs', () => {
   });
 
   it('lets a task be polled for the first time when its kind may have ended, and later as polls allow', async () => {
-    const { state } = await schedulerRig(grid(1), { poll: { minMs: 1000, maxMs: 9000 } });
-    state.polls.waitMs = () => 77_777;
+    const limits = { tasks: 4, requests: 4, poll: { count: 2, perMs: 60_000 } };
+    const { state } = await schedulerRig(grid(1), { poll: { minMs: 1000, maxMs: 9000 }, limits });
+    for (const key of ['a', 'b', 'c'])
+      state.jobs.put(job(imagineRecord({ key, status: 'running' }), { nextRequest: { kind: 'answer' } }));
     const { pollInMs } = jobContext(state);
-    const watch = { at: epoch, atMs: 0, progress: 10 } as unknown as Parameters<typeof pollInMs>[2];
-    expect(pollInMs(imagineRecord(), 0)).toBeLessThan(77_777);
-    expect(pollInMs(imagineRecord(), 0, watch)).toBe(77_777);
+    expect(pollInMs(imagineRecord(), 0)).toBeLessThan(9001);
+    expect(pollInMs(imagineRecord(), 0, true)).toBe(90_000);
   });
 
   it('lets tasks that share requests be polled no faster than these may be sent, however few they are', async () => {

@@ -1,3 +1,4 @@
+import type { Rate } from '../../../pipeline/pipeline.ts';
 import type { JobRecord } from '../../../plan/job.ts';
 import { lacksFilesYet, lacksOnlyFiles } from '../../../plan/resolve/former.ts';
 import type { Slot } from '../../../plan/slot.ts';
@@ -105,3 +106,12 @@ export const canOpenCell = (state: SchedulerState): boolean =>
 /** Whether every cell of the plan was opened. */
 export const areAllCellsOpened = ({ cells }: SchedulerState): boolean =>
   cells.areAllGiven && cells.incoming.length + cells.openedLast.length === 0;
+
+/** The most polls that are repeated where `limits.poll` is not set. */
+const mostPolls: Rate = { count: 100, perMs: 1000 };
+
+/** Returns the time that so many polls take within their limit, ms: no task is polled again before all others could have been. */
+export function pollsTakeMs({ options }: SchedulerState, polls: number): number {
+  const { count, perMs } = options.settings.limits.poll ?? mostPolls;
+  return (polls * perMs) / count;
+}

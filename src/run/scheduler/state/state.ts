@@ -5,7 +5,6 @@ import { BudgetTracker, type Spent } from '../../limits/budget.ts';
 import { Estimators } from '../../limits/estimators.ts';
 import type { LearnedTexts } from '../../limits/learned.ts';
 import { readLimits, readService } from '../../limits/learned-limits.ts';
-import { PollLoad } from '../../limits/poll-load.ts';
 import { readSent } from '../../limits/sent-log.ts';
 import type { OtherRecords, RunSettings, ServiceAddress, SharedLimits } from '../../ports.ts';
 import { Outbox } from '../commit.ts';
@@ -91,7 +90,6 @@ export interface SchedulerState {
   readonly kinds: Kinds;
   readonly budget: BudgetTracker;
   readonly estimators: Estimators;
-  readonly polls: PollLoad;
   readonly lifecycle: RunLifecycle;
   /** Decisions that are not yet part of a commit. */
   readonly outbox: Outbox;
@@ -161,7 +159,6 @@ export function initialState(options: SchedulerOptions): SchedulerState {
     kinds: new Kinds(served, options.shared?.kinds),
     budget: new BudgetTracker(settings, costModel, options.spent, options.shared?.allowance),
     estimators,
-    polls: new PollLoad(settings.limits.poll),
     lifecycle: new RunLifecycle(),
     outbox,
     slices: new Slices(options.others),

@@ -1,7 +1,7 @@
 import { isParked } from '../../machine/job.ts';
 import { deferralCount } from '../../machine/retry/deferrals.ts';
 import type { KindState } from '../routes/kinds.ts';
-import { canOpenCell, givesBackAt, hasDueCells } from './queries.ts';
+import { canOpenCell, givesBackAt, hasDueCells, pollsTakeMs } from './queries.ts';
 import type { SchedulerState } from './state.ts';
 
 /** Delay of a due timer after which the process counts as having slept, ms. */
@@ -44,8 +44,11 @@ export function lookDueAt({ jobs, routes, lifecycle, now }: SchedulerState): num
 const maxOverdueReads = 10;
 
 /** Returns when to read a task past its deadline next, Unix ms: rarely, and within the limit on polls. */
-export const lookAgainAt = ({ polls, options: { settings }, now }: SchedulerState): number =>
-  now + polls.waitMs(Math.max(settings.poll.maxMs, settings.timeouts.taskMs / maxOverdueReads), now);
+export function lookAgainAt(state: SchedulerState): number {
+  const { settings } = state.options;
+  const inMs = Math.max(settings.poll.maxMs, settings.timeouts.taskMs / maxOverdueReads);
+  return state.now + Math.max(inMs, pollsTakeMs(state, state.jobs.tasksInFlight));
+}
 
 /** Whether a job is testing if its kind is served again. A job that cannot read its button leaves that to another one. */
 export function isProbed({ jobs }: SchedulerState, { probe }: KindState): boolean {
