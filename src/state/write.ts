@@ -7,7 +7,6 @@ import { fullDiskOf, type Reserve } from './files/reserve.ts';
 import type { SegmentFiles } from './files/segment-files.ts';
 import { readerOf, stateQueries, submissionsFact, uncountedFact } from './query.ts';
 import { JobRows, rowOf } from './sqlite/job-rows.ts';
-import { NewKeys } from './sqlite/new-keys.ts';
 import { redoOrders } from './sqlite/redos.ts';
 import type { Database } from './sqlite/sqlite.ts';
 import { storedForm } from './sqlite/texts.ts';
@@ -52,8 +51,6 @@ export function stateStore(
   const { file } = database;
   const queries = stateQueries(database, () => count.value);
   let { known } = queries.submissions();
-  /** For a state that was opened without a job: only this store writes jobs, so that most keys need no look-up. */
-  let written = queries.lastNumber() === 0 ? new NewKeys() : undefined;
   /** Submissions whose intents are durable. */
   let durable = known;
   /** Why nothing more is written: the last commit can be read, but may not be on the disk. */
@@ -128,7 +125,6 @@ export function stateStore(
         if (mayHaveFingerprint) forget.run(fingerprintFact);
         const totals = changeTotals();
         for (const record of turn.records) {
-          written?.note(record.key);
           const { doc, said } = storedForm(record);
           const row = rowOf(record);
           const { id, last } = rows.write(record.key, row, doc);
@@ -229,7 +225,7 @@ export function stateStore(
     file,
     reader: readerOf(queries),
     get: (key) => {
-      const row = written?.mayHave(key) === false ? undefined : guarded(file, () => rows.read(key));
+      const row = guarded(file, () => rows.read(key));
       return row && queries.recordOf(row);
     },
     unfinished: () => queries.unfinished(),
@@ -300,7 +296,6 @@ export function stateStore(
     },
     close: () => {
       // Every call on a closed store fails, whatever the key.
-      written = undefined;
       rows.close();
       reserve.close();
       // The readable log may differ from the one on the disk: nothing of it goes into the database.

@@ -299,6 +299,20 @@ describe.each(drivers.map((driver) => [driver.name, driver] as const))('a store 
     state.close();
   });
 
+  it('has no job of a turn that failed, has it once that is repeated, and none once it is closed', () => {
+    const { state: store, failing } = opened();
+    const attempts = [{ key: 'k', at: 1, outcome: 'accepted' as const }];
+    const turn = { records: [jobRecord('k', 'pending')], attempts };
+    failing.at = 'INSERT INTO attempts';
+    expect(() => store.commit(turn)).toThrow(StateError);
+    expect(store.get('k')).toBeUndefined();
+    failing.at = 'nothing at all';
+    store.commit(turn);
+    expect(store.get('k')?.status).toBe('pending');
+    store.close();
+    expect(() => store.get('k')).toThrow(/not open|finalized|closed/);
+  });
+
   it('is folded into one file when it is closed, and is closed even if it cannot be folded', async () => {
     const steps: string[] = [];
     const { state } = opened({

@@ -277,3 +277,27 @@ describe('the names in a folder of artifacts', () => {
     expect(await failureOf(listed(store))).toBe('disk.io, stop');
   });
 });
+
+it('all files get their names, whatever is placed at the same time', async () => {
+  const store = openArtifactFolder(freshFolder());
+  const names = Array.from({ length: 360 }, (_, n) => {
+    const folder = n.toString(36).padStart(2, '0');
+    return `images/${folder}/${folder}-1.png`;
+  });
+  await Promise.all([...names, ...names.slice(0, 40)].map((name) => put(store, name)));
+  expect(await listed(store)).toEqual(names.toSorted());
+  await store.close();
+});
+
+it('removes files of an earlier run in another format', async () => {
+  const directory = freshFolder();
+  mkdirSync(join(directory, 'images/ab'), { recursive: true });
+  writeFileSync(join(directory, 'images/ab/abc-1.webp'), 'of an earlier run');
+  const store = openArtifactFolder(directory);
+  await put(store, 'images/ab/abc-1.png');
+  const others = ['jpg', 'gif', 'avif'].map((extension) => `images/ab/abc-1.${extension}`);
+  expect(await store.remove(others)).toBe(false);
+  expect(await store.remove([...others, 'images/ab/abc-1.webp'])).toBe(true);
+  expect(await listed(store)).toEqual(['images/ab/abc-1.png']);
+  await store.close();
+});
