@@ -1,0 +1,75 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useQuickSandbox } from '../../rig/quick-sandbox.ts';
+import { quickHead, useRunFolder } from './run-folder.ts';
+
+useQuickSandbox();
+
+const folder = useRunFolder();
+const { run, say, rowsOf } = folder;
+
+/** A picture of each item, its upscale, and a caption that reads the item: three jobs an item. */
+const write = (scenes: readonly string[], name = 'scenes'): Promise<void> =>
+  writeFile(
+    join(folder.cwd, `${name}.yaml`),
+    `name: ${name}
+matrix: { scenes: [[${scenes.join(', ')}]] }
+${quickHead}steps:
+  draw: { each: "{{ scenes }}", imagine: "a {{ item }}", path: U1 }
+  caption: { from: draw/U1, generate: { model: text-pro, prompt: "Caption {{ item }}.", images: [parent] } }
+`,
+  );
+
+/** The tasks of the pictures, by branch. */
+const drawn = async (directory = 'a'): Promise<readonly string[]> =>
+  (await rowsOf(directory)).flatMap(({ step, branch, task_id: task = '' }) =>
+    step === 'draw' && branch?.endsWith(']') ? [task] : [],
+  );
+
+describe('a list whose items are jobs', () => {
+  it('submits equal items once, an edited item alone, and nothing where items change places', async () => {
+    await write(['fox', 'owl', 'owl', 'elk']);
+    expect((await run('scenes.yaml', 'a')).submits).toBe(9);
+    const [fox, owl, same, elk] = await drawn();
+    expect(same).toBe(owl);
+    expect(new Set([fox, owl, elk]).size).toBe(3);
+
+    await write(['fox', 'newt', 'owl', 'elk']);
+    expect((await run('scenes.yaml', 'a')).submits).toBe(3);
+    const [, newt] = await drawn();
+    expect(await drawn()).toEqual([fox, newt, owl, elk]);
+
+    await write(['elk', 'newt', 'fox', 'owl', 'fox']);
+    expect((await run('scenes.yaml', 'a')).submits).toBe(0);
+    expect(await drawn()).toEqual([elk, newt, fox, owl, fox]);
+    expect((await say('verify', 'a')).code).toBe(0);
+  });
+
+  it('has one item made anew with what came from it (--redo), at each place where it stands', async () => {
+    await write(['fox', 'owl', 'owl', 'elk']);
+    await run('scenes.yaml', 'a');
+    const before = await drawn();
+    const job = (await rowsOf('a')).find(({ branch }) => branch === '[2]')?.['job'] ?? '';
+    expect((await run('scenes.yaml', 'a', '--redo', job)).submits).toBe(3);
+    const [fox, owl, same, elk] = await drawn();
+    expect([fox, elk]).toEqual([before[0], before[3]]);
+    expect(owl).not.toBe(before[1]);
+    expect(same).toBe(owl);
+    expect((await run('scenes.yaml', 'a')).submits).toBe(0);
+  });
+
+  it('is taken over item by item (--reuse), wherever an item stands now', async () => {
+    await write(['fox', 'owl', 'elk']);
+    await run('scenes.yaml', 'a');
+    const [fox, owl, elk] = await drawn();
+    await write(['elk', 'newt', 'owl', 'elk', 'fox'], 'other');
+    const planned = await say('plan', 'other.yaml', '--out', 'b', '--reuse', 'a', '--json');
+    expect(JSON.parse(planned.out)).toMatchObject({ total: { submits: 3, done: 9 }, reuse: { jobs: 9 } });
+    expect((await run('other.yaml', 'b', '--reuse', 'a')).submits).toBe(3);
+    const [, newt] = await drawn('b');
+    expect(await drawn('b')).toEqual([elk, newt, owl, elk, fox]);
+    const paid = (await rowsOf('b')).filter(({ reused_from }) => reused_from === '');
+    expect(new Set(paid.map(({ branch }) => branch))).toEqual(new Set(['[2]', '[2]/U1']));
+  });
+});
