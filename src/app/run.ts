@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { isNarrowed } from '../manifest/cells.ts';
 import { runFiles } from '../report/facts/layout.ts';
 import { seenFrom } from '../report/facts/place.ts';
 import { money } from '../report/text/amounts.ts';
@@ -161,13 +162,20 @@ async function runLocked(
   const done = await runner.work(run, planned, metrics);
   if (done === undefined) return undefined;
   const isOnDisk = done.end.kind !== 'disk';
-  const redo = isOnDisk ? await closeOrders(orders, reader) : undefined;
   const listed = await listWork(done, locked.shown ?? seenFrom(io.cwd, planned.directory), run);
+  const isWhole = done.end.kind === 'complete' && !isNarrowed(planned.selection) && done.redosFailed === 0;
+  const isDone = isWhole && listed.totals !== undefined && isAllDone(listed.totals.slots);
+  const { redo, notice } = isOnDisk ? await closeOrders(orders, reader, isDone) : {};
+  if (notice !== undefined) io.err(`${notice}\n`);
   // The next run must find the jobs that are still to be remade.
   if (isOnDisk && listed.totals !== undefined && !(redo !== undefined && isOpenOrder(redo)))
     await done.note?.();
   return await conclude(run, planned, begin, { ...done, ...listed, redo });
 }
+
+/** Whether nothing is left of a plan, and nothing has failed. */
+const isAllDone = ({ done: _done, skipped: _skipped, ...others }: ManifestTotals['slots']): boolean =>
+  Object.values(others).every((count) => count === 0);
 
 /** Writes the manifest, however the run ended: even after an interrupt or a full disk the finished work is listed. */
 async function listWork(

@@ -137,12 +137,26 @@ export async function takeOrders(
 export const staysWords = (stays: number, asked: number): string =>
   `${stays === asked ? (stays === 1 ? 'the job' : `all ${count(stays)} jobs`) : `${count(stays)} of ${counted(asked, 'job')}`} ${stays === 1 ? 'was' : 'were'} made anew already and ${stays === 1 ? 'stays' : 'stay'} so; --redo-again makes ${stays === 1 ? 'it' : 'them'} once more`;
 
-/** Closes completed orders, and describes what is still open; undefined: there was no order. */
+/**
+ * Closes completed orders, and describes what is still open.
+ *
+ * @param isDone a run has left nothing of its whole plan: no place asks for the jobs that are left in orders, which are dropped
+ * @returns `redo` absent: there was no order; `notice` for the user: jobs were dropped
+ */
 export async function closeOrders(
-  orders: Pick<RedoTaker, 'close'>,
+  orders: Pick<RedoTaker, 'cancel' | 'close'>,
   { redos }: StateReader,
-): Promise<RedoOutcome | undefined> {
-  const closed = await orders.close();
+  isDone: boolean,
+): Promise<{ readonly redo?: RedoOutcome; readonly notice?: string }> {
+  const { waiting, begun, made } = await redos.counts();
+  const dropped = isDone && waiting + begun > 0 ? await orders.cancel() : 0;
+  const closed = dropped > 0 ? made : await orders.close();
   const counts = await redos.counts();
-  return closed > 0 || isOpenOrder(counts) ? { ...counts, closed } : undefined;
+  const are = dropped === 1 ? 'is' : 'are';
+  return {
+    ...((closed > 0 || isOpenOrder(counts)) && { redo: { ...counts, closed } }),
+    ...(dropped > 0 && {
+      notice: `Redo: ${counted(dropped, 'job')} ${are} not part of the plan any more, and ${are} not made anew; the order is closed.`,
+    }),
+  };
 }

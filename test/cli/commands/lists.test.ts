@@ -59,6 +59,22 @@ describe('a list whose items are jobs', () => {
     expect((await run('scenes.yaml', 'a')).submits).toBe(0);
   });
 
+  it('closes the order of an item that has left its list, once the whole plan is done', async () => {
+    await write(['fox', 'owl']);
+    await run('scenes.yaml', 'a');
+    const job = (await rowsOf('a')).find(({ branch }) => branch === '[2]')?.['job'] ?? '';
+    await write(['fox', 'elk']);
+    const part = await run('scenes.yaml', 'a', '--only', 'draw', '--redo', job);
+    expect([part.submits, part.said.err]).toEqual([2, expect.not.stringContaining('is closed')]);
+    const { said, ...whole } = await run('scenes.yaml', 'a');
+    expect(whole).toMatchObject({ submits: 1 });
+    expect(whole).not.toHaveProperty('redo');
+    expect(said.err).toContain(
+      'Redo: 1 job is not part of the plan any more, and is not made anew; the order is closed.',
+    );
+    expect((await run('scenes.yaml', 'a')).said.err).not.toContain('Redo:');
+  });
+
   it('is taken over item by item (--reuse), wherever an item stands now', async () => {
     await write(['fox', 'owl', 'elk']);
     await run('scenes.yaml', 'a');
