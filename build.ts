@@ -116,7 +116,7 @@ const compiledSchema: Plugin = {
 
 const common = {
   absWorkingDir: root,
-  entryPoints: ['src/cli/main.ts', 'src/index.ts'],
+  entryPoints: ['src/cli/main.ts', 'src/index.ts', 'src/sandbox/draw/thread.ts'],
   outdir: dist,
   outbase: 'src',
   // As deep as the sources are that look for files of the package.

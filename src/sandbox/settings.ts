@@ -1,3 +1,4 @@
+import { spareThreads } from './draw/drawers.ts';
 import type { Fault } from './faults/fault.ts';
 import type { Quirk } from './quirks.ts';
 import type { TextMarks } from './text/compose.ts';
@@ -79,7 +80,7 @@ export interface SandboxSettings extends TextMarks {
   readonly anyModel: boolean;
   /** Side in pixels of a square grid and of an upscaled image; other shapes have the same area. */
   readonly pixels: number;
-  /** Number of images that are drawn at the same time. */
+  /** Number of threads that draw. */
   readonly drawers: number;
   /** Bytes of finished images kept in memory. */
   readonly imageCache: number;
@@ -148,7 +149,7 @@ export const defaultSettings: SandboxSettings = {
   cutMark: '[cut]',
   streamErrorMark: '[stream-error]',
   pixels: 1024,
-  drawers: 2,
+  drawers: spareThreads(),
   imageCache: 64 * 1024 * 1024,
   bodyLimit: 32 * 1024 * 1024,
   taskLimit: 20_000,

@@ -1,85 +1,111 @@
 import pLimit from 'p-limit';
-import { sharp } from '../../artifacts/formats/image-library.ts';
 import type { Drawing } from './canvas/drawing.ts';
-import { drawFilm, type Film } from './film.ts';
-import { drawPicture } from './picture.ts';
+import { Drawers, threadFile } from './drawers.ts';
+import type { Film } from './film.ts';
+import type { Order } from './order.ts';
 import type { ImageOf } from './plate.ts';
 
 /** The sizes and bounds of a studio. */
 export interface StudioSettings {
   /** Side in pixels of a square grid or image. */
   readonly pixels: number;
-  /** Number of pictures that are drawn at the same time, on libuv's threads. */
+  /** Number of threads that draw. */
   readonly drawers: number;
   /** Largest number of bytes of cached pictures; the longest unused is dropped first. */
   readonly imageCache: number;
 }
 
-/** Draws pictures and caches them: equal drawings share one picture. */
+/** Pictures that a thread has in hand: while one is encoded, the next one is drawn. */
+const perThread = 2;
+
+/** Largest number of pictures that wait for a thread. */
+const maxWaiting = 2_000;
+
+/** A picture that is not drawn yet, and the number of those who still wait for it. */
+interface Active {
+  readonly picture: Promise<Buffer>;
+  callers: number;
+}
+
+/** Has pictures drawn and caches them: equal drawings share one picture. A signal says that nobody waits for the picture any more. */
 export class Studio {
   readonly #settings: StudioSettings;
-  readonly #imageOf: ImageOf;
+  readonly #drawers: Drawers;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #finished = new Map<string, Buffer>();
-  readonly #active = new Map<string, Promise<Buffer>>();
+  readonly #active = new Map<string, Active>();
   #bytes = 0;
 
-  /** @param imageOf returns the images and masks that drawings name */
-  constructor(settings: StudioSettings, imageOf: ImageOf) {
+  /**
+   * @param imageOf returns the images and masks that drawings name
+   * @param file the built file of the threads; without it, pictures are drawn in this thread
+   */
+  constructor(settings: StudioSettings, imageOf: ImageOf, file: URL | undefined = threadFile) {
     this.#settings = settings;
-    this.#imageOf = imageOf;
-    this.#limit = pLimit({ concurrency: settings.drawers, rejectOnClear: true });
+    this.#drawers = new Drawers(settings.drawers, imageOf, file);
+    this.#limit = pLimit({ concurrency: settings.drawers * perThread, rejectOnClear: true });
   }
 
   /** Returns the PNG of a drawing. `scale`: factor on its side, up to 4096 pixels. */
-  picture(drawing: Drawing, scale = 1): Promise<Buffer> {
+  picture(drawing: Drawing, signal?: AbortSignal, scale = 1): Promise<Buffer> {
     const pixels = Math.min(this.#settings.pixels * scale, Math.max(4096, this.#settings.pixels));
-    const key = `${scale === 1 ? '' : `${scale} `}${JSON.stringify(drawing)}`;
-    return this.#once(key, () => drawPicture(drawing, pixels, this.#imageOf));
+    return this.#once({ kind: 'picture', drawing, pixels }, signal);
   }
 
   /** Returns the animated WebP of a film. */
-  film(film: Film): Promise<Buffer> {
-    return this.#once(`film ${JSON.stringify(film)}`, () =>
-      drawFilm(film, this.#settings.pixels, this.#imageOf),
-    );
+  film(film: Film, signal?: AbortSignal): Promise<Buffer> {
+    return this.#once({ kind: 'film', film, pixels: this.#settings.pixels }, signal);
   }
 
   /** Returns the preview of a drawing: smaller, and the more blurred the lower the progress (gateway 4.7). */
-  preview(drawing: Drawing, percent: number): Promise<Buffer> {
-    return this.#once(`preview ${percent} ${JSON.stringify(drawing)}`, async () => {
-      const size = drawing.size === 'grid' ? 'grid' : 'whole';
-      const small = await drawPicture({ ...drawing, size }, 256, this.#imageOf);
-      return sharp(small)
-        .blur(0.5 + (100 - percent) / 8)
-        .png()
-        .toBuffer();
-    });
+  preview(drawing: Drawing, percent: number, signal?: AbortSignal): Promise<Buffer> {
+    return this.#once({ kind: 'preview', drawing, percent }, signal);
   }
 
-  /** Rejects the waiting pictures, and waits until those in progress are done. */
+  /** Rejects the waiting pictures, waits until those in progress are done, and ends the threads. */
   async close(): Promise<void> {
     this.#limit.clearQueue();
-    await Promise.allSettled(this.#active.values());
+    await Promise.allSettled([...this.#active.values()].map(({ picture }) => picture));
+    await this.#drawers.close();
   }
 
-  #once(key: string, draw: () => Promise<Buffer>): Promise<Buffer> {
+  async #once(order: Order, signal: AbortSignal | undefined): Promise<Buffer> {
+    const key = JSON.stringify(order);
     const finished = this.#finished.get(key);
     if (finished !== undefined) {
       this.#finished.delete(key);
       this.#finished.set(key, finished);
-      return Promise.resolve(finished);
+      return finished;
     }
-    const known = this.#active.get(key);
-    if (known !== undefined) return known;
-    const work = this.#limit(draw)
-      .then((picture) => {
-        this.#keep(key, picture);
-        return picture;
+    const active = this.#active.get(key) ?? this.#start(key, order);
+    active.callers += 1;
+    const leave = (): void => {
+      active.callers -= 1;
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      return await active.picture;
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  #start(key: string, order: Order): Active {
+    if (this.#limit.pendingCount >= maxWaiting)
+      throw new Error(`${maxWaiting} pictures wait to be drawn already. Ask for this one later.`);
+    const draw = (): Promise<Buffer> => {
+      if (active.callers === 0) throw new Error('Nobody waits for this picture any more.');
+      return this.#drawers.draw(order);
+    };
+    const picture = this.#limit(draw)
+      .then((bytes) => {
+        this.#keep(key, bytes);
+        return bytes;
       })
       .finally(() => this.#active.delete(key));
-    this.#active.set(key, work);
-    return work;
+    const active: Active = { picture, callers: 0 };
+    this.#active.set(key, active);
+    return active;
   }
 
   #keep(key: string, picture: Buffer): void {

@@ -63,6 +63,8 @@ export class Service {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // The client may disconnect during its response, and an unhandled error event would end the process.
     response.on('error', () => response.destroy());
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
     const { now, ids, ledger, closing } = this.#parts;
     const at = now();
     const requestId = ids.next(at);
@@ -73,7 +75,14 @@ export class Service {
     const drawnAs = route?.name ?? (path === '/' ? 'root' : '');
     const faults = route !== undefined && isSandboxOwn(route.name) ? [] : this.#faults.draw(drawnAs);
     const effects = faults.map((fault) => fault.effect);
-    const visit: Visit = { request, path, query: new URLSearchParams(query), requestId, effects };
+    const visit: Visit = {
+      request,
+      path,
+      query: new URLSearchParams(query),
+      requestId,
+      effects,
+      gone: gone.signal,
+    };
 
     let reply: SandboxResponse | typeof cut;
     try {

@@ -29,6 +29,8 @@ export interface Visit {
   readonly query: URLSearchParams;
   readonly requestId: string;
   readonly effects: readonly FaultEffect[];
+  /** Aborted when the connection has ended: nobody waits for the response any more. */
+  readonly gone: AbortSignal;
 }
 
 /** Returns the error envelope of gateway 8.1, with the request id in its message. */

@@ -47,7 +47,7 @@ export class TextDesk {
         const parsed = parsePrompt(prompt);
         const flags = { ...parsed.flags, seed, ...(aspect && { aspect: [aspect, 1] as const }) };
         const grid = imagineDrawing({ text: parsed.text, flags });
-        return studio.picture(upscaleDrawing(grid, candidate % 4), scale);
+        return studio.picture(upscaleDrawing(grid, candidate % 4), undefined, scale);
       },
     };
   }

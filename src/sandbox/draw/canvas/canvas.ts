@@ -149,13 +149,14 @@ export class Canvas {
     }
     const [end, edge] = sign === 1 ? [last, edges] : [0, 0];
     const angle = Math.atan2(sign * (normals[edge + 1] ?? 0), sign * (normals[edge] ?? 0));
-    this.#round(line[end] ?? 0, line[end + 1] ?? 0, half, angle, -Math.PI);
+    // Of a line finer than a pixel, no end is seen.
+    this.#round(line[end] ?? 0, line[end + 1] ?? 0, half, angle, half < 0.4 ? 0 : -Math.PI);
   }
 
   /** Adds a part of a circle. */
   #round(x: number, y: number, radius: number, from: number, turn: number): void {
     // An edge of that angle is a tenth of a pixel off the circle.
-    const edges = Math.ceil(-turn / Math.sqrt(0.8 / radius));
+    const edges = Math.max(1, Math.ceil(-turn / Math.sqrt(0.8 / radius)));
     for (let edge = 0; edge <= edges; edge += 1) {
       const angle = from + (turn * edge) / edges;
       this.#corner(x + Math.cos(angle) * radius, y + Math.sin(angle) * radius);
@@ -223,6 +224,7 @@ export class Canvas {
     this.#isOpen = false;
     const { pixels, width } = this;
     const cover = this.#cover;
+    const whole = 256 * opacity;
     const shade = typeof fill === 'string' ? undefined : this.#shadeOf(fill);
     let [red, green, blue] = typeof fill === 'string' ? rgbOf(fill) : [0, 0, 0];
     for (let row = this.#top; row < this.#bottom; row += 1) {
@@ -234,8 +236,9 @@ export class Canvas {
       for (let column = from, at = row * (width + 2) + from; column <= to; column += 1, at += 1) {
         sum += cover[at] ?? 0;
         cover[at] = 0;
-        const share = Math.min(1, Math.abs(sum)) * opacity;
-        if (share < 0.002 || column >= width) continue;
+        // In 256ths, because whole numbers are mixed faster.
+        const share = Math.round(Math.min(1, Math.abs(sum)) * whole);
+        if (share === 0 || column >= width) continue;
         if (shade !== undefined) {
           const step = Math.round(shade.start + shade.x * column + shade.y * row);
           const colour = 3 * Math.max(0, Math.min(shades, step));
@@ -244,10 +247,12 @@ export class Canvas {
           blue = shade.table[colour + 2] ?? 0;
         }
         const pixel = (row * width + column) * 3;
-        const rest = 1 - share;
-        pixels[pixel] = (pixels[pixel] ?? 0) * rest + red * share + 0.5;
-        pixels[pixel + 1] = (pixels[pixel + 1] ?? 0) * rest + green * share + 0.5;
-        pixels[pixel + 2] = (pixels[pixel + 2] ?? 0) * rest + blue * share + 0.5;
+        const oldRed = pixels[pixel] ?? 0;
+        const oldGreen = pixels[pixel + 1] ?? 0;
+        const oldBlue = pixels[pixel + 2] ?? 0;
+        pixels[pixel] = oldRed + (((red - oldRed) * share + 128) >> 8);
+        pixels[pixel + 1] = oldGreen + (((green - oldGreen) * share + 128) >> 8);
+        pixels[pixel + 2] = oldBlue + (((blue - oldBlue) * share + 128) >> 8);
       }
     }
     this.#top = this.height;

@@ -2,6 +2,7 @@ import { sharp } from '../../../artifacts/formats/image-library.ts';
 import type { WireLink } from '../../../service/wire.ts';
 import type { Drawing } from '../../draw/canvas/drawing.ts';
 import { upscaleDrawing } from '../../draw/lineage.ts';
+import { imagesIn } from '../../draw/order.ts';
 import type { FaultEffect } from '../../faults/fault.ts';
 import { parsePrompt } from '../../prompt/flags.ts';
 import { unitOf } from '../../seeded.ts';
@@ -131,7 +132,7 @@ function stale(link: WireLink, at: number): WireLink {
 export async function respondToImage(
   parts: ServiceParts,
   route: Endpoint,
-  { query, effects }: Visit,
+  { query, effects, gone }: Visit,
 ): Promise<SandboxResponse> {
   const { book, settings, studio, now } = parts;
   const json = effects.find((effect) => effect.kind === 'json');
@@ -149,10 +150,7 @@ export async function respondToImage(
   }
   const { status, percent = 0 } = momentOf(task, at);
   const { drawing, films } = task;
-  const names = [...drawing.frames, ...(films ?? []).flatMap(({ end }) => end ?? [])].flatMap((frame) => [
-    ...(frame.plate?.photos ?? []).map(({ sha256 }) => sha256),
-    ...(frame.patches ?? []).map(({ mask }) => mask),
-  ]);
+  const names = imagesIn([...drawing.frames, ...(films ?? []).flatMap(({ end }) => end ?? [])]);
   if (names.some((sha256) => book.images.get(sha256) === undefined)) {
     return jsonReply(410, { error: 'The image that this was made from is not kept any more.' });
   }
@@ -164,14 +162,14 @@ export async function respondToImage(
       status === 'SUCCESS' &&
       route.output <= drawing.frames.length
     )
-      return await finished(parts, upscaleDrawing(drawing, route.output - 1), effects);
+      return await finished(parts, upscaleDrawing(drawing, route.output - 1), effects, gone);
     const film = status === 'SUCCESS' ? films?.[route.output - 1] : undefined;
     if (film === undefined) return jsonReply(404, { error: 'image_not_found' });
-    return { status: 200, type: 'image/webp', body: await studio.film(film) };
+    return { status: 200, type: 'image/webp', body: await studio.film(film, gone) };
   }
-  if (status === 'SUCCESS') return await finished(parts, drawing, effects);
+  if (status === 'SUCCESS') return await finished(parts, drawing, effects, gone);
   if (status === 'IN_PROGRESS' && !settings.quirks.has('no-previews')) {
-    return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent) };
+    return { status: 200, type: 'image/png', body: await studio.preview(drawing, percent, gone) };
   }
   return jsonReply(404, { error: 'image_not_found' });
 }
@@ -181,8 +179,9 @@ async function finished(
   { studio }: ServiceParts,
   drawing: Drawing,
   effects: readonly FaultEffect[],
+  gone: AbortSignal,
 ): Promise<SandboxResponse> {
-  const body = await studio.picture(drawing);
+  const body = await studio.picture(drawing, gone);
   if (!effects.some(({ kind }) => kind === 'half-jpeg')) return { status: 200, type: 'image/png', body };
   const whole = await sharp(body).jpeg().toBuffer();
   const half = whole.subarray(0, Math.floor(whole.length / 2));
