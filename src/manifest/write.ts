@@ -105,7 +105,6 @@ async function* mergedText(
     signal?.throwIfAborted();
     if ('rows' in part) yield part.rows;
     else {
-      if (!hasOthers) refuseSameFiles(text);
       hasOthers = true;
       for await (const row of rowsOfCells(plan, part.cells, reader, listedJobs)) text.add(row);
       yield text.take();

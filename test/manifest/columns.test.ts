@@ -161,6 +161,14 @@ describe('a row', () => {
     expect(shown(row({ ...task, partlyPriced: true }))).not.toHaveProperty('cost');
   });
 
+  it('names the request of its error, else that of its reply', () => {
+    const error = { code: 'connection.lost', message: 'no', requestId: 'of-error' } as const;
+    const text = { candidates: [], requestId: 'of-reply' };
+    const asked = (record: Partial<JobRecord>): string | undefined =>
+      shown(row(textRecord(record)))['request_id'];
+    expect([asked({ error, text }), asked({ text }), asked({})]).toEqual(['of-error', 'of-reply', undefined]);
+  });
+
   it('names a button without a label by its emoji', () => {
     const pressed = { customId: 'IMG::reroll', label: '', emoji: '🔄' };
     expect(shown(row({ ...task, pressed }))).toMatchObject({ button: '🔄', custom_id: 'IMG::reroll' });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestRow } from '../../src/manifest/row.ts';
+import { type ManifestRow, outputsOf } from '../../src/manifest/row.ts';
 import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Selection } from '../../src/plan/cell.ts';
 import type { JobRecord } from '../../src/plan/job.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Slot } from '../../src/plan/slot.ts';
+import { textRecord } from '../rig/jobs.ts';
 import { type MemoryStore, memoryStore } from '../rig/memory-store.ts';
 import { cellsOf, planOf } from '../rig/pipeline-builder.ts';
 import { doneRecord, epoch, finish } from './finish.ts';
@@ -167,4 +168,41 @@ describe('the rows of a slot', () => {
 it('a selection of unknown steps is a mistake of the caller', async () => {
   const plan = await planOf(grid);
   await expect(rowsOf(plan, memoryStore(), { only: ['missing'] })).rejects.toThrow(/^Internal error: /);
+});
+
+describe('the outputs of a text job', () => {
+  const text = {
+    candidates: ['one', '', 'three'].map((said) => ({ text: said, isJson: false, parts: [{ text: said }] })),
+  };
+  const record = textRecord({ status: 'done', keep: false, text });
+  const listed = (changes: Partial<JobRecord>, keep: boolean): readonly string[] =>
+    outputsOf({ ...record, ...changes }, { keep }).map(({ output, mime }) => `${output} ${mime}`);
+  const texts = ['1 text/plain', '2 text/plain'];
+
+  it('are its texts where this slot keeps them, or another one does', () => {
+    expect(listed({}, true)).toEqual(texts);
+    expect(listed({ keep: true }, false)).toEqual(texts);
+    expect(listed({}, false)).toEqual([]);
+  });
+
+  it('are those of its usable reply, and of the one before while it is made again', () => {
+    expect(listed({ status: 'failed' }, true)).toEqual([]);
+    expect(listed({ status: 'pending', former: { resubmits: 0 } }, true)).toEqual(texts);
+  });
+
+  it('are in the order of their numbers, its files among them', () => {
+    const file = { output: 2, file: 'images/a.png', bytes: 1, sha256: 'c0ffee', mime: 'image/png' };
+    const inline = { inlineData: { mimeType: 'image/png', output: 2 } };
+    const drawn = {
+      candidates: [
+        { text: 'one', isJson: false, parts: [{ text: 'one' }, inline] },
+        { text: 'three', isJson: false, parts: [{ text: 'three' }] },
+      ],
+    };
+    expect(listed({ text: drawn, artifacts: [file] }, true)).toEqual([
+      '1 text/plain',
+      '2 image/png',
+      '3 text/plain',
+    ]);
+  });
 });

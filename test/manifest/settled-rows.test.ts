@@ -233,4 +233,24 @@ describe('rows of settled cells', () => {
     expect(mine).toEqual(whole);
     expect(readdirSync(folder)).toEqual(['manifest.csv']);
   });
+
+  it('that do not fit on the disk give their file up, and the manifest is written without them', async () => {
+    const { plan } = await countingPlan();
+    const store = memoryStore();
+    await finish(plan, store);
+    const options = { plan, selection: {}, reader: store.reader, file: file() };
+    const written = async (code: string): Promise<readonly unknown[]> => {
+      const acts: string[] = [];
+      const rows = Object.assign(settledRows(plan), {
+        close: () => void acts.push('closed'),
+        async *parts(): AsyncGenerator<never> {
+          throw Object.assign(new Error(code), { code, syscall: 'write' });
+        },
+      });
+      const result = await writeRunManifest({ ...options, settled: rows }).catch(String);
+      return [typeof result === 'string' ? result : result.totals.rows > 0, acts];
+    };
+    expect(await written('ENOSPC')).toEqual([true, ['closed']]);
+    expect(await written('EACCES')).toEqual(['Error: EACCES', ['closed']]);
+  });
 });

@@ -122,7 +122,7 @@ describe('a field of the copy for spreadsheets', () => {
 
 it('the copy has a byte order mark and the manifest none; columns and rows are the same', async () => {
   const plan = await planOf(`
-    matrix: { word: [füchse, "=1+1", "0012"] }
+    matrix: { word: [füchse, "=1+1", "0012"], n: [-5] }
     steps: { grid: { imagine: "{{ word }}" } }
   `);
   const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
@@ -139,6 +139,8 @@ it('the copy has a byte order mark and the manifest none; columns and rows are t
     expect((await readFile(exact)).subarray(0, 9).toString()).toBe('file_name');
     const rows = await readManifest(copy);
     expect(rows.map((row) => row['prompt'])).toEqual(['füchse', "'=1+1", "'0012"]);
+    // A number to count with.
+    expect(rows.map((row) => row['var.n'])).toEqual(['-5', '-5', '-5']);
     const restored = rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, field]) => [name, field.replace(/^'/, '')])),
     );

@@ -136,8 +136,7 @@ export function shardTakes(shard: Selection['shard'], number: number): boolean {
 
 /** Returns how many of the numbers 1 to `count` a shard contains. */
 export function shardCount(shard: Selection['shard'], count: number): number {
-  if (shard === undefined) return count;
-  return count < shard.index ? 0 : Math.floor((count - shard.index) / shard.of) + 1;
+  return shard === undefined ? count : Math.floor((count - shard.index) / shard.of) + 1;
 }
 
 /** The numbers of a range axis, computed without a list. */

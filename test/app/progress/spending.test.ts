@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProgressModel } from '../../../src/app/progress/model.ts';
+import { ProgressModel, timeLeft } from '../../../src/app/progress/model.ts';
 import { progressSentence } from '../../../src/cli/terminal/progress/sentence.ts';
 import type { JobStatus, TokenUsage } from '../../../src/plan/job.ts';
 import { tokenWords } from '../../../src/report/text/amounts.ts';
@@ -92,4 +92,64 @@ it.each<readonly [TokenUsage | undefined, string | undefined]>([
   [{ tool: 7, thoughts: 1 }, 'tokens 7 in, 1 thoughts'],
 ])('shows tokens of %j as %s', (usage, words) => {
   expect(tokenWords(usage)).toBe(words);
+});
+
+describe('the progress of a run', () => {
+  const job = { type: 'job:status', step: 'say', branch: '', cell: 1, from: 'pending' } as const;
+  const modelOf = (total: number): ProgressModel =>
+    new ProgressModel(runStart([stepStart('say', { total })], { cells: total }), 0);
+
+  it('knows the time left for as long as the estimate lasts, however long nothing moves', () => {
+    const model = modelOf(11);
+    model.take({ ...job, key: 'a', to: 'done' }, 30_000);
+    // Ten are left, of which each takes half a minute.
+    expect(model.progress(30_000).leftMs).toBe(300_000);
+    expect(model.progress(30_000 + 300_000)).toHaveProperty('leftMs');
+    expect(model.progress(30_000 + 300_001)).not.toHaveProperty('leftMs');
+    const short = modelOf(2);
+    short.take({ ...job, key: 'a', to: 'done' }, 1000);
+    short.progress(1000);
+    expect(short.progress(61_000)).toHaveProperty('leftMs');
+    expect(short.progress(61_001)).not.toHaveProperty('leftMs');
+  });
+
+  it('counts no time in which the machine slept', () => {
+    const model = modelOf(3);
+    model.take({ ...job, key: 'a', to: 'done' }, 10_000);
+    model.take({ type: 'run:notice', code: 'run.slept', message: '' }, 3_600_000);
+    expect(model.progress(3_600_000).leftMs).toBe(20_000);
+    model.take({ type: 'run:notice', code: 'download.own-link', message: '' }, 3_601_000);
+    expect(model.progress(3_601_000).leftMs).toBe(22_000);
+  });
+
+  it('is that of the last minute, and at first no faster than of one second', () => {
+    const model = modelOf(9);
+    model.take({ ...job, key: 'a', to: 'done' }, 100);
+    expect(model.progress(100).perMinute).toBe(60);
+    expect([model.progress(60_999).perMinute, model.progress(61_000).perMinute]).toEqual([1, 0]);
+  });
+
+  it('shows the last job that failed or is in doubt', () => {
+    const model = modelOf(3);
+    const error = { code: 'connection.lost', message: 'no answer' } as const;
+    for (const to of ['submitting', 'in-doubt'] as const) model.take({ ...job, key: 'b', to, error }, 0);
+    expect(model.progress(0).lastFailure).toEqual({ step: 'say', cell: 1, error });
+  });
+
+  it('says until when refused requests wait, and nothing from then on', () => {
+    const model = modelOf(3);
+    model.take({ type: 'route:pause', route: 'submit', untilMs: 5000, reason: 'busy' }, 0);
+    expect(model.progress(4999).notice).toBe('submissions are refused, asked again in 1 s: busy');
+    expect(model.progress(5000)).not.toHaveProperty('notice');
+  });
+});
+
+it('no time left is known before anything is settled, nor after the clock was set back', () => {
+  const work = { open: 4, active: 2, made: 1, elapsedMs: 1000 };
+  expect([
+    timeLeft(work),
+    timeLeft({ ...work, made: 0 }),
+    timeLeft({ ...work, elapsedMs: -1 }),
+    timeLeft({ ...work, open: 0, made: 0 }),
+  ]).toEqual([2000, undefined, undefined, 0]);
 });

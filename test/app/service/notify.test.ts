@@ -109,11 +109,14 @@ describe('notify', () => {
     expect(failure).not.toContain('T0123456789');
   });
 
-  it.each([[400], [401], [404], [302]])('does not repeat what %i refuses, nor follow it', async (status) => {
-    const { seen, origin } = await receiver(status);
-    const { failure } = await told(origin, {});
-    expect([seen.length, failure]).toEqual([1, expect.stringContaining(String(status))]);
-  });
+  it.each([[300], [400], [401], [404], [302]])(
+    'does not repeat what %i refuses, nor follow it',
+    async (status) => {
+      const { seen, origin } = await receiver(status);
+      const { failure } = await told(origin, {});
+      expect([seen.length, failure]).toEqual([1, expect.stringContaining(String(status))]);
+    },
+  );
 
   it('does not try again if the wait would end after half a minute', async () => {
     const { seen, origin } = await receiver(503);
