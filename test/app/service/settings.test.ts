@@ -58,6 +58,35 @@ describe('the service of a run', () => {
     expect(rehearsal).not.toHaveProperty('baseUrl');
   });
 
+  it('is told apart by the values of variables in its id, which nobody sees', async () => {
+    const service = 'service: { baseUrl: "https://x.test", id: "shop-${PROMPTPRESS_VAR_SHOP}" }\n';
+    const idOf = async (shop: string): Promise<string> =>
+      (await settle(service, { PROMPTPRESS_VAR_SHOP: shop, PROMPTPRESS_API_KEY: key })).id;
+    const [one, same, other] = [
+      await idOf('first-shop'),
+      await idOf('first-shop'),
+      await idOf('second-shop'),
+    ];
+    expect([one === same, one === other, one.includes('first-shop')]).toEqual([true, false, false]);
+  });
+
+  it('shows the host that variables give, and no other value of its address', async () => {
+    const service = 'service: { baseUrl: "https://${PROMPTPRESS_VAR_HOST}/${PROMPTPRESS_VAR_PATH}" }\n';
+    const env = {
+      PROMPTPRESS_VAR_HOST: 'gate.test',
+      PROMPTPRESS_VAR_PATH: 'token-of-mine',
+      PROMPTPRESS_API_KEY: key,
+    };
+    const { redactor } = await settle(service, env);
+    expect(redactor.apply('https://gate.test/token-of-mine')).toBe('https://gate.test/[secret]');
+  });
+
+  it('takes a key that is given though it needs none', async () => {
+    const service = 'service: { baseUrl: "https://x.test", auth: none, apiKey: "${MY_KEY}" }\n';
+    expect(await settle(service, { PROMPTPRESS_API_KEY: key })).toMatchObject({ apiKey: key });
+    expect(await settle(service, { MY_KEY: '' })).not.toHaveProperty('apiKey');
+  });
+
   it('is refused without an address, and the message names both ways to give one', async () => {
     const { message, hint, exitCode } = await refusal('', { PROMPTPRESS_API_KEY: key });
     expect(exitCode).toBe(2);

@@ -40,6 +40,29 @@ it('a word names the job with exactly that key, else the only job whose key begi
   );
 });
 
+it('names five of several jobs that a word can mean, in a file too, and says that there are more', async () => {
+  const named = async (many: number): Promise<readonly string[]> => {
+    const keys = Array.from({ length: many }, (_, at) => `aaaaaaaa${at}`);
+    const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'jobs.txt'), 'aaaaaaaa\n');
+    const looks = [
+      findJob('aaaaaaaa', stateOf(keys)),
+      jobsInFile('jobs.txt', '--jobs', stateOf(keys), folder),
+    ];
+    return Promise.all(looks.map((look) => look.then(String, ({ message }: Error) => message)));
+  };
+  const words = 'Several jobs have keys that begin with "aaaaaaaa": ';
+  const inFile = '--jobs jobs.txt, line 1: several jobs have keys that begin with "aaaaaaaa".';
+  expect(await named(1)).toEqual(['aaaaaaaa0', 'aaaaaaaa0']);
+  expect(await named(2)).toEqual([`${words}aaaaaaaa0, aaaaaaaa1`, inFile]);
+  const five = [0, 1, 2, 3, 4].map((at) => `aaaaaaaa${at}`).join(', ');
+  expect([await named(5), await named(6)]).toEqual([
+    [`${words}${five}`, inFile],
+    [`${words}${five}, …`, inFile],
+  ]);
+});
+
 it.each([1, 999, 1000, 1001, 2500])('all jobs of a file are found, in its order: %i', async (many) => {
   const folder = await mkdtemp(join(tmpdir(), 'promptpress-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -63,6 +63,20 @@ describe('--dotenv', () => {
     expect(err).toContain(service.url);
   });
 
+  it('gives secrets by their names, which are masked where they have eight characters or more', async () => {
+    await writeEnv({
+      HOOK_TOKEN: 'hook-tok',
+      hook_secret: 'hook-sec',
+      HOOK_NAME: 'hook-nam',
+      SHORT_KEY: 'hook-ke',
+    });
+    const said = await pp(['status', 'hook-tok hook-sec hook-nam hook-ke', '--dotenv', '.env']);
+    expect([said.code, said.err]).toEqual([
+      2,
+      expect.stringContaining('There is no file [secret] [secret] hook-nam hook-ke'),
+    ]);
+  });
+
   it('is read only where the flag names it', async () => {
     await writeEnv({ PROMPTPRESS_BASE_URL: service.url, PROMPTPRESS_API_KEY: key });
     const { code, err } = await pp(['run', 'set.yaml']);

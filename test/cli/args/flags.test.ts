@@ -54,6 +54,39 @@ describe('readArguments', () => {
     ]);
   });
 
+  it('takes a value that begins with a hyphen only behind an equals sign, and a negative number anywhere', () => {
+    const outOf = (...args: readonly string[]): unknown => readArguments(table, args).flags.out;
+    expect([outOf('--out=-x'), outOf('--out', '-5'), outOf('--out', '-.5')]).toEqual(['-x', '-5', '-.5']);
+    for (const next of ['-x', '--limit', '-'])
+      expect(refusal(() => outOf('--out', next)).message).toContain(`The flag ${next} follows it.`);
+  });
+
+  it('keeps the correction of a value that its reader makes', () => {
+    const refused = refusal(() => readArguments(table, ['--filter', 'animal:fox']));
+    expect(refused.correction?.words(['run', '--filter', 'animal:fox'])).toEqual([
+      'run',
+      '--filter',
+      'animal=fox',
+    ]);
+  });
+
+  it.each([
+    ['1/1', { index: 1, of: 1 }],
+    ['4/4', { index: 4, of: 4 }],
+    ['0/4', undefined],
+    ['5/4', undefined],
+    ['1/0', undefined],
+  ])('reads the shard %s', (text, expected) => {
+    const read = (): object => shard(text, '--shard');
+    if (expected === undefined) expect(refusal(read).exitCode).toBe(2);
+    else expect(read()).toEqual(expected);
+  });
+
+  it('reads an axis that has a name, whatever its value is', () => {
+    expect(axisValue('a=', '--set')).toEqual({ axis: 'a', value: '' });
+    expect(refusal(() => axisValue('=fox', '--set')).message).toBe('--set takes AXIS=VALUE, not "=fox".');
+  });
+
   it('reads words after -- as operands', () => {
     expect(readArguments(table, ['--', '--limit', '3']).positionals).toEqual(['--limit', '3']);
   });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { PlanReport } from '../../../src/plan/estimate/report.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import { planOf } from '../../rig/pipeline-builder.ts';
 import { estimate } from './estimate-rig.ts';
 
@@ -41,8 +43,11 @@ describe('the contents of a report', () => {
       '{ matrix: { n: [1, 2] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: same }, c: { imagine: "c {{ n }}" } } }',
     );
     const { examples } = await estimate(plan);
-    expect(examples).toHaveLength(3);
-    expect(new Set(examples.map(({ prompt }) => prompt)).size).toBe(3);
+    expect(examples).toEqual([
+      { cell: 1, step: 'a', prompt: 'a 1' },
+      { cell: 1, step: 'b', prompt: 'same' },
+      { cell: 1, step: 'c', prompt: 'c 1' },
+    ]);
   });
 
   test.each([
@@ -83,6 +88,46 @@ describe('the contents of a report', () => {
     ]);
     expect(warnings.map(({ code }) => code)).toEqual(expect.arrayContaining(['plan.open', 'plan.lists']));
     expect((await estimate(plan, {}, undefined, { maxSlots: 1 })).total.slots).toBe(10);
+  });
+
+  test.each([
+    ['frames of what is pressed', 'grid: { imagine: "{{ n }}", path: U1..U2, grid: split }'],
+    [
+      'frames of a late grid',
+      'say: { chat: { model: m, prompt: "{{ n }}" } }, grid: { imagine: "{{ steps.say.text }}", grid: split }',
+    ],
+    [
+      'frames that are named',
+      'grid: { imagine: "{{ n }}", grid: split }, cap: { from: "grid/#*", generate: { model: m, images: [parent], prompt: "{{ frame }}" } }',
+    ],
+    ['buttons of a wildcard', 'grid: { imagine: "{{ n }}", path: "U*" }'],
+  ])('are those of each slot where counts are multiplied and none is shared: %s', async (_what, steps) => {
+    const plan = await planOf(
+      `{ prices: { imagine: 1, U1: 2 }, matrix: { n: { from: 1, to: 7 } }, steps: { ${steps} } }`,
+    );
+    const exact = await estimate(plan);
+    const many = await estimate(plan, {}, undefined, { maxSlots: 6 });
+    expect([exact.exact, many.exact]).toEqual([true, false]);
+    const counts = ({ steps: all, total }: PlanReport) =>
+      [...all, total].map(({ tokens: _, later: { tokens: _of, ...later }, ...rest }) => ({ ...rest, later }));
+    expect(counts(many)).toEqual(counts(exact));
+  });
+
+  test('need no more than a few cells, however many are chosen', async () => {
+    const plan = await planOf(
+      '{ matrix: { n: { from: 1, to: 9000 } }, steps: { g: { imagine: "{{ n }}" } } }',
+    );
+    let looks = 0;
+    const counted: Plan = {
+      ...plan,
+      resolve: (...args) => {
+        looks += 1;
+        return plan.resolve(...args);
+      },
+    };
+    const report = await estimate(counted, { limit: 8000 }, undefined, { maxSlots: 10 });
+    expect(report).toMatchObject({ exact: false, total: { submits: 8000 } });
+    expect(looks).toBeLessThan(100);
   });
 
   test('name at most twenty submissions without a price', async () => {

@@ -33,6 +33,7 @@ export async function estimate(
     expect(jobs).toBe(submits + held + running + unsaved + done + inDoubt + failed);
     expect(submits).toBe(why.new + why.changed + why.retry + why.anew);
   }
+  expect(report.atMost).toBeCloseTo(report.total.cost + report.total.later.cost, 8);
   return report;
 }
 

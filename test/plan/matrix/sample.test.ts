@@ -73,6 +73,24 @@ describe('a sample', () => {
     );
   });
 
+  it('is of cells of the plan, beside excludes and added includes', async () => {
+    const parts: SpecParts = {
+      axes: [listed('animal', ['fox', 'owl', 'lynx']), ranged('seed', 1, 3)],
+      exclude: [{ animal: 'owl' }, { animal: 'fox', seed: 2 }],
+      include: [
+        { animal: 'wolf', seed: 7 },
+        { animal: 'bear', seed: 8 },
+      ],
+    };
+    const all = await drawnOf(parts);
+    for (let count = 1; count < all.length; count += 1)
+      for (const seed of [1, 2, 3, 4, 5]) {
+        const drawn = await drawnOf({ ...parts, sample: { count, seed } });
+        expect(drawn).toHaveLength(count);
+        expect(drawn).toEqual(all.filter((vars) => drawn.includes(vars)));
+      }
+  });
+
   it('can consist of the cells that includes add', async () => {
     const include = ['lynx', 'wolf', 'bear'].map((animal) => ({ animal, seed: 0 }));
     const parts = { axes: [listed('animal', ['fox', 'owl']), ranged('seed', 1, 2)], include };

@@ -17,7 +17,7 @@ export class Screen {
   /** Replaces the lines; each must fit the width. */
   draw(lines: readonly string[]): void {
     const text = lines.join('\n');
-    if (text === this.#last && this.#drawn > 0) return;
+    if (text === this.#last) return;
     // One write per frame, and each line is cleared after its text, which avoids flicker.
     const frame = lines.map((line) => `${line}${clearRight}\n`).join('');
     this.#draw(`${this.#home()}${frame}${clearBelow}`);

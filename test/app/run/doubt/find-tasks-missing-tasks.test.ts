@@ -62,6 +62,26 @@ describe('tasks of submissions that an older state does not know', () => {
     expect(Object.keys(found)).toEqual(['aa11', 'bb22']);
   });
 
+  it('answer a dialog by the task that followed it, never by the one that waits for the answer', async () => {
+    const open = { id: 'T3', state: 'modal' };
+    const followed = { id: 'T4', state: 'running' };
+    const answer = async (...tasks: readonly object[]): Promise<unknown> => {
+      const store = memoryStore();
+      store.setFact('state.found', JSON.stringify({ aa11: tasks }));
+      const modal = () =>
+        Promise.resolve({ ok: true, value: { kind: 'accepted', taskId: 'new', code: 1 } } as const);
+      const taking = await takingOn({ modal } as unknown as ImageService, store.reader);
+      const request = { speed: 'relax', fields: {}, taskId: 'T3', tag: 'aa11' } as const;
+      const result = await taking.modal(request, new AbortController().signal);
+      return result.ok && 'taskId' in result.value && result.value.taskId;
+    };
+    expect([
+      await answer(open),
+      await answer(open, followed),
+      await answer({ ...open, state: 'running' }),
+    ]).toEqual(['new', 'T4', 'T3']);
+  });
+
   it('are returned without a request; real requests report when they are sent, like the service itself', async () => {
     const store = memoryStore();
     store.setFact('state.found', JSON.stringify({ aa11: [{ id: 'T3', state: 'success' }] }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { showProgress } from '../../../../src/cli/terminal/progress/progress.ts';
+import { Intervals } from '../../../../src/cli/terminal/progress/sentence.ts';
 import { testIo } from '../../test-io.ts';
 import { runStart, stepStart } from './start-rig.ts';
 
@@ -22,6 +23,20 @@ describe('why a route pauses', () => {
     show.end();
     expect(err()).toBe(`Submissions are refused, asked again in 1 s: ${said}\n`);
   });
+});
+
+it('a route that is asked again at once is asked again in a second', () => {
+  const { io, err } = testIo({ cwd: '/', now: () => 5000 });
+  const show = showProgress(io, runStart(), { quiet: false });
+  show.listener({ type: 'route:pause', route: 'submit', untilMs: 4000, reason: 'Busy' });
+  show.end();
+  expect(err()).toBe('Submissions are refused, asked again in 1 s: Busy.\n');
+});
+
+it('a line that is long overdue is followed by the next one after its whole interval', () => {
+  const intervals = new Intervals(0);
+  const due = [9999, 10_000, 1_000_000, 1_000_001, 1_039_999, 1_040_000];
+  expect(due.filter((now) => intervals.isDue(now))).toEqual([10_000, 1_000_000, 1_040_000]);
 });
 
 describe('showProgress without a terminal', () => {

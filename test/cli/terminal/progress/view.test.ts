@@ -226,6 +226,22 @@ describe('the live view', () => {
     expect(progressLines(progressOf(many), start, { ...look, rows: 50 })).toHaveLength(42);
   });
 
+  it('leaves no step out where all fit to the line', () => {
+    const shown = (count: number): readonly string[] => {
+      const some = Array.from({ length: count }, (_, n) => stepProgress(`step${n}`, { total: 3 }));
+      return progressLines(progressOf(some), start, { ...look, rows: 8 }).slice(1, -1);
+    };
+    expect(shown(5).map((line) => line.split(' ')[0])).toEqual(['step0', 'step1', 'step2', 'step3', 'step4']);
+    expect(shown(6).map((line) => line.split(' ')[0])).toEqual(['step0', 'step1', 'step2', 'step3', 'and']);
+  });
+
+  it('adds what this run spends to what its directory has spent', () => {
+    const spent = { cost: 1, tokens: { prompt: 7, total: 9 }, earlier: { cost: 2, tokens: 500 } };
+    expect(progressLines(progressOf(steps, spent), start, { ...look, columns: 120 }).at(-1)).toBe(
+      'cost 1.00 in this run, this directory so far 3.00, tokens 7 in, this directory so far 509 tokens',
+    );
+  });
+
   it('marks an estimated total', () => {
     const open = [...steps, stepProgress('best', { done: 2 })];
     expect(progressLines(progressOf(open, { open: 15 }), start, look)[0]).toMatch(
