@@ -243,7 +243,7 @@ describe('rows of settled cells', () => {
       const acts: string[] = [];
       const rows = Object.assign(settledRows(plan), {
         close: () => void acts.push('closed'),
-        async *parts(): AsyncGenerator<never> {
+        parts: () => {
           throw Object.assign(new Error(code), { code, syscall: 'write' });
         },
       });

@@ -165,7 +165,6 @@ export function rangeValue({ from, step }: NumberRange, index: number): number {
 
 /** Returns the index of the number of a range that renders as a text, or -1. */
 export function rangeIndex(range: NumberRange, text: string): number {
-  if (text === '') return -1;
   const index = Math.round((Number(text) - range.from) / range.step);
   return index >= 0 && index < rangeSize(range) && String(rangeValue(range, index)) === text ? index : -1;
 }

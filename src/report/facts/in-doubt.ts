@@ -27,6 +27,6 @@ export const waysOut = (
     command: `${resolve} --task TASK_ID`,
     does: 'the service has its task (look for the prompt in its list of tasks): adopts that task',
   },
-  { command: `${resolve} --retry`, does: 'the next run submits it again: it may be paid twice' },
   { command: `${resolve} --drop`, does: 'gives it up: it counts as failed' },
+  { command: `${resolve} --retry`, does: 'the next run submits it again: it may be paid twice' },
 ];

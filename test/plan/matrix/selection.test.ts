@@ -82,7 +82,7 @@ describe('a range of numbers', () => {
     const range = { from: 1, to: 3, step: 1 };
     expect(['1', '2', '3'].map((text) => rangeIndex(range, text))).toEqual([0, 1, 2]);
     expect(['3', '1'].map((text) => rangeIndex({ from: 3, to: 1, step: -1 }, text) + 0)).toEqual([0, 2]);
-    expect(rangeIndex({ from: -1, to: 1, step: 1 }, '0')).toBe(1);
+    expect(['0', ''].map((text) => rangeIndex({ from: -1, to: 1, step: 1 }, text))).toEqual([1, -1]);
     expect(rangeIndex({ from: 1, to: 2.5, step: 1 }, '3')).toBe(-1);
   });
 });

@@ -62,6 +62,21 @@ describe('requested values that no cell has', () => {
     ]);
   });
 
+  it('are reported with all twenty values where there are no more, though some are repeated', async () => {
+    const values = Array.from({ length: 20 }, (_, n) => `v${n}`);
+    for (const more of [false, true]) {
+      const axes = [listed('animal', [...values, 'v3', ...(more ? ['v20'] : [])])];
+      expect(await unmatchedOf({ animal: 'x' }, { axes })).toMatchObject([{ values, more }]);
+    }
+  });
+
+  it('are reported for a member of a number, which has none', async () => {
+    const known = { values: [], ranges: [], more: false, members: [] };
+    expect(await unmatchedOf({ 'seed.low': '2' }, { axes: [ranged('seed', 1, 3)] })).toEqual([
+      { axis: 'seed.low', value: '2', ...known },
+    ]);
+  });
+
   it('are found in a table of any size, and twenty values are listed', async () => {
     const rows = Array.from({ length: 60_000 }, (_, row) => `word ${row % 30_000},${'x'.repeat(20)}\n`);
     const files = new MemoryFiles({ 't.csv': `word,filler\n${rows.join('')}` });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Planned, readHowFar, writePlanned } from '../../../src/report/facts/planned.ts';
-import type { RunFacts } from '../../../src/report/facts/run.ts';
+import { outcomeFacts, type RunFacts } from '../../../src/report/facts/run.ts';
+import type { ManifestTotals } from '../../../src/results/row-ledger.ts';
 import type { DirectorySums } from '../../../src/results/sums.ts';
 import { noJobs } from '../../rig/no-counts.ts';
 
@@ -8,12 +9,12 @@ const startedAt = 1_000;
 const facts = { startedAt, atStart: { settled: 6, attempts: 6 } } as unknown as RunFacts;
 const none = { ...noJobs, skipped: 0 };
 
-async function progress(planned: Planned, jobs: Partial<typeof none>, attempts: number) {
+async function progress(planned: Planned, jobs: Partial<typeof none>, attempts: number, of = facts) {
   const kept = new Map<string, string>();
   const state = { file: 'state.db', fact: async (name: string) => kept.get(name) };
   await writePlanned({ setFact: async (name, value) => void kept.set(name, value) }, startedAt, planned);
   const sums = { jobs: { ...none, ...jobs }, attempts } as unknown as DirectorySums;
-  return await readHowFar(state, facts, sums, 11_000);
+  return await readHowFar(state, of, sums, 11_000);
 }
 
 describe('the progress of a run under way', () => {
@@ -42,4 +43,35 @@ describe('the progress of a run under way', () => {
     expect(await progress(planned, { done: 6 }, 8)).toMatchObject({ total: 13, settled: 8 });
     expect(await progress(planned, { done: 10 }, 12)).toMatchObject({ total: 13, settled: 13, percent: 100 });
   });
+
+  it('is all once all jobs are settled, however many slots share them', async () => {
+    for (let jobs = 1; jobs <= 60; jobs += 1)
+      for (const shared of [0, 1, 7, 45]) {
+        const total = jobs + shared;
+        const planned = { total, settled: 0, slotsPerJob: 1 + shared / jobs, jobs: 0 };
+        expect(await progress(planned, { done: jobs }, 6 + jobs)).toMatchObject({
+          settled: total,
+          percent: 100,
+        });
+      }
+  });
+
+  it('is unknown where an earlier run was planned last', async () => {
+    const planned = { total: 10, settled: 6, slotsPerJob: 1, jobs: 6 };
+    expect(await progress(planned, { done: 7 }, 9, { ...facts, startedAt: startedAt + 1 })).toBeUndefined();
+  });
+});
+
+it('the outcome of a run lists the reasons of slots without a job, with their number', () => {
+  const reason = { status: 'failed', code: 'input.missing', message: 'no file' } as const;
+  const reasons = [
+    { ...reason, count: 5, unasked: 2 },
+    { ...reason, count: 3, code: 'task.failed' },
+  ];
+  const totals = { slots: none, reasons } as unknown as ManifestTotals;
+  const ended = { finishedAt: 1, end: { kind: 'complete' }, exitCode: 1 } as const;
+  expect(outcomeFacts({ ...ended, totals }).unasked).toEqual([
+    { code: 'input.missing', message: 'no file', count: 2 },
+  ]);
+  expect(outcomeFacts(ended)).toEqual(ended);
 });

@@ -66,6 +66,14 @@ describe('the services of a state', () => {
     );
   });
 
+  it('are as many as there were, however often runs without a new job change them', async () => {
+    const state = memoryStore();
+    await enterService(state, { id: 'a' });
+    put(state, 'job-1', 'done');
+    for (let n = 0; n < 50; n += 1) await enterService(state, { id: n % 2 === 0 ? 'b' : 'c' });
+    expect(JSON.parse(state.fact('services') ?? '')).toHaveLength(2);
+  });
+
   it('do not include one to which nothing was ever submitted', async () => {
     const state = memoryStore();
     await enterService(state, { id: 'a' });

@@ -16,8 +16,8 @@ it('a modal confirmation in doubt is searched for first, which costs nothing', (
   expect(steps.map(({ command }) => command)).toEqual([
     'promptpress run set.yaml',
     'promptpress resolve --task TASK_ID',
-    'promptpress resolve --retry',
     'promptpress resolve --drop',
+    'promptpress resolve --retry',
   ]);
   expect(steps[0]?.does).toMatch(/polls.*costs nothing/);
   const sent = { ...record, modal: undefined } as unknown as typeof record;
