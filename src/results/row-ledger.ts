@@ -44,6 +44,8 @@ export interface ManifestTotals {
   readonly sameFiles?: SameFilesFound;
   /** Number of rows whose job has its tokens and its cost on an earlier row; absent: none. */
   readonly countedBefore?: number;
+  /** Number of selected slots for groups of cells (`gather: over`) that are pending, by step; absent: none. */
+  readonly pendingGroups?: Readonly<Record<string, number>>;
 }
 
 /** A row of the manifest, as it is counted. */
@@ -156,6 +158,7 @@ export class RowLedger {
     number
   >;
   readonly #reasons = new Reasons();
+  readonly #pendingGroups = new Map<string, number>();
   /** Counts by step. Undefined: some slot is not settled, or the counts of its step would not describe it fully. */
   #steps: Map<string, Record<keyof SettledStep, number>> | undefined = new Map();
 
@@ -174,6 +177,8 @@ export class RowLedger {
     }
     this.#slots[slot.accepted ? 'accepted' : slot.status] += 1;
     this.#reasons.add(slot);
+    if (slot.group === undefined || slot.status !== 'pending') return;
+    this.#pendingGroups.set(slot.step, (this.#pendingGroups.get(slot.step) ?? 0) + 1);
   }
 
   totals(): ManifestTotals {
@@ -192,6 +197,7 @@ export class RowLedger {
       ...(this.#unanswered === 0 ? {} : { unanswered: this.#unanswered }),
       ...(sameFiles === undefined ? {} : { sameFiles }),
       ...(this.#countedBefore === 0 ? {} : { countedBefore: this.#countedBefore }),
+      ...(this.#pendingGroups.size === 0 ? {} : { pendingGroups: Object.fromEntries(this.#pendingGroups) }),
     };
   }
 

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { hasArtifacts } from '../../artifacts/store/store.ts';
+import { isNarrowed } from '../../manifest/cells.ts';
+import type { Selection } from '../../plan/cell.ts';
 import { first } from '../../report/facts/in-doubt.ts';
 import { runFiles } from '../../report/facts/layout.ts';
 import { readLearned } from '../../report/facts/learned.ts';
@@ -103,6 +105,7 @@ async function summarize(
     ...(putBack === 0 ? {} : { putBack }),
     ...(limits === undefined ? {} : { limits }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
+    ...leftOut(facts.selection, totals, run.end),
     ...(runCost === undefined ? {} : { runCost }),
     ...spentSoFar(soFar),
     ...(soFar.tokens === 0 ? {} : { allTokens: soFar.tokens }),
@@ -110,6 +113,19 @@ async function summarize(
     inDoubt: await firstInDoubt(state.reader),
   };
 }
+
+/** Returns the slots for groups of cells that wait for results which the flags left out: the run has done all that it could. */
+const leftOut = (
+  selection: Selection,
+  totals: ManifestTotals | undefined,
+  { kind }: DoneWork['end'],
+): Pick<RunSummary, 'leftOut'> =>
+  kind === 'complete' &&
+  isNarrowed(selection) &&
+  totals?.pendingGroups !== undefined &&
+  totals.slots['in-doubt'] === 0
+    ? { leftOut: totals.pendingGroups }
+    : {};
 
 const totalsFacts = ({ slots, otherSlots, rows, files, tokens, unanswered, sameFiles }: ManifestTotals) => ({
   slots,

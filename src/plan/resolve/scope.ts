@@ -106,16 +106,19 @@ function taskValues({ slot }: Resolved): Readonly<Record<string, Value>> {
 function textValues(name: string, { slot }: Resolved): Readonly<Record<string, Value>> {
   const { text, usage } = slot.record === undefined ? {} : standing(slot.record);
   const [first] = text?.candidates ?? [];
-  return {
+  const values = {
     ...(first === undefined ? {} : { text: first.text, parts: first.parts }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
-    // Only templates that ask for this member read it. Only then its absence is an error.
-    get json(): Value {
+  };
+  return Object.defineProperty(values, 'json', {
+    // A template that names it where there is none is an error; one that writes all members (`gathered | json`) leaves it out.
+    enumerable: first?.isJson === true,
+    get: (): Value => {
       if (first?.isJson === true) return parseReply(first.read?.json ?? first.text);
       throw new TemplateError(
         'template.no-json',
         `The answer of step "${name}" is no JSON. Give it a \`responseSchema\`.`,
       );
     },
-  };
+  });
 }

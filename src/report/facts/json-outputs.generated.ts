@@ -253,6 +253,10 @@ export interface JsonOutputs {
     readonly unanswered?: number;
     /** Different jobs whose files have the same bytes: most often the service had removed the images, and gave one picture for all of them. Absent: none were found. */
     readonly sameFiles?: SameFiles;
+    /** Pending slots that gather results of other cells (`gather: over`) which the flags left out, by step: a run of the whole plan makes them. Absent: none. */
+    readonly leftOut?: {
+      readonly [k: string]: number;
+    };
     /** The slots that the flags chose, by status; absent when the run left before they were counted. */
     readonly slots?: SlotCounts;
     /** Slots in the manifest that the flags did not choose: they have a result. */

@@ -89,3 +89,28 @@ describe('a list whose items are jobs', () => {
     expect(new Set(paid.map(({ branch }) => branch))).toEqual(new Set(['[2]', '[2]/U1']));
   });
 });
+
+it('a run of a part of the cells says which groups wait for those that its flags left out', async () => {
+  await writeFile(
+    join(folder.cwd, 'words.yaml'),
+    `name: words
+matrix: { animal: [fox, owl], seed: [1, 2] }
+${quickHead}steps:
+  line: { chat: { model: text-pro, prompt: "a line about a {{ animal }} {{ seed }}" } }
+  wrap: { gather: { step: line, over: [seed] }, chat: { model: text-pro, prompt: "{{ gathered | map: 'text' | join }}" } }
+`,
+  );
+  const part = ['run', 'words.yaml', '--out', 'a', '--filter', 'seed=2'] as const;
+  const said = await say(...part);
+  expect([said.code, said.err]).toEqual([
+    1,
+    expect.stringContaining(
+      'Still to do: 2 of wrap, which gather results that the flags of this run left out. A run of the whole plan makes them.',
+    ),
+  ]);
+  const json = await say(...part, '--json');
+  expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { leftOut: { wrap: 2 }, submits: 0 }]);
+  const { submits, ...whole } = await run('words.yaml', 'a');
+  expect(submits).toBe(4);
+  expect(whole).not.toHaveProperty('leftOut');
+});

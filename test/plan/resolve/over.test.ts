@@ -131,6 +131,26 @@ describe('a step that gathers over axes', () => {
     expect(scene.at(6, 'best').status).toBe('skipped');
   });
 
+  it('writes all that it gathers without the JSON of replies that are none', async () => {
+    const scene = await Scene.of(`
+  matrix: { seed: [1, 2] }
+  steps:
+    say: { generate: { model: m, prompt: "{{ seed }}" } }
+    sum: { gather: { step: say, over: [seed] }, generate: { model: m, prompt: "{{ gathered | json }}" } }
+    bad: { gather: { step: say, over: [seed] }, generate: { model: m, prompt: "{{ gathered | map: 'json' | json }}" } }
+`);
+    scene.state.reply(scene.at(1, 'say'), 'one');
+    scene.state.reply(scene.at(2, 'say'), '{"x": 2}', true);
+    const { job } = scene.at(2, 'sum');
+    const gathered = JSON.parse(String(job?.request.fields['prompt'])) as readonly unknown[];
+    expect(gathered).toMatchObject([
+      { seed: 1, text: 'one' },
+      { seed: 2, json: { x: 2 } },
+    ]);
+    expect(gathered[0]).not.toHaveProperty('json');
+    expect(scene.at(2, 'bad').error?.code).toBe('template.no-json');
+  });
+
   it('is outdated once the job of another cell of its group was redone, and waits while it is', async () => {
     const scene = await Scene.of(text);
     for (const cell of [1, 2, 3]) scene.score(cell);
