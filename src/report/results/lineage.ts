@@ -65,8 +65,11 @@ export function lineageIn(
   };
 
   const stop = ({ slot, at }: PlacedSlot): LineageStop => {
-    const isPressed = (templateOf(slot)?.level ?? 0) > 0;
-    return { label: (isPressed ? slot.branch.at(-1) : undefined) ?? slot.step, at };
+    const { level = 0, each } = templateOf(slot) ?? {};
+    const last = slot.branch.at(-1);
+    const item = each === undefined ? undefined : /^\[(\d+)\]$/.exec(last ?? '')?.[1];
+    if (item !== undefined) return { label: `${slot.step}, item ${item}`, at };
+    return { label: (level > 0 ? last : undefined) ?? slot.step, at };
   };
   return (placed) => ({
     lineage: wayTo(placed).map(stop),

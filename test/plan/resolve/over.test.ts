@@ -142,7 +142,7 @@ describe('a step that gathers over axes', () => {
     scene.state.reply(scene.at(1, 'say'), 'one');
     scene.state.reply(scene.at(2, 'say'), '{"x": 2}', true);
     const { job } = scene.at(2, 'sum');
-    const gathered = JSON.parse(String(job?.request.fields['prompt'])) as readonly unknown[];
+    const gathered = JSON.parse(job?.request.fields['prompt'] as string) as readonly unknown[];
     expect(gathered).toMatchObject([
       { seed: 1, text: 'one' },
       { seed: 2, json: { x: 2 } },

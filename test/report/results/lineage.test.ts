@@ -67,6 +67,16 @@ describe('the lineage of a result', () => {
     expect(found['1 grid/U2']).toBe('grid@grid > U2@grid/U2; to judge@judge');
   });
 
+  it('names items of lists by their numbers', async () => {
+    const found = await ways(`
+      matrix: { scenes: [[fox, owl]] }
+      steps:
+        draw: { each: "{{ scenes }}", imagine: "{{ item }}", path: U1 }
+        caption: { from: draw/U1, generate: { model: text-pro, prompt: "{{ item }}", images: [parent] } }
+    `);
+    expect(found['1 caption/[2]']).toMatch(/^draw, item 2@draw\/\[2\] > U1@draw\/\[2\]\/U1 > caption@/);
+  });
+
   it('contains a reply named in a template as an input', async () => {
     const found = await ways(`
       steps:

@@ -1,9 +1,9 @@
 import type { PageResult } from '../../results/wire.ts';
 import { count } from './format.ts';
 
-/** Returns the title of a result: `grid U2/Vary (Strong)`. */
+/** Returns the title of a result: `grid U2/Vary (Strong)`; an item of a list by its number, `draw item 3/U1`. */
 export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): string =>
-  branch === '' ? step : `${step} ${branch}`;
+  branch === '' ? step : `${step} ${branch.replaceAll(/\[(\d+)\]/g, 'item $1')}`;
 
 /** Returns which output of its slot a result is, `frame 1` or `output 2`, after a comma; empty for the first one. */
 const outputOf = ({ output = 1, frame }: Pick<PageResult, 'output' | 'frame'>): string =>

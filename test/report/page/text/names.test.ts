@@ -8,6 +8,7 @@ test('a result is named by step, branch, cell and status', () => {
   expect(nameOf({ ...own, branch: 'U2/Vary (Strong)', output: 1 })).toBe(
     'grid U2/Vary (Strong), cell 3, done',
   );
+  expect(nameOf({ ...own, branch: '[2]/U1' })).toBe('grid item 2/U1, cell 3, done');
   expect(nameOf({ ...own, output: 2 })).toBe('grid, cell 3, done, output 2');
   expect([placeOf(own), placeOf({ ...own, output: 2 })]).toEqual(['cell 3', 'cell 3, output 2']);
   expect(nameOf({ ...own, output: 2, frame: 1 })).toBe('grid, cell 3, done, frame 1');
