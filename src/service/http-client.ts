@@ -98,7 +98,6 @@ export class HttpClient {
   readonly #basePath: string;
   readonly endpoints: KnownEndpoints;
   readonly #firstContact: FirstContact;
-  #lastLabel: { readonly request: string; readonly label: string } | undefined;
 
   /** @throws only for a base address or key that `readBaseUrl` and `readApiKey` would have refused */
   constructor(options: ServiceOptions, maxBodyBytes: number) {
@@ -149,7 +148,7 @@ export class HttpClient {
     const facts: RequestFacts = {
       ...this.shared,
       ...request.facts,
-      label: this.#labelOf(`${method} ${this.#basePath}${path}`),
+      label: this.shared.mask(`${method} ${this.#basePath}${path}`),
       standing: () => this.endpoints.standing(endpoint),
       hasSpokenHttp: () => this.endpoints.hasSpokenHttp,
     };
@@ -202,12 +201,6 @@ export class HttpClient {
 
   async close(): Promise<void> {
     await this.#ownDispatcher?.close();
-  }
-
-  /** Returns the masked label of a request. The last one is kept, because a model is asked again and again. */
-  #labelOf(request: string): string {
-    if (this.#lastLabel?.request !== request) this.#lastLabel = { request, label: this.shared.mask(request) };
-    return this.#lastLabel.label;
   }
 }
 

@@ -295,8 +295,6 @@ export function stateStore(
       });
     },
     close: () => {
-      // Every call on a closed store fails, whatever the key.
-      rows.close();
       reserve.close();
       // The readable log may differ from the one on the disk: nothing of it goes into the database.
       if (lost === undefined) foldLog(database);

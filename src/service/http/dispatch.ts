@@ -91,12 +91,12 @@ export function openResponse(
   { method, url, headers, body }: Outbound,
   awaiting: Awaiting,
 ): Promise<OpenResponse> {
-  const { origin, path } = targetOf(url);
+  const { origin, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
     dispatcher.dispatch(
       {
         origin,
-        path,
+        path: `${pathname}${search}`,
         method,
         headers,
         // An exchange has its own limits: undici's 300 s would cut off a model that thinks for longer.
@@ -107,22 +107,6 @@ export function openResponse(
       new ResponseHandler(awaiting, resolve, reject),
     );
   });
-}
-
-interface Target {
-  readonly origin: string;
-  readonly path: string;
-}
-
-/** The last destination, kept because a model is asked again and again. */
-let lastAsked: { readonly url: string; readonly target: Target } | undefined;
-
-function targetOf(url: string): Target {
-  if (lastAsked?.url === url) return lastAsked.target;
-  const { origin, pathname, search } = new URL(url);
-  const target = { origin, path: `${pathname}${search}` };
-  lastAsked = { url, target };
-  return target;
 }
 
 class TooManyAnswers extends Error {

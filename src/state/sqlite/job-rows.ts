@@ -37,10 +37,6 @@ export const rowOf = ({
 /** Most rows of jobs in work that are kept in memory: a few hundred bytes each. */
 const maxKnown = 8192;
 
-/** Most rows that are read together, and largest distance of their numbers: a run reads jobs in the order in which they came. */
-const readAhead = 64;
-const maxApart = 4;
-
 interface WrittenRow extends JobRow {
   readonly id: number;
 }
@@ -71,11 +67,7 @@ export class JobRows {
   /** For a row with the same slot. */
   readonly #updateStatus: Statement;
   readonly #updateAll: Statement;
-  readonly #one: Statement<DocumentRow & { readonly id: number }>;
-  readonly #next: Statement<DocumentRow & { readonly id: number }>;
-  /** Rows read ahead, after the last requested one. */
-  readonly #ahead = new Map<string, DocumentRow & { readonly id: number }>();
-  #lastRead = 0;
+  readonly #one: Statement<DocumentRow>;
 
   constructor(database: Database) {
     const update = (columns: readonly string[]): Statement =>
@@ -92,29 +84,11 @@ export class JobRows {
     this.#updateSums = update(sums);
     this.#updateStatus = update([...sums, 'status', 'code']);
     this.#updateAll = update([...sums, 'status', 'code', 'root', 'slot']);
-    this.#one = database.prepare(documents('WHERE key = ?', 'jobs', 'jobs.id'));
-    this.#next = database.prepare(
-      documents(`WHERE jobs.id > ? ORDER BY jobs.id LIMIT ${readAhead}`, 'jobs', 'jobs.id'),
-    );
+    this.#one = database.prepare(documents('WHERE key = ?'));
   }
 
-  /** Reads a row; if rows are requested in order, reads the next ones with it. */
   read(key: string): DocumentRow | undefined {
-    const known = this.#ahead.get(key);
-    const row = known ?? this.#one.get(key);
-    if (row === undefined) return undefined;
-    const apart = row.id - this.#lastRead;
-    this.#lastRead = row.id;
-    if (known === undefined && apart > 0 && apart <= maxApart) {
-      this.#ahead.clear();
-      for (const next of this.#next.all(row.id)) this.#ahead.set(next.key, next);
-    }
-    return row;
-  }
-
-  /** Makes all further calls fail, whatever the key. */
-  close(): void {
-    this.#ahead.clear();
+    return this.#one.get(key);
   }
 
   /** Runs a transaction of the database. If it fails, cached rows are discarded. */
@@ -130,7 +104,6 @@ export class JobRows {
   /** Writes a row within a transaction. The id of a row stays, and with it the order in which jobs came. */
   write(key: string, row: JobRow, doc: string): Written {
     const { status, code, root, slot, attempts, cost, tokens, possible, assumed } = row;
-    this.#ahead.delete(key);
     let last = this.#known.get(key);
     let id = last?.id;
     if (id === undefined) {

@@ -45,10 +45,6 @@ const maxOddLines = 50_000;
 /** Characters that are parsed at once, so that an end is noticed before the rest is read. */
 const sliceLength = 8 * 1024;
 
-/** Reusable decoders, of replies that were read to their end: making one takes longer than decoding a short reply. */
-const idleDecoders: InstanceType<typeof TextDecoder>[] = [];
-const maxIdle = 64;
-
 /** Data, or the name, of events that only keep a connection open; blank data is one too. */
 const heartbeat = /^(?:ping|pong|null|keep-?alive|heartbeat)?$/i;
 
@@ -72,7 +68,7 @@ const oddEvent = (text: string, what: string): StreamEnd & { readonly kind: 'unu
 export class StreamReader {
   readonly #form: TextForm;
   readonly #bounds: StreamBounds;
-  readonly #decoder = idleDecoders.pop() ?? new TextDecoder('utf-8', { fatal: true });
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #parser: EventSourceParser;
   readonly #gatherer: Gatherer;
   #shape: 'unknown' | 'events' | 'whole' = 'unknown';
@@ -133,12 +129,7 @@ export class StreamReader {
   end(): StreamEnd {
     if (this.#end !== undefined) return this.#end;
     this.#isEnding = true;
-    this.#decode(() => {
-      const text = this.#decoder.decode();
-      // A decoder that has given its last characters can be reused; one that failed is not.
-      if (idleDecoders.length < maxIdle) idleDecoders.push(this.#decoder);
-      return text;
-    });
+    this.#decode(() => this.#decoder.decode());
     // The last event may lack its blank line; a line that was cut off is not JSON.
     if (this.#shape === 'events' && !this.isOver) this.#parser.feed('\n\n');
     this.#end ??= this.#shape === 'events' ? this.#endOfEvents() : this.#endOfWhole();
