@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -54,4 +54,11 @@ it('a file is no longer young once it was read again later than the time resolut
   expect(young.young).toBe(true);
   expect(matured(young, changedMs + grainMs - 1).young).toBe(true);
   expect(matured(young, changedMs + grainMs).young).toBe(false);
+});
+
+it('a file that was just changed is young, whatever time of change it is given', () => {
+  const { path, changedMs } = fileOf('new');
+  utimesSync(path, 1, 1);
+  expect(seenFile(path, sha256('old'), changedMs, changedMs)).toBeUndefined();
+  expect(seenFile(path, sha256('new'), changedMs, changedMs)?.young).toBe(true);
 });

@@ -64,8 +64,14 @@ describe('the manifest at the end of a run', () => {
     );
     leave.abort();
     expect([await listing, clock.alarms.size]).toEqual([undefined, 0]);
-    const never = (): never => expect.unreachable();
-    expect(await listInTime({ drain, leave: leave.signal }, 'runs/x', never, never, clock)).toBe(undefined);
+    let isBegun = false;
+    const begin = (): Promise<number> => {
+      isBegun = true;
+      return Promise.resolve(3);
+    };
+    const say = (): never => expect.unreachable();
+    expect(await listInTime({ drain, leave: leave.signal }, 'runs/x', say, begin, clock)).toBe(undefined);
+    expect(isBegun).toBe(false);
   });
 
   it('passes on the result or the error of its writer', async () => {

@@ -74,19 +74,23 @@ const captioned = `
     more: { from: grid, generate: { model: m, prompt: more, images: [parent] } }
 `;
 
-/** A text of each text step, and an image of each other one. */
+/** The texts of each text step, with bars between them, and an image of each other one. */
 const saying =
   (words: (slot: Slot) => string, changes: (slot: Slot) => Partial<JobRecord> = () => ({})) =>
   (slot: Slot): JobRecord => {
     if (slot.kind !== 'generate') return { ...doneRecord(slot), ...changes(slot) };
     const { result: _result, ...record } = doneRecord(slot);
     const said = words(slot);
-    const text = { candidates: [{ text: said, isJson: false, parts: [{ text: said }] }] };
+    const candidates = said
+      .split('|')
+      .map((part) => ({ text: part, isJson: false, parts: [{ text: part }] }));
+    const text = { candidates };
     return { ...record, artifacts: [], text, ...changes(slot) };
   };
 
-it('a caption is the text of its step about that image, without secrets, and else the prompt', async () => {
-  const record = saying((slot) => `${slot.step} of cell ${slot.cell}, secret`);
+it('a caption is the first text of its step about that image, without secrets, and else the prompt', async () => {
+  const more = (slot: Slot): string => (slot.step === 'say' ? '|another' : '');
+  const record = saying((slot) => `${slot.step} of cell ${slot.cell}, secret${more(slot)}`);
   const { rows, leftOut } = await taken(captioned, { captionStep: 'say' }, record);
   expect(rows.map(({ fields, caption }) => [fields[2], caption])).toEqual([
     ['grid', 'say of cell 1, [secret]'],
