@@ -83,6 +83,12 @@ describe('promptpress', () => {
     [['sandbox', '--port', '65536'], '--port takes a whole number from 0 to 65535, in digits, not "65536"'],
     [['run', 'x.yaml', '--engine', 'postgres://u@127.0.0.1:1/db', '--move-out'], '--move-out needs --out'],
     [['run', 'x.yaml', '--move-out'], '--move-out is for runs on an engine, but no engine is named'],
+    [
+      ['validate', 'x.yaml', '--base-url', 'https://x.test'],
+      '--base-url chooses the service for validate --online',
+    ],
+    [['validate', 'nowhere.yaml', '--json', '--format', 'json'], 'There is no file nowhere.yaml'],
+    [['validate', 'x.yaml', '--json', '--format', 'github'], '--json and --format github cannot be used'],
     [['run', 'x.yaml', '--notify', '--sandbox'], 'The flag --sandbox follows it.'],
     [['run', 'x.yaml', '--detach'], '--detach is for runs on an engine, but no engine is named'],
     [['sandbox', '--duration', 'imagine'], '--duration takes WORK=TIME, for example imagine=5s'],

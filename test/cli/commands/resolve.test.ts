@@ -8,6 +8,7 @@ import type { JobReport } from '../../../src/report/text/job/job.ts';
 import { bindDirectory } from '../../../src/state/binding.ts';
 import { acquireLock } from '../../../src/state/lock/lock.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
+import { textRecord } from '../../rig/jobs.ts';
 import { markAsOwn } from '../../rig/state-home.ts';
 import { jobRecord } from '../../state/records.ts';
 import { promptpress, type Said } from '../test-io.ts';
@@ -272,6 +273,25 @@ describe('promptpress resolve', () => {
     });
     expect((await pp('show', 'bbbb2222')).out).toContain('you adopted its task: task 1762000000000123');
     expect((await pp('resolve', 'bbbb2222', '--drop')).code).toBe(2);
+  });
+
+  it('--task takes a task that only this job had, and none for a text call', async () => {
+    const past = { key: upscale.key, at: sentAt, outcome: 'accepted', taskId: 'task-7' } as const;
+    const asked = textRecord({ key: 'dddd5555', status: 'in-doubt', attempts: 1 });
+    await fill(runs('foxes'), [asked], [past]);
+    expect((await pp('resolve', 'bbbb2222', '--task', 'task-7')).code).toBe(0);
+    expect((await read(upscale.key)).record).toMatchObject({ status: 'running', taskId: 'task-7' });
+    const { code, err } = await pp('resolve', 'dddd5555', '--task', 'task-6');
+    expect([code, err]).toEqual([2, expect.stringContaining('is a text call, which has no task')]);
+    expect((await pp('resolve', 'dddd5555', '--retry')).code).toBe(0);
+  });
+
+  it('settles nothing in a state that is older than its run', async () => {
+    const startedAt = new Date(sentAt + 60_000).toISOString();
+    await writeFile(join(runs('foxes'), 'run.json'), JSON.stringify({ startedAt }));
+    const { code, err } = await pp('resolve', 'bbbb2222', '--drop');
+    expect([code, err]).toEqual([74, expect.stringContaining(`the run that began at ${startedAt}`)]);
+    expect((await read(upscale.key)).record).toEqual(upscale);
   });
 
   it('--drop gives the job up, and keeps its facts', async () => {

@@ -40,7 +40,7 @@ describe('a budget that is just enough', () => {
 describe('the contents of a report', () => {
   test('include the first three prompts, each once', async () => {
     const plan = await planOf(
-      '{ matrix: { n: [1, 2] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: same }, c: { imagine: "c {{ n }}" } } }',
+      '{ matrix: { n: [1, 2] }, steps: { a: { imagine: "a {{ n }}" }, b: { imagine: same }, t: { generate: { model: m, prompt: same } }, c: { imagine: "c {{ n }}" } } }',
     );
     const { examples } = await estimate(plan);
     expect(examples).toEqual([
@@ -99,6 +99,10 @@ describe('the contents of a report', () => {
     [
       'frames that are named',
       'grid: { imagine: "{{ n }}", grid: split }, cap: { from: "grid/#*", generate: { model: m, images: [parent], prompt: "{{ frame }}" } }',
+    ],
+    [
+      'frames that may be fewer',
+      'grid: { imagine: "{{ n }}" }, again: { from: grid, click: reroll, grid: split }, cap: { from: "again/#*", generate: { model: m, images: [parent], prompt: "{{ frame }}" } }',
     ],
     ['buttons of a wildcard', 'grid: { imagine: "{{ n }}", path: "U*" }'],
   ])('are those of each slot where counts are multiplied and none is shared: %s', async (_what, steps) => {
