@@ -107,6 +107,25 @@ describe('promptpress ls', () => {
     expect((await listed('sets/one/runs/foxes')).map(({ name }) => name)).toEqual(['foxes']);
   });
 
+  it('counts as many to do as there are open jobs, where the plan has fewer', async () => {
+    const open = Array.from({ length: 7 }, () => 'pending' as const);
+    for (const [name, total] of [
+      ['fewer', 10],
+      ['more', 20],
+    ] as const) {
+      await run('sets', name, open);
+      const state = openState(join(cwd, 'sets/runs', name));
+      const planned = { startedAt: at, total, settled: 4, slotsPerJob: 1, jobs: 0 };
+      state.setFact('run.planned', JSON.stringify(planned));
+      state.close();
+    }
+    const lines = (await pp('ls', 'sets')).out.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
+    expect(lines.slice(1, 3)).toEqual([
+      'sets/runs/fewer fewer killed 0 7 (40 % done) 2026-11-03 09:30',
+      'sets/runs/more more killed 0 16 (20 % done) 2026-11-03 09:30',
+    ]);
+  });
+
   it('lists a damaged state with the reason, and the others as usual', async () => {
     await run('a', 'foxes', ['done'], 0);
     await mkdir(join(cwd, 'b/runs/owls'), { recursive: true });
