@@ -8,6 +8,7 @@ import type { SliceQueue } from './queue/queue.ts';
 import { Refeeder } from './queue/refeed.ts';
 import { engineSchema } from './schema.ts';
 import { DeadSessions } from './slices/dead-sessions.ts';
+import type { Grouping } from './slices/deal.ts';
 import { feed, pause, untilDone } from './slices/feeder.ts';
 import { endLacked } from './slices/lacks.ts';
 import { LateFacts } from './slices/late-facts.ts';
@@ -28,6 +29,8 @@ export interface LedRun {
   cells(invocation: number): AsyncIterable<Cell>;
   /** Largest number of cells in a slice. */
   readonly size: number;
+  /** How the steps of the plan group its cells; absent: they do not. */
+  readonly groupings?: readonly Grouping[];
   /** Number of tasks that all workers together may have in flight. */
   readonly slots: number;
   /** Spending limits of all workers together. */

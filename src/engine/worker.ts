@@ -240,7 +240,7 @@ async function oneSession(
       listener(event);
     };
     const report = await runPlan(
-      { ...plan, cells: noCells, resolve: (cell, lookup) => source.resolve(cell, lookup) },
+      { ...plan, cells: noCells, resolve: (cell, lookup, isOwn) => source.resolve(cell, lookup, isOwn) },
       work.selection,
       // Spending is limited for all workers together.
       ownSettings(settings, watch.status?.lastedMs ?? 0, slots),

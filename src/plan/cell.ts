@@ -8,6 +8,8 @@ export interface Cell {
   readonly vars: Readonly<Record<string, Value>>;
   /** Number of the repeat, from 1. */
   readonly repeat: number;
+  /** True where the groups that end in this cell are worked on in another slice, in a run on several machines. */
+  readonly groupsElsewhere?: true;
 }
 
 /** The part of a plan that the flags of one invocation choose. Absent members choose everything. */

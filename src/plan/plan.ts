@@ -19,6 +19,8 @@ export interface StepsPlan {
   /** Part of every job key: `service.id`, else the origin of the address; the word sandbox for the sandbox. */
   readonly serviceId: string;
   readonly slotGraph: SlotGraph;
+  /** The groups by which steps are reduced, by `reductionId`; without the matrix: none. */
+  readonly groups: ReadonlyMap<string, CellGroups>;
   /** Access to the images that requests show; absent: nothing is known about files. */
   readonly images?: ImageFiles;
   /** Slots that are resolved for a cell, at most: those of its groups count, and a list with its bound; a wildcard with everything below it once. */
@@ -77,6 +79,7 @@ export function prepareSteps(
     pipeline,
     serviceId,
     slotGraph,
+    groups,
     ...known,
     slotsPerCell:
       slotsPerCellOf(slotGraph) * Math.max(1, ...[...groups.values()].map(({ largest }) => largest)),

@@ -10,17 +10,7 @@ import type { CellSource, RunPlan } from './ports.ts';
 
 /** Returns a plan as a run uses it: only the slots selected by `--only`, and the price of each job's submission. */
 export function planForRun(plan: Plan, selection: Selection): RunPlan {
-  const run = stepsForRun(plan, selection);
-  const chosen = plan.pipeline.steps.filter(({ name }) => run.steps?.has(name) !== false);
-  const ids = new Set(chosen.flatMap(({ reduced }) => (reduced === undefined ? [] : reductionId(reduced))));
-  const groups = [...ids].map((id) => stepNamed(plan.matrix.groups, id));
-  return {
-    ...run,
-    ...(groups.length > 0 && {
-      gathers: (cell: number) => groups.flatMap((group) => (group.isLast(cell) ? group.numbers(cell) : [])),
-    }),
-    cells: (part) => plan.matrix.cells(part),
-  };
+  return { ...stepsForRun(plan, selection), cells: (part) => plan.matrix.cells(part) };
 }
 
 /** Returns a plan without a matrix as a run uses it; its cells come from another source. */
@@ -29,7 +19,13 @@ export function stepsForRun(plan: StepsPlan, { only, unsaved }: Selection): Omit
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
   const chosen = steps.value;
   const { prices } = plan.pipeline;
+  const own = plan.pipeline.steps.filter(({ name }) => chosen.steps?.has(name) ?? true);
+  const ids = new Set(own.flatMap(({ reduced }) => (reduced === undefined ? [] : reductionId(reduced))));
+  const groups = [...ids].map((id) => stepNamed(plan.groups, id));
   return {
+    ...(groups.length > 0 && {
+      gathers: (cell: number) => groups.flatMap((group) => (group.isLast(cell) ? group.numbers(cell) : [])),
+    }),
     resolve: (cell, lookup, isOwn) =>
       only === undefined && !unsaved
         ? plan.resolve(cell, lookup, isOwn)

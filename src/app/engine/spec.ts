@@ -13,17 +13,20 @@ import {
 import { isObject } from '../../pipeline/values/value.ts';
 import { isSelection, type Selection } from '../../plan/cell.ts';
 import type { StepsPlan } from '../../plan/plan.ts';
+import type { InputTable } from '../../report/facts/run.ts';
 import type { RunSettings } from '../../run/ports.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { version } from '../version.ts';
+import { largestCopy } from '../workspace/tables.ts';
 import type { QueueChoice } from './queue.ts';
 
-/** A table of the pipeline: a worker needs the names of its columns, but no rows. */
+/** A table of the pipeline: a worker needs the names of its columns, and only for groups of cells its rows, which the engine has. */
 export interface SpecTable {
   /** Path as the pipeline names it. */
   readonly declared: string;
   readonly format: Extract<Pipeline['matrix']['axes'][number], { kind: 'rows' }>['format'];
   readonly columns: readonly string[];
+  readonly sha256: string;
 }
 
 /** The place of a run's files, for all of its workers. */
@@ -70,23 +73,25 @@ export interface RunSpec {
 export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
   slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
 
-/** Refuses a pipeline that gathers over axes: a worker resolves the cells of its slices alone. @throws CliError */
-export function refuseReduced({ steps }: Pick<Pipeline, 'steps'>): void {
-  const step = steps.find(({ over }) => over !== undefined);
-  if (step === undefined) return;
-  throw usageError(
-    `Step "${step.name}" gathers over axes (line ${step.over?.position.line}), which a run on several machines cannot do yet.`,
-    'Run it on one machine, without --engine.',
-  );
-}
+/** Whether a step makes jobs of groups of cells: a worker finds the cells of a group by the matrix. */
+export const hasGroups = ({ steps }: Pick<Pipeline, 'steps'>): boolean =>
+  steps.some(({ reduced }) => reduced !== undefined);
 
-/** Returns the tables of a pipeline as workers need them. */
-export const specTables = ({ matrix }: Pick<Pipeline, 'matrix'>): readonly SpecTable[] =>
-  matrix.axes.flatMap((axis) => {
+/** Returns the tables of a pipeline as workers need them. @throws CliError (exit 2) where the engine lacks rows that a worker needs */
+export function specTables(pipeline: Pipeline, kept: readonly InputTable[]): readonly SpecTable[] {
+  const large = hasGroups(pipeline) ? kept.find(({ copied }) => !copied) : undefined;
+  if (large !== undefined)
+    throw usageError(
+      `A step gathers over axes, for which each worker needs the whole table ${large.file}, and the engine keeps tables of at most ${largestCopy / 1024 ** 2} MiB.`,
+      'Split the table, or run the pipeline on one machine, without --engine.',
+    );
+  return pipeline.matrix.axes.flatMap((axis) => {
     if (axis.kind !== 'rows') return [];
-    const { declared, format, columns } = axis;
-    return [{ declared, format, columns }];
+    const { declared, format, columns, file } = axis;
+    const { sha256 = '' } = kept.find((table) => table.file === file) ?? {};
+    return [{ declared, format, columns, sha256 }];
   });
+}
 
 /** Returns the settings for every worker, without those that only the coordinator applies (forgetting rates, searching tasks). */
 export function specSettings({ relearn: _once, findInDoubt: _for, ...settings }: RunSettings): RunSettings {
@@ -173,6 +178,7 @@ const isSpec = aMapping(
         declared: aText,
         format: aWord('csv', 'tsv', 'jsonl', 'json', 'yaml', 'files'),
         columns: listOf(aText),
+        sha256: aText,
       }),
     ),
     filesRoot: aText,

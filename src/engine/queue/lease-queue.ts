@@ -26,6 +26,7 @@ export class LeaseQueue implements SliceQueue {
          WHERE w.run = $3 AND NOT w.done AND r.state = 'open' AND (w.lease_until IS NULL OR w.lease_until < clock_timestamp())
            AND (w.not_before IS NULL OR w.not_before <= clock_timestamp())
            AND NOT EXISTS (SELECT FROM promptpress.lacks l WHERE l.run = w.run AND l.session = $4 AND l.slice = w.n)
+           AND NOT promptpress.waits(w.run, w.waits_from, w.n)
          ORDER BY w.n LIMIT 1 FOR NO KEY UPDATE OF w SKIP LOCKED
        ) free
        WHERE s.run = free.run AND s.n = free.n RETURNING s.run, s.n AS slice`,

@@ -56,10 +56,10 @@ export class Refeeder {
   }
 }
 
-/** Adds every unfinished slice of a run to a queue. @throws EngineError; any error of the queue */
+/** Adds every slice of a run to a queue that can be worked on. @throws EngineError; any error of the queue */
 export async function refeed(queue: SliceQueue, database: Connection, run: number): Promise<void> {
   const { rows } = await database.query<{ n: number }>(
-    'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done ORDER BY n LIMIT $2',
+    'SELECT n FROM promptpress.slices WHERE run = $1 AND NOT done AND NOT promptpress.waits(run, waits_from, n) ORDER BY n LIMIT $2',
     [run, most],
   );
   await queue.feed(

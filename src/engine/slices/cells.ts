@@ -32,11 +32,14 @@ interface PackedSlice {
   readonly names: readonly string[];
   /** Number, repeat, and the values by `names`; `null` where the cell has other names, whose values follow as entries. */
   readonly cells: readonly (readonly [number, number, readonly Packed[] | null, Packed?])[];
+  /** Numbers of the cells whose groups are worked on in another slice. */
+  readonly elsewhere?: readonly number[];
 }
 
 /** Serializes the cells of a slice. */
 export function packCells(cells: readonly Cell[]): string {
   const names = Object.keys(cells[0]?.vars ?? {});
+  const elsewhere = cells.flatMap(({ number, groupsElsewhere }) => (groupsElsewhere ? [number] : []));
   const slice: PackedSlice = {
     names,
     cells: cells.map(({ number, repeat, vars }) => {
@@ -46,20 +49,24 @@ export function packCells(cells: readonly Cell[]): string {
         ? [number, repeat, names.map((name) => packed(vars[name] as Value))]
         : [number, repeat, null, packed(vars)];
     }),
+    ...(elsewhere.length > 0 && { elsewhere }),
   };
   return JSON.stringify(slice);
 }
 
-const isSlice = aMapping({
-  names: listOf(aText),
-  cells: listOf(
-    (cell) =>
-      Array.isArray(cell) &&
-      aNumber(cell[0]) &&
-      aNumber(cell[1]) &&
-      (cell[2] === null ? isPacked(cell[3]) && isObject(cell[3]) : listOf(isPacked)(cell[2])),
-  ),
-}) as (value: unknown) => value is PackedSlice;
+const isSlice = aMapping(
+  {
+    names: listOf(aText),
+    cells: listOf(
+      (cell) =>
+        Array.isArray(cell) &&
+        aNumber(cell[0]) &&
+        aNumber(cell[1]) &&
+        (cell[2] === null ? isPacked(cell[3]) && isObject(cell[3]) : listOf(isPacked)(cell[2])),
+    ),
+  },
+  { elsewhere: listOf(aNumber) },
+) as (value: unknown) => value is PackedSlice;
 
 const isPacked: Shape = either(
   (value) => typeof value !== 'object' || value === null,
@@ -78,7 +85,8 @@ const isPacked: Shape = either(
  */
 export function unpackCells(text: string, shown: string): readonly Cell[] {
   if (text === '') return [];
-  const { names, cells } = documentOf(text, isSlice, shown, 'a slice');
+  const { names, cells, elsewhere = [] } = documentOf(text, isSlice, shown, 'a slice');
+  const marked = new Set(elsewhere);
   return cells.map(([number, repeat, values, vars]) => ({
     number,
     repeat,
@@ -86,5 +94,6 @@ export function unpackCells(text: string, shown: string): readonly Cell[] {
       values === null
         ? (unpacked(vars as Packed) as Cell['vars'])
         : Object.fromEntries(names.map((name, at) => [name, unpacked(values[at] as Packed)])),
+    ...(marked.has(number) && { groupsElsewhere: true }),
   }));
 }

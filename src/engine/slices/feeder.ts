@@ -5,6 +5,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import type { SliceQueue } from '../queue/queue.ts';
 import { packCells } from './cells.ts';
+import { areNested, type DealtSlice, dealSlices, type Grouping } from './deal.ts';
 
 /** Largest number of waiting slices, in addition to two for each task slot. */
 const maxBeside = 1000;
@@ -22,8 +23,15 @@ export interface FeederSettings {
   readonly epoch: number;
   /** Largest number of cells in a slice: few where cells wait for images, for cheap takeovers (64); more where all are texts (256). */
   readonly size: number;
+  /** How the steps of the plan group its cells; absent: they do not. */
+  readonly groupings?: readonly Grouping[];
   /** Number of tasks that all workers together may have in flight. */
   readonly slots: number;
+}
+
+/** A slice with the last cell that other slices may wait for. */
+interface FedSlice extends DealtSlice {
+  readonly lastCell?: number | undefined;
 }
 
 interface Fed {
@@ -45,7 +53,8 @@ export async function feed(
   settings: FeederSettings,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run, invocation, epoch, size, slots } = settings;
+  const { run, invocation, epoch, size, groupings = [], slots } = settings;
+  const isNested = areNested(groupings);
   const most = 2 * slots + maxBeside;
   const patiently = <T>(work: () => Promise<T>): Promise<T | undefined> => untilDone(work, clock, signal);
   const known = async (): Promise<Fed | undefined> =>
@@ -58,26 +67,43 @@ export async function feed(
 
   let fed = await patiently(known);
   if (fed === undefined || fed.fed) return;
-  const add = async (slices: readonly (readonly Cell[])[], isLast: boolean): Promise<boolean> => {
-    const upto = slices.at(-1)?.at(-1)?.number ?? fed?.upto ?? 0;
+  const add = async (slices: readonly FedSlice[], isLast: boolean): Promise<boolean> => {
+    const upto = slices.findLast(({ since }) => since === undefined)?.cells.at(-1)?.number ?? fed?.upto ?? 0;
     const added = await patiently(async () => {
-      const { rows } = await pool.query<{ n: number }>(
+      const { rows } = await pool.query<{ n: number; waits: boolean }>(
         `WITH mine AS (
            UPDATE promptpress.runs SET fed_upto = $4, fed = $5, next_slice = next_slice + cardinality($6::text[])
            WHERE run = $1 AND invocation = $2 AND fed_upto = $3 AND NOT fed AND lead_epoch = $7 RETURNING next_slice - cardinality($6::text[]) AS base
+         ), given AS (
+           SELECT mine.base + s.place - 1 AS n, s.* FROM mine,
+             unnest($6::text[], $8::bigint[], $9::bigint[]) WITH ORDINALITY AS s(cells, last_cell, since, place)
          )
-         INSERT INTO promptpress.slices (run, n, cells)
-         SELECT $1, mine.base + s.place - 1, s.cells FROM mine, unnest($6::text[]) WITH ORDINALITY AS s(cells, place) RETURNING n`,
-        [run, invocation, fed?.upto ?? 0, upto, isLast, slices.map(packCells), epoch],
+         INSERT INTO promptpress.slices (run, n, cells, last_cell, waits_from)
+         SELECT $1, g.n, g.cells, g.last_cell, CASE WHEN g.since IS NOT NULL THEN least(
+           (SELECT o.n FROM promptpress.slices o WHERE o.run = $1 AND o.last_cell >= g.since ORDER BY o.last_cell, o.n LIMIT 1),
+           (SELECT min(o.n) FROM given o WHERE o.last_cell >= g.since)) END
+         FROM given g RETURNING n, waits_from IS NOT NULL AS waits`,
+        [
+          run,
+          invocation,
+          fed?.upto ?? 0,
+          upto,
+          isLast,
+          slices.map(({ cells: own }) => packCells(own)),
+          epoch,
+          slices.map(({ lastCell = null }) => lastCell),
+          slices.map(({ since = null }) => since),
+        ],
       );
       // Where nothing was added, an earlier answer was lost or another process feeds.
-      return rows.map(({ n }) => n);
+      return rows;
     });
     if (added === undefined) return false;
     if (added.length < slices.length && (await patiently(known))?.upto !== upto) return false;
     fed = { upto, fed: isLast };
     // The engine has the slices: any that the queue does not take now are fed again later.
-    await queue.feed(run, added).catch(() => undefined);
+    const free = added.flatMap(({ n, waits }) => (waits ? [] : [n]));
+    await queue.feed(run, free).catch(() => undefined);
     return true;
   };
   /** Waits until more slices may wait. @returns how many */
@@ -96,23 +122,22 @@ export async function feed(
     }
   };
 
-  let open: Cell[] = [];
-  let slices: Cell[][] = [];
+  let slices: FedSlice[] = [];
   let places = await room();
-  for await (const cell of cells) {
+  // Dealt from the first cell on, so that a restarted feeder cuts in the same places.
+  for await (const [own, ...groups] of dealSlices(cells, groupings, size)) {
     if (signal.aborted) return;
-    if (cell.number <= fed.upto) continue;
-    open.push(cell);
-    if (open.length < size) continue;
-    slices.push(open);
-    open = [];
+    const last = own.cells.at(-1)?.number ?? 0;
+    if (last <= fed.upto) continue;
+    slices.push({ ...own, ...(groupings.length > 0 && { lastCell: last }) });
+    for (const slice of groups) slices.push({ ...slice, ...(isNested && { lastCell: last }) });
     if (slices.length < places) continue;
     if (!(await add(slices, false))) return;
     slices = [];
     places = await room();
   }
   if (signal.aborted) return;
-  await add(open.length > 0 ? [...slices, open] : slices, true);
+  await add(slices, true);
 }
 
 /** Repeats work while the engine is unavailable. @returns undefined where it was aborted, or the failure of the engine does not pass */

@@ -128,7 +128,7 @@ export async function endLacked(
        AND EXISTS (SELECT FROM promptpress.lacks WHERE run = $1 AND since < clock_timestamp() - $2 * interval '1 ms')
        AND NOT EXISTS (
          SELECT FROM promptpress.slices o CROSS JOIN promptpress.sessions m
-         WHERE o.run = $1 AND NOT o.done AND m.run = $1 AND NOT m.over AND NOT EXISTS (
+         WHERE o.run = $1 AND NOT o.done AND NOT promptpress.waits(o.run, o.waits_from, o.n) AND m.run = $1 AND NOT m.over AND NOT EXISTS (
            SELECT FROM promptpress.lacks k WHERE k.run = $1 AND k.session = m.session AND k.slice = o.n
              AND k.since < clock_timestamp() - $2 * interval '1 ms'))
      GROUP BY l.path ORDER BY slices DESC, l.path`,

@@ -70,7 +70,7 @@ export interface OpenRun {
   readonly run: number;
   readonly name: string;
   readonly invocation: number;
-  /** Number of its slices that no live worker holds. */
+  /** Number of its slices that a worker could take and no live worker holds. */
   readonly waiting: number;
 }
 
@@ -84,7 +84,7 @@ export async function openRuns(pool: EnginePool): Promise<readonly OpenRun[]> {
     `SELECT r.run, r.name, r.invocation::float8 AS invocation, s.waiting
      FROM promptpress.runs r CROSS JOIN LATERAL (
        SELECT count(*)::int AS waiting FROM promptpress.slices s
-       WHERE s.run = r.run AND NOT s.done AND (s.holder IS NULL
+       WHERE s.run = r.run AND NOT s.done AND NOT promptpress.waits(s.run, s.waits_from, s.n) AND (s.holder IS NULL
          OR EXISTS (SELECT FROM promptpress.sessions w WHERE w.session = s.holder AND w.over)
          OR EXISTS (SELECT FROM promptpress.leases_over h WHERE h.run = s.run AND h.slice = s.n AND h.epoch = s.epoch))
      ) s
@@ -157,7 +157,7 @@ export async function beginInvocation(
 const fenceSlices = (connection: Connection, run: number): Promise<unknown> =>
   connection.query(
     `UPDATE promptpress.slices s SET epoch = epoch + 1, holder = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL,
-       cells = '', done = NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = s.run AND j.slice = s.n AND j.open)
+       cells = '', last_cell = NULL, waits_from = NULL, done = NOT EXISTS (SELECT FROM promptpress.jobs j WHERE j.run = s.run AND j.slice = s.n AND j.open)
      WHERE s.run = $1`,
     [run],
   );

@@ -10,7 +10,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EnginePool } from '../postgres/pool.ts';
 import { Orphans } from '../queue/orphans.ts';
 import type { SliceQueue, Turn } from '../queue/queue.ts';
-import { endLease, takeSlice } from '../state/slices.ts';
+import { closeSlice, endLease, takeSlice } from '../state/slices.ts';
 import type { EngineStore } from '../state/store.ts';
 import { unpackCells } from './cells.ts';
 import { pause, untilDone } from './feeder.ts';
@@ -29,6 +29,8 @@ const lacksMs = 1000;
 const maxLacksMs = 15_000;
 /** Number of cells whose records are loaded together. */
 const cellsAtOnce = 64;
+/** Largest number of cells that the groups of held slices gather: a worker has the records of all of them in memory. */
+const maxMembers = 16_384;
 /** How long to retry the end of a slice, in leases: later the slice belongs to another worker. */
 const leasesToEnd = 2;
 
@@ -52,7 +54,7 @@ export interface SourceSettings {
   readonly run: number;
   readonly session: WorkerSession;
   readonly leaseMs: number;
-  readonly plan: Pick<RunPlan, 'resolve'>;
+  readonly plan: Pick<RunPlan, 'resolve' | 'gathers'>;
   /** The images of requests, where their facts have to be loaded. */
   readonly images?: SliceImages;
   /** Called with the first file of a slice that this machine does not have as the run knows it. */
@@ -72,6 +74,10 @@ export interface SourceSettings {
 interface HeldSlice extends Lease {
   /** Numbers of all cells of the slice. */
   readonly numbers: readonly number[];
+  /** Numbers of those whose groups are in another slice. */
+  readonly split: readonly number[];
+  /** Number of cells that its groups gather. */
+  readonly members: number;
   /** Cells that were not passed to the run yet. */
   cells: readonly Cell[];
   left: readonly LeftRecord[] | undefined;
@@ -136,10 +142,10 @@ export class SliceSource implements CellSource {
   }
 
   /** Resolves a cell by the plan and the state. */
-  resolve(cell: Cell, lookup: RecordLookup): readonly Slot[] {
+  resolve(cell: Cell, lookup: RecordLookup, isOwn?: boolean): readonly Slot[] {
     const { plan, images } = this.#settings;
     images?.takeUnread?.();
-    const slots = plan.resolve(cell, lookup);
+    const slots = plan.resolve(cell, lookup, isOwn);
     const unread = images?.takeUnread?.() ?? [];
     if (unread.length > 0) this.#unread.set(cell.number, unread);
     else this.#unread.delete(cell.number);
@@ -191,6 +197,7 @@ export class SliceSource implements CellSource {
    */
   get #mayTake(): boolean {
     if (this.#settings.isHeldBack?.() === true) return false;
+    if (sum([...this.#held.values()].map(({ members }) => members)) >= maxMembers) return false;
     const lackedMs = (this.#settings.lackedSlotMs ?? (() => 0))();
     if (lackedMs === undefined) return false;
     return lackedMs === 0 || lackedMs >= searchesAfterMs || this.#held.size === 0 || this.#orphans.areThere;
@@ -245,13 +252,21 @@ export class SliceSource implements CellSource {
       return undefined;
     }
     const cells = unpackCells(taken.cells, pool.shown);
+    const { gathers = () => [] } = this.#settings.plan;
     const held: HeldSlice = {
       slice: turn.slice,
       epoch: taken.epoch,
       cells,
       numbers: cells.map(({ number }) => number),
+      split: cells.flatMap(({ number, groupsElsewhere }) => (groupsElsewhere ? [number] : [])),
+      members: sum(cells.map(({ number, groupsElsewhere: is }) => (is ? 0 : gathers(number).length))),
       left: undefined,
     };
+    // Both slices of a cell may be there: the first was fed again for what was heard late, or lost here without notice.
+    if ([...this.#held.values()].some((other) => isOfSame(held, other) || isOfSame(other, held))) {
+      await this.#end(held, 'waits');
+      return undefined;
+    }
     const before = this.#held.get(turn.slice);
     this.#held.set(turn.slice, held);
     this.#orphans.onTaken();
@@ -377,20 +392,8 @@ export class SliceSource implements CellSource {
   }
 }
 
-/** Reports that all cells of a slice are closed. @returns whether this lease was still valid @throws EngineError */
-async function closeSlice(
-  pool: EnginePool,
-  run: number,
-  slice: number,
-  epoch: number,
-  belowDoubt: boolean,
-): Promise<boolean> {
-  const { rows } = await pool.query<{ n: number }>(
-    `WITH closed AS (
-       UPDATE promptpress.slices SET done = true, below_doubt = $4 WHERE run = $1 AND n = $2 AND epoch = $3 RETURNING run, n
-     )
-     SELECT n, promptpress.fold_totals(run, n) FROM closed`,
-    [run, slice, epoch, belowDoubt],
-  );
-  return rows.length > 0;
-}
+/** Whether one of the slices has the groups of a cell of the other. */
+const isOfSame = ({ slice, split }: HeldSlice, other: HeldSlice): boolean =>
+  slice !== other.slice && split.some((number) => other.numbers.includes(number));
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);

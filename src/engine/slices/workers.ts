@@ -77,9 +77,9 @@ export const sliceCounts = `
   SELECT o.waiting, o.held, greatest(0, r.next_slice - r.first_slice - o.own)::int AS done,
     (SELECT coalesce(sum(t.takeovers), 0)::int FROM promptpress.slices t WHERE t.run = r.run AND t.takeovers > 0) AS takeovers
   FROM promptpress.runs r CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE NOT h.held)::int AS waiting, count(*) FILTER (WHERE h.held)::int AS held,
+    SELECT count(*) FILTER (WHERE NOT h.held AND NOT promptpress.waits(r.run, h.waits_from, h.n))::int AS waiting, count(*) FILTER (WHERE h.held)::int AS held,
       count(*) FILTER (WHERE h.n >= r.first_slice)::int AS own
-    FROM (SELECT h.n, ${isHeld} AS held FROM promptpress.slices h WHERE h.run = r.run AND NOT h.done OFFSET 0) h
+    FROM (SELECT h.n, h.waits_from, ${isHeld} AS held FROM promptpress.slices h WHERE h.run = r.run AND NOT h.done OFFSET 0) h
   ) o WHERE r.run = $1`;
 
 /** Returns the status of a run's workers. @param service whose limits are returned; absent: none @throws EngineError */

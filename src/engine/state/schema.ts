@@ -15,7 +15,8 @@ import { turnFunctions } from './turn-functions.ts';
  * or its process is known to be gone, so nothing more comes from it; one that is only `over` may still receive the answer to a text call.
  * `service` to `given` are its worker's shares of limits and budgets (`limits/`).
  *
- *  Of a slice that is done, `below_doubt` says that jobs in its cells wait for an unconfirmed one, in any slice.
+ * Of a slice that is done, `below_doubt` says that jobs in its cells wait for an unconfirmed one, in any slice. A slice of groups
+ * (`deal.ts`) `waits` until all slices before it are done that have a `last_cell`, from number `waits_from` on.
  *
  * Rows that show who is alive change often, and in place.
  *
@@ -77,9 +78,13 @@ const slices = `
     -- How often somebody took it from a worker that had not let go of it.
     takeovers    int NOT NULL DEFAULT 0,
     below_doubt  boolean NOT NULL DEFAULT false,
+    last_cell    bigint,
+    waits_from   int,
     PRIMARY KEY (run, n)
   ) WITH (fillfactor = 80);
   CREATE INDEX slices_open ON slices (run, n) WHERE NOT done;
+  -- Empty but for plans with groups.
+  CREATE INDEX slices_last_cell ON slices (run, last_cell, n) WHERE last_cell IS NOT NULL;
   -- Few: who watches a run sums them each second.
   CREATE INDEX slices_takeovers ON slices (run) WHERE takeovers > 0;
   CREATE TABLE leases_over (
@@ -88,6 +93,13 @@ const slices = `
     epoch bigint NOT NULL,
     PRIMARY KEY (run, slice, epoch)
   );
+
+  CREATE FUNCTION waits(the_run int, from_n int, before_n int) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT from_n IS NOT NULL AND EXISTS (
+      SELECT FROM promptpress.slices
+      WHERE run = the_run AND n >= from_n AND n < before_n AND NOT done AND last_cell IS NOT NULL
+    )
+  $$;
 
   CREATE FUNCTION is_over(the_run int, sender text) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (

@@ -65,6 +65,24 @@ export async function endLease(pool: EnginePool, run: number, slice: number, epo
   ]);
 }
 
+/** Reports that all cells of a slice are closed. @returns whether this lease was still valid @throws EngineError */
+export async function closeSlice(
+  pool: EnginePool,
+  run: number,
+  slice: number,
+  epoch: number,
+  belowDoubt: boolean,
+): Promise<boolean> {
+  const { rows } = await pool.query<{ n: number }>(
+    `WITH closed AS (
+       UPDATE promptpress.slices SET done = true, below_doubt = $4 WHERE run = $1 AND n = $2 AND epoch = $3 RETURNING run, n
+     )
+     SELECT n, promptpress.fold_totals(run, n) FROM closed`,
+    [run, slice, epoch, belowDoubt],
+  );
+  return rows.length > 0;
+}
+
 /** Adds slices to a run; existing ones stay as they are. @throws EngineError */
 export async function addSlices(
   pool: EnginePool,
@@ -79,7 +97,8 @@ export async function addSlices(
 }
 
 /**
- * Takes a slice from its holder: waits for its commit in flight, and fences later ones. Undefined where the slice is done.
+ * Takes a slice from its holder: waits for its commit in flight, and fences later ones. Undefined where the slice is done, or waits for
+ * others.
  *
  * @param invocation absent: any; given: only where the run is open and in this invocation
  * @throws EngineError
@@ -98,7 +117,7 @@ export async function takeSlice(
        takeovers = takeovers + (holder IS NOT NULL AND NOT EXISTS (
          SELECT FROM promptpress.leases_over o WHERE o.run = s.run AND o.slice = s.n AND o.epoch = s.epoch
        ))::int
-     WHERE run = $1 AND n = $2 AND NOT done
+     WHERE run = $1 AND n = $2 AND NOT done AND NOT promptpress.waits(run, waits_from, n)
        AND ($4::bigint IS NULL OR EXISTS (
          SELECT FROM promptpress.runs WHERE run = $1 AND state = 'open' AND invocation = $4 FOR SHARE
        ))

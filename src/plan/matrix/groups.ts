@@ -43,12 +43,15 @@ export class CellGroups {
   readonly count: number;
   /** Number of cells of the largest group. */
   readonly largest: number;
+  /** Names of the axes that are reduced. */
+  readonly axes: ReadonlySet<string>;
   readonly #space: MatrixSpace;
   readonly #places: Places;
   readonly #repeat: number;
   readonly #isRepeatReduced: boolean;
 
   private constructor(space: MatrixSpace, places: Places, repeat: number, axes: ReadonlySet<string>) {
+    this.axes = axes;
     this.#space = space;
     this.#places = places;
     this.#repeat = repeat;
@@ -83,9 +86,13 @@ export class CellGroups {
 
   /** Whether a cell is the last of its group. */
   isLast(cell: number): boolean {
+    return this.last(cell) === cell;
+  }
+
+  /** Returns the number of the last cell of a cell's group. */
+  last(cell: number): number {
     const { place, repeat } = this.#placeOf(cell);
-    if (this.#isRepeatReduced && repeat !== this.#repeat) return false;
-    return this.#places.last(place) === place;
+    return this.#places.last(place) * this.#repeat + (this.#isRepeatReduced ? this.#repeat : repeat);
   }
 
   /** Returns the number of a cell's group, from 1 to {@link count}. */

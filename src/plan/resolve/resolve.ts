@@ -66,7 +66,7 @@ export function resolveCell(
   lookup: RecordLookup,
   isOwn = false,
 ): readonly Slot[] {
-  return new CellResolution(plan, cell, lookup).slots(isOwn);
+  return new CellResolution(plan, cell, lookup).slots(isOwn || cell.groupsElsewhere === true);
 }
 
 class CellResolution {

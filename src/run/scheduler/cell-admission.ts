@@ -61,7 +61,7 @@ export function visitDueCells(state: SchedulerState): void {
 function visitCell(state: SchedulerState, open: OpenCell): void {
   const { options, cells, jobs, clicks, lifecycle, lookup, slices, outbox } = state;
   const isFirst = open.isComplete === undefined;
-  const gathered = options.gathers?.(open.cell.number) ?? [];
+  const gathered = open.cell.groupsElsewhere ? [] : (options.gathers?.(open.cell.number) ?? []);
   const members = toCome(state, open, gathered);
   // Nothing of a group is begun before all its cells have nothing else to do. Until then the first visit alone resolves it, to know the state
   // before the run.

@@ -39,6 +39,9 @@ export const textMs = 30_000;
 /** A commit is executed, and its repetition, within this time after a cut, ms. */
 export const maxCommitMs = 60_000;
 
+/** How often what a job gathers was made anew before. */
+const fromOf = ({ from = {} }: JobRecord): string => JSON.stringify(from);
+
 /** Watches several workers: nothing is lost, nothing is paid twice, and only what cannot be known is in doubt. */
 export class WorkersAuditor {
   readonly #state: FencedState;
@@ -47,7 +50,10 @@ export class WorkersAuditor {
   readonly #time: Timeline;
   readonly #killed = new Set<string>();
   /** Who intended each submission, by its key and moment, and how many older copies had come back until then. */
-  readonly #intents = new Map<string, { readonly worker: string; readonly restores: number }>();
+  readonly #intents = new Map<
+    string,
+    { readonly worker: string; readonly restores: number; readonly from: string }
+  >();
   /** Submissions that left. */
   readonly #sent = new Set<string>();
   /** Text calls that are under way, and whose they are. */
@@ -201,9 +207,17 @@ export class WorkersAuditor {
   }
 
   /** A task that another submission of its job would pay for twice: not one that an order replaces, or that came from such a one. */
-  #stands({ id, key, parentId }: MadeTask, parentTaskId: string | undefined): boolean {
+  #stands(task: MadeTask, parentTaskId: string | undefined, record: JobRecord): boolean {
+    const { id, key, parentId } = task;
     const isReplaced = this.#orders.mayMake(key) && this.#former.get(key)?.has(id) === true;
-    return !isReplaced && !this.#forgotten.has(id) && parentId === parentTaskId;
+    const isOutdated = parentId !== parentTaskId || this.#isOutdated(task, record);
+    return !isReplaced && !this.#forgotten.has(id) && !isOutdated;
+  }
+
+  /** What the job gathers was made anew since the task was made. */
+  #isOutdated({ id }: MadeTask, record: JobRecord | undefined): boolean {
+    const made = this.#intents.get(this.#makers.get(id) ?? '')?.from;
+    return made !== undefined && record !== undefined && made !== fromOf(record);
   }
 
   killed(worker: string): void {
@@ -216,7 +230,7 @@ export class WorkersAuditor {
       if (record.status === 'in-doubt' && this.cuts > 0) this.#doubted.add(record.key);
       if (record.status === 'submitting') {
         const { restores } = this;
-        this.#intents.set(nameOf(record), { worker, restores });
+        this.#intents.set(nameOf(record), { worker, restores, from: fromOf(record) });
       }
       const isAgain = record.status === 'submitting' || record.status === 'pending';
       const before = this.#state.rows.get(record.key)?.record;
@@ -287,7 +301,7 @@ export class WorkersAuditor {
     for (const task of this.#tasks.values())
       if (
         task.key === key &&
-        this.#stands(task, job.parentTaskId) &&
+        this.#stands(task, job.parentTaskId, job.record) &&
         (task.end === 'success' || task.endsAt > this.#time.now) &&
         !this.#isByWord(task)
       )
@@ -306,17 +320,20 @@ export class WorkersAuditor {
 
   /** Text calls that this turn intends to make though they were answered, and whether the state knows of an answer. */
   asksAgain({ records }: Turn): readonly AskedAgain[] {
-    return records.flatMap(({ key, status, parentTaskId }) =>
-      status !== 'submitting'
+    return records.flatMap((intent) => {
+      const { key, status, parentTaskId } = intent;
+      const isOfSame = ({ record }: { readonly record: JobRecord }): boolean =>
+        record.parentTaskId === parentTaskId && fromOf(record) === fromOf(intent);
+      return status !== 'submitting'
         ? []
         : (this.#answers.get(key) ?? [])
-            .filter(({ record }) => record.parentTaskId === parentTaskId && this.#knowsOf(record))
+            .filter((answer) => isOfSame(answer) && this.#knowsOf(answer.record))
             .map(({ record, worker }) => ({
               key,
               isKnown: this.#state.hasFact(record),
               hearer: worker,
-            })),
-    );
+            }));
+    });
   }
 
   /** False for a call that an older copy of the state has forgotten: such a text is asked for again. */
@@ -387,12 +404,14 @@ export class WorkersAuditor {
       this.inDoubt += 1;
       if (!this.#sent.has(submission)) this.neverSent += 1;
     }
-    for (const { id, key, end, parentId } of this.#tasks.values()) {
+    for (const task of this.#tasks.values()) {
+      const { id, key, end, parentId } = task;
       const record = this.#state.rows.get(key)?.record;
       const isNow = record?.request.kind !== 'click' || record.parentTaskId === parentId;
       // A task that was given up and found later stands for the one that was made in its place.
       const isForgotten = this.#forgotten.has(id) || this.#forgotten.has(record?.taskId ?? '');
-      const isReplaced = this.#former.get(key)?.has(id) === true || isForgotten || !isNow;
+      const isReplaced =
+        this.#former.get(key)?.has(id) === true || isForgotten || !isNow || this.#isOutdated(task, record);
       const isLost =
         end === 'success' && record?.taskId !== id && record?.status !== 'in-doubt' && !isReplaced;
       if (isLost && !this.#byWord.has(key) && !this.hasUnclear)
@@ -403,10 +422,14 @@ export class WorkersAuditor {
     }
     const owed = new Set(this.#orders.open);
     for (const cell of cells) {
-      const slots = plan.resolve(cell, (key) => this.#state.rows.get(key)?.record);
-      // A doubt that ended late is gone on from by the next run, in cells that were closed below it.
-      const isDoubtful = slots.some(
-        ({ status, job }) => status === 'in-doubt' || this.#doubted.has(job?.key ?? ''),
+      const asked = new Map<string, JobRecord | undefined>();
+      const slots = plan.resolve(cell, (key) => {
+        asked.set(key, this.#state.rows.get(key)?.record);
+        return asked.get(key);
+      });
+      // A doubt that ended late is gone on from by the next run, in cells that were closed below it, or end a group with it.
+      const isDoubtful = [...asked].some(
+        ([key, record]) => record?.status === 'in-doubt' || this.#doubted.has(key),
       );
       for (const { job } of isDoubtful ? [] : slots)
         if (owed.delete(job?.key ?? ''))

@@ -3,8 +3,14 @@ import type { Chance } from '../chance.ts';
 import type { WorkersScenario } from './scenario.ts';
 import type { Timeline } from './timeline.ts';
 
-interface Place {
+/** Cells that a worker takes together. */
+export interface SimSlice {
   readonly cells: readonly Cell[];
+  /** It waits for all slices from this one on, up to itself. */
+  readonly waitsFrom?: number;
+}
+
+interface Place extends SimSlice {
   isDone: boolean;
   leaseUntil: number;
   notBefore: number;
@@ -20,11 +26,11 @@ export class Queue {
   #takes = 0;
 
   /**
-   * @param slices the cells of each, by its number
+   * @param slices by their numbers
    * @param calmAt it makes no mistakes from then on
    */
   constructor(
-    slices: ReadonlyMap<number, readonly Cell[]>,
+    slices: ReadonlyMap<number, SimSlice>,
     scenario: WorkersScenario,
     time: Timeline,
     chance: Chance,
@@ -34,8 +40,8 @@ export class Queue {
     this.#time = time;
     this.#chance = chance;
     this.#scenario = scenario;
-    for (const [slice, cells] of slices)
-      this.#places.set(slice, { cells, isDone: false, leaseUntil: 0, notBefore: 0 });
+    for (const [slice, dealt] of slices)
+      this.#places.set(slice, { ...dealt, isDone: false, leaseUntil: 0, notBefore: 0 });
   }
 
   get isDone(): boolean {
@@ -58,7 +64,7 @@ export class Queue {
     const isDoubled = isTroubled && this.#chance.happens(doubled, 'doubled', this.#takes);
     for (const [slice, place] of this.#places) {
       const isFree = place.leaseUntil <= now && place.notBefore <= now;
-      if (place.isDone || !(isFree || isDoubled)) continue;
+      if (place.isDone || !(isFree || isDoubled) || this.#waits(slice, place)) continue;
       if (isTroubled && this.#chance.happens(forgotten, 'forgotten', this.#takes, slice)) {
         // Whoever feeds the queue sees that it is missing.
         place.notBefore = now + 5000;
@@ -69,6 +75,14 @@ export class Queue {
       return { slice, cells: place.cells };
     }
     return undefined;
+  }
+
+  #waits(slice: number, { waitsFrom = slice }: SimSlice): boolean {
+    return [...this.#places].some(([n, { isDone }]) => !isDone && n >= waitsFrom && n < slice);
+  }
+
+  cellsOf(slice: number): readonly Cell[] {
+    return this.#places.get(slice)?.cells ?? [];
   }
 
   keep(slice: number): void {

@@ -39,6 +39,8 @@ export interface WorkersScenario {
   readonly tasks: number;
   readonly hasTexts: boolean;
   readonly hasClicks: boolean;
+  /** Steps that gather over axes, the first of them over cells far apart. */
+  readonly hasGroups: boolean;
   /** Shares of commits: whose answer is lost; that arrive only after their repetition; that are not executed. */
   readonly lostAnswers: number;
   readonly lateCommits: number;
@@ -91,6 +93,7 @@ export function drawWorkers(seed: number, workers?: number): WorkersScenario {
     tasks: chance.pick([1, 2, 6], 'tasks'),
     hasTexts: chance.happens(0.5, 'texts'),
     hasClicks: chance.happens(0.7, 'clicks'),
+    hasGroups: chance.happens(0.5, 'groups'),
     lostAnswers: share('lost answers', [0.03, 0.15]),
     lateCommits: share('late commits', [0.03, 0.15]),
     failedCommits: share('failed commits', [0.03, 0.1]),
@@ -240,6 +243,7 @@ export const pipelineOf = ({
   grids,
   hasTexts,
   hasClicks,
+  hasGroups,
   hasModals,
 }: WorkersScenario): string => `name: sim
 matrix: { turn: { from: 1, to: ${sharers} }, n: { from: 1, to: ${grids} } }
@@ -267,5 +271,25 @@ ${
     click: Custom Zoom
     prompt: "picture {{ n }} --zoom 1.5"
 `
+    : ''
+}${
+  hasGroups
+    ? `  poster:
+    gather: { step: own, over: [turn] }
+    imagine: "poster of {{ n }}: {{ gathered | map: 'turn' | join }}"
+  row:
+    gather: { step: own, over: [n] }
+    imagine: "row {{ turn }}"
+  all:
+    gather: { step: poster, over: [n] }
+    imagine: "{{ gathered | map: 'n' | join }}"
+${
+  hasTexts
+    ? `  told:
+    gather: { step: caption, over: [turn] }
+    generate: { model: text-pro, prompt: "{{ n }}: {% for one in gathered %}{{ one.text }} {% endfor %}" }
+`
+    : ''
+}`
     : ''
 }`;

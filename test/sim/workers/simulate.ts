@@ -1,4 +1,4 @@
-import type { Cell } from '../../../src/plan/cell.ts';
+import { type DealtSlice, dealSlices } from '../../../src/engine/slices/deal.ts';
 import { isSettled, type JobRecord } from '../../../src/plan/job.ts';
 import { isTextRequest } from '../../../src/plan/job-request.ts';
 import { submissionOf } from '../../../src/run/machine/search/late-fact.ts';
@@ -13,7 +13,7 @@ import { virtualSettings } from '../../rig/virtual-run.ts';
 import { Chance } from '../chance.ts';
 import { epoch } from '../outset.ts';
 import { type Broken, type Cost, maxCommitMs, WorkersAuditor } from './auditor.ts';
-import { Queue } from './queue.ts';
+import { Queue, type SimSlice } from './queue.ts';
 import { SharedRooms } from './rooms.ts';
 import { drawWorkers, type Order, pipelineOf, type WorkersRun, type WorkersScenario } from './scenario.ts';
 import { Timeline } from './timeline.ts';
@@ -86,6 +86,9 @@ export async function simulateWorkers(
 ): Promise<WorkersOutcome> {
   const text = pipelineOf(scenario);
   const { plan, cells } = await (plans.get(text) ?? plans.set(text, planOf(text)).get(text) ?? planOf(text));
+  const dealtSlices: DealtSlice[] = [];
+  for await (const dealt of dealSlices(plan.matrix.cells(), [...plan.groups.values()], scenario.cellsOfSlice))
+    dealtSlices.push(...dealt);
   const chance = new Chance(scenario.seed);
   const time = new Timeline(epoch);
   const isOfWorkers = mutant === 'holds-first' || mutant === 'left-is-closed' || mutant === 'trusts-copies';
@@ -106,15 +109,19 @@ export async function simulateWorkers(
     const startedAt = time.now;
     const own: SimWorker[] = [];
     const holders = new Map<number, string>();
-    const places = new Map<number, readonly Cell[]>();
+    const places = new Map<number, SimSlice>();
     // What earlier invocations left under way stays in their slices, which have no cells any more.
     for (let slice = 1; slice <= slices; slice++) {
       state.claim(slice);
       if ([...state.rows.values()].some((row) => row.slice === slice && isOpen(row.record)))
-        places.set(slice, []);
+        places.set(slice, { cells: [] });
     }
-    for (let at = 0; at < cells.length; at += scenario.cellsOfSlice)
-      places.set(++slices, cells.slice(at, at + scenario.cellsOfSlice));
+    const firstOf = new Map<number, number>();
+    for (const { cells: own, since } of dealtSlices) {
+      slices += 1;
+      if (since === undefined) for (const { number } of own) firstOf.set(number, slices);
+      places.set(slices, { cells: own, ...(since !== undefined && { waitsFrom: firstOf.get(since) ?? 1 }) });
+    }
     const calmAt = startedAt + troubledMs;
     const queue = new Queue(places, scenario, time, chance, calmAt);
     const openOf = (worker: string): number =>

@@ -4,6 +4,7 @@ import type { JobRecord } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { slicesOf } from '../../../src/run/commit-writer.ts';
 import type { CellBatch, Lease, RunSettings, SliceBatch } from '../../../src/run/ports.ts';
+import { planForRun } from '../../../src/run/run-plan.ts';
 import { type Effect, isPaid, type RunCommit, type RunInput } from '../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../src/run/scheduler/scheduler.ts';
 import type { Committed, Turn } from '../../../src/state/store.ts';
@@ -109,7 +110,7 @@ export class SimWorker {
       startedAt: this.#clock,
       invocation,
       random: () => chance.of('jitter', name, ++draws),
-      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      ...planForRun(plan, {}),
       lookup: (key) => this.#lookup(key),
       redo: (key) => this.#view.redoOf(key),
       price: () => 1,
@@ -446,6 +447,18 @@ export class SimWorker {
       const taken = queue.take();
       if (taken === undefined) return this.#later(500, () => this.#read());
       const { slice, cells } = taken;
+      const numbers = new Set(cells.map(({ number }) => number));
+      // A cell with groups may be in two slices, and is open once.
+      const isOpen = this.#leases.some(
+        (lease) =>
+          lease.slice !== slice &&
+          this.#kept.has(holderOf(lease.slice, lease.epoch)) &&
+          queue.cellsOf(lease.slice).some(({ number }) => numbers.has(number)),
+      );
+      if (isOpen) {
+        queue.giveBack(slice, 1000);
+        return this.#later(1000, () => this.#read());
+      }
       if (this.#lacking.has(slice) && this.#world.lacks(this.name, slice)) {
         queue.giveBack(slice, 1000);
         return this.#later(1000, () => this.#read());
@@ -502,8 +515,12 @@ export class SimWorker {
 
   /** Reads the records that cells ask for, until they ask for none that was not read. */
   #prefetch(cells: readonly Cell[], known: ReadonlySet<string>, done: () => void): void {
-    const slots = cells.flatMap((cell) => this.#world.plan.resolve(cell, (key) => this.#view.get(key)));
-    const keys = new Set(slots.flatMap(({ job }) => job?.key ?? []));
+    const keys = new Set<string>();
+    for (const cell of cells)
+      this.#world.plan.resolve(cell, (key) => {
+        keys.add(key);
+        return this.#view.get(key);
+      });
     if ([...keys].every((key) => known.has(key))) return done();
     this.#later(this.#latency('read'), () =>
       this.#reach(() => {

@@ -17,7 +17,7 @@ import { reported } from '../../workspace/read-pipeline.ts';
 import { checkChosen, checkSelection, partToWork, selectionOf } from '../../workspace/selection.ts';
 import { forgetOtherInputs, keepInputs, keptFiles } from '../../workspace/tables.ts';
 import { namedQueue } from '../queue.ts';
-import { makesTasks, type RunSpec, refuseReduced, specSettings, specTables, specText } from '../spec.ts';
+import { makesTasks, type RunSpec, specSettings, specTables, specText } from '../spec.ts';
 import type { LedRun } from './lock.ts';
 
 /** Largest number of cells per slice, by kind of work: few where cells wait for images, so that a takeover is cheap. */
@@ -52,7 +52,6 @@ export async function planOnEngine(
   const { redactor } = context;
   const { directory, state, run, service, shown } = locked;
   const { pool } = locked.engine;
-  refuseReduced(pipeline);
   const { reader } = state;
   const { id: serviceId, baseUrl } = service;
   const selection = selectionOf(flags);
@@ -76,7 +75,7 @@ export async function planOnEngine(
   const { origin } = new URL(baseUrl);
   const spec = {
     pipeline: { file, folder, text, ...(set === undefined ? {} : { set }) },
-    tables: specTables(pipeline),
+    tables: specTables(pipeline, tables),
     filesRoot: files.root,
     service: {
       id: serviceId,

@@ -139,6 +139,7 @@ async function leadToEnd(
         patienceMs: settings.retry.patienceMs,
         ...(showsFiles(plan) && { files: filesOf(begun, (text) => view.say(text)) }),
         size: sliceSize(plan, cells),
+        groupings: [...plan.groups.values()],
         slots: flags.detach ? Number.MAX_SAFE_INTEGER : settings.limits.tasks,
         bounds: boundsOf(settings.budget, settings.maxSubmits),
         lease,

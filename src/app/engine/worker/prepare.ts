@@ -1,20 +1,22 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { createImageFiles } from '../../../artifacts/input/known-files.ts';
 import { SharedImages } from '../../../engine/images.ts';
+import { EngineError } from '../../../engine/postgres/engine-error.ts';
 import type { EnginePool } from '../../../engine/postgres/pool.ts';
+import { readTable } from '../../../engine/state/tables.ts';
 import type { FilePort } from '../../../pipeline/files.ts';
 import { isWithin } from '../../../pipeline/files.ts';
 import { listingName, listingText } from '../../../pipeline/matrix/table/glob.ts';
 import { parsePipeline } from '../../../pipeline/parse.ts';
 import type { Pipeline } from '../../../pipeline/pipeline.ts';
-import { prepareSteps, type StepsPlan } from '../../../plan/plan.ts';
+import { preparePlan, prepareSteps, type StepsPlan } from '../../../plan/plan.ts';
 import { machineFiles } from '../../adapters/files.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { settleService } from '../../service/settings.ts';
 import { type AdmittedService, admit } from '../../service/trust.ts';
 import { filesRoot } from '../../workspace/read-pipeline.ts';
-import { type RunSpec, refuseReduced, type SpecTable } from '../spec.ts';
+import { hasGroups, type RunSpec, type SpecTable } from '../spec.ts';
 
 /** A run as a worker has prepared it, from its spec alone. */
 export interface PreparedRun {
@@ -36,7 +38,7 @@ export interface PreparedFor {
 }
 
 /**
- * Prepares a run without its tables.
+ * Prepares a run without its tables; where it has groups of cells, with the copies that the engine has of them.
  *
  * @throws CliError (exit 2) that names what this machine lacks and how to provide it
  */
@@ -50,7 +52,7 @@ export async function prepareRun(
   const { file, text, set } = spec.pipeline;
   const { pipeline, diagnostics } = await parsePipeline(
     { file, folder, text, ...(set === undefined ? {} : { set }) },
-    withoutTables(machineFiles(root), spec.tables, folder),
+    withTables(machineFiles(root), spec.tables, folder, stubOf),
   );
   if (pipeline === undefined) {
     const [first] = diagnostics.filter(({ severity }) => severity === 'error');
@@ -59,11 +61,25 @@ export async function prepareRun(
       `Its files are looked for below ${root}: start the worker in a copy of the project, or name that with --files-root.`,
     );
   }
-  refuseReduced(pipeline);
   const service = await serviceHere(spec, pipeline, run.shown, context);
   const images = new SharedImages(createImageFiles({ folder, filesRoot: root }), run.pool, run.run, false);
   images.begin(run.invocation);
-  const prepared = prepareSteps(pipeline, { serviceId: spec.service.id, images });
+  const surroundings = { serviceId: spec.service.id, images };
+  let unread: EngineError | undefined;
+  async function* copyOf({ sha256 }: SpecTable): AsyncGenerator<Uint8Array> {
+    try {
+      yield* readTable(run.pool, run.run, sha256);
+    } catch (error) {
+      if (error instanceof EngineError) unread = error;
+      throw error;
+    }
+  }
+  const copies = withTables(machineFiles(root), spec.tables, folder, copyOf);
+  const prepared = hasGroups(pipeline)
+    ? await preparePlan(pipeline, { ...surroundings, files: copies })
+    : prepareSteps(pipeline, surroundings);
+  // The engine may be there again in a moment, and the table is not wrong.
+  if (unread !== undefined) throw unread;
   if (!prepared.ok) throw usageError(prepared.error.map(({ message }) => message).join(' '));
   return { pipeline, plan: prepared.value, images, filesRoot: root, service };
 }
@@ -111,38 +127,40 @@ async function serviceHere(
 }
 
 /**
- * Returns file access that replaces each table by its header and one unused row, so that a pipeline can be read and checked without its
- * tables. The coordinator has checked the images, which may be missing here too.
+ * Returns file access that replaces each table: by its copy, or by its header and one unused row, with which a pipeline can be read and
+ * checked. The coordinator has checked the images, which may be missing here too.
  *
  * @param folder of the pipeline
  */
-function withoutTables(files: FilePort, tables: readonly SpecTable[], folder: string): FilePort {
-  const stubs = new Map(tables.map((table) => [fileOf(table, folder), Buffer.from(stubOf(table))]));
-  async function* read(file: string): AsyncGenerator<Uint8Array> {
-    const stub = stubs.get(file);
-    if (stub === undefined) yield* files.read(file);
-    else yield stub;
-  }
-  async function* list(listing: string): AsyncGenerator<Uint8Array> {
-    const stub = stubs.get(listing);
-    if (stub === undefined) yield* files.list(listing);
-    else yield stub;
-  }
+function withTables(
+  files: FilePort,
+  tables: readonly SpecTable[],
+  folder: string,
+  read: (table: SpecTable) => AsyncIterable<Uint8Array>,
+): FilePort {
+  const known = new Map(tables.map((table) => [fileOf(table, folder), table]));
   return {
     root: files.root,
-    read,
-    list,
-    facts: async (file) => {
-      const bytes = stubs.get(file)?.length ?? 1;
-      return { kind: 'file', realPath: join(files.root, basename(file)), bytes };
+    read: (file) => {
+      const table = known.get(file);
+      return table === undefined ? files.read(file) : read(table);
     },
+    list: (listing) => {
+      const table = known.get(listing);
+      return table === undefined ? files.list(listing) : read(table);
+    },
+    facts: async (file) => ({ kind: 'file', realPath: join(files.root, basename(file)), bytes: 1 }),
   };
 }
 
 const fileOf = ({ format, declared }: SpecTable, folder: string): string =>
   format === 'files' ? listingName(folder, declared) : resolve(folder, declared);
 
-function stubOf({ format, columns }: SpecTable): string {
+async function* stubOf(table: SpecTable): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(stubTextOf(table));
+}
+
+function stubTextOf({ format, columns }: SpecTable): string {
   // Built by hand: a JavaScript object would reorder names that are numbers.
   const row = `{${columns.map((name) => `${JSON.stringify(name)}: null`).join(', ')}}`;
   switch (format) {

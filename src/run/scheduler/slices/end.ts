@@ -60,7 +60,7 @@ const isUnbegun = ({ jobs, outbox }: SchedulerState, { slice }: Lease): boolean 
         outbox.leaseOf(job.record.key) === undefined),
   );
 
-/** Whether all remaining cells of a slice are open, and wait only for jobs of others. */
+/** Whether all remaining cells of a slice are open, and wait only for jobs of others, or for cells that do. */
 function onlyWaits(
   { cells, slices }: SchedulerState,
   { slice, cells: left }: { slice: number; cells: number },
@@ -69,7 +69,9 @@ function onlyWaits(
   const open = [...cells.open.all()].filter(({ lease }) => lease?.slice === slice);
   return (
     open.length === left &&
-    open.every(({ waiting }) => waiting.size > 0 && [...waiting].every((key) => slices.awaited.has(key)))
+    open.every(({ waiting, members }) =>
+      waiting.size > 0 ? [...waiting].every((key) => slices.awaited.has(key)) : (members?.size ?? 0) > 0,
+    )
   );
 }
 

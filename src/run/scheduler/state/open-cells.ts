@@ -54,9 +54,9 @@ export class OpenCells {
     return [...(this.#watchers.get(key) ?? [])];
   }
 
-  /** Returns the open cells, in the order in which they were opened. */
+  /** Returns the open cells, in the order in which they were opened, then the parked ones. */
   all(): readonly OpenCell[] {
-    return [...this.#open.values()];
+    return [...this.#open.values(), ...this.#parked.values()];
   }
 
   /** Whether a cell is open or parked. */
