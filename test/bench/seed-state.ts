@@ -1,6 +1,6 @@
 /**
  * Makes a run directory in which everything is done, quickly, and the same each time:
- * `npx tsx test/bench/seed-state.ts FOLDER --jobs 1000000 [--kind both|image|text] [--prompts 100] [--images]`.
+ * `npx tsx test/bench/seed-state.ts FOLDER --jobs 1000000 [--kind both|image|text] [--prompts 100] [--images] [--over]`.
  *
  * FOLDER gets a pipeline, and beside it the run of that pipeline. `seededRun` says how commands are to be called there.
  */
@@ -29,6 +29,8 @@ export interface SeedOptions {
   readonly prompts?: number;
   /** Each image lies in its place, small and different from all others. Default: the records alone. */
   readonly images?: boolean;
+  /** One more text for each group of captions, gathered over all prompts; they come on top of `jobs`. */
+  readonly over?: boolean;
 }
 
 const serviceId = 'bench';
@@ -40,11 +42,15 @@ const imageStep = '  grid: { imagine: "{{ prompt }}, picture {{ n }} --ar 3:2 --
 const textStep =
   '  caption: { generate: { model: text-pro, prompt: "A caption for {{ prompt }}, number {{ n }}." } }';
 
+const sumStep =
+  '  sum: { gather: { step: caption, over: [prompt] }, generate: { model: text-pro, prompt: "Sum up {{ gathered | size }} of {{ n }}." } }';
+
 /** The text of the pipeline. `edited`: one of its prompts is another one. */
 export function seededPipeline(options: SeedOptions, edited = false): string {
-  const { kind = 'both', prompts = 100, jobs } = options;
+  const { kind = 'both', prompts = 100, jobs, over = false } = options;
   const steps = [...(kind === 'text' ? [] : [imageStep]), ...(kind === 'image' ? [] : [textStep])];
   const each = Math.ceil(jobs / prompts / steps.length);
+  if (over) steps.push(sumStep);
   const values = Array.from({ length: prompts }, (_, index) =>
     edited && index === Math.floor(prompts / 2) ? 'an edited prompt' : `a fox in scene ${index + 1}`,
   );
@@ -104,18 +110,26 @@ export async function seedState(folder: string, options: SeedOptions): Promise<n
 /** @param directory where images are written; absent: nowhere */
 async function commitAll(plan: Plan, state: StateStore, directory: string | undefined): Promise<number> {
   let jobs = 0;
-  let records: JobRecord[] = [];
+  const records = new Map<string, JobRecord>();
   const commit = (): void => {
-    state.commit({ records, attempts: [], invocation: 1 });
-    jobs += records.length;
-    records = [];
+    state.commit({ records: [...records.values()], attempts: [], invocation: 1 });
+    jobs += records.size;
+    records.clear();
   };
   for await (const cell of plan.matrix.cells()) {
-    for (const slot of plan.resolve(cell, () => undefined)) {
-      const record = doneRecord(slot);
-      records.push(directory === undefined ? record : withImage(record, slot, directory));
+    const { groups } = plan.matrix;
+    const isLast = [...groups.values()].some((group) => group.isLast(cell.number));
+    // What is gathered has to be there before.
+    for (const isOwn of isLast ? [true, false] : [true]) {
+      const lookup = (key: string): JobRecord | undefined =>
+        records.get(key) ?? (isLast ? state.get(key) : undefined);
+      for (const slot of plan.resolve(cell, lookup, isOwn)) {
+        if (slot.record !== undefined) continue;
+        const record = doneRecord(slot);
+        records.set(record.key, directory === undefined ? record : withImage(record, slot, directory));
+      }
     }
-    if (records.length >= 4096) commit();
+    if (records.size >= 4096) commit();
   }
   commit();
   return jobs;
@@ -202,6 +216,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       kind: { type: 'string' },
       prompts: { type: 'string' },
       images: { type: 'boolean' },
+      over: { type: 'boolean' },
     },
     allowPositionals: true,
   });
@@ -214,6 +229,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     kind,
     prompts: Number(values.prompts ?? 100),
     images: values.images === true,
+    over: values.over === true,
   });
   console.log(`${folder}: ${jobs} finished jobs`);
 }

@@ -66,7 +66,9 @@ export function boundOf(each: EachDraft, around: Surroundings): number {
   if ('use' in source) {
     const target = around.steps.get(source.use.step);
     const found = target === undefined ? undefined : replyMember(source.use, target);
-    return Math.min(each.max, found?.kind === 'found' ? (found.maxItems ?? each.max) : each.max);
+    const { maxItems = each.max } = found?.kind === 'found' ? found : {};
+    // An empty list has one row, which is skipped.
+    return Math.min(each.max, Math.max(1, maxItems));
   }
   const lists = isLocal(source.variable) ? undefined : valuesOf(source.variable, around)?.filter(isList);
   if (lists === undefined || lists.length === 0) return each.max;

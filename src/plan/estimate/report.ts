@@ -43,7 +43,7 @@ export interface PlanCounts {
   readonly blocked: number;
   /** Slots that failed or are blocked, as the pipeline accepts (`failures: accept`). */
   readonly accepted: number;
-  /** Slots whose request waits for a result: a wildcard, or a template that names a step. */
+  /** Slots whose request waits for a result: a wildcard, a template that names a step, or a group of which the selection leaves out cells. */
   readonly waiting: number;
   /**
    * Slots that fail before anything is sent: a template cannot be rendered for their cell, a wildcard finds no button, an image or a mask

@@ -6,6 +6,7 @@ import { droppedCode, type JobRecord, type JobSpec, type JobStatus, needsOf } fr
 import { type CellGroups, reductionId } from '../matrix/groups.ts';
 import type { Plan } from '../plan.ts';
 import { formerOf } from '../resolve/former.ts';
+import { sourcesOf } from '../resolve/lineage.ts';
 import { type RecordLoader, withRecords } from '../resolve/load-records.ts';
 import { hasImages } from '../resolve/reply.ts';
 import { slotName } from '../resolve/upstream.ts';
@@ -81,6 +82,8 @@ export class Scan {
   readonly #stepTotals: ReadonlyMap<string, StepTotals>;
   /** Keys that are counted: at most one per examined slot, which the caller bounds. */
   readonly #seen = new Set<string>();
+  /** Keys of jobs in doubt and of all jobs that depend on them. */
+  readonly #held = new Set<string>();
   /** Reasons for resubmitting jobs, by the record with which the run resumes the job. */
   readonly #again = new WeakMap<JobRecord, SubmitReason>();
   /** Keys of the jobs that the currently examined slots asked for before. */
@@ -159,24 +162,29 @@ export class Scan {
   async add(cells: readonly Cell[]): Promise<void> {
     const found = await withRecords(
       cells,
-      (cell, lookup) => ({ cell, slots: this.#resolve(cell, lookup) }),
+      (cell, lookup) => {
+        const slots = this.#resolve(cell, lookup);
+        return { cell, slots, lacks: sourcesToCome(slots, lookup) };
+      },
       async (keys) => (await (this.#flags.reuse ?? this.#state)?.many(keys)) ?? new Map(),
       this.#plan.images,
     );
-    const chosen = found.map(({ cell, slots }) => ({
-      cell,
+    const chosen = found.map(({ slots, ...others }) => ({
+      ...others,
       slots: slots.filter((slot) => this.#chosen.includes(slot)),
-      isHeld: heldBelow(slots),
+      isHeld: heldBelow(slots, this.#held),
     }));
     const pending = chosen.flatMap(({ slots }) => slots.filter(({ status }) => status === 'pending'));
     this.#before =
       this.#state === undefined || pending.length === 0
         ? new Map()
         : await this.#state.keysOfSlots(pending.map(({ id }) => id));
-    for (const { cell, slots, isHeld } of chosen)
+    for (const { cell, slots, isHeld, lacks } of chosen)
       for (const slot of slots) {
         this.examined += 1;
-        this.#count(slot, cell, isHeld);
+        // What it gathers lies in a cell that is not chosen.
+        const isLeftOut = (lacks.get(slot) ?? []).some((key) => !this.#seen.has(key));
+        this.#count(slot, cell, isHeld, isLeftOut);
       }
   }
 
@@ -215,7 +223,7 @@ export class Scan {
     return revived;
   }
 
-  #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean): void {
+  #count(slot: Slot, cell: Cell, isHeld: (slot: Slot) => boolean, isLeftOut: boolean): void {
     const totals = this.#stepTotals.get(slot.step);
     if (totals === undefined) throw new Error(`Internal error: step "${slot.step}" is not in the plan.`);
     const { job, status, error } = slot;
@@ -232,6 +240,7 @@ export class Scan {
     const cost = costOf(this.#plan.pipeline.prices, job);
     this.#costs.add(slot, cost);
     if (this.#seen.has(job.key)) return totals.slot('shared');
+    if (isLeftOut) return totals.wait(cost);
     this.#seen.add(job.key);
     if (slot.record?.status === 'done' && this.#flags.reuse?.isReused(slot.record)) {
       this.#reusedJobs += 1;
@@ -372,11 +381,16 @@ const isRemade = ({ record, outdated, waitsForRedo }: Slot): boolean =>
   record !== undefined &&
   (outdated === true || (waitsForRedo === true && record.error?.code !== droppedCode));
 
-/** Returns a function that tells whether a slot of the cell depends, directly or not, on a job in doubt. */
-function heldBelow(slots: readonly Slot[]): (slot: Slot) => boolean {
-  if (!slots.some(({ status }) => status === 'in-doubt')) return () => false;
-  /** Keys of jobs in doubt and of all jobs that depend on them. */
-  const keys = new Set<string>();
+/** For each slot of a group that may not begin its job yet: the jobs that are not done of those that it comes from. */
+function sourcesToCome(slots: readonly Slot[], lookup: RecordLookup): ReadonlyMap<Slot, readonly string[]> {
+  const waits = slots.filter(({ group, ready, status }) => group && !ready && status === 'pending');
+  const isToCome = (key: string): boolean => lookup(key)?.status !== 'done';
+  return new Map(waits.map((slot) => [slot, slot.job ? sourcesOf(slot.job).filter(isToCome) : []]));
+}
+
+/** Tells whether a slot depends, directly or not, on a job in doubt. @param keys such jobs of cells before; those of this one are added */
+function heldBelow(slots: readonly Slot[], keys: Set<string>): (slot: Slot) => boolean {
+  if (keys.size === 0 && !slots.some(({ status }) => status === 'in-doubt')) return () => false;
   const hangs = (job: JobSpec): boolean => needsOf(job).some((key) => keys.has(key));
   // A job is deeper than every job that it depends on.
   for (const { job, status } of slots.toSorted((one, other) => one.depth - other.depth))

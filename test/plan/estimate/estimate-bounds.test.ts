@@ -62,6 +62,19 @@ describe('the contents of a report', () => {
     expect(report.warnings.map(({ code }) => code)).toEqual(exact ? [] : ['plan.at-most']);
   });
 
+  test('count one slot of a list that its schema leaves empty, and all that lists below may have', async () => {
+    const list = (most: number): string => `{ type: array, maxItems: ${most} }`;
+    const plan = await planOf(
+      `{ steps: { i: { generate: { model: m, prompt: p, responseSchema: { type: object, properties: { none: ${list(0)}, two: ${list(2)} }, required: [none, two] } } }, g: { each: "{{ steps.i.json.none }}", imagine: "{{ item }}", path: U1 }, c: { from: g/U1, each: "{{ steps.i.json.two }}", generate: { model: m, prompt: "{{ item }}" } } } }`,
+    );
+    const { steps } = await estimate(plan);
+    expect(steps.map(({ step, slots }) => [step, slots])).toEqual([
+      ['i', 1],
+      ['g', 2],
+      ['c', 2],
+    ]);
+  });
+
   test('count a list of the file as long as the longest, where not each slot is examined', async () => {
     const plan = await planOf(
       '{ matrix: { t: [{ s: [a] }, { s: [b, c, d] }] }, steps: { g: { each: "{{ t.s }}", imagine: "{{ item }}" } } }',

@@ -6,6 +6,7 @@ import type { Plan } from '../../../src/plan/plan.ts';
 import { preparePlan } from '../../../src/plan/plan.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { cellsOf, noFiles, pipelineOf, planOf } from '../../rig/pipeline-builder.ts';
+import { Directory, estimate } from '../estimate/estimate-rig.ts';
 import { line, SimulatedState } from '../simulated-state.ts';
 
 const text = `
@@ -189,6 +190,33 @@ describe('a step that gathers over axes', () => {
       expect(await countsOf(selection)).toEqual(counts);
       expect(await countsOf(selection, 1)).toEqual(counts);
     }
+  });
+
+  it('is no submission while a selection leaves out what it gathers, and is held while that is in doubt', async () => {
+    const { plan, cells } = await Scene.of(
+      'matrix: { animal: [fox], seed: [1, 2] }\nsteps: { grid: { imagine: "{{ seed }}" }, sheet: { gather: { step: grid, over: [seed] }, imagine: { prompt: all } } }',
+    );
+    const state = new Directory();
+    const counts = async (selection: Selection): Promise<readonly number[]> => {
+      const { submits, waiting, held } = (await estimate(plan, selection, state)).total;
+      return [submits, waiting, held];
+    };
+    const last: Selection = { filters: [{ axis: 'seed', value: '2' }] };
+    expect([await counts({}), await counts(last)]).toEqual([
+      [3, 0, 0],
+      [1, 1, 0],
+    ]);
+    const [grid] = plan.resolve(cells[0] as Cell, state.lookup);
+    state.put(grid as Slot, 'in-doubt', { error: { code: 'task.lost', message: 'no' } as never });
+    expect([await counts({}), await counts(last)]).toEqual([
+      [1, 0, 1],
+      [1, 1, 0],
+    ]);
+    state.done(grid as Slot);
+    expect([await counts({}), await counts(last)]).toEqual([
+      [2, 0, 0],
+      [2, 0, 0],
+    ]);
   });
 
   it('gathers at most 10,000 cells', async () => {

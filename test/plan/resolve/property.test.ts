@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import type { Cell } from '../../../src/plan/cell.ts';
 import { inputsOf, type JobSpec, needsOf } from '../../../src/plan/job.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import type { ImageFiles } from '../../../src/plan/request/image-files.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { cellsOf, planOf } from '../../rig/pipeline-builder.ts';
 import { button, SimulatedState } from '../simulated-state.ts';
-import { cut, Dice, type Parts, randomPipeline, reply } from './random-pipeline.ts';
+import { cut, Dice, files, type Parts, randomPipeline, reply } from './random-pipeline.ts';
 
 /** An expectation of its own for each slot at each step would take longer than to resolve them all. */
 function claim(holds: boolean, ...seen: readonly unknown[]): void {
@@ -151,14 +150,6 @@ const kinds: readonly (readonly [string, Parts])[] = [
   ['with outputs', { texts: true, entries: true, outputs: true }],
   ['with lists', { texts: true, entries: true, outputs: true, lists: true }],
 ];
-
-/** Of the images that texts name, one is not there. */
-const files: ImageFiles = {
-  facts: (path) =>
-    path === '2.png'
-      ? { error: { code: 'input.missing', message: 'no' } }
-      : { sha256: `sha of ${path}`, bytes: 1 },
-};
 
 test.each(kinds)(
   'any pipeline %s, settled job by job in any order, only goes forward and ends',

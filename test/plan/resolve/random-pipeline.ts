@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../../src/plan/job.ts';
+import type { ImageFiles } from '../../../src/plan/request/image-files.ts';
 import type { Slot } from '../../../src/plan/slot.ts';
 import { framesOf } from '../../rig/frames.ts';
 import type { SimulatedState } from '../simulated-state.ts';
@@ -61,7 +62,7 @@ function randomEach(dice: Dice, all: readonly RandomStep[]): Record<string, unkn
     'b.l',
     ...judges.flatMap(({ name }) => [`steps.${name}.json.l`, `steps.${name}.text | lines`]),
   ];
-  return { each: `{{ ${dice.one(lists)} }}`, ...dice.one([{}, { max: 2 }, { max: 3 }]) };
+  return { each: `{{ ${dice.one(lists)} }}`, ...dice.one([{ max: 5 }, { max: 2 }, { max: 3 }]) };
 }
 
 /** The step, with a job for each item of a list. Its templates read the item, or they do not. */
@@ -88,8 +89,8 @@ interface RandomStep {
   readonly body: Record<string, unknown>;
 }
 
-/** Of which more are answered at times than may be. */
-const listSchema = { type: 'array', maxItems: 3 };
+/** Of which more are used than a step allows at times. */
+const listSchemas = [3, 3, 3, 0].map((maxItems) => ({ type: 'array', maxItems }));
 
 /** A text step, from one that is there or gathering it, which shows, continues and reads some of those that are roots. */
 function randomText(dice: Dice, name: string, before: readonly RandomStep[], lists: boolean): RandomStep {
@@ -134,7 +135,7 @@ function randomText(dice: Dice, name: string, before: readonly RandomStep[], lis
     : {
         responseSchema: {
           type: 'object',
-          properties: { x: member, y: member, ...(lists && { l: listSchema }) },
+          properties: { x: member, y: member, ...(lists && { l: dice.one(listSchemas) }) },
         },
       };
   const generate = {
@@ -313,6 +314,39 @@ export interface Parts {
   readonly entries: boolean;
   readonly outputs?: boolean;
   readonly lists?: boolean;
+  readonly over?: boolean;
+}
+
+/** Steps that gather one that is there over an axis or all, follow from that, gather its results once more, or gather it over another axis. */
+function randomGroups(dice: Dice, all: readonly RandomStep[]): readonly RandomStep[] {
+  const root = { root: false, text: true, makesImages: false, path: [] } as const;
+  const start = dice.one(all);
+  const [first] = start.path;
+  const branch = first === undefined ? '' : dice.one(['', `/${dice.one(names(first)).replace('*', '1')}`]);
+  const axes = ['a', 'b'].slice(...dice.one([[0, 1], [1], []] as const));
+  const prompt = dice.one([
+    'sum up',
+    '{{ gathered | size }}',
+    '{% for one in gathered %}{{ one.a }} {% endfor %}',
+    ...(start.text && branch === '' ? ['{{ gathered | map: "text" | join }}'] : []),
+  ]);
+  const responseSchema = {
+    type: 'object',
+    properties: { x: { type: 'number' }, y: { type: 'number' }, l: listSchemas[0] },
+  };
+  const gather = (step: string, over: readonly string[] | 'all'): Record<string, unknown> => ({
+    gather: { step, over, ...dice.one([{}, { failed: 'ignore' }]) },
+    generate: { model: 'm', prompt, ...dice.one([{}, { images: [] }]), responseSchema },
+  });
+  const text = { model: 'm', prompt: 'after {{ steps.g.json.x }}' };
+  const more = [
+    { from: 'g', generate: text },
+    { generate: text, each: '{{ steps.g.json.l }}', max: 2 },
+    { gather: { step: 'g', over: 'all' }, generate: { model: 'm', prompt: '{{ gathered | size }}' } },
+    gather(start.name + branch, dice.one([['a'], ['b'], 'all'] as const)),
+  ].filter(() => dice.below(2) > 0);
+  const bodies = [gather(start.name + branch, axes.length === 2 ? 'all' : axes), ...more];
+  return bodies.map((body, at) => ({ ...root, name: at === 0 ? 'g' : `g${at}`, body }));
 }
 
 export function randomPipeline(seed: number, parts: Parts): string {
@@ -324,6 +358,7 @@ export function randomPipeline(seed: number, parts: Parts): string {
     const step = randomStep(dice, index, steps, index > 0 && dice.below(3) === 0, parts);
     steps.push(parts.lists === true && dice.below(3) === 0 ? withEach(dice, step, steps) : step);
   }
+  if (parts.over === true) steps.push(...randomGroups(dice, steps));
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
     matrix: { a: [1, 2], b: [{ x: 'U1', ...(parts.lists && { l: ['a', 'x', 'a'] }) }, { y: 'oil' }] },
@@ -331,8 +366,16 @@ export function randomPipeline(seed: number, parts: Parts): string {
   });
 }
 
+/** Of the images that texts name, one is not there. */
+export const files: ImageFiles = {
+  facts: (path) =>
+    path === '2.png'
+      ? { error: { code: 'input.missing', message: 'no' } }
+      : { sha256: `sha of ${path}`, bytes: 1 },
+};
+
 const replies = ['{"x": 1.0}', '{"y": 2}'];
-const lists = ['["a","b"]', '["b","a","b"]', '[]', '["x"]', '["c","d","e"]', '"none"'];
+const lists = ['["a","b"]', '["b","a","b"]', '[]', '["x"]', '["c","d","e"]', '"none"', '[]'];
 
 /** Of most grids that are kept and are to be cut, the four frames; of others, that they stay whole. */
 export const cut = ({ split, keep }: Slot, dice: Dice): Pick<JobRecord, 'frames'> =>
@@ -348,7 +391,11 @@ export function reply(state: SimulatedState, slot: Slot, dice: Dice): void {
   const picture = { output: 1, file: 'f', bytes: 1, sha256: 's', mime: 'image/png', candidate: 1 };
   const artifacts = draws && slot.keep ? { artifacts: [picture] } : {};
   const said = dice.one(replies);
-  const schema = slot.job?.request.fields.responseSchema as { properties?: { l?: unknown } } | undefined;
-  const text = schema?.properties?.l ? said.replace('}', `, "l": ${dice.one(lists)}}`) : said;
+  const schema = slot.job?.request.fields.responseSchema as
+    | { properties?: { l?: { maxItems: number } } }
+    | undefined;
+  const { l } = schema?.properties ?? {};
+  const list = l?.maxItems === 0 ? '[]' : dice.one(lists);
+  const text = l ? said.replace('}', `, "l": ${list}}`) : said;
   state.reply(slot, text, dice.below(4) > 0, artifacts);
 }
