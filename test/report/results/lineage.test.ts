@@ -74,7 +74,7 @@ describe('the lineage of a result', () => {
         draw: { each: "{{ scenes }}", imagine: "{{ item }}", path: U1 }
         caption: { from: draw/U1, generate: { model: text-pro, prompt: "{{ item }}", images: [parent] } }
     `);
-    expect(found['1 caption/[2]']).toMatch(/^draw, item 2@draw\/\[2\] > U1@draw\/\[2\]\/U1 > caption@/);
+    expect(found['1 caption/[2]/U1']).toMatch(/^draw, item 2@draw\/\[2\] > U1@draw\/\[2\]\/U1 > caption@/);
   });
 
   it('contains a reply named in a template as an input', async () => {
