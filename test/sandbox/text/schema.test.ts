@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Random } from '../../../src/sandbox/draw/canvas/random.ts';
+import { themeOf } from '../../../src/sandbox/draw/canvas/theme.ts';
 import { Maker } from '../../../src/sandbox/text/json/maker.ts';
 import { fromOpenApi } from '../../../src/sandbox/text/json/schema.ts';
 import { valueFor } from '../../../src/sandbox/text/json/value.ts';
@@ -28,6 +29,28 @@ it.each([
   ['many open repeats', '^a*a*a*a*a*a*a*a*a*a*b$'],
 ])('a pattern with %s is tested without exponential work', (_what, pattern) => {
   expect(textFor({ type: 'string', pattern, minLength: 100 })).toMatch(/^[^]{1,}$/);
+});
+
+it.each(['forest', 'lake'])('twenty scenes of a %s differ, and each can be drawn', (theme) => {
+  const item = {
+    type: 'object',
+    properties: { title: { type: 'string' }, scene: { type: 'string' } },
+    required: ['title', 'scene'],
+  };
+  const scenes = { type: 'array', minItems: 20, maxItems: 20, items: item };
+  const schema = { type: 'object', properties: { scenes }, required: ['scenes'] };
+  const asked = occasion(`Twenty scenes of a ${theme}, each with a short title.`);
+  const made = valueFor(schema, asked, 'patterns') as {
+    readonly scenes: readonly { readonly title: string; readonly scene: string }[];
+  };
+  expect(new Set(made.scenes.map(({ scene }) => scene)).size).toBe(20);
+  expect(new Set(made.scenes.map(({ title }) => title)).size).toBe(20);
+  for (const { title, scene } of made.scenes) {
+    expect(scene).toMatch(new RegExp(`^An? \\w+ [a-z ]+ near the ${theme} (?:at|in) [a-z ]+$`));
+    const { animal } = themeOf(scene);
+    expect(animal).toBeDefined();
+    expect(title.toLowerCase()).toContain(animal);
+  }
 });
 
 it('nested repeats make a bounded text', () => {

@@ -22,6 +22,8 @@ export class Maker {
   readonly random: Random;
   /** Share of the optional members that are made, from 0 to 1. */
   readonly optional: number;
+  /** Number of the item of the innermost list that is made, from 0; undefined outside of lists. */
+  item: number | undefined;
   #made = 0;
   #isFull = false;
 
@@ -59,7 +61,12 @@ export class Maker {
       case 'null':
         return null;
       default:
-        return textForSchema(schema, name, occasion, random);
+        return textForSchema(
+          schema,
+          name,
+          this.item === undefined ? occasion : { ...occasion, item: this.item },
+          random,
+        );
     }
   }
 
@@ -92,17 +99,20 @@ function arrayFor(schema: Schema, name: string, depth: number, making: Maker): u
   const values: unknown[] = [];
   const one = name.replace(/s$/, '');
   const total = Math.min(Math.max(count, Math.min(wanted, most)), maxItems);
+  const outer = making.item;
   for (let attempt = 0; values.length < total && attempt < 20 * total + 20; attempt += 1) {
     const own = first[values.length] ?? rest;
     // After the words that suit the name are used up, any value of the schema will do.
     const suited = attempt < 5 * total ? one : '';
     const item = values.length < wanted ? mergeSchemas(own, contains) : own;
+    making.item = attempt;
     const value = making.make(item, suited, depth + 1);
     const text = distinct ? canonical(value) : '';
     if (distinct && seen.has(text)) continue;
     seen.add(text);
     values.push(value);
   }
+  making.item = outer;
   return values;
 }
 

@@ -1,6 +1,14 @@
 import type { Random } from '../../draw/canvas/random.ts';
 import { uuidOf } from '../../seeded.ts';
-import { choiceOf, type Occasion, sayPhrase, saySentence, sayTitle, sayWord } from '../say/prose.ts';
+import {
+  choiceOf,
+  type Occasion,
+  sayPhrase,
+  sayScene,
+  saySentence,
+  sayTitle,
+  sayWord,
+} from '../say/prose.ts';
 import { decisionNames, rangeOf } from '../say/wishes.ts';
 import { patternTest, textMatching } from './pattern.ts';
 import { descriptionOf, type Schema } from './schema.ts';
@@ -167,6 +175,7 @@ function textByName(about: string, name: string, occasion: Occasion): string {
   if (has(/^(tags?|keywords?|labels?|categor(y|ies)|topics?|subject|animal|word|noun)$/i))
     return sayWord(occasion);
   if (has(/title|headline|^name$/i)) return sayTitle(occasion);
+  if (has(/^(scene|idea|shot|moment)s?$/i)) return sayScene(occasion);
   if (has(/city|location|place|town|country|where/i)) {
     const [, place] = /\b(?:in|at|near|for|of|to)\s+(\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)?)/u.exec(prompt) ?? [];
     return place ?? random.pick(['Lisbon', 'Oslo', 'Kyoto', 'Lima']);

@@ -15,6 +15,8 @@ export interface Occasion {
   readonly seed: string;
   /** 0 to 2: the higher, the more varied the wording. */
   readonly temperature: number;
+  /** Number of the item of a list that is written, from 0. */
+  readonly item?: number;
   /** The decision of an earlier turn, which the reply agrees with. */
   readonly earlier?: Decision;
 }
@@ -118,8 +120,39 @@ const isCaption = (prompt: string): boolean =>
 
 const colourWords = ({ sights }: Occasion): readonly string[] => sights.flatMap(({ colours }) => colours);
 
-/** Writes a title for the subject of the prompt. */
+/** Parts of scenes, of pairwise coprime numbers: by its number, each of 280 scenes differs. */
+const actors = ['fox', 'owl', 'deer', 'hare', 'lynx', 'wolf', 'bear', 'cat'] as const;
+const acts = ['waits', 'looks up', 'rests', 'stands still', 'wanders'] as const;
+const lights = [
+  'at dawn',
+  'at dusk',
+  'in the rain',
+  'in the snow',
+  'in the mist',
+  'at night',
+  'in autumn',
+] as const;
+
+/** The parts of a scene of a list; outside of lists, of any one. */
+function sceneOf({ item, random, seed }: Occasion) {
+  const number = item === undefined ? random.int(0, 279) : Math.floor(unitOf(`${seed} scene`) * 280) + item;
+  const of = (parts: readonly string[]): string => parts[number % parts.length] ?? '';
+  return { actor: of(actors), act: of(acts), light: of(lights) };
+}
+
+/** Writes a scene that the sandbox can draw, at the place that the prompt names. */
+export function sayScene(occasion: Occasion): string {
+  const { actor, act, light } = sceneOf(occasion);
+  const [place] = topicsOf(occasion, 1);
+  return `${actor === 'owl' ? 'An' : 'A'} ${actor} ${act}${place === undefined ? '' : ` near the ${place}`} ${light}`;
+}
+
+/** Writes a title for the subject of the prompt; in a list of scenes, for the one of its item. */
 export function sayTitle(occasion: Occasion): string {
+  if (occasion.item !== undefined && /\bscenes?\b/i.test(occasion.prompt)) {
+    const { actor, light } = sceneOf(occasion);
+    return `The ${capital(actor)} ${light}`;
+  }
   const words = [...topicsOf(occasion, 4), ...colourWords(occasion)];
   const subject = words.length === 0 ? 'Study' : capital(words.slice(0, 3).join(' '));
   return occasion.random.pick([

@@ -5,7 +5,7 @@ const stopWords = new Set(
     'a an the this that these those and or but nor so of in on at to for from by with without into onto over under as is are was ' +
     'were be been being am do does did done have has had can could should would will may might must shall i me my you your ' +
     'he she it its we our they them their who whom whose which what when where why how not no yes only just also please very ' +
-    'more most less least each every all any some one two three four five six seven eight nine ten if then than there here ' +
+    'more most less least each every all any some one two three four five six seven eight nine ten twelve twenty fifty hundred if then than there here ' +
     'up down out about between within during per via use using used write writing give show shows tell describe caption ' +
     'name list answer reply return respond explain say make create generate produce summarize summarise translate rate ' +
     'rank score judge choose pick select compare find identify word words sentence sentences paragraph paragraphs line ' +
@@ -13,7 +13,7 @@ const stopWords = new Set(
     'draw paint render see seen look good best better worst want need like get let fact facts idea ideas tag tags keyword ' +
     'keywords item items bullet bullets title titles example examples option options language languages caption captions ' +
     'description descriptions translation tone style format output length limit maximum minimum character characters instruction ' +
-    'sharpest strongest instructions include including mention avoid plain simple clear alone frame frames row rows'
+    'scene scenes series thing things happens sharpest strongest instructions include including mention avoid plain simple clear alone frame frames row rows'
   ).split(' '),
 );
 
