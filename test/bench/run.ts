@@ -22,6 +22,7 @@ import { page } from './page.ts';
 import { plan } from './plan.ts';
 import { makespans } from './poll/makespan.ts';
 import { polls } from './poll/polls.ts';
+import { rehearsal } from './rehearsal.ts';
 import { reports } from './report.ts';
 import { measureBench, type Row } from './rounds.ts';
 import { scheduler } from './scheduler.ts';
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, Bench>> = {
   makespan,
   'makespan-order': makespanOrder,
   images,
+  rehearsal,
   texts,
   chat,
   ...flat,

@@ -13,6 +13,8 @@ export class Canvas {
   readonly box: Box;
   readonly width: number;
   readonly height: number;
+  /** Side of a pixel in the scene's units: a painter leaves out what is too fine to be seen. */
+  readonly pixel: number;
   /** Red, green and blue of each pixel, row by row. */
   readonly pixels: Buffer;
   readonly #scaleX: number;
@@ -39,6 +41,7 @@ export class Canvas {
     this.pixels = pixels;
     this.#scaleX = width / (box.right - box.left);
     this.#scaleY = height / (box.bottom - box.top);
+    this.pixel = 1 / this.#scaleY;
     this.#cover = new Float32Array((width + 2) * height);
     this.#from = new Int32Array(height).fill(width);
     this.#to = new Int32Array(height).fill(-1);

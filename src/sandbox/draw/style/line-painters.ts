@@ -23,7 +23,8 @@ export function paintInk({ scene, canvas, random, frame }: Sitting): void {
     const size = longerSide(shape);
     const points = shape.role === 'sky' ? shape.points : unsteady(shape.points, Math.min(3, size / 40), hand);
     canvas.area(canvas.curve(points, true), washFill(shape.fill, shape.role, colourful), shape.opacity);
-    if (shape.role === 'sky' || shape.role === 'light' || shape.role === 'air' || size < 16) continue;
+    if (shape.role === 'sky' || shape.role === 'light' || shape.role === 'air') continue;
+    if (size < Math.max(16, 4 * canvas.pixel)) continue;
     if (shape.opacity < 0.7) continue;
     const bold = shape.role === 'subject' ? Math.min(9, 2.2 + size / 55) : Math.min(4.4, 1.2 + size / 160);
     const contour = canvas.curve(unsteady(points, Math.min(2, size / 60), hand), true, size > 60 ? 6 : 3);

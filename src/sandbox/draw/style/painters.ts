@@ -103,7 +103,7 @@ function brushStroke(
   };
   canvas.line(curve(0), width, colourOf(colour), 0.93);
   // The ridge of paint that the brush leaves beside its path.
-  if (width > 40 || tremor < 0.1) return;
+  if (width > 40 || tremor < 0.1 || width * 0.16 < canvas.pixel / 2) return;
   const ridge = lightness(colour) > 0.8 ? -16 : 26;
   canvas.line(curve(width * 0.3), width * 0.16, colourOf(varied(colour, ridge)), 0.6);
 }
@@ -131,7 +131,7 @@ function paintWatercolour({ scene, canvas, random }: Sitting): void {
     }
     const fill = diluted(shape.fill, shape.role === 'subject' ? 0.05 : 0.16);
     const reach = Math.min(13, size / 26);
-    if (size < 20 || shape.role === 'air') {
+    if (size < Math.max(20, 6 * canvas.pixel) || shape.role === 'air') {
       canvas.area(canvas.curve(shape.points, true), fill, shape.opacity * 0.9);
       continue;
     }
