@@ -8,9 +8,11 @@ import type { EnginePool } from '../../src/engine/postgres/pool.ts';
 import { LeaseQueue } from '../../src/engine/queue/lease-queue.ts';
 import { engineSchema } from '../../src/engine/schema.ts';
 import { runStatus, stopRun } from '../../src/engine/slices/runs.ts';
+import { engineReader } from '../../src/engine/state/reader.ts';
 import { redoOrders } from '../../src/engine/state/redos.ts';
 import { registerRun } from '../../src/engine/state/slices.ts';
 import { type Engine, workOn } from '../../src/engine/worker.ts';
+import { manifestRows } from '../../src/manifest/rows.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Clock } from '../../src/run/clock.ts';
 import { maxDurationCode, type RunListener } from '../../src/run/events.ts';
@@ -105,6 +107,7 @@ async function byWorkers(
       queue: queueOf('coordinator'),
       cells: () => plan.matrix.cells(),
       size,
+      groupings: [...plan.groups.values()],
       slots: 12,
       patienceMs: 60_000,
       bounds: boundsOf(settings.budget, settings.maxSubmits),
@@ -142,6 +145,64 @@ steps:
   expect(left.rows).toHaveLength(10);
   expect(left.rows.every(({ done }) => done)).toBe(true);
 });
+
+let known: readonly string[] | undefined;
+it.runIf(hasPostgres).each([1, 3, 8])(
+  '%i workers make each group of cells once, and take no slice of groups before its cells are done',
+  async (workers) => {
+    // Groups over seeds are far apart, those over animals neighbours that slices of two split.
+    const { plan, cells } = await planOf(`name: groups
+matrix: { seed: { from: 1, to: 6 }, animal: [fox, owl, elk] }
+steps:
+  talk: { generate: { model: m, prompt: "Talk of {{ animal }} {{ seed }}." } }
+  pair: { gather: { step: talk, over: [seed] }, imagine: "seeds of {{ animal }}" }
+  row: { gather: { step: talk, over: [animal] }, imagine: "animals of {{ seed }}" }
+  tell: { from: pair, generate: { model: m, prompt: "Tell of {{ animal }}." } }
+  zoo: { gather: { step: tell, over: [animal] }, imagine: zoo }
+`);
+    const name = `groups of ${workers}`;
+    const fed: string[] = [];
+    const pool: EnginePool = {
+      ...engine.pool,
+      query: async (text, values) => {
+        const found = await engine.pool.query<never>(text, values);
+        // A worker has the second slice, and is gone: others get it once its lease has ended.
+        if (text.includes('INSERT INTO promptpress.slices') && fed.push(text) === 1)
+          await engine.pool.query(
+            `UPDATE promptpress.slices SET lease_holder = 'gone', lease_until = clock_timestamp() + interval '1 s'
+             WHERE n = 2 AND lease_holder IS NULL AND run = (SELECT run FROM promptpress.runs WHERE name = $1)`,
+            [name],
+          );
+        return found;
+      },
+    };
+    let calls = 0;
+    const text: TextService = {
+      ...noText.text,
+      ask: () => {
+        calls += 1;
+        return Promise.resolve({ ok: true, value: textReply({ text: 'a tale' }) });
+      },
+    };
+    const more = { pool, text };
+    const { led, service, run } = await byWorkers(name, plan, workers, 2, never, undefined, more);
+    expect(led).toEqual({ end: { kind: 'complete' } });
+    expect([calls, service.submits.length]).toEqual([cells.length + 3, 3 + 6 + 1]);
+    const rows: string[] = [];
+    const reader = engineReader(engine.pool, run);
+    for await (const { cell, slot } of manifestRows(plan, {}, reader))
+      rows.push(`${cell.number} ${slot.step} ${slot.status} ${slot.job?.key}`);
+    expect(rows.filter((row) => row.includes(' done ')).length).toBe(calls + service.submits.length);
+    known ??= rows;
+    expect(rows).toEqual(known);
+    const { rows: slices } = await engine.pool.query<{ epoch: number; waits: boolean }>(
+      'SELECT epoch::int AS epoch, waits_from IS NOT NULL AS waits FROM promptpress.slices WHERE run = $1 AND n > 0 ORDER BY n',
+      [run],
+    );
+    expect(slices.filter(({ waits }) => waits).length).toBeGreaterThan(2);
+    expect(slices.map(({ epoch }) => epoch)).toEqual(slices.map(() => 1));
+  },
+);
 
 it.runIf(hasPostgres)(
   'three workers run the items of lists that the run itself makes, equal items of all slices once',

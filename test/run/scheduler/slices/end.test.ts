@@ -1,9 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { failure } from '../../../rig/failure.ts';
 import { type GatewayScript, ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, oneJob, onlySubmit, slicesRig } from './slices-rig.ts';
+import { endsOf, oneGroup, oneJob, onlySubmit, slicesRig } from './slices-rig.ts';
 
 describe('the end of a slice', () => {
+  it('comes after 2 s also where a group waits for a cell that only waits for jobs of others', async () => {
+    const { worker, cells } = await slicesRig(oneGroup);
+    const [one, other] = [worker(), worker()];
+    one.begin(1, cells[0]);
+    onlySubmit(one.commitAll());
+    other.begin(2, cells[1], cells[2]);
+    other.commitAll();
+    other.look();
+    expect(endsOf(other.commitAll())).toEqual([]);
+    other.look(2000);
+    const { events, effects } = other.commitAll();
+    expect([endsOf({ events }), effects]).toEqual([['2/1 waits'], []]);
+    for (const { number } of cells.slice(1))
+      expect(events).toContainEqual({ type: 'cell:left', cell: number });
+    expect(other.scheduler.inMemory).toEqual({ jobs: 0, cells: 0 });
+  });
+
   it('is reported once, with the commit after which all its cells are closed', async () => {
     const { worker, cells, record } = await slicesRig();
     const one = worker();

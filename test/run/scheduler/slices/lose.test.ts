@@ -3,7 +3,7 @@ import type { Effect } from '../../../../src/run/scheduler/commit.ts';
 import { answered } from '../../../rig/driven-service.ts';
 import type { Row } from '../../../rig/fenced/fenced-state.ts';
 import { ScriptedGateway } from '../../../rig/gateway/scripted-gateway.ts';
-import { endsOf, onlyAsk, onlySubmit, slicesRig, submits, type TestWorker } from './slices-rig.ts';
+import { endsOf, oneGroup, onlyAsk, onlySubmit, slicesRig, submits, type TestWorker } from './slices-rig.ts';
 
 const full = { kind: 'queue-full', code: 23, message: 'queue full' } as const;
 
@@ -28,6 +28,22 @@ steps:
 `;
 
 describe('a slice that is lost', () => {
+  it('takes the group along that waits there, whose job is begun once by whoever has it next', async () => {
+    const { worker, cells } = await slicesRig(oneGroup);
+    const one = worker();
+    const held = one.begin(1, ...cells);
+    const gateway = new ScriptedGateway();
+    const { input } = one.carryOut(onlySubmit(one.commitAll()), gateway);
+    one.input({ type: 'lost', lease: held });
+    const left = one.commitAll().events.flatMap((event) => (event.type === 'cell:left' ? [event.cell] : []));
+    expect(left.toSorted()).toEqual(cells.map(({ number }) => number));
+    one.input(input);
+    expect(one.commitAll().effects).toEqual([]);
+    const again = one.begin(1, ...cells);
+    expect(endsOf({ events: one.finish(gateway) })).toContain(`1/${again.epoch} closed`);
+    expect(gateway.submits.length).toBe(2);
+  });
+
   it('ends no run before the answer to its paid request, of which others are told', async () => {
     const { worker, cells } = await slicesRig();
     const one = worker();

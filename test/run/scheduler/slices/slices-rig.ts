@@ -4,6 +4,7 @@ import type { Plan } from '../../../../src/plan/plan.ts';
 import { slicesOf } from '../../../../src/run/commit-writer.ts';
 import type { RunEvent } from '../../../../src/run/events.ts';
 import type { Lease, LeftRecord, RunSettings, SharedLimits, SliceBatch } from '../../../../src/run/ports.ts';
+import { planForRun } from '../../../../src/run/run-plan.ts';
 import type { Effect, RunCommit, RunInput } from '../../../../src/run/scheduler/commit.ts';
 import { Scheduler } from '../../../../src/run/scheduler/scheduler.ts';
 import type { SubmitResult } from '../../../../src/service/image-service.ts';
@@ -21,6 +22,14 @@ import { virtualSettings } from '../../../rig/virtual-run.ts';
 export const oneJob = `name: t
 matrix: { turn: { from: 1, to: 3 } }
 steps: { grid: { imagine: "a picture" } }
+`;
+
+/** A group whose last cell has no job of its own. */
+export const oneGroup = `name: t
+matrix: { turn: { from: 1, to: 3 } }
+steps:
+  grid: { imagine: "a picture", when: turn < 3 }
+  all: { gather: { step: grid, over: [turn] }, imagine: all }
 `;
 
 /** Workers on one state, of which each test decides who does what when. */
@@ -65,7 +74,7 @@ export class TestWorker {
       startedAt: epoch,
       invocation: 1,
       random: () => 0.5,
-      resolve: (cell, lookup) => plan.resolve(cell, lookup),
+      ...planForRun(plan, {}),
       lookup: (key) => this.view.get(key),
       redo: (key) => this.view.redoOf(key),
       price: () => undefined,
