@@ -110,13 +110,14 @@ export class FencedState {
     const { counted } = this;
     const maps: Map<unknown, unknown>[] = [this.rows, this.#facts, this.#epochs, this.redos.all];
     const copies = maps.map((map) => [...map]);
-    const attempts = this.#history.length;
+    const history = [...this.#history];
     return () => {
       for (const [at, map] of maps.entries()) {
         map.clear();
         for (const [key, value] of copies[at] ?? []) map.set(key, value);
       }
-      this.#history.length = attempts;
+      // The newest state has attempts that an older copy had not.
+      this.#history.splice(0, this.#history.length, ...history);
       this.counted = counted;
       this.restores += 1;
     };
