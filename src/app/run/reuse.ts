@@ -19,6 +19,7 @@ import { openArtifactsOf } from '../service/artifact-place.ts';
 import { isEngineWord } from '../service/engine/connect.ts';
 import { admitNamed } from '../service/trust.ts';
 import { passwordVariable } from '../service/trust-file.ts';
+import { refuseStranger } from '../workspace/checks/maker.ts';
 import { type OtherRun, openOtherRun, refuseChanged, versionOf } from '../workspace/checks/merged-runs.ts';
 import type { CheckedRun, PlannedRun, Runner } from './stages.ts';
 
@@ -146,6 +147,7 @@ async function openInFolder(
       'Name another run, or leave the flag out.',
     );
   const run: OtherRun = await openOtherRun(seen, hint, flags, signal, disposables, context);
+  await refuseStranger(run.reader, seen, { trusted: flags['trust-directory'] }, context.io.env);
   const shown = relative(own, run.directory).split(sep).join('/');
   return { ...run, shown, again: run.directory, check: (then) => refuseChanged(run, then) };
 }

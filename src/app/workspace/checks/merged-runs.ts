@@ -11,7 +11,6 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { openArtifactsOf } from '../../service/artifact-place.ts';
 import { checkRunDirectory } from './directory.ts';
-import { refuseStranger } from './maker.ts';
 import { checkAge } from './stale-state.ts';
 
 /** A run directory that a command takes jobs from, without changing it. */
@@ -31,11 +30,11 @@ export interface MergedRun extends OtherRun {
 }
 
 /**
- * Opens an unlocked run directory of this user for reading. Its state is opened without writing and must have our schema alone; a folder
- * with links is refused.
+ * Opens an unlocked run directory for reading, whoever made it. Its state is opened without writing and must have our schema alone; a
+ * folder with links is refused.
  *
  * @param hint what to do if nothing has run there
- * @throws CliError (exit 2) if nothing has run there; StateError `state.locked` (exit 75) while a run is on, `directory.stranger`
+ * @throws CliError (exit 2) if nothing has run there; StateError `state.locked` (exit 75) while a run is on
  */
 export async function openOtherRun(
   name: string,
@@ -55,7 +54,6 @@ export async function openOtherRun(
   const reader = openStateForReading(directory);
   if (reader === undefined) throw noRun();
   disposables.add(async () => await reader.close());
-  await refuseStranger(reader, name, { trusted: flags['trust-directory'] }, io.env);
   await checkAge(reader, directory, io.env);
   const { store: artifacts } = await openArtifactsOf(directory, reader, signal, disposables, context);
   return { directory, name, reader, artifacts, version: await versionOf(reader) };
