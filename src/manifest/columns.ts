@@ -10,6 +10,7 @@ type Field = string | number | undefined;
 
 /** The parts of a row that its columns are made of. */
 interface RowParts extends Pick<ManifestRow, 'cell' | 'slot'> {
+  readonly picked: string | undefined;
   readonly artifact: RowOutput | undefined;
   readonly parentTaskId: string | undefined;
   readonly record: JobRecord | undefined;
@@ -63,6 +64,7 @@ const columns = {
   accepted: ({ slot }) => slot.accepted && 'true',
   reused_from: ({ record }) => record?.reusedFrom,
   seed: ({ record }) => record?.result?.seed,
+  picked: ({ picked }) => picked,
 } satisfies Readonly<Record<string, Column>>;
 
 export type ManifestColumn = keyof typeof columns;
@@ -101,10 +103,10 @@ export function rowValues(row: ManifestRow): RowValues {
   return Object.fromEntries(manifestColumns.map((name) => [name, columns[name](parts)])) as RowValues;
 }
 
-function partsOf({ cell, slot, artifact, parentTaskId, firstOfJob }: ManifestRow): RowParts {
+function partsOf({ cell, slot, artifact, parentTaskId, firstOfJob, picked }: ManifestRow): RowParts {
   const { record } = slot;
   const texts = textFields(slot, artifact);
-  return { cell, slot, artifact, parentTaskId, record, texts, paid: firstOfJob ? record : undefined };
+  return { cell, slot, artifact, parentTaskId, picked, record, texts, paid: firstOfJob ? record : undefined };
 }
 
 /** Returns the link of a row's file; a job of several files has one for each of them (`TaskResult`). */

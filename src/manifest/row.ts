@@ -32,6 +32,8 @@ export interface ManifestRow {
   readonly mayChange?: true;
   /** True if an earlier row shows the tokens and the cost of its job. */
   readonly countedBefore?: true;
+  /** What a step picked here: `best/1`; of several, a comma between them. */
+  readonly picked?: string;
   /** Id of the service's task whose button was pressed. */
   readonly parentTaskId?: string;
 }

@@ -8,6 +8,7 @@ import type { RecordLookup, Slot } from '../plan/slot.ts';
 import type { StateReader } from '../state/reader.ts';
 import { isNarrowed, type ManifestCell, narrowedCells } from './cells.ts';
 import { KeySet } from './key-set.ts';
+import { ManifestPicks, type PickNames } from './picks.ts';
 import { Roots } from './roots.ts';
 import { type ManifestRow, outputsOf } from './row.ts';
 import { hasAccount } from './text-columns.ts';
@@ -58,12 +59,13 @@ export async function* manifestGroups(
   const listedJobs = new KeySet();
   const size = cellsAtOnce(plan);
   const roots = isNarrowed(selection) ? await Roots.of(reader) : undefined;
+  const picks = new ManifestPicks(plan);
   const groups = roots === undefined ? everyCell(plan, size) : narrowedCells(plan, selection, roots, size);
   const steps = chosenSteps(plan, selection.only);
   if (!steps.ok) throw new Error(`Internal error: the selection was not checked: ${steps.error.message}`);
 
   for await (const cells of groups)
-    yield groupRows(await listedCells(plan, cells, steps.value, reader, signal), roots, listedJobs);
+    yield groupRows(await listedCells(plan, cells, steps.value, picks, reader, signal), roots, listedJobs);
 }
 
 /** Yields the rows of a group of cells. Roots are placed cell by cell. */
@@ -110,7 +112,13 @@ export async function* rowsOfCells(
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: ${steps.error.message}`);
   const chosen = cells.map((cell) => ({ cell, chosen: isChosen(cell) }));
-  for (const { cell, listed } of await listedCells(plan, chosen, steps.value, reader))
+  for (const { cell, listed } of await listedCells(
+    plan,
+    chosen,
+    steps.value,
+    new ManifestPicks(plan),
+    reader,
+  ))
     yield* cellRows(cell, listed, listedJobs);
 }
 
@@ -124,6 +132,7 @@ async function listedCells(
   plan: Plan,
   cells: readonly ManifestCell[],
   steps: ChosenSteps,
+  picks: ManifestPicks,
   reader: Pick<StateReader, 'many'>,
   signal?: AbortSignal,
 ): Promise<readonly (ManifestCell & ListedSlots)[]> {
@@ -134,16 +143,28 @@ async function listedCells(
     plan.images,
     signal,
   );
-  return cells.map((cell, at) => ({
-    ...cell,
-    ...(found[at] ?? { rootKeys: [], listed: [] }),
-  }));
+  await picks.load(
+    cells.map(({ cell }) => cell),
+    (keys) => reader.many(keys),
+    signal,
+  );
+  return cells.map((cell, at) => {
+    const { rootKeys, listed } = found[at] ?? { rootKeys: [], listed: [] };
+    const pickedOf = picks.take(cell.cell.number);
+    const slots = listed.map((one): ListedSlot => {
+      const names = pickedOf(one.slot);
+      return names === undefined ? one : { ...one, picks: names };
+    });
+    return { ...cell, rootKeys, listed: slots };
+  });
 }
 
 /** A slot that the manifest lists. */
 export interface ListedSlot extends Pick<ManifestRow, 'chosen' | 'parentTaskId' | 'mayChange'> {
   /** The slot; while its job is made again, it shows the previous result with its file, its task and their origin. */
   readonly slot: Slot;
+  /** What steps picked of it. */
+  readonly picks?: PickNames;
 }
 
 /** The slots of a cell that the manifest lists. */
@@ -185,7 +206,7 @@ export const isFinal = ({ record, outdated, waitsForRedo }: Slot): boolean =>
 
 function* slotRows(
   cell: Cell,
-  { slot, ...place }: ListedSlot,
+  { slot, picks, ...place }: ListedSlot,
   listedJobs: ListedJobs,
 ): Generator<ManifestRow> {
   const { record } = slot;
@@ -198,6 +219,7 @@ function* slotRows(
   const isCut = slot.split === true && (record?.frames?.files ?? []).length > 0;
   yield {
     ...shared,
+    ...pickedOf(picks?.get(0) ?? (isCut ? undefined : picks?.get(artifact?.output ?? 0))),
     firstOfSlot: true,
     firstOfJob,
     ...(sharesJob && { sharesJob }),
@@ -208,12 +230,16 @@ function* slotRows(
   for (const [index, next] of more.entries())
     yield {
       ...shared,
+      ...pickedOf(picks?.get(isCut ? index + 1 : next.output)),
       firstOfSlot: false,
       firstOfJob: false,
       artifact: next,
       ...(isCut && { frame: index + 1 }),
     };
 }
+
+const pickedOf = (picked: string | undefined): Pick<ManifestRow, 'picked'> =>
+  picked === undefined ? {} : { picked };
 
 /** Returns the task that a job will be made from, if the job was never begun. */
 function taskToBe({ job }: Slot, lookup: RecordLookup): string | undefined {

@@ -78,6 +78,14 @@ export const kinds: Readonly<Record<EntryKind | PressKind, KindFacts> & Record<T
 
 export const stepKinds = Object.keys(kinds) as readonly StepKind[];
 
+/** The key that says what a step does: its kind, or that it picks from the jobs of others and has none of its own. */
+export type StepKey = StepKind | 'best';
+
+export const stepKeys: readonly StepKey[] = [...stepKinds, 'best'];
+
+/** Whether a word is a {@link StepKey}. */
+export const isStepKey = (word: string): word is StepKey => word === 'best' || isStepKind(word);
+
 /** Returns the kinds whose jobs ask the service for the same thing. */
 export const kindsAsking = <A extends KindFacts['asks']>(what: A): readonly Asking<A>[] =>
   stepKinds.filter((kind): kind is Asking<A> => kinds[kind].asks === what);

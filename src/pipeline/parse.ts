@@ -84,7 +84,7 @@ export async function readPipeline(
     },
     ...settingsOf(file),
     matrix: matrix.spec,
-    steps: finishSteps(steps),
+    ...finishSteps(steps),
   };
 }
 

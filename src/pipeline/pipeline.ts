@@ -229,6 +229,8 @@ export interface BranchAddress {
   readonly segments: readonly string[];
   /** What the segments stand for that name outputs, by name; absent if none does. */
   readonly outputs?: Readonly<Record<string, OutputChoice>>;
+  /** While steps are checked: most jobs that are picked of those that it names, where it stands for an address of a `best`. */
+  readonly picks?: number;
   readonly source: string;
   readonly position: Position;
 }
@@ -251,6 +253,18 @@ export interface Reduction {
   readonly variables: readonly string[];
 }
 
+/** What picks the best of several jobs or outputs. */
+export interface Best {
+  /** Yields a number, as text, for each of them. */
+  readonly by: Template;
+  /** How many are picked, from 1. */
+  readonly top: number;
+  /** What failed ones and those without a number do: block what follows, or are left out. */
+  readonly failed: 'block' | 'ignore';
+  /** Set if they are picked from groups of cells. */
+  readonly over?: { readonly position: Position };
+}
+
 /** A checked step of the pipeline. */
 export interface Step {
   readonly name: string;
@@ -259,6 +273,8 @@ export interface Step {
   readonly from?: BranchAddress;
   /** Jobs that are gathered as inputs of one job per cell, or per group of cells with `over`. */
   readonly gather?: BranchAddress;
+  /** Set if it picks from the jobs of `from`, and has none of its own: its kind is then that of these jobs. */
+  readonly best?: Best;
   /** One job for each item of a list, for each branch that the step starts from. */
   readonly each?: Each;
   /** Set if `gather` is over axes. */
@@ -269,7 +285,7 @@ export interface Step {
     readonly showsImages: boolean;
     readonly position: Position;
   };
-  /** Set if its jobs are one for each group of cells: it gathers over axes, or follows a step that does. */
+  /** Set if its jobs are one for each group of cells: it gathers or picks over axes, or follows a step that does. */
   readonly reduced?: Reduction;
   /** The declared fields of the operation by their pipeline names; `imagine: "text"` is `{ prompt: "text" }`. */
   readonly request: Readonly<Record<string, TemplateTree>>;
@@ -318,6 +334,8 @@ export interface Pipeline {
   /** Error codes of failures that are expected (`failures.accept`). */
   readonly acceptedFailures: readonly string[];
   readonly matrix: MatrixSpec;
-  /** Steps in file order, which is also the manifest's order. */
+  /** Steps in file order, which is also the manifest's order; those without jobs are {@link bests}. */
   readonly steps: readonly Step[];
+  /** The steps that pick from the jobs of others. */
+  readonly bests: readonly Step[];
 }

@@ -9,7 +9,8 @@ import { type CellGroups, reductionId } from './matrix/groups.ts';
 import { prepareMatrix } from './matrix/matrix.ts';
 import { type Matrix } from './matrix/types.ts';
 import type { ImageFiles } from './request/image-files.ts';
-import { resolveCell } from './resolve/resolve.ts';
+import type { Picked } from './resolve/picks.ts';
+import { picksIn, resolveCell } from './resolve/resolve.ts';
 import { KnownReadings } from './resolve/slot-status.ts';
 import type { RecordLookup, Slot } from './slot.ts';
 
@@ -27,6 +28,8 @@ export interface StepsPlan {
   readonly slotsPerCell: number;
   /** Whether some place has as many slots as a wildcard finds buttons, or a job has outputs: known only when its parents are done. */
   readonly hasWildcards: boolean;
+  /** {@link picksIn} this plan. */
+  picks(cell: Cell, lookup: RecordLookup): readonly Picked[];
   /** {@link resolveCell} of this plan. */
   resolve(cell: Cell, lookup: RecordLookup, isOwn?: boolean): readonly Slot[];
 }
@@ -64,7 +67,7 @@ export function prepareSteps(
   { serviceId, images }: StepsSurroundings,
   groups: ReadonlyMap<string, CellGroups> = new Map(),
 ): Result<StepsPlan, readonly Diagnostic[]> {
-  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models, pipeline.bests);
   if ('tooMany' in slotGraph) return err([tooLargeDiagnostic(pipeline, slotGraph)]);
   const known = images === undefined ? {} : { images };
   const resolvable = {
@@ -84,6 +87,7 @@ export function prepareSteps(
     slotsPerCell:
       slotsPerCellOf(slotGraph) * Math.max(1, ...[...groups.values()].map(({ largest }) => largest)),
     hasWildcards: slotGraph.templates.some(({ open }) => open),
+    picks: (cell, lookup) => picksIn(resolvable, cell, lookup),
     resolve: (cell, lookup, isOwn) => resolveCell(resolvable, cell, lookup, isOwn),
   });
 }
@@ -96,33 +100,33 @@ export async function preparePlan(
   pipeline: Pipeline,
   { files, signal, ...surroundings }: PlanSurroundings,
 ): Promise<Result<Plan, readonly Diagnostic[]>> {
-  const reductions = pipeline.steps.flatMap(({ reduced }) => reduced ?? []);
+  const all = [...pipeline.steps, ...pipeline.bests];
+  const reductions = all.flatMap(({ reduced }) => reduced ?? []);
   const matrix = await prepareMatrix(pipeline.matrix, files, pipeline.source.file, signal, reductions);
   const groups = matrix.ok ? matrix.value.groups : undefined;
   const steps = prepareSteps(pipeline, surroundings, groups);
   if (!matrix.ok) return err([...matrix.error, ...(steps.ok ? [] : steps.error)]);
-  const tooLarge = pipeline.steps.flatMap(
-    (step) => groupDiagnostic(pipeline, step, matrix.value.groups) ?? [],
-  );
+  const tooLarge = all.flatMap((step) => groupDiagnostic(pipeline, step, matrix.value.groups) ?? []);
   if (tooLarge.length > 0) return err(tooLarge);
   return steps.ok ? ok({ ...steps.value, matrix: matrix.value }) : steps;
 }
 
-/** Most cells that are gathered together. */
+/** Most cells that are gathered, or picked from, together. */
 const maxMembers = 10_000;
 
 function groupDiagnostic(
   { source }: Pipeline,
-  { name, reduced, over }: Step,
+  { name, reduced, ...step }: Step,
   groups: Matrix['groups'],
 ): Diagnostic | undefined {
+  const over = step.over ?? step.best?.over;
   const largest = (reduced && groups.get(reductionId(reduced))?.largest) ?? 0;
   if (reduced === undefined || over === undefined || largest <= maxMembers) return undefined;
   return {
     severity: 'error',
     code: 'plan.too-large',
-    message: `Step "${name}" gathers ${largest} cells over ${reduced.axes.join(', ')}; at most ${maxMembers} are gathered together.`,
-    hint: 'Gather over fewer axes.',
+    message: `Step "${name}" ${step.best ? 'picks from' : 'gathers'} ${largest} cells over ${reduced.axes.join(', ')}; at most ${maxMembers} are ${step.best ? 'compared' : 'gathered'} together.`,
+    hint: `${step.best ? 'Pick' : 'Gather'} over fewer axes.`,
     ...over.position,
     file: source.file,
     sourceLine: new SourceText(source.file, source.text).line(over.position.line).slice(0, 200),

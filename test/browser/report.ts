@@ -179,6 +179,7 @@ export function packed(rows: readonly Row[]): PackedResults {
     kind: kinds.column,
     output: results.map(({ output }) => output ?? 0),
     frame: results.map(({ frame }) => frame ?? 0),
+    picked: results.map(({ picked }) => picked ?? ''),
     job: results.map(({ job }) => job ?? ''),
     media: results.map(({ media }) => media ?? ''),
     file: results.map(({ file }) => file ?? ''),

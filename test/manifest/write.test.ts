@@ -55,9 +55,9 @@ describe('manifest.csv', () => {
       'file_name, cell, step, branch, output, status, kind, prompt, text, model, image_url, task_id, parent_task_id, button, ' +
       'custom_id, speed, width, height, bytes, mime, sha256, finish_reason, block_reason, prompt_tokens, cached_tokens, ' +
       'candidates_tokens, thoughts_tokens, tool_tokens, other_tokens, total_tokens, cost, attempts, submitted_at, finished_at, error_code, ' +
-      'error_message, request_id, job, accepted, reused_from, seed, var.animal, var.medium';
+      'error_message, request_id, job, accepted, reused_from, seed, picked, var.animal, var.medium';
     expect(text.split('\r\n')[0]).toBe(promised.replaceAll(', ', ','));
-    expect(manifestColumns).toHaveLength(41);
+    expect(manifestColumns).toHaveLength(42);
   });
 
   it('has a row for every planned slot before any run, with empty results', async () => {

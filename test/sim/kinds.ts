@@ -51,6 +51,21 @@ export const kinds = {
   chosen:
     from: "grid/#{{ steps.which.json.best }}"
     click: U
+  rated:
+    from: grid/#*
+    generate:
+      model: text-flash
+      prompt: "Rate {{ frame }} of {{ n }}."
+      images: [parent]
+      responseSchema: { type: object, properties: { best: { type: integer, minimum: 1, maximum: 4 } }, required: [best] }
+  liked:
+    best: { from: grid/#*, by: "{{ steps.rated.json.best }}", top: 2, failed: ignore }
+  lively:
+    from: liked
+    click: V
+  praise:
+    from: liked/1
+    generate: { model: text-flash, prompt: "Praise {{ frame }} of {{ n }}.", images: [parent] }
 `),
   },
   each: {
@@ -178,6 +193,17 @@ ${path === undefined ? '    chat: { model: text-flash, prompt: "Of {{ item }}.",
   told:
     from: sum
     chat: { model: text-flash, prompt: "Tell of {{ steps.sum.text }}", stream: true }
+  mark:
+    from: talk
+    generate:
+      model: text-flash
+      prompt: "Mark {{ steps.talk.text }}"
+      responseSchema: { type: object, properties: { best: { type: integer, minimum: 1, maximum: 4 } }, required: [best] }
+  winner:
+    best: { from: talk, by: "{{ steps.mark.json.best }}", top: 2, over: [n] }
+  again:
+    from: winner
+    generate: { model: text-pro, prompt: "Again, {{ m }} and {{ n }}, marked {{ steps.mark.json.best }}." }
   last:
     gather: { step: sum, over: all, failed: ignore }
     generate: { model: text-pro, prompt: "Of {{ gathered | size }}: {{ gathered[0].text }}" }

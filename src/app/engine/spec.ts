@@ -79,6 +79,12 @@ export const hasGroups = ({ steps }: Pick<Pipeline, 'steps'>): boolean =>
 
 /** Returns the tables of a pipeline as workers need them. @throws CliError (exit 2) where the engine lacks rows that a worker needs */
 export function specTables(pipeline: Pipeline, kept: readonly InputTable[]): readonly SpecTable[] {
+  const picking = pipeline.bests.find(({ best }) => best?.over);
+  if (picking !== undefined)
+    throw usageError(
+      `Step "${picking.name}" picks over axes (line ${picking.best?.over?.position.line}), which a run on several machines cannot do yet.`,
+      'Run it on one machine, without --engine.',
+    );
   const large = hasGroups(pipeline) ? kept.find(({ copied }) => !copied) : undefined;
   if (large !== undefined)
     throw usageError(

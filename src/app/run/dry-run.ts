@@ -121,7 +121,7 @@ async function settledPlan(
   const known = await recognise(state, identity, read.files);
   if (known?.steps === undefined) return undefined;
   const { pipeline } = read;
-  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models, pipeline.bests);
   if ('tooMany' in slotGraph) return undefined;
   const { cells, steps } = known;
   return settledReport({ pipeline, serviceId: id, slotGraph }, { cells, steps }, await state.totals());

@@ -47,7 +47,7 @@ export async function repeatLast(
     wanted,
   );
   if (known === undefined) return undefined;
-  const slotGraph = buildGraph(pipeline.steps, pipeline.models);
+  const slotGraph = buildGraph(pipeline.steps, pipeline.models, pipeline.bests);
   if ('tooMany' in slotGraph) return undefined;
   const { tables, images } = known;
   const facts = await beginRun(read, named, selection, tables, locked);

@@ -100,6 +100,8 @@ function settledRows(
   { redactor }: Context,
 ): SettledRows | undefined {
   if (isNarrowed(selection) || state.totals().jobs.done === 0) return undefined;
+  // A row says what was picked, which may follow from cells to come.
+  if (plan.pipeline.bests.length > 0) return undefined;
   const text = new RowText(plan.matrix.variables, { redact: redactor.applyToData, escapeFormulas });
   const rows = new SettledRows(
     plan,

@@ -84,7 +84,7 @@ export async function keptPipeline(
 /** Returns how a pipeline judges failures; without a pipeline, no failure is expected. */
 export function failureRulesOf(pipeline: Pipeline | undefined): FailureRules {
   if (pipeline === undefined) return noFailureRules;
-  const graph = buildGraph(pipeline.steps, pipeline.models);
+  const graph = buildGraph(pipeline.steps, pipeline.models, pipeline.bests);
   return {
     ...('tooMany' in graph ? noFailureRules : { isOptional: optionalIn(graph) }),
     accepted: new Set(pipeline.acceptedFailures),

@@ -95,11 +95,14 @@ export const diagnosticCodes = {
   'step.same-request': 'The request of a step does not depend on what it starts from.',
 
   'step.gather-text': 'A step gathers a step that makes no images.',
-  'gather.axis': 'A step gathers over an axis that the matrix does not have, or that is gathered already.',
+  'gather.axis':
+    'A step gathers or picks over an axis that the matrix does not have, or that its jobs are already one for.',
   'gather.variable':
     'A template of one job for a group of cells reads a variable that differs within the group.',
   'gather.mixed':
     'A step with one job for a group of cells reads a step of other groups, or of single cells.',
+  'best.by': 'A step picks by a number that is the same for all.',
+  'best.one': 'A step picks from one job in each cell.',
   'step.continue': 'A step continues a step without turns, or gives its own turns.',
   'step.no-json': 'A template reads the JSON of a step whose answer is not JSON.',
   'step.json-member': 'A template reads a member that the schema of the answer lacks.',

@@ -85,6 +85,10 @@ export const jobErrors = {
       'The button takes no mask.',
       'Nothing was pressed, and nothing is paid: remove the mask, or, if a wildcard presses other buttons too, give it only to Vary (Region).',
     ],
+    'best.no-number': [
+      'The number by which a step picks is none.',
+      'Ask for a number alone (a responseSchema with a number), or leave it out with failed: ignore.',
+    ],
     'output.missing': ['The job has no output with this number.'],
     'output.not-cut': [
       'The grid was not cut, so it has no frames.',
@@ -331,6 +335,7 @@ export const jobErrors = {
   ...codes('with its parent', 'nothing', {
     'ancestor.failed': ['The row is blocked by a failure, which its message names.'],
     'ancestor.skipped': ['The row is skipped with the row that it starts from.'],
+    'best.fewer': ['The row is skipped: fewer were there to pick from than the step would pick.'],
     'each.empty': ['The row is skipped: the list of its each is empty.'],
     'when.false': ['The row is skipped: its when does not hold.'],
   }),

@@ -1,6 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest } from '../diagnostics/did-you-mean.ts';
-import { isPress, isStepKind, stepKinds } from '../kinds.ts';
+import { isPress, isStepKey, type StepKey, stepKeys } from '../kinds.ts';
 import type { StepKind } from '../pipeline.ts';
 import {
   entriesOf,
@@ -16,11 +16,12 @@ import { reportSchemaErrors } from './message.ts';
 import { allStepKeys, regroupSteps } from './misplaced.ts';
 import { type SchemaError, schemaErrorsOf } from './schema.ts';
 
-/** A step of the file with its kind, which is absent if the step has no kind or several. */
+/** A step of the file. */
 export interface StepNode {
   readonly entry: SourceEntry;
   readonly name: string;
-  readonly kind?: StepKind;
+  /** The key that says what it does; absent if it has none or several. */
+  readonly key?: StepKey;
   /** The step's mapping; a mistyped kind key is replaced by the correct name. */
   readonly node: SourceMapping;
 }
@@ -45,15 +46,15 @@ export async function checkSchema(
     if (entry.value.kind !== 'mapping') continue;
     const step = readStep(entry, entry.value, collector);
     found.push(step);
-    if (step.kind === undefined) checkKeys(step, collector);
-    else reportSchemaErrors(await errorsOfStep(step, step.kind), step.node, entry, collector);
+    if (step.key === undefined) checkKeys(step, collector);
+    else reportSchemaErrors(await errorsOfStep(step, step.key), step.node, entry, collector);
   }
   return found;
 }
 
-async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonly SchemaError[]> {
-  const errors = await schemaErrorsOf(kind, toJson(node));
-  if (!isPress(kind) || !node.entries.has('gather')) return errors;
+async function errorsOfStep({ node }: StepNode, key: StepKey): Promise<readonly SchemaError[]> {
+  const errors = await schemaErrorsOf(key, toJson(node));
+  if (key === 'best' || !isPress(key) || !node.entries.has('gather')) return errors;
   // A click that gathers is one error (`step.gather-click`), but two errors for the schema.
   return errors.filter(
     ({ instancePath, params }) =>
@@ -62,7 +63,7 @@ async function errorsOfStep({ node }: StepNode, kind: StepKind): Promise<readonl
   );
 }
 
-const kindsHint = `A step has exactly one of ${stepKinds.join(', ')}.`;
+const kindsHint = `A step has exactly one of ${stepKeys.join(', ')}.`;
 
 /** Suggests how to write a second operation of a step: as a path, or as a separate step. */
 function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): string {
@@ -76,9 +77,9 @@ function hintForSecond(name: string, first: SourceEntry, second: SourceEntry): s
 
 function readStep(entry: SourceEntry, node: SourceMapping, collector: DiagnosticCollector): StepNode {
   const name = entry.key;
-  const kinds = entriesOf(node).filter(({ key }) => isStepKind(key));
+  const kinds = entriesOf(node).filter(({ key }) => isStepKey(key));
   const [first, second] = kinds;
-  if (first !== undefined && second === undefined) return { entry, name, node, kind: first.key as StepKind };
+  if (first !== undefined && second === undefined) return { entry, name, node, key: first.key as StepKey };
   if (second !== undefined) {
     const words = kinds.map(({ key }) => key).join(' and ');
     collector.error('step.kind', second.keySpan, `Step "${name}" has several operations: ${words}.`, () =>
@@ -94,21 +95,21 @@ function readStep(entry: SourceEntry, node: SourceMapping, collector: Diagnostic
     else collector.error(prompt.code, prompt.span, prompt.message, prompt.hint);
     return { entry, name, node };
   }
-  const { wrong, kind } = mistyped;
+  const { wrong, key: meant } = mistyped;
   const message = `"${wrong.key}" is not a key of a step.`;
-  collector.error('schema.unknown-key', wrong.keySpan, message, `Did you mean "${kind}"?`);
+  collector.error('schema.unknown-key', wrong.keySpan, message, `Did you mean "${meant}"?`);
   const entries = [...node.entries].map(([key, value]): [string, SourceEntry] =>
-    key === wrong.key ? [kind, { ...wrong, key: kind }] : [key, value],
+    key === wrong.key ? [meant, { ...wrong, key: meant }] : [key, value],
   );
-  return { entry, name, kind, node: { ...node, entries: new Map(entries) } };
+  return { entry, name, key: meant, node: { ...node, entries: new Map(entries) } };
 }
 
-function mistypedKind(node: SourceMapping): { wrong: SourceEntry; kind: StepKind } | undefined {
+function mistypedKind(node: SourceMapping): { wrong: SourceEntry; key: StepKey } | undefined {
   const known = allStepKeys();
   for (const wrong of entriesOf(node)) {
     if (known.has(wrong.key)) continue;
-    const kind = nearest(wrong.key, stepKinds);
-    if (kind !== undefined && isStepKind(kind)) return { wrong, kind };
+    const key = nearest(wrong.key, stepKeys);
+    if (key !== undefined && isStepKey(key)) return { wrong, key };
   }
   return undefined;
 }

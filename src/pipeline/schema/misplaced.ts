@@ -1,7 +1,6 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
-import { isStepKind, isTextKind, kinds, stepKinds } from '../kinds.ts';
-import type { StepKind } from '../pipeline.ts';
+import { isStepKey, isTextKind, kinds, type StepKey, stepKeys } from '../kinds.ts';
 import {
   entriesOf,
   member,
@@ -18,7 +17,7 @@ import { keysOfBlock, keysOfOperation, keysOfPipeline, keysOfStep } from './sche
 const isEmpty = (node: SourceNode): boolean => node.kind === 'scalar' && node.value === null;
 
 /** Returns the keys that a step of any kind can have. */
-export const allStepKeys = (): ReadonlySet<string> => new Set(stepKinds.flatMap(keysOfStep));
+export const allStepKeys = (): ReadonlySet<string> => new Set(stepKeys.flatMap(keysOfStep));
 
 interface RegroupedSteps {
   readonly steps: readonly SourceEntry[];
@@ -56,7 +55,7 @@ function belongsInto(step: SourceEntry, added: readonly SourceEntry[], entry: So
   // A mapping may be a step of that name; the operation of an empty step is not one.
   return (
     entry.value.kind !== 'mapping' ||
-    (isEmpty(step.value) && !entriesOf(entry.value).some(({ key }) => isStepKind(key)))
+    (isEmpty(step.value) && !entriesOf(entry.value).some(({ key }) => isStepKey(key)))
   );
 }
 
@@ -127,12 +126,12 @@ function misplacedIn(
 ): string | undefined {
   const [top, , kind = ''] = way;
   if (top !== 'steps') return undefined;
-  if (way.length === 3 && isStepKind(kind)) return besideOperation(kind, key, known, member(node, key));
+  if (way.length === 3 && isStepKey(kind)) return besideOperation(kind, key, known, member(node, key));
   if (way.length !== 2) return undefined;
-  if (entriesOf(member(node, key)).some((entry) => isStepKind(entry.key)))
+  if (entriesOf(member(node, key)).some((entry) => isStepKey(entry.key)))
     return `Is "${key}" meant to be a step? It stands beside "${way[1] ?? ''}": indent both alike.`;
-  const own = entriesOf(node).find((entry) => isStepKind(entry.key));
-  if (own === undefined || !keysOfOperation(own.key as StepKind).includes(key)) return undefined;
+  const own = entriesOf(node).find((entry) => isStepKey(entry.key));
+  if (own === undefined || !keysOfOperation(own.key as StepKey).includes(key)) return undefined;
   return own.value.kind === 'mapping' || isEmpty(own.value)
     ? meantInside(`"${key}"`, 1, own.key)
     : `Write it inside ${own.key}: ${own.key}: { prompt: …, ${key}: … }.`;
@@ -157,14 +156,14 @@ function configured(key: string, value: SourceNode | undefined): string {
 }
 
 function besideOperation(
-  kind: StepKind,
+  kind: StepKey,
   key: string,
   known: readonly string[],
   value: SourceNode | undefined,
 ): string | undefined {
   if (key !== kind && keysOfStep(kind).includes(key))
     return `It is a key of the step, beside ${kind}: indent both alike.`;
-  if (!isTextKind(kind)) return undefined;
+  if (kind === 'best' || !isTextKind(kind)) return undefined;
   if (kinds[kind].speaks === 'native')
     return configurationKeys.includes(key) ? configured(key, value) : undefined;
   if (key === 'responseSchema' || key === 'responseJsonSchema')

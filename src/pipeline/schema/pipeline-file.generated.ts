@@ -65,7 +65,8 @@ export type Step =
   | VideoStep
   | EditStep
   | GenerateStep
-  | ChatStep;
+  | ChatStep
+  | BestStep;
 /** The text to send, a Liquid template: `{{ animal }} at dusk --v 6.1`. */
 export type Prompt = string;
 /** Which bot draws, in the service's words. Default: the ordinary one of `service.names`. */
@@ -82,15 +83,16 @@ export type Gather =
   | {
       /** What is gathered, as in `from`: a step, or branches of its path. */
       step: string;
-      /**
-       * The axes whose cells are gathered: variables of the matrix, columns of its table, `repeat`; `all` for all of them.
-       *
-       * @minItems 1
-       */
-      over: string | [string, ...string[]];
+      over: Over;
       /** `ignore` leaves failed and blocked jobs out, like skipped ones. Without it they block the job that gathers them. */
       failed?: 'ignore';
     };
+/**
+ * The axes whose cells are taken together: variables of the matrix, columns of its table, `repeat`; `all` for all of them.
+ *
+ * @minItems 1
+ */
+export type Over = string | [string, ...string[]];
 /**
  * Buttons pressed one after another on the step's result: `U1..U4 → Vary (Strong)`. `->` is the same as `→`; `U1..U4` and `U1,U3` fan out; `U*` presses all that match; `A | B` is the first that is there; a `?` makes a button optional. `#1..#4` are outputs, such as the frames of a grid that is cut: below `#2`, `U` presses U2. A list has one selector, or one `button` mapping, per item.
  *
@@ -726,4 +728,18 @@ export interface ChatStep {
   when?: When;
   keep?: Keep;
   extra?: Extra;
+}
+/** Picks the best of several jobs or outputs by a number, with no job of its own: other steps go on from it (`from: best`, or `from: best/1` for the first). */
+export interface BestStep {
+  /** What is picked from, by which number, and how many: `{ from: "grid/#*", by: "{{ steps.score.json.value }}", top: 2, over: [seed] }`. */
+  best: {
+    from: From;
+    /** A template whose text is a number, read at each of them: results of that step, or of a step that follows from it (`from`). The largest number is the best; of equal ones, the first in the order of the manifest. */
+    by: string;
+    /** How many are picked, as branches `1`, `2`, …; where there are fewer, the last branches are skipped. */
+    top?: number;
+    over?: Over;
+    /** `ignore` leaves out what failed or has no number, like what is skipped. Without it, one that failed blocks all that follows. */
+    failed?: 'ignore';
+  };
 }

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import schemaFile from '../../../schemas/pipeline.schema.json' with { type: 'json' };
-import type { StepKind } from '../pipeline.ts';
+import type { StepKey } from '../kinds.ts';
 import { accepts } from './accepts.ts';
 import { schemaNameOf, type ValidatedPart, validationSchema, validatorOptions } from './validation.ts';
 
@@ -46,8 +46,8 @@ export async function schemaErrorsOf(part: ValidatedPart, json: unknown): Promis
   return validate(json) ? [] : ((validate.errors ?? []) as readonly SchemaError[]);
 }
 
-/** Returns the keys that a step of a kind can have. */
-export function keysOfStep(kind: StepKind): readonly string[] {
+/** Returns the keys that a step with this key can have. */
+export function keysOfStep(kind: StepKey): readonly string[] {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   return Object.keys(definitions[`${kind}Step`]?.properties ?? {});
 }
@@ -69,7 +69,7 @@ export function keysOfBlock(block: string): readonly string[] {
 }
 
 /** Returns the keys that a step's operation can have if it is a mapping. */
-export function keysOfOperation(kind: StepKind): readonly string[] {
+export function keysOfOperation(kind: StepKey): readonly string[] {
   const definitions = pipelineSchema['$defs'] as Record<string, SchemaNode>;
   return Object.keys(resolved(definitions[`${kind}Step`]?.properties?.[kind] ?? {}).properties ?? {});
 }

@@ -1,8 +1,8 @@
 import type { Options } from 'ajv/dist/2020.js';
-import type { StepKind } from '../pipeline.ts';
+import type { StepKey } from '../kinds.ts';
 
 /** A part that is validated separately: the whole file without the contents of its steps, or one step. */
-export type ValidatedPart = 'file' | StepKind;
+export type ValidatedPart = 'file' | StepKey;
 
 const schemaId = 'urn:promptpress:validation';
 

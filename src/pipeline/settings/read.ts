@@ -32,6 +32,7 @@ export const defaults = {
   sample: { seed: 0 },
   axis: { step: 1 },
   step: { keep: true, max: 100 },
+  best: { top: 1 },
   keepReplies: 'all',
   failures: { accept: [] },
   mask: { invert: false },

@@ -118,7 +118,10 @@ const anyBranch = (segment: PathSegment): Mark => ({
   several: segment.selectors.length > 1 || segment.selectors.some(isWildcard),
 });
 
-function marksOf({ segments }: BranchAddress, { path }: StepDraft): readonly Mark[] {
+function marksOf({ segments, picks }: BranchAddress, { path }: StepDraft): readonly Mark[] {
+  // A picked job may be any of those that the address names.
+  if (picks !== undefined)
+    return [...segments.map((): Mark => ({ any: true, several: false })), { any: true, several: picks > 1 }];
   return segments.flatMap((branch, level): Mark[] => {
     if (branch === '**') return path.slice(level).map(anyBranch);
     const segment = path[level];

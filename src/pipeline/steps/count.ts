@@ -38,11 +38,12 @@ const each = ({ split }: StepDraft): Count =>
 
 /** Returns how many jobs, or outputs of jobs, of a cell an address means, as far as the pipeline alone determines that. */
 export function jobsAt(
-  { segments, outputs = {} }: BranchAddress,
+  { segments, outputs = {}, picks }: BranchAddress,
   target: StepDraft,
   steps: Steps,
   seen: Set<StepDraft> = new Set(),
 ): Count {
+  if (picks !== undefined) return { least: 0, most: picks };
   return segments.reduce(
     (count, branch, level) => {
       if (branch === '**') return jobLevels(target.path).slice(level).map(allOf).reduce(times, count);

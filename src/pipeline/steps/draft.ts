@@ -2,7 +2,7 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Position } from '../diagnostics/diagnostic.ts';
 import type { FileCheck } from '../files.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
-import type { BranchAddress, PathSegment, Selector, StepKind, Thinking } from '../pipeline.ts';
+import type { Best, BranchAddress, PathSegment, Selector, StepKind, Thinking } from '../pipeline.ts';
 import type { Condition, StepUse, Template, TemplateTree, VariableUse } from '../templates/template.ts';
 import type { SourceMapping } from '../yaml/node.ts';
 
@@ -35,8 +35,10 @@ export interface StepDraft {
   readonly position: Position;
   readonly from?: BranchAddress;
   readonly gather?: BranchAddress;
+  /** Set if it picks from the jobs of `from`. */
+  readonly best?: Omit<Best, 'over'>;
   readonly each?: EachDraft;
-  /** Set if `gather` is over axes: their names and positions, undefined for `all`. */
+  /** Set if `gather` or `best` is over axes: their names and positions, undefined for `all`. */
   readonly over?: {
     readonly axes: readonly { readonly name: string; readonly position: Position }[] | undefined;
     readonly failed: 'block' | 'ignore';

@@ -52,14 +52,16 @@ class StepReader {
   }
 
   read(): StepDraft {
-    const { name, kind, node, entry } = this.#step;
+    const { name, key, node, entry } = this.#step;
+    if (key === 'best') return this.#best();
+    const kind = key;
     // The schema reports a key that this kind does not have; its value is not checked.
     const known = kind === undefined ? undefined : keysOfStep(kind);
     const at = (key: string): SourceNode | undefined =>
       known === undefined || known.includes(key) ? member(node, key) : undefined;
     const from = this.#address(at('from'));
     const gatherNode = at('gather');
-    const over = gatherNode?.kind === 'mapping' ? this.#over(gatherNode) : undefined;
+    const over = this.#over(gatherNode);
     const gather = this.#address(gatherNode?.kind === 'mapping' ? member(gatherNode, 'step') : gatherNode);
     const list = this.#text(at('each'), compileTemplate);
     if (list !== undefined) this.#use(list);
@@ -97,6 +99,44 @@ class StepReader {
       ...(split && { split }),
       ...(hasSeed && { seed: hasSeed }),
       ...(extra === undefined ? {} : { extra }),
+      ...this.#uses(),
+    };
+  }
+
+  #best(): StepDraft {
+    const { name, node, entry } = this.#step;
+    const block = member(node, 'best');
+    const fields = block?.kind === 'mapping' ? block : undefined;
+    const from = this.#address(member(fields, 'from'));
+    const by = this.#text(member(fields, 'by'), compileTemplate);
+    if (by !== undefined) this.#use(by);
+    const topNode = member(fields, 'top');
+    const over = this.#over(fields);
+    return {
+      name,
+      node,
+      position: this.#collector.source.position(entry.keySpan),
+      ...(from === undefined ? {} : { from }),
+      ...(by === undefined
+        ? {}
+        : {
+            best: {
+              by,
+              top: topNode?.kind === 'scalar' ? Number(topNode.value) : defaults.best.top,
+              failed: failedIn(fields),
+            },
+          }),
+      ...(over === undefined ? {} : { over }),
+      request: {},
+      path: [],
+      pathKnown: true,
+      keep: false,
+      ...this.#uses(),
+    };
+  }
+
+  #uses(): Pick<StepDraft, 'variables' | 'steps' | 'names' | 'images' | 'usesKnown'> {
+    return {
       variables: this.#variables,
       steps: this.#steps,
       names: this.#names,
@@ -127,15 +167,14 @@ class StepReader {
   }
 
   /** The schema reports values of other types. */
-  #over(node: SourceMapping): StepDraft['over'] {
-    const named = member(node, 'over');
-    const failed = member(node, 'failed');
+  #over(node: SourceNode | undefined): StepDraft['over'] {
+    const named = node?.kind === 'mapping' ? member(node, 'over') : undefined;
     if (named === undefined) return undefined;
     const texts = (isText(named) ? [named] : itemsOf(named)).filter(isText);
     const axes = texts.map((text) => ({ name: text.value, position: this.#position(text) }));
     return {
       axes: isText(named) && named.value === 'all' ? undefined : axes,
-      failed: isText(failed) && failed.value === 'ignore' ? 'ignore' : 'block',
+      failed: failedIn(node),
       position: this.#collector.source.position(named.span),
     };
   }
@@ -262,6 +301,11 @@ class StepReader {
   #position(node: TextNode): Position {
     return scalarLocator(this.#collector.source, node)(0, node.value.length);
   }
+}
+
+function failedIn(node: SourceNode | undefined): 'block' | 'ignore' {
+  const failed = member(node, 'failed');
+  return isText(failed) && failed.value === 'ignore' ? 'ignore' : 'block';
 }
 
 function leafOf(node: SourceNode, path: readonly (string | number)[]): TextNode {

@@ -4,11 +4,13 @@ import type { FileCheck } from '../files.ts';
 import { isPress, isTextKind, makesWords } from '../kinds.ts';
 import type { MatrixDraft } from '../matrix/draft.ts';
 import { TableError, tableDiagnostics } from '../matrix/table/error.ts';
-import type { Reduction, Step, Thinking } from '../pipeline.ts';
+import type { Pipeline, Reduction, Step, Thinking } from '../pipeline.ts';
 import type { StepNode } from '../schema/check.ts';
 import { localNames } from '../templates/template.ts';
 import { isText } from '../yaml/node.ts';
+import { isBest, pickedFrom, withoutBests } from './best.ts';
 import { checkAddress } from './branch.ts';
+import { checkBests } from './check-best.ts';
 import { checkButtons } from './checks/button.ts';
 import { checkGrids, checkSplit } from './checks/grid.ts';
 import { checkImageCount, checkImages, checkVideo, imagesOf, isBranch } from './checks/images.ts';
@@ -27,7 +29,10 @@ import { checkStepUses, checkVariables } from './references.ts';
 
 /** The readable parts of the steps, and the steps that each one waits for. */
 export interface StepsDraft {
+  /** Those with jobs, as if nothing was picked: see {@link withoutBests}. */
   readonly steps: readonly StepDraft[];
+  /** All steps as the file has them. */
+  readonly written: readonly StepDraft[];
   readonly matrix: MatrixDraft;
   readonly order: StepOrder;
   /** By what steps are reduced, by their names. */
@@ -46,7 +51,8 @@ export async function readSteps(
   fileCheck: FileCheck,
   collector: DiagnosticCollector,
 ): Promise<StepsDraft> {
-  const steps = nodes.map((node) => readStep(node, collector));
+  const written = nodes.map((node) => readStep(node, collector));
+  const steps = withoutBests(written);
   const matrix = checkHeader(steps, draft, collector);
   const context = {
     steps: new Map(steps.map((step) => [step.name, step])),
@@ -55,16 +61,18 @@ export async function readSteps(
     fileCheck,
     collector,
   };
-  const order = orderOf(steps, collector);
+  const order = orderOf(written, collector);
   for (const step of steps) {
     // After a cycle there is no way from the cell to the job.
     const isStuck = order.stuck.has(step.name);
     for (const check of checks) if (!isStuck || check !== checkStepUses) await check(step, context);
   }
-  const reductions = checkReductions(context.steps, order, matrix, collector);
+  if (order.stuck.size === 0) checkBests(written, context);
+  const all = new Map(written.map((step) => [step.name, step]));
+  const reductions = checkReductions(all, order, matrix, collector);
   checkPrompts(steps, matrix, collector);
   warnOfUnusedAxes(matrix, steps, collector);
-  return { steps, matrix, order, reductions };
+  return { steps, written, matrix, order, reductions };
 }
 
 const checks: readonly ((step: StepDraft, context: CheckContext) => void | Promise<void>)[] = [
@@ -125,42 +133,54 @@ function checkStart(step: StepDraft, { steps, collector }: CheckContext): void {
   }
   for (const address of [from, gather]) {
     const target = address === undefined ? undefined : steps.get(address.step);
-    if (address !== undefined && target !== undefined) checkAddress(address, target, collector);
+    if (address?.picks === undefined && address !== undefined && target !== undefined)
+      checkAddress(address, target, collector);
   }
 }
 
 /** Makes the steps of a pipeline that has passed all checks. */
-export function finishSteps({ steps, matrix, order, reductions }: StepsDraft): readonly Step[] {
+export function finishSteps(draft: StepsDraft): Pick<Pipeline, 'steps' | 'bests'> {
+  const steps = draft.written.map((step) => finishStep(step, draft));
+  return { steps: steps.filter(({ best }) => !best), bests: steps.filter(({ best }) => best) };
+}
+
+function finishStep(
+  written: StepDraft,
+  { steps, written: all, matrix, order, reductions }: StepsDraft,
+): Step {
   const around = { steps: new Map(steps.map((step) => [step.name, step])), matrix };
-  return steps.map((draft) => {
-    const { kind, name } = draft;
-    if (kind === undefined)
-      throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
-    const {
-      node: _node,
-      pathKnown: _path,
-      usesKnown: _uses,
-      variables: _vars,
-      steps: _steps,
-      ...rest
-    } = draft;
-    const { names: _names, images: _images, each, over, ...step } = rest;
-    const reduced = reductions.get(name);
-    return {
-      ...step,
-      kind,
-      ...(over && {
+  const { name } = written;
+  const origin = isBest(written)
+    ? pickedFrom(written.from, new Map(all.map((step) => [step.name, step])))
+    : undefined;
+  const kind = written.kind ?? around.steps.get(origin?.step ?? '')?.kind;
+  if (kind === undefined) throw new Error(`Internal error: step "${name}" passed the checks without a kind`);
+  const {
+    node: _node,
+    pathKnown: _path,
+    usesKnown: _uses,
+    variables: _vars,
+    steps: _steps,
+    ...rest
+  } = written;
+  const { names: _names, images: _images, each, over, best, ...step } = rest;
+  const reduced = reductions.get(name);
+  return {
+    ...step,
+    kind,
+    ...(best && { best: { ...best, ...(over && { over: { position: over.position } }) } }),
+    ...(over &&
+      !best && {
         over: {
           failed: over.failed,
-          showsImages: gathersImages(draft, around.steps),
+          showsImages: gathersImages(around.steps.get(name) ?? written, around.steps),
           position: over.position,
         },
       }),
-      ...(reduced && { reduced }),
-      ...(each === undefined ? {} : { each: eachOf(each, around) }),
-      after: order.after.get(name) ?? [],
-    };
-  });
+    ...(reduced && { reduced }),
+    ...(each === undefined ? {} : { each: eachOf(each, around) }),
+    after: order.after.get(name) ?? [],
+  };
 }
 
 function gathersImages({ gather }: StepDraft, steps: Steps): boolean {

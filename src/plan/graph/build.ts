@@ -1,24 +1,17 @@
 import { isPress } from '../../pipeline/kinds.ts';
-import type {
-  BranchAddress,
-  OutputChoice,
-  Pipeline,
-  Selector,
-  Step,
-  StepKind,
-} from '../../pipeline/pipeline.ts';
-import { globMatches } from '../../pipeline/selectors/glob.ts';
+import type { Pipeline, Selector, Step, StepKind } from '../../pipeline/pipeline.ts';
 import { gatheredName } from '../../pipeline/steps/checks/reduce.ts';
 import type { StepUse } from '../../pipeline/templates/template.ts';
 import { treeVariables } from '../../pipeline/templates/tree.ts';
 import { placeText } from '../key.ts';
 import { requestOf } from '../kinds.ts';
-import { isWild, pressRequest, textPress } from '../request/click.ts';
+import { isWild, pressRequest } from '../request/click.ts';
 import type { RequestTemplate } from '../request/request.ts';
-import { framesIn, isGrid } from './frames.ts';
+import { freePlace, jobsBelow, keepFiles, outputPlace, selectTemplates } from './address.ts';
 import { orderSteps, stepNamed } from './order.ts';
 import {
-  jobPlace,
+  jobPlaces,
+  type Picks,
   type SlotGraph,
   type SlotTemplate,
   type SlotTemplateDraft,
@@ -42,12 +35,28 @@ export interface TooLarge {
   readonly of: 'slots' | 'gathered';
 }
 
-/** Builds the graph of slots from checked steps, unless a cell has too many of them. */
-export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = {}): SlotGraph | TooLarge {
+/**
+ * Builds the graph of slots from checked steps, unless a cell has too many of them.
+ *
+ * @param bests the steps that pick
+ */
+export function buildGraph(
+  steps: readonly Step[],
+  models: Pipeline['models'] = {},
+  bests: readonly Step[] = [],
+): SlotGraph | TooLarge {
   const laid = new Map<string, StepTemplates>();
   let count = 0;
   let gathered = 0;
-  for (const step of orderSteps(steps)) {
+  for (const step of orderSteps([...steps, ...bests])) {
+    const { best, from } = step;
+    if (best !== undefined && from !== undefined) {
+      const picking = picksOf({ ...step, best, from }, laid);
+      gathered += sumOf([...(picking.picks?.templates ?? [])], ({ bound }) => bound);
+      if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
+      laid.set(step.name, picking);
+      continue;
+    }
     const start = step.from === undefined ? [undefined] : selectTemplates(laid, step.from);
     count += sumOf(start, (above) => boundOf(step, above)) * placesPerOperation(step);
     if (count > slotsPerCellLimit) return { tooMany: step, of: 'slots' };
@@ -57,7 +66,7 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
         : {
             step: step.gather.step,
             templates: new Set(selectTemplates(laid, step.gather)),
-            ...(step.over && { steps: neededBy(laid, step.gather.step) }),
+            ...(step.over && { steps: neededBy(laid, [step.gather.step]) }),
           };
     gathered += sumOf([...(gathers?.templates ?? [])], ({ bound }) => bound);
     if (gathered > gatheredPerCellLimit) return { tooMany: step, of: 'gathered' };
@@ -85,6 +94,9 @@ export function buildGraph(steps: readonly Step[], models: Pipeline['models'] = 
           }),
     });
   }
+  for (const { picks } of laid.values())
+    if (picks !== undefined)
+      (picks as { -readonly [Member in keyof Picks]: Picks[Member] }).steps = readAtPicks(picks, laid);
   const placed = [...steps.filter(({ reduced }) => !reduced), ...steps.filter(({ reduced }) => reduced)];
   const templates = placed.flatMap(({ name }) => stepNamed(laid, name).operations.flatMap(withBelow));
   for (const [index, template] of templates.entries()) (template as SlotTemplateDraft).index = index;
@@ -103,9 +115,58 @@ const sumOf = <T>(items: readonly T[], amount: (item: T) => number): number =>
 const boundOf = ({ each }: Step, above: SlotTemplate | undefined): number =>
   (above?.bound ?? 1) * (each?.bound ?? 1);
 
-/** Returns a step and all that it needs, in the order in which they are resolved. */
-function neededBy(laid: ReadonlyMap<string, StepTemplates>, name: string): readonly StepTemplates[] {
-  const needed = new Set([name]);
+/** The places of a step's picks. */
+function picksOf(step: Picks['step'], laid: ReadonlyMap<string, StepTemplates>): StepTemplates {
+  const { best, from, name } = step;
+  const templates = selectTemplates(laid, from);
+  const read = stepsOf(best.by);
+  const operations = read.flatMap((one) => stepNamed(laid, one).operations);
+  const [first] = templates;
+  if (first === undefined) throw new Error(`Internal error: step "${name}" picks from nothing.`);
+  const of: Picks = { step, templates: new Set(templates), steps: [] };
+  // What they are counted by waits for their files.
+  if (templates.some(({ output }) => output === 'each')) templates.forEach(keepFiles);
+  const places = Array.from({ length: best.top }, (_, index): SlotTemplateDraft => {
+    const branch = [String(index + 1)];
+    return {
+      ...freePlace(first),
+      step,
+      pick: { number: index + 1, of },
+      ...(first.output === undefined ? {} : { output: first.output }),
+      segment: branch[0] as string,
+      segments: branch,
+      bound: 1,
+      open: false,
+      branch,
+      text: placeText(name, branch),
+      depth: [...templates, ...operations].reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
+      waits: read,
+      sure: false,
+      maySkip: true,
+      late: true,
+    };
+  });
+  return { step, operations: places, picks: of };
+}
+
+/** See {@link Picks.steps}. */
+function readAtPicks({ step }: Picks, laid: ReadonlyMap<string, StepTemplates>): readonly StepTemplates[] {
+  const below = new Set([step.name]);
+  for (const { step: next } of laid.values())
+    if (next.after.some((name) => below.has(name))) below.add(next.name);
+  const read = [...below].flatMap((name) => stepNamed(laid, name).step.after);
+  return neededBy(
+    laid,
+    read.filter((name) => !below.has(name)),
+  );
+}
+
+/** Returns some steps and all that they need, in the order in which they are resolved. */
+function neededBy(
+  laid: ReadonlyMap<string, StepTemplates>,
+  names: readonly string[],
+): readonly StepTemplates[] {
+  const needed = new Set(names);
   for (const next of needed) for (const before of stepNamed(laid, next).step.after) needed.add(before);
   return [...laid.values()].filter(({ step }) => needed.has(step.name));
 }
@@ -121,17 +182,11 @@ const readsGathered = ({ over, request, extra = {}, when, path }: Step): boolean
 
 function needsOf({ above, gathers, waits, request }: SlotTemplate): SlotTemplate['needs'] {
   const starts = above === undefined ? [...(gathers?.templates ?? [])] : [above];
-  const places = starts.map(jobPlace).map(({ copyOf, index }) => copyOf?.index ?? index);
-  const chosenBy = starts.flatMap((start) => (start.output === undefined ? [] : start.waits));
+  const places = starts.flatMap(jobPlaces).map(({ copyOf, index }) => copyOf?.index ?? index);
+  const chosenBy = starts.flatMap(({ output, pick, waits: own }) =>
+    output === undefined && !pick ? [] : own,
+  );
   return new Set([...places, ...chosenBy, ...waits, ...request.names]);
-}
-
-/** Marks a job's files as wanted: one slot that wants them is enough, even if the job's own step has `keep: false`. */
-function keepFiles(place: SlotTemplate): void {
-  const template = jobPlace(place);
-  (template as SlotTemplateDraft).keep = true;
-  // The manifest shows the wildcard's slot in place of a branch that an address names: the files of that slot are kept.
-  if (template.copyOf !== undefined) (template.copyOf as SlotTemplateDraft).keep = true;
 }
 
 function placesPerOperation(step: Step): number {
@@ -147,12 +202,6 @@ function placesPerOperation(step: Step): number {
 const withBelow = (template: SlotTemplate): readonly SlotTemplate[] => [
   template,
   ...jobsBelow(template).flatMap(withBelow),
-];
-
-/** The next places of a path that have jobs: outputs are passed over. */
-const jobsBelow = ({ below, outputs }: SlotTemplate): readonly SlotTemplate[] => [
-  ...below,
-  ...[...outputs.values()].flatMap((output) => output.below),
 ];
 
 /** The places that a place depends on. */
@@ -256,128 +305,3 @@ function addBelow(above: SlotTemplateDraft, [next = [], ...rest]: readonly Level
   } of next)
     if (output !== undefined) addBelow(outputPlace(above, name, output), rest);
 }
-
-/** Returns the place of an output of a place's job, by its name. */
-function outputPlace(above: SlotTemplate, name: string, output: OutputChoice): SlotTemplateDraft {
-  const known = above.outputs.get(name);
-  if (known !== undefined) return known as SlotTemplateDraft;
-  const {
-    copyOf: _copy,
-    named: _named,
-    selector: _selector,
-    when: _when,
-    gathers: _gathers,
-    each: _each,
-    ...rest
-  } = above;
-  const branch = [...above.branch, name];
-  const waits = typeof output === 'object' ? [...new Set(output.steps.map(({ step }) => step))] : [];
-  const place: SlotTemplateDraft = {
-    ...rest,
-    above,
-    level: above.level + 1,
-    output,
-    segment: name,
-    segments: [name],
-    bound: above.bound * framesIn(output, above),
-    wild: typeof output !== 'number',
-    open: above.open || output === 'each',
-    names: new Map(),
-    outputs: new Map(),
-    branch,
-    text: placeText(above.step.name, branch),
-    whenWaits: false,
-    waits,
-    sure: above.sure && waits.length === 0,
-    // Without a number, nothing below is sure: a template that reads `frame` fails until it is known.
-    maySkip: above.maySkip || typeof output !== 'number',
-    late: above.late || typeof output !== 'number',
-    below: [],
-  };
-  const { outputs } = above as SlotTemplateDraft;
-  const places = [...outputs, [name, place] as const].toSorted(([, a], [, b]) => numberOf(a) - numberOf(b));
-  outputs.clear();
-  for (const [key, value] of places) outputs.set(key, value);
-  return place;
-}
-
-/** Whoever names an output first, outputs come in the order of their numbers; those that are chosen in the run come last. */
-const numberOf = ({ output }: SlotTemplate): number =>
-  typeof output === 'number' ? output : Number.MAX_SAFE_INTEGER;
-
-/** Returns the places that an address means, in the manifest's order. */
-function selectTemplates(
-  laid: ReadonlyMap<string, StepTemplates>,
-  address: BranchAddress,
-): readonly SlotTemplate[] {
-  let level = stepNamed(laid, address.step).operations;
-  for (const [at, segment] of address.segments.entries()) {
-    const output = address.outputs?.[segment];
-    const isLast = at === address.segments.length - 1;
-    if (output !== undefined)
-      level = level.flatMap((template) => outputPlaces(template, segment, output, isLast));
-    else if (segment === '*') level = level.flatMap(({ below }) => below);
-    else if (segment === '**') level = level.flatMap(leaves);
-    else
-      level = level.flatMap(({ below }) => below.flatMap((template) => namedBranch(template, segment) ?? []));
-  }
-  if (level.length === 0) throw new Error(`Internal error: "${address.source}" names no job.`);
-  return level;
-}
-
-/** Returns the places of the outputs that an address names: of each grid that is cut, the four frames. */
-function outputPlaces(
-  template: SlotTemplate,
-  name: string,
-  output: OutputChoice,
-  isLast: boolean,
-): readonly SlotTemplate[] {
-  if (output !== 'each') return [outputPlace(template, name, output)];
-  // In the middle of an address: those that the path goes on from.
-  if (!isLast) return [...template.outputs.values()].filter(({ below }) => below.length > 0);
-  if (!template.split || !isGrid(template)) return [outputPlace(template, name, output)];
-  return [1, 2, 3, 4].map((frame) => outputPlace(template, `#${frame}`, frame));
-}
-
-/** Returns the slot template of a branch name: of the selector with this name, or of a wildcard's branch with this name. */
-function namedBranch(template: SlotTemplate, name: string): SlotTemplate | undefined {
-  if (template.segment === name) return template;
-  if (!template.wild || !globMatches(template.segment ?? '', name)) return undefined;
-  const known = template.names.get(name);
-  if (known !== undefined) return known;
-  const named = copyBelow(template, template.above, name);
-  (template as SlotTemplateDraft).names.set(name, named);
-  return named;
-}
-
-/** Copies the branch of a wildcard with one name, and the rest of its path. */
-function copyBelow(template: SlotTemplate, above: SlotTemplate | undefined, name?: string): SlotTemplate {
-  const segment = name ?? template.segment;
-  const segments = name === undefined ? template.segments : [name];
-  const branch = [...(above?.branch ?? []), ...segments];
-  const wild = name === undefined && template.wild;
-  const copy: SlotTemplateDraft = {
-    ...template,
-    copyOf: template.copyOf ?? template,
-    ...(above === undefined ? {} : { above }),
-    ...(segment === undefined ? {} : { segment }),
-    segments,
-    ...(name === undefined ? {} : { named: textPress(name) }),
-    wild,
-    open: wild || (above?.open ?? false),
-    late: wild || template.waits.length > 0 || (above?.late ?? false),
-    branch,
-    text: placeText(template.step.name, branch),
-    names: new Map(),
-    outputs: new Map(),
-    below: [],
-  };
-  for (const [output, place] of template.outputs) copy.outputs.set(output, copyBelow(place, copy));
-  copy.below = template.below.map((next) => copyBelow(next, copy));
-  return copy;
-}
-
-const leaves = (template: SlotTemplate): readonly SlotTemplate[] => {
-  const next = jobsBelow(template);
-  return next.length === 0 ? [template] : next.flatMap(leaves);
-};

@@ -30,6 +30,11 @@ export interface SlotTemplate {
    * the templates of the graph. A place of `each` has several branches.
    */
   readonly output?: OutputChoice;
+  /**
+   * Set for a place of a pick (`best/1`): of one of the jobs or outputs that it is picked from, so that it has no job and no slot of its own,
+   * and is not among the templates of the graph.
+   */
+  readonly pick?: { readonly number: number; readonly of: Picks };
   /** Places of its job's outputs that a path or an address names, by name. */
   readonly outputs: ReadonlyMap<string, SlotTemplate>;
   /** Name of its selector, or of its output; absent if nothing is pressed. */
@@ -92,20 +97,31 @@ export interface SlotTemplate {
 /** The branch segment of a list whose items are not known, or that has none; those of items are `[1]`, `[2]`, …. */
 export const unknownItem = '[n]';
 
+/** What a step picks from. */
+export interface Picks {
+  readonly step: Step & Required<Pick<Step, 'from' | 'best'>>;
+  /** The places of what is picked from, in the manifest's order, all of one step. */
+  readonly templates: ReadonlySet<SlotTemplate>;
+  /** What is resolved in each cell to pick and to go on from a pick: steps in the order of {@link SlotGraph.order}. */
+  readonly steps: readonly StepTemplates[];
+}
+
 /** The places of one step. */
 export interface StepTemplates {
   readonly step: Step;
-  /** Its own operations, one per place that it starts from. */
+  /** Its own operations, one per place that it starts from; of a step that picks the places of its picks. */
   readonly operations: readonly SlotTemplate[];
   /** The step that it starts from, and the operation that continues each place. */
   readonly from?: { readonly step: string; readonly operations: ReadonlyMap<SlotTemplate, SlotTemplate> };
+  /** Set for a step that picks. */
+  readonly picks?: Picks;
 }
 
 /** The slots of every cell, as the steps of a pipeline determine them. */
 export interface SlotGraph {
   /** Steps in file order. */
   readonly steps: ReadonlyMap<string, StepTemplates>;
-  /** Steps in an order in which each comes after all that it needs. */
+  /** These and the steps that pick, in an order in which each comes after all that it needs. */
   readonly order: readonly StepTemplates[];
   /** Places in the manifest's order: steps as in the file, the branches of each depth first. */
   readonly templates: readonly SlotTemplate[];
@@ -117,6 +133,9 @@ export type SlotTemplateDraft = { -readonly [Member in keyof SlotTemplate]: Slot
   readonly outputs: Map<string, SlotTemplate>;
 };
 
-/** Returns the place of the job that a place stands for: its own, or the one whose outputs it names. */
-export const jobPlace = (template: SlotTemplate): SlotTemplate =>
-  template.output === undefined || template.above === undefined ? template : template.above;
+/** Returns the places of the jobs that a place may stand for: its own, the one whose outputs it names, or those that it is picked from. */
+export function jobPlaces(template: SlotTemplate): readonly SlotTemplate[] {
+  const { pick, output, above } = template;
+  if (pick !== undefined) return [...pick.of.templates].flatMap(jobPlaces);
+  return [output === undefined || above === undefined ? template : above];
+}

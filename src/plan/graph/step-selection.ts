@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../../pipeline/diagnostics/diagnostic.ts';
 import { suggestion } from '../../pipeline/diagnostics/did-you-mean.ts';
 import type { Slot } from '../slot.ts';
 import { stepNamed } from './order.ts';
-import { jobPlace, type SlotGraph, type SlotTemplate } from './slot-template.ts';
+import { type SlotGraph, type SlotTemplate } from './slot-template.ts';
 
 /** The part of a plan that `--only` chooses. */
 export interface ChosenSteps {
@@ -55,11 +55,14 @@ export function chosenSteps(
     needed.add(template);
     if (template.above !== undefined) open.push(template.above);
     if (template.gathers !== undefined) open.push(...template.gathers.templates);
+    if (template.pick !== undefined) open.push(...template.pick.of.templates);
     for (const name of [...template.waits, ...template.request.names])
       open.push(...stepNamed(steps, name).operations);
   }
   const indexes = new Set(
-    [...needed].filter((template) => jobPlace(template) === template).map(({ index }) => index),
+    [...needed]
+      .filter(({ output, pick }) => output === undefined && pick === undefined)
+      .map(({ index }) => index),
   );
   const chosen = new Set(templates.filter((template) => needed.has(template)).map(({ step }) => step.name));
   return ok({

@@ -3,13 +3,12 @@ import type { Selector } from '../../pipeline/pipeline.ts';
 import { isLocal, type TemplateScope } from '../../pipeline/templates/template.ts';
 import { isMapping, renderValue, type Value } from '../../pipeline/values/value.ts';
 import { offered, wildcardBranch, wildcardMatches } from '../button-match.ts';
-import { stepNamed } from '../graph/order.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import type { Button, JobError } from '../job.ts';
 import type { Press } from '../job-request.ts';
 import { textPress } from '../request/click.ts';
 import { droppedItemsCode } from '../slot.ts';
-import type { DependencyState, Resolved } from './resolved.ts';
+import type { DependencyState, ReadSteps } from './resolved.ts';
 import { nearestJob, readNamedSteps } from './scope.ts';
 import { buttonsAbove, type Reading, readingOf } from './slot-status.ts';
 import { doneDependency, type Upstream } from './upstream.ts';
@@ -65,7 +64,7 @@ export function itemsOf(
   { when, whenWaits, each }: SlotTemplate,
   start: Upstream,
   scope: TemplateScope,
-  resolved: ReadonlyMap<string, readonly Resolved[]>,
+  resolved: ReadSteps,
 ): readonly Branch[] | Reading {
   if (each === undefined) return [{ segments: noSegments, scope }];
   const { list, max, steps } = each;
@@ -83,7 +82,7 @@ export function itemsOf(
     const dropped = items.length > max ? droppedItems(items.length, max) : undefined;
     const [made] = steps;
     if (dropped !== undefined && made !== undefined)
-      nearestJob(made, start.above, stepNamed(resolved, made)).slot.warn(dropped);
+      nearestJob(made, start.above, resolved.get(made) ?? []).slot.warn(dropped);
     return items.slice(0, max).map((item, index) => ({
       segments: [`[${index + 1}]`],
       scope: { ...scope, vars: { ...scope.vars, item, item_index: index + 1 } },
@@ -110,7 +109,11 @@ export function branchesOf(
   const branch = each === undefined ? { ...item, segments } : within(item, segment);
   const outputs = start.jobs.flatMap(({ output }) => output ?? []);
   const error = outputs.find((output) => output.error && !(isPress(kind) && output.number))?.error;
-  if (error !== undefined) return { dependency: doneDependency, failure: error };
+  if (error !== undefined) {
+    // A condition that waits for nothing has decided before.
+    const opened = template.whenWaits ? undefined : open();
+    return opened !== undefined && 'off' in opened ? opened : { dependency: doneDependency, failure: error };
+  }
   const [{ number } = {}] = outputs;
   if (isPress(kind) && number !== undefined) return [{ ...branch, press: textPress(`${segment}${number}`) }];
   if (!template.wild) return [branch];

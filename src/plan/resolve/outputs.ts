@@ -92,7 +92,7 @@ export class CellOutputs {
     if (typeof output === 'number') return { numbers: [output], dependency: doneDependency };
     if (output === 'each') return this.#each(job);
     return readingOf((): Numbers => {
-      const steps = readNamedSteps(waits, job, this.#resolved);
+      const steps = readNamedSteps(waits, job, job.steps ?? this.#resolved);
       if (steps.kind !== 'known') return { dependency: steps };
       const value = output.evaluate({ ...job.scope, steps: steps.values });
       const number = decimal(value);
@@ -116,7 +116,7 @@ export class CellOutputs {
   }
 
   #output(place: SlotTemplate, job: Resolved, number: number | undefined, found: Numbers): Resolved {
-    const { slot, isHeld, scope, said, stands } = job;
+    const { slot, isHeld, scope, said, stands, steps } = job;
     const bound = job.bound * (number === undefined ? framesIn(place.output, job.template) : 1);
     const branch = [...slot.branch, number === undefined ? (place.segment ?? '') : `#${number}`];
     const { status, unsaved, uncut, record, prompt, cell, group } = slot;
@@ -147,6 +147,7 @@ export class CellOutputs {
       said,
       dependency: job.dependency.kind === 'done' && number === undefined ? found.dependency : job.dependency,
       stands,
+      steps,
       output: outputOf(job, number, found),
     };
   }

@@ -5,7 +5,7 @@ import type { Artifact, JobError, JobRecord } from '../job.ts';
 import type { ImageCount } from '../request/image-files.ts';
 import type { Slot } from '../slot.ts';
 import { hasImages, lacksImages } from './reply.ts';
-import type { DependencyState, Resolved } from './resolved.ts';
+import type { DependencyState, ReadSteps, Resolved } from './resolved.ts';
 import { nearestJob } from './scope.ts';
 import { doneDependency, isCertain, openDependency, slotName, type Upstream } from './upstream.ts';
 
@@ -36,7 +36,7 @@ const nothingNamed: NamedJobs = {
 export function readNamed(
   { kind, request: { names, shows, continues } }: SlotTemplate,
   start: Upstream,
-  resolved: ReadonlyMap<string, readonly Resolved[]>,
+  resolved: ReadSteps,
 ): NamedJobs {
   if (names.length === 0 && !shows.parent) return nothingNamed;
   const jobs = new Map(
@@ -89,3 +89,7 @@ const notKept = (slot: Slot): JobError => ({
   code: 'input.missing',
   message: `The images of ${slotName(slot)} were not kept when it was made. Run with --redo ${slot.record?.key ?? ''} to make it again, without keep: false.`,
 });
+
+/** Returns the keys of the jobs of these steps that a slot with this start sees. */
+export const keysOf = (names: readonly string[], { above }: Upstream, steps: ReadSteps): readonly string[] =>
+  names.flatMap((name) => nearestJob(name, above, steps.get(name) ?? []).slot.job?.key ?? []);

@@ -5,13 +5,14 @@ import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { stepNamed } from '../graph/order.ts';
 import {
+  type Picks,
   type SlotGraph,
   type SlotTemplate,
   type StepTemplates,
   unknownItem,
 } from '../graph/slot-template.ts';
 import { inputsOf } from '../job.ts';
-import type { Press, ShownJob } from '../job-request.ts';
+import type { Press } from '../job-request.ts';
 import { keyFromText } from '../key.ts';
 import { type CellGroups, reductionId } from '../matrix/groups.ts';
 import { type ImageFiles, noImageFiles } from '../request/image-files.ts';
@@ -21,9 +22,10 @@ import { standing } from './former.ts';
 import { areReadable, type Seen, seenAs, seenByGroup, startOfGroup } from './group.ts';
 import { CellRedos } from './lineage.ts';
 import { CellOutputs } from './outputs.ts';
-import { readNamed } from './references.ts';
-import { CellSlot, drawnAbove, oneParent, type Resolved } from './resolved.ts';
-import { nearestJob, readNamedSteps } from './scope.ts';
+import { type Candidate, choose, type Picked, pickedAs, picksAt, readBelow } from './picks.ts';
+import { keysOf, readNamed } from './references.ts';
+import { CellSlot, drawnAbove, oneParent, type ReadSteps, type Resolved, shownAs } from './resolved.ts';
+import { readNamedSteps } from './scope.ts';
 import { isFree, judge, type KnownReadings, type Reading, readingOf } from './slot-status.ts';
 import {
   doneDependency,
@@ -69,6 +71,18 @@ export function resolveCell(
   return new CellResolution(plan, cell, lookup).slots(isOwn || cell.groupsElsewhere === true);
 }
 
+/**
+ * What the steps of a plan that pick have picked in a cell, or in the groups of which it is the last: nothing before they are settled. Pure,
+ * like {@link resolveCell}.
+ */
+export function picksIn(plan: Resolvable, cell: Cell, lookup: RecordLookup): readonly Picked[] {
+  const resolution = new CellResolution(plan, cell, lookup);
+  resolution.slots(false);
+  return resolution.picked.flatMap(({ step, picked }) =>
+    picked.map(({ job }, index) => pickedAs(`${step}/${index + 1}`, job)),
+  );
+}
+
 class CellResolution {
   readonly #plan: Resolvable;
   readonly #cell: Cell;
@@ -81,6 +95,8 @@ class CellResolution {
   readonly #members = new Map<number, CellResolution>();
   /** By step, depth first. */
   readonly #resolved = new Map<string, Resolved[]>();
+  /** What its steps picked: {@link Choice.picked}. */
+  readonly picked: { readonly step: string; readonly picked: readonly Candidate[] }[] = [];
   readonly #redos: CellRedos;
   readonly #outputs: CellOutputs;
 
@@ -104,13 +120,14 @@ class CellResolution {
   }
 
   #resolveSteps(order: readonly StepTemplates[], isOwn = false): void {
-    for (const { step, operations, from } of order) {
+    for (const { step, operations, from, picks } of order) {
       if (this.#resolved.has(step.name)) continue;
       const found: Resolved[] = [];
       this.#resolved.set(step.name, found);
       const { reduced } = step;
       if (reduced && (isOwn || !this.#groupsOf(reduced).isLast(this.#cell.number))) continue;
-      if (from === undefined)
+      if (picks !== undefined) found.push(...this.#pick(picks, operations));
+      else if (from === undefined)
         for (const template of operations) this.#resolve(template, this.#start(template), found);
       else
         for (const [place, above] of this.#outputs.jobsAt(from.step, from.operations)) {
@@ -149,6 +166,24 @@ class CellResolution {
     return start;
   }
 
+  #pick(picks: Picks, places: readonly SlotTemplate[]): readonly Resolved[] {
+    const { step, templates, steps } = picks;
+    const { reduced, best, from } = step;
+    const isOver = best.over !== undefined && reduced !== undefined;
+    const members = isOver ? this.#membersOf(reduced, steps) : [this];
+    const candidates = members.flatMap((member) =>
+      [...member.#outputs.jobsAt(from.step, templates)].map(
+        ([, job]): Candidate => ({ job, cell: member.#cell, steps: job.steps ?? member.#resolved }),
+      ),
+    );
+    const choice = choose(picks, candidates);
+    this.picked.push({ step: step.name, picked: choice.picked });
+    const { slotGraph } = this.#plan;
+    return picksAt(places, picks, choice, this.#cell.number, this.#seenBy(step), (candidate) =>
+      readBelow(picks, slotGraph, this.#resolved, candidate),
+    );
+  }
+
   /** The cells of the group of which this is the last, with these steps resolved. */
   #membersOf(reduction: Reduction, steps: readonly StepTemplates[]): readonly CellResolution[] {
     const groups = this.#groupsOf(reduction);
@@ -164,11 +199,15 @@ class CellResolution {
     });
   }
 
+  #stepsAt({ above }: Upstream): ReadSteps {
+    return above?.steps ?? this.#resolved;
+  }
+
   /** One place from one start: its slot, or one for each of its branches, and what its step presses on them. */
   #resolve(template: SlotTemplate, given: Upstream, found: Resolved[]): void {
     const start = startOf(template, given);
     const scope = start.above?.scope ?? this.#seenBy(template.step).scope;
-    const items = itemsOf(template, start, scope, this.#resolved);
+    const items = itemsOf(template, start, scope, this.#stepsAt(start));
     if ('dependency' in items) {
       // Until the list is known, nothing is settled, whatever becomes of the slot above.
       const held = items.dependency.kind === 'open' ? { ...start, dependency: openDependency } : start;
@@ -213,7 +252,8 @@ class CellResolution {
     const continued = template.request.hasPrompt ? undefined : drawnAbove(above);
     const said = reading.prompt ?? continued?.said;
     const prompt = said ?? reading.suggested ?? continued?.slot.prompt;
-    const { slotId, group } = this.#seenBy(template.step);
+    const { slotId, ...own } = this.#seenBy(template.step);
+    const group = above === undefined ? own.group : above.slot.group;
     const slot = new CellSlot(template, {
       cell: this.#cell.number,
       branch,
@@ -243,6 +283,7 @@ class CellResolution {
       scope,
       said,
       isHeld,
+      steps: above?.steps,
       dependency: isToCome || (isHeld && status === 'done') ? openDependency : stateOf(slot, cause),
       stands:
         record !== undefined && (record.former !== undefined || ((isToCome || isHeld) && status === 'done')),
@@ -294,7 +335,7 @@ class CellResolution {
       if (when !== undefined && !whenWaits && !when.holds(own))
         return { dependency: doneDependency, off: conditionFails };
       if (waits.length === 0) return { scope: own, dependency: list };
-      const steps = readNamedSteps(waits, start.above, this.#resolved);
+      const steps = readNamedSteps(waits, start.above, this.#stepsAt(start));
       if (steps.kind !== 'known') return { dependency: steps };
       const dependency = steps.dependency.kind === 'done' ? list : steps.dependency;
       const scope = { ...own, steps: steps.values };
@@ -303,16 +344,14 @@ class CellResolution {
     });
   }
 
-  /** Keys of the jobs whose results the templates of a request name. */
-  #reads({ request }: SlotTemplate, start: Upstream): readonly string[] {
-    return request.steps.flatMap(
-      (name) => nearestJob(name, start.above, this.#resolved.get(name) ?? []).slot.job?.key ?? [],
-    );
-  }
-
   /** The job, once all that its key is made of is known. */
   #request(template: SlotTemplate, start: Upstream, scope: TemplateScope, found: Press | undefined): Reading {
-    const { dependency, keyOf, imageCount, failure: empty } = readNamed(template, start, this.#resolved);
+    const {
+      dependency,
+      keyOf,
+      imageCount,
+      failure: empty,
+    } = readNamed(template, start, this.#stepsAt(start));
     const { keys } = start;
     const prompted = drawnAbove(start.above)?.said;
     const made = start.above?.slot.record && standing(start.above.slot.record).result;
@@ -335,7 +374,7 @@ class CellResolution {
     if (keys === undefined || known === undefined) return reading;
     const { request, text, files } = known;
     const key = keyFromText(text, this.#plan.serviceId, inputsOf(keys), this.#cell.repeat);
-    const reads = this.#redos.before(key, this.#reads(template, start));
+    const reads = this.#redos.before(key, keysOf(template.request.steps, start, this.#stepsAt(start)));
     reading.job = {
       key,
       kind: template.kind,
@@ -355,9 +394,3 @@ class CellResolution {
     return request.fromCell && start === rootStart;
   }
 }
-
-/** How a request names a job, or its output; undefined while its file is not known. */
-const shownAs = ({ slot: { job }, output }: Resolved): ShownJob | undefined => {
-  if (job === undefined || (output !== undefined && output.file === undefined)) return undefined;
-  return { job: job.key, ...(output?.file && { output: output.file.output }) };
-};

@@ -3,6 +3,7 @@ import type { StepKind } from '../../pipeline/pipeline.ts';
 import type { TemplateScope } from '../../pipeline/templates/template.ts';
 import type { SlotTemplate } from '../graph/slot-template.ts';
 import { type Artifact, inputsOf, type JobError, type JobRecord, type JobSpec } from '../job.ts';
+import type { ShownJob } from '../job-request.ts';
 import { placeText } from '../key.ts';
 import type { Slot, SlotStatus } from '../slot.ts';
 
@@ -20,11 +21,16 @@ export interface Resolved {
   /** The slot's prompt, where the pipeline says it: a suggested one is shown, and made no key of. */
   readonly said: string | undefined;
   readonly dependency: DependencyState;
-  /** Set for an output of the job above, which is no slot of its own. */
+  /** Set for an output of the job above, which is no slot of its own; and for a pick of one. */
   readonly output?: ResolvedOutput;
+  /** Set for a pick, and all that follows from it: the steps that templates read there. */
+  readonly steps?: ReadSteps | undefined;
   /** Its job was done and is being redone, or is to be: its former result stands until then. */
   readonly stands: boolean;
 }
+
+/** The slots of steps, by the step's name. */
+export type ReadSteps = Pick<ReadonlyMap<string, readonly Resolved[]>, 'get'>;
 
 /** An output that a branch stands for. Without an `error`, what is missing is not known yet. */
 export interface ResolvedOutput {
@@ -144,6 +150,8 @@ export type DependencyState =
       readonly made?: true;
       /** The pipeline accepts the failure that blocks it. */
       readonly accepted?: true;
+      /** Why a slot that starts here directly fails, or is skipped, by itself. */
+      readonly own?: JobError;
     };
 
 /**
@@ -152,6 +160,12 @@ export type DependencyState =
  */
 export const drawnAbove = (above: Resolved | undefined): Resolved | undefined =>
   above === undefined || makesWords(above.template.kind) ? undefined : above;
+
+/** How a request names a job, or its output; undefined while its file is not known. */
+export const shownAs = ({ slot: { job }, output }: Resolved): ShownJob | undefined => {
+  if (job === undefined || (output !== undefined && output.file === undefined)) return undefined;
+  return { job: job.key, ...(output?.file && { output: output.file.output }) };
+};
 
 /** A job that gathers one job has the key of one that continues it: both are the same in all they say. */
 export function oneParent(keys: Pick<JobSpec, 'parent' | 'inputs'>): Pick<JobSpec, 'parent' | 'inputs'> {

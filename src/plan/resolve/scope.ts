@@ -4,7 +4,7 @@ import type { Value } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import { standing } from './former.ts';
 import { describedText, parseReply } from './reply.ts';
-import type { DependencyState, Resolved } from './resolved.ts';
+import type { DependencyState, ReadSteps, Resolved } from './resolved.ts';
 import { doneDependency, openDependency } from './upstream.ts';
 
 /** What templates may read of a step, by its name. */
@@ -29,7 +29,7 @@ export type StepReading =
 export function readNamedSteps(
   names: readonly string[],
   above: Resolved | undefined,
-  resolved: ReadonlyMap<string, readonly Resolved[]>,
+  resolved: ReadSteps,
 ): StepReading {
   const values: Record<string, Readonly<Record<string, Value>>> = {};
   let dependency: DependencyState = doneDependency;

@@ -135,12 +135,11 @@ function failed(template: SlotTemplate, error: JobError): SlotVerdict {
   return { status: isFine ? 'skipped' : 'failed', error };
 }
 
-const stopped = (dependency: Extract<DependencyState, { cause: string }>): SlotVerdict => ({
-  status: dependency.kind,
-  error: followError(dependency),
-  cause: dependency.cause,
-  ...(dependency.accepted && { accepted: true }),
-});
+function stopped(dependency: Extract<DependencyState, { cause: string }>): SlotVerdict {
+  const { kind, own, cause, accepted } = dependency;
+  if (own !== undefined) return { status: kind === 'skipped' ? kind : 'failed', error: own };
+  return { status: kind, error: followError(dependency), cause, ...(accepted && { accepted: true }) };
+}
 
 /** The buttons of the job that a slot starts from, once they are known. While that job is redone, its former buttons. */
 export const buttonsAbove = ({

@@ -55,6 +55,7 @@ const about = {
   accepted: ['boolean', 'true for a failure that the pipeline accepts, and for what it blocks'],
   reused_from: ['text', 'run directory that the result was taken over from, and paid in'],
   seed: ['text', 'seed of the grid, as the service told it'],
+  picked: ['text', 'what a step that picks took it as: the name of the step and its place, best/1'],
 } as const satisfies Record<ManifestColumn, readonly [ColumnKind, string]>;
 
 /**

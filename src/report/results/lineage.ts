@@ -1,4 +1,4 @@
-import { jobPlace, type SlotTemplate } from '../../plan/graph/slot-template.ts';
+import { jobPlaces, type SlotTemplate } from '../../plan/graph/slot-template.ts';
 import { inputsOf } from '../../plan/job.ts';
 import { sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
@@ -31,7 +31,8 @@ export function lineageIn(
   const findParent = (placed: PlacedSlot): PlacedSlot | undefined => {
     const { slot } = placed;
     const start = templateOf(slot)?.above;
-    const above = start && jobPlace(start).index;
+    // A pick may be in another cell, and its branch does not begin with that of what was picked: its key finds it.
+    const above = start === undefined || start.pick ? undefined : jobPlaces(start)[0]?.index;
     const isAbove = (other: PlacedSlot): boolean =>
       other !== placed && other.slot.place === above && beginsWith(slot.branch, other.slot.branch);
     if (slot.job === undefined) return above === undefined ? undefined : byPlace.get(above)?.find(isAbove);

@@ -44,6 +44,7 @@ export function packResults(results: readonly PageResult[], steps: readonly stri
     kinds: kinds.values,
     output: column(({ output = 0 }) => output),
     frame: column(({ frame = 0 }) => frame),
+    picked: column(({ picked = '' }) => picked),
     job: column(({ job = '' }) => job),
     media: column(({ media = '' }) => media),
     file: column(({ file = '' }) => file),

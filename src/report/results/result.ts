@@ -47,6 +47,7 @@ export function shownRow(row: ManifestRow, at: number, { variables, mask }: Show
       branch: mask(String(values.branch ?? '')),
       output: row.artifact?.output,
       frame: row.frame,
+      picked: masked(values.picked),
       status: row.slot.accepted ? 'accepted' : row.slot.status,
       kind: row.slot.kind,
       job: row.slot.job?.key,

@@ -122,6 +122,8 @@ export interface PageResult {
   readonly output?: number;
   /** Number of the frame of its grid, from 1; absent if it is no frame. */
   readonly frame?: number;
+  /** What a step that picks took it as: `best/1`. */
+  readonly picked?: string;
   readonly status: PageStatus;
   readonly kind: string;
   /** Key of the job; absent while the request is unknown. */
@@ -238,7 +240,9 @@ export interface PageFiles {
 }
 
 /** Columns of texts, empty where there is none; names as in {@link PageResult}. */
-type PackedTexts = Readonly<Record<'job' | 'media' | 'file' | 'thumbnail' | 'text', readonly string[]>>;
+type PackedTexts = Readonly<
+  Record<'picked' | 'job' | 'media' | 'file' | 'thumbnail' | 'text', readonly string[]>
+>;
 
 /** Columns of numbers, 0 where there is none; names as in {@link PageResult}. An unknown `cost` is −1. */
 type PackedNumbers = Readonly<

@@ -22,6 +22,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   'foxes.yaml': ['--limit', '1'],
   'prompts-table.yaml': ['--limit', '3'],
   'ideas.yaml': ['--limit', '1'],
+  'best-of-seeds.yaml': ['--filter', 'animal=owl'],
 };
 
 describe('the example pipelines', () => {
@@ -167,6 +168,35 @@ describe('the example pipelines', () => {
         prompt: `Caption this picture in one sentence. Its title is "${title}".`,
       })),
     );
+  });
+
+  it('best-of-seeds.yaml upscales the two frames with the highest scores of all seeds', async () => {
+    const rows = await rowsOf('best-of-seeds');
+    const own = (step: string) => rows.filter((row) => row['step'] === step);
+    const scores = own('score').map(({ cell, branch, text = '' }) => ({
+      cell,
+      branch,
+      value: (JSON.parse(text) as { readonly value: number }).value,
+    }));
+    expect(scores).toHaveLength(8 * 4);
+    const [first, second] = scores.toSorted((a, b) => b.value - a.value);
+    const picked = own('grid').filter((row) => row['picked'] !== '');
+    expect(
+      new Map(picked.map((row) => [row['picked'], [row['cell'], `#${Number(row['output']) - 1}`]])),
+    ).toEqual(
+      new Map([
+        ['best/1', [first?.cell, first?.branch]],
+        ['best/2', [second?.cell, second?.branch]],
+      ]),
+    );
+    expect(
+      own('large').map(({ cell, branch, button, ...row }) => [cell, branch, button, row['var.seed']]),
+    ).toEqual(
+      [first, second].map((one, index) => ['8', `${index + 1}/U`, one?.branch?.replace('#', 'U'), one?.cell]),
+    );
+    expect(own('caption').map(({ prompt }) => prompt)).toEqual([
+      `Caption this owl in one sentence. It has seed ${first?.cell} and ${first?.value} points.`,
+    ]);
   });
 
   it('animate.yaml leaves a row for each video', async () => {

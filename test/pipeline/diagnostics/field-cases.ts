@@ -16,6 +16,16 @@ import {
   thinkingOver,
 } from './case-texts.ts';
 
+/** A step that goes on from a pick. */
+const picks = (top: string, step: string): string =>
+  `name: t
+matrix: { seed: [1, 2] }
+steps:
+  a: { chat: { model: m, prompt: "{{ seed }}" } }
+  b: { best: { from: a, by: "{{ steps.a.text }}", ${top}, over: [seed] } }
+  c: { ${step} }
+`;
+
 /** Errors in fields, templates, paths, addresses and the files that they name. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
   'modal.prompt': [
@@ -204,6 +214,8 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'step.no-buttons': [[`${head}  b: { chat: { model: m, prompt: p } }\n  c: { click: U1, from: ⟦b }\n`]],
   'step.unknown-branch': [
+    [picks('top: 2', 'from: ⟦b/3, chat: { model: m, prompt: "{{ steps.a.text }}" }')],
+    [picks('top: 2', 'from: ⟦b/U1, chat: { model: m, prompt: "{{ steps.a.text }}" }')],
     [from('⟦grid/U5')],
     [from('⟦grid/U1/V1')],
     [from('⟦grid/U1/*')],
@@ -218,6 +230,7 @@ export const fieldCases: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'step.field': [
+    [picks('top: 1', 'from: b, chat: { model: m, prompt: "{{ ⟦steps.b.text }}" }')],
     [`${head}  b: { imagine: "{{ ⟦steps.grid.text }}" }\n`],
     [`${head}  b: { imagine: "{{ ⟦steps.grid }}" }\n`],
     [`${head}  b: { imagine: "{{ ⟦steps.grid.prompt.x }}" }\n`],

@@ -24,6 +24,16 @@ steps:
   a: { chat: { model: m, prompt: "{{ n }} {{ seed }}" } }
   b: { gather: { step: a, over: [${axis}] }, chat: { model: m, prompt: "${prompt}" } }`;
 
+/** A step that picks from the answers of a step. */
+const best = (fields: string, more = ''): string =>
+  `name: t
+matrix: { n: [1, 2], seed: [1, 2] }
+steps:
+  a: { chat: { model: m, prompt: "{{ n }} {{ seed }}" } }
+  s: { from: a, chat: { model: m, prompt: "{{ steps.a.text }}" } }
+  b: { best: { ${fields} } }
+${more}`;
+
 /** Errors in YAML, schema, settings, matrix, steps and buttons. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fileCases: Readonly<Record<string, readonly Case[]>> = {
   'yaml.syntax': [
@@ -294,7 +304,10 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`${over('⟦gathered')}\n`],
     [`${over('seed')}\n  c: { gather: { step: b, over: [⟦seed] }, chat: { model: m, prompt: q } }\n`],
     [`${over('seed').replace('[seed]', '⟦seeds')}\n`],
+    [best('from: a, by: "{{ steps.s.text }}", over: [⟦seeds]')],
   ],
+  'best.by': [[best('from: a, by: "⟦7", over: [seed]')], [best('from: a, by: "⟦{{ seed }}", over: [seed]')]],
+  'best.one': [[best('from: ⟦a, by: "{{ steps.s.text }}"')]],
   'gather.variable': [
     [`${over('seed', '{{ ⟦seed }}')}\n`],
     [`${over('seed')}\n  c: { from: b, chat: { model: m, prompt: "{{ ⟦seed }} {{ steps.b.text }}" } }\n`],

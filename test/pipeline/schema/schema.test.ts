@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { stepKinds } from '../../../src/pipeline/kinds.ts';
+import { stepKeys } from '../../../src/pipeline/kinds.ts';
 import { keysOfStep } from '../../../src/pipeline/schema/schema.ts';
 import { defaults } from '../../../src/pipeline/settings/read.ts';
 
@@ -49,9 +49,9 @@ describe('the schema', () => {
   });
 
   it('has a step for every kind, each with its kind key', () => {
-    for (const kind of stepKinds) expect(keysOfStep(kind)).toContain(kind);
+    for (const key of stepKeys) expect(keysOfStep(key)).toContain(key);
     const steps = ((schema.$defs?.['step']?.['oneOf'] ?? []) as Schema[]).map((one) => one.$ref);
-    expect(steps).toEqual(stepKinds.map((kind) => `#/$defs/${kind}Step`));
+    expect(steps).toEqual(stepKeys.map((key) => `#/$defs/${key}Step`));
   });
 
   it('accepts the example of the design like an editor', () => {
@@ -79,6 +79,7 @@ describe('the schema', () => {
       sample: { seed: at('matrix/sample/seed') },
       axis: { step: at('axis/step') },
       step: { keep: at('keep'), max: at('max') },
+      best: { top: at('bestStep/best/top') },
       generate: { rounds: at('generateStep/generate/rounds') },
       mask: { invert: at('mask/invert') },
       keepReplies: at('keepReplies'),

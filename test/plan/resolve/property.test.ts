@@ -65,7 +65,8 @@ function hasAll(job: JobSpec, state: SimulatedState): boolean {
 function checkGathered(plan: Plan, slot: Slot, slots: readonly Slot[], state: SimulatedState): void {
   const templates = [...(plan.slotGraph.templates[slot.place ?? -1]?.gathers?.templates ?? [])];
   // A branch that is named before it is found has no slot to compare with.
-  if (templates.length === 0 || templates.some(({ copyOf, output }) => copyOf ?? output)) return;
+  if (templates.length === 0 || templates.some(({ copyOf, output, pick }) => copyOf ?? output ?? pick))
+    return;
   // Before its own list is known, nothing is settled.
   if (slot.status === 'pending' && slot.branch.includes('[n]')) return;
   const indexes = new Set(templates.map(({ index }) => index));
@@ -149,6 +150,7 @@ const kinds: readonly (readonly [string, Parts])[] = [
   ['of every kind', { texts: true, entries: true }],
   ['with outputs', { texts: true, entries: true, outputs: true }],
   ['with lists', { texts: true, entries: true, outputs: true, lists: true }],
+  ['with picks', { texts: true, entries: false, picks: true }],
 ];
 
 test.each(kinds)(

@@ -315,6 +315,7 @@ export interface Parts {
   readonly outputs?: boolean;
   readonly lists?: boolean;
   readonly over?: boolean;
+  readonly picks?: boolean;
 }
 
 /** Steps that gather one that is there over an axis or all, follow from that, gather its results once more, or gather it over another axis. */
@@ -349,6 +350,36 @@ function randomGroups(dice: Dice, all: readonly RandomStep[]): readonly RandomSt
   return bodies.map((body, at) => ({ ...root, name: at === 0 ? 'g' : `g${at}`, body }));
 }
 
+/** Branches or frames of a grid, a number for each, a pick of the best, and steps that go on from it. */
+function randomPicks(dice: Dice): Record<string, unknown> {
+  const isCut = dice.below(2) === 0;
+  const from = isCut ? 'g/#*' : 'g/*';
+  const path = dice.one(['U1..U3', 'U*', 'U1?,U2', 'U1,U2,U9']);
+  const number = { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } } };
+  const judge = { model: 'm', prompt: dice.one(['which?', 'which {{ a }}?']), responseSchema: number };
+  const by = dice.one([
+    '{{ steps.j.json.x }}',
+    '{{ steps.j.json.y | times: -1 }}',
+    '{{ steps.j.text | size }}',
+  ]);
+  const said = dice.one(['so', '{{ steps.j.text }}', '{{ steps.j.json.x }}']);
+  return {
+    g: { imagine: 'the grid of {{ a }}', ...(isCut ? { grid: 'split' } : { path }) },
+    j: {
+      from,
+      generate: { ...judge, ...dice.one([{}, { images: ['parent'] }]) },
+      ...dice.one([{}, {}, { when: 'a == 1' }]),
+    },
+    p: { best: { from, by, top: 1 + dice.below(4), ...dice.one([{}, { failed: 'ignore' }]) } },
+    after: { from: dice.one(['p', 'p/*', 'p/1']), click: isCut ? dice.one(['U', 'V', 'V?']) : 'V1' },
+    tale: {
+      from: dice.one(['p', 'p/1']),
+      generate: { model: 'm', prompt: said, ...dice.one([{}, { images: ['parent'] }]) },
+    },
+    mix: { gather: 'p', imagine: 'the best' },
+  };
+}
+
 export function randomPipeline(seed: number, parts: Parts): string {
   const dice = new Dice(seed);
   const steps: RandomStep[] = [];
@@ -362,7 +393,10 @@ export function randomPipeline(seed: number, parts: Parts): string {
   const shuffled = steps.map((step) => [dice.below(1000), step] as const).sort(([a], [b]) => a - b);
   return JSON.stringify({
     matrix: { a: [1, 2], b: [{ x: 'U1', ...(parts.lists && { l: ['a', 'x', 'a'] }) }, { y: 'oil' }] },
-    steps: Object.fromEntries(shuffled.map(([, { name, body }]) => [name, body])),
+    steps: {
+      ...Object.fromEntries(shuffled.map(([, { name, body }]) => [name, body])),
+      ...(parts.picks && randomPicks(dice)),
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Position } from '../../diagnostics/diagnostic.ts';
 import { kinds } from '../../kinds.ts';
-import type { OutputChoice, PathSegment, Selector } from '../../pipeline.ts';
+import type { BranchAddress, OutputChoice, PathSegment, Selector } from '../../pipeline.ts';
 import { nameOfButton, needsUpscale } from '../../selectors/button-stage.ts';
 import { isOutputName } from '../../selectors/output.ts';
 import { isOfOutputs, seesFrame } from '../branch.ts';
@@ -25,12 +25,8 @@ export function checkOutputs(step: StepDraft, context: CheckContext): void {
   }
   for (const address of [step.from, step.gather]) {
     const target = address && steps.get(address.step);
-    const level = address?.segments.findIndex(isOutputName) ?? -1;
-    const output = address?.outputs?.[address.segments[level] ?? ''];
-    if (address === undefined || target === undefined || output === undefined) continue;
-    const way = { ...address, segments: address.segments.slice(0, level) };
-    const use = { output, position: address.position, of: target, isOwn: level === 0 };
-    checkUse(use, stagesAt(way, target, steps, new Set()), context);
+    // What a `best` picks from is checked there.
+    if (address?.picks === undefined && target !== undefined) checkOutputAddress(address, target, context);
   }
   let at = stagesOf(step, steps, new Set());
   for (const [level, { selectors }] of step.path.entries()) {
@@ -39,6 +35,20 @@ export function checkOutputs(step: StepDraft, context: CheckContext): void {
     at = pressAll(selectors, at);
   }
   for (const selector of belowOutputs(step)) checkPress(selector, context);
+}
+
+/** Reports an address that names outputs which its jobs do not have. */
+export function checkOutputAddress(
+  address: BranchAddress | undefined,
+  target: StepDraft,
+  context: CheckContext,
+): void {
+  const level = address?.segments.findIndex(isOutputName) ?? -1;
+  const output = address?.outputs?.[address.segments[level] ?? ''];
+  if (address === undefined || output === undefined) return;
+  const way = { ...address, segments: address.segments.slice(0, level) };
+  const use = { output, position: address.position, of: target, isOwn: level === 0 };
+  checkUse(use, stagesAt(way, target, context.steps, new Set()), context);
 }
 
 interface OutputUse {

@@ -3,6 +3,7 @@ import type { Position } from '../../diagnostics/diagnostic.ts';
 import { listing, suggestion } from '../../diagnostics/did-you-mean.ts';
 import type { MatrixDraft } from '../../matrix/draft.ts';
 import type { Reduction } from '../../pipeline.ts';
+import { isBest } from '../best.ts';
 import type { StepDraft, Steps } from '../draft.ts';
 import type { StepOrder } from '../order.ts';
 
@@ -29,11 +30,11 @@ export function checkReductions(
       const before = steps.get(name);
       if (before !== undefined) visit(before);
     }
-    const axes = axesOf(step, found, matrix, collector);
+    const axes = axesOf(step, steps, found, matrix, collector);
     if (axes.length === 0) return;
-    const reduction = { axes, variables: variablesIn(axes, matrix) };
-    found.set(step.name, reduction);
-    checkTemplates(step, reduction, collector);
+    found.set(step.name, { axes, variables: variablesIn(axes, matrix) });
+    const read = seenReduction(step, steps, found);
+    if (read !== undefined) checkTemplates(step, read, collector);
   };
   for (const step of steps.values()) visit(step);
   return found;
@@ -46,19 +47,29 @@ interface Need {
 
 function axesOf(
   step: StepDraft,
+  steps: Steps,
   found: ReadonlyMap<string, Reduction>,
   matrix: MatrixDraft,
   collector: DiagnosticCollector,
 ): readonly string[] {
   const { from, gather, over } = step;
-  const needs: Need[] = [from, over === undefined ? gather : undefined, ...step.steps, ...step.names].flatMap(
-    (need) => need ?? [],
-  );
-  const axesBefore = ({ step: name }: Need): readonly string[] => found.get(name)?.axes ?? [];
-  const own = over && gather ? overAxes(over, axesBefore(gather), matrix, collector) : undefined;
-  const [first] = needs.filter((need) => axesBefore(need).length > 0);
+  const axesBefore = ({ step: name }: Pick<Need, 'step'>): readonly string[] => found.get(name)?.axes ?? [];
+  const start = isBest(step) ? from : gather;
+  const own =
+    over && start
+      ? overAxes(over, axesBefore(start), isBest(step) ? 'pick' : 'gather', matrix, collector)
+      : undefined;
+  const starts = own === undefined ? [from, gather].flatMap((need) => need ?? []) : [];
+  const needs: readonly Need[] = [...starts, ...step.steps, ...step.names];
+  const first = needs.find((need) => axesBefore(need).length > 0);
   const axes = own ?? (first === undefined ? [] : axesBefore(first));
-  const other = needs.find((need) => axesBefore(need).join() !== axes.join());
+  // A number to pick by is read in the cells of what is picked from.
+  const here = isBest(step) && from !== undefined ? axesBefore(from) : axes;
+  const picked = pickedAxes(step, steps, axesBefore);
+  const other = needs.find((need) => {
+    const theirs = axesBefore(need).join();
+    return theirs !== here.join() && (need === from || !picked.has(theirs));
+  });
   if (other !== undefined && axes.length > 0) {
     const theirs = axesBefore(other);
     const message = `Step "${step.name}" has one job for each group over ${listing(axes)}, but step "${other.step}" has one for each ${theirs.length === 0 ? 'cell' : `group over ${listing(theirs)}`}.`;
@@ -68,9 +79,36 @@ function axesOf(
   return axes;
 }
 
+/** Returns the axes of the jobs whose results a step sees although its own are other ones: a pick shows the results of its cell. */
+function pickedAxes(
+  step: StepDraft,
+  steps: Steps,
+  axesBefore: (need: Pick<Need, 'step'>) => readonly string[],
+): ReadonlySet<string> {
+  const seen = new Set<string>();
+  for (let at = step.from && steps.get(step.from.step); at?.from !== undefined; at = steps.get(at.from.step))
+    if (isBest(at)) seen.add(axesBefore(at.from).join());
+  return seen;
+}
+
+/** Returns by what the variables are reduced that the templates of a step see: of a pick those of its cell are seen. */
+function seenReduction(
+  step: StepDraft,
+  steps: Steps,
+  found: ReadonlyMap<string, Reduction>,
+): Reduction | undefined {
+  for (let at: StepDraft | undefined = step; at?.from !== undefined; ) {
+    const above = steps.get(at.from.step);
+    if (isBest(at) && above !== undefined) return seenReduction(above, steps, found);
+    at = above;
+  }
+  return found.get(step.name);
+}
+
 function overAxes(
   { axes }: NonNullable<StepDraft['over']>,
   before: readonly string[],
+  what: 'gather' | 'pick',
   matrix: MatrixDraft,
   collector: DiagnosticCollector,
 ): readonly string[] {
@@ -78,11 +116,11 @@ function overAxes(
   if (axes === undefined) return names.toSorted();
   for (const { name, position } of axes) {
     if (before.includes(name)) {
-      const message = `The gathered jobs are already one for all of "${name}".`;
+      const message = `These jobs are already one for all of "${name}".`;
       collector.error('gather.axis', position, message, 'Leave it out.');
     } else if (!names.includes(name) && matrix.complete) {
       const hint = (): string => suggestion(name, [...names, 'all'], 'axes');
-      collector.error('gather.axis', position, `The matrix has no axis "${name}" to gather over.`, hint);
+      collector.error('gather.axis', position, `The matrix has no axis "${name}" to ${what} over.`, hint);
     }
   }
   return [...new Set([...before, ...axes.map(({ name }) => name)])].toSorted();

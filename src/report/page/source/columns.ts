@@ -72,6 +72,7 @@ export class Columns {
       vars: chunk.vars.map(({ values, value }) => values[value[n] as number] ?? ''),
       output: chunk.output[n] || undefined,
       frame: chunk.frame[n] || undefined,
+      picked: chunk.picked[n] || undefined,
       job: chunk.job[n] || undefined,
       media: (chunk.media[n] || undefined) as PageResult['media'],
       file: chunk.file[n] || undefined,

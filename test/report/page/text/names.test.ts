@@ -12,6 +12,9 @@ test('a result is named by step, branch, cell and status', () => {
   expect(nameOf({ ...own, output: 2 })).toBe('grid, cell 3, done, output 2');
   expect([placeOf(own), placeOf({ ...own, output: 2 })]).toEqual(['cell 3', 'cell 3, output 2']);
   expect(nameOf({ ...own, output: 2, frame: 1 })).toBe('grid, cell 3, done, frame 1');
+  expect(placeOf({ ...own, output: 2, frame: 1, picked: 'best/1' })).toBe(
+    'cell 3, frame 1, picked as best/1',
+  );
 });
 
 test('a path is escaped part by part', () => {

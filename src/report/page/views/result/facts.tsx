@@ -32,6 +32,7 @@ export function Facts({ result, detail }: FactsProps): JSX.Element {
       <Table
         name="File"
         facts={[
+          ['Picked', result.picked],
           ['Name', result.file],
           ['Size', shown(size, detail.bytes)],
           ['Pixels', result.width && result.height ? `${result.width} × ${result.height}` : undefined],
