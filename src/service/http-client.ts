@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 
 import type { Dispatcher } from 'undici';
-import { connectionFailure } from './failures/classify.ts';
+import { classify, connectionFailure } from './failures/classify.ts';
 import { KnownEndpoints } from './failures/known-endpoints.ts';
 import type { RequestFacts } from './failures/request-context.ts';
 import { readApiKey, readBaseUrl } from './http/base-url.ts';
 import { BodyPool } from './http/body/budget.ts';
 import { amount } from './http/body/read.ts';
 import { createDispatcher } from './http/connect/dispatcher.ts';
-import { exchange, type Receive, type Silence, type Transport } from './http/exchange.ts';
+import { exchange, type Receive, receiveWhole, type Silence, type Transport } from './http/exchange.ts';
 import { FirstContact } from './http/first-contact.ts';
 import { writeJson } from './http/json.ts';
 import type { ConnectionFailure } from './http/reply.ts';
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   readonly apiKey?: string;
   /** How the key is sent. Default `bearer`. */
   readonly auth?: Auth;
+  /** Receives words for the user once image paths, which refuse the key as `auth` sends it, accept it in another form. */
+  readonly onKeyForm?: (words: string) => void;
   /** Where the key came from, for the message about a refused key: `PROMPTPRESS_API_KEY`. Never the key. */
   readonly keySource?: string;
   /** Texts besides the key that are hidden wherever the service repeats them in its messages. */
@@ -112,7 +115,7 @@ export class HttpClient {
     const { pathname } = new URL(baseUrl.value);
     this.#basePath = pathname === '/' ? '' : pathname;
     this.endpoints = options.endpoints ?? new KnownEndpoints();
-    this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer');
+    this.#keys = new KeyForms(key, options.names, options.auth ?? 'bearer', options.onKeyForm);
     this.#userAgent = options.version === undefined ? 'promptpress' : `promptpress/${options.version}`;
     const via = viaOf(options);
     this.#ownDispatcher =
@@ -160,24 +163,58 @@ export class HttpClient {
       'user-agent': this.#userAgent,
     };
     const isKnown = (): boolean => this.endpoints.hasSpokenHttp || facts.standing?.() !== 'unknown';
-    return await this.#keys.send<T>(request.place, async (key) => {
-      let told: readonly ToldLimit[] = [];
-      const url = `${this.#baseUrl}${path}`;
-      const result = await exchange(
-        { method, url, headers: { ...key, ...headers }, timeoutMs, silence, onLeave, body },
-        maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
-        signal,
-        (response, receiving) => {
-          told = readTold(response.headers, this.shared.now());
-          return receive(response, receiving);
-        },
-      );
-      if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
-      const outcome = read(result.value, facts);
-      this.endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
-      this.endpoints.note(endpoint, outcome);
-      return told.length === 0 ? outcome : { ...outcome, told };
-    });
+    return await this.#keys.send<T>(
+      request.place,
+      signal,
+      async (key) => {
+        let told: readonly ToldLimit[] = [];
+        const url = `${this.#baseUrl}${path}`;
+        const result = await exchange(
+          { method, url, headers: { ...key, ...headers }, timeoutMs, silence, onLeave, body },
+          maxBodyBytes === undefined ? this.#transport : { ...this.#transport, maxBodyBytes },
+          signal,
+          (response, receiving) => {
+            told = readTold(response.headers, this.shared.now());
+            return receive(response, receiving);
+          },
+        );
+        if (!result.ok) return { ok: false, error: await this.#unanswered(result, isKnown, facts, signal) };
+        const outcome = read(result.value, facts);
+        this.endpoints.hasSpokenHttp ||= outcome.ok || outcome.error.code !== 'connection.protocol';
+        this.endpoints.note(endpoint, outcome);
+        return told.length === 0 ? outcome : { ...outcome, told };
+      },
+      () =>
+        createHash('sha256')
+          .update(`${method} ${path}\n`)
+          .update(body ?? '')
+          .digest('hex'),
+      request.facts.safe || request.place !== 'image'
+        ? undefined
+        : (key) => this.#look({ ...key, ...headers }, facts, signal),
+    );
+  }
+
+  /** Fetches a task that nobody has, to see whether the key is accepted. */
+  async #look(
+    headers: Readonly<Record<string, string>>,
+    facts: RequestFacts,
+    signal: AbortSignal,
+  ): Promise<ServiceResult<undefined>> {
+    const url = `${this.#baseUrl}/${this.names.path}/task/0/fetch`;
+    const request = { method: 'GET', url, headers, timeoutMs: this.requestMs } as const;
+    const result = await exchange(request, this.#transport, signal, receiveWhole);
+    const own = {
+      ...facts,
+      safe: true,
+      on: 'read',
+      offer: 'fetch',
+      label: `${facts.label} (a look)`,
+    } as const;
+    const error = result.ok
+      ? classify(result.value, own)
+      : connectionFailure(result.failure, result.sent, own);
+    return error === undefined ? { ok: true, value: undefined } : { ok: false, error };
   }
 
   /** Handles a request without an answer. If the address has never answered, it finds out what the port speaks. */

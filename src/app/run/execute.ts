@@ -62,7 +62,13 @@ export async function execute(
   const endpoints = new KnownEndpoints({ answeredBefore, showsButtons });
   const outside = openOutside(
     { pipeline, service, baseUrl, endpoints, store: session.artifacts, filesRoot: read.files.root },
-    (message) => watch.listener({ type: 'run:notice', code: 'download.own-link', message }),
+    {
+      keyForm: (words) => {
+        watch.log.warn({ words }, 'service:key-form');
+        watch.say(`Warning: ${words}`);
+      },
+      notice: (message) => watch.listener({ type: 'run:notice', code: 'download.own-link', message }),
+    },
     io,
     disposables,
   );

@@ -48,6 +48,7 @@ const taskOfNobody = '1000000000000001';
  * Checks the image workflow of a service by asking for a task that it does not have. Only a service that exists, knows the names and
  * accepts the key says so; nothing is made.
  *
+ * @param onKeyForm called if the service accepts the key in another form than the settings say
  * @returns the origin of its address
  * @throws CliError (exit 3) when it gives any other answer
  */
@@ -55,11 +56,12 @@ export async function askImages(
   service: AdmittedService,
   settings: Pick<Pipeline, 'limits' | 'timeouts'>,
   env: Environment,
+  onKeyForm: (words: string) => void,
   signal: AbortSignal,
   disposables: Disposables,
 ): Promise<string> {
   const options = await optionsOf(service, settings, env, disposables);
-  const images = createImageService(options);
+  const images = createImageService({ ...options, onKeyForm });
   disposables.add(() => images.close());
   const result = await images.fetchTask(taskOfNobody, signal);
   if (!result.ok && result.error.code !== 'service.task-unknown')

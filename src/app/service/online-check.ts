@@ -38,9 +38,10 @@ export class OnlineCheck {
     const { io, redactor } = this.#context;
     const settled = settleService(pipeline, this.#flags, io.env, redactor);
     const service = await admit(settled, pipeline.source.file, this.#context, { mayAsk: false });
+    const warnings: string[] = [];
     const images = asksImages
       ? await this.#once('images', service, (signal, disposables) =>
-          askImages(service, pipeline, io.env, signal, disposables),
+          askImages(service, pipeline, io.env, (words) => warnings.push(words), signal, disposables),
         )
       : undefined;
     const listed = asksTexts
@@ -58,7 +59,7 @@ export class OnlineCheck {
         ...(asksImages ? { images: true } : {}),
         unlisted,
       },
-      warnings: unlistedModels(uses, models),
+      warnings: [...warnings, ...unlistedModels(uses, models)],
     };
   }
 

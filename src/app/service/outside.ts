@@ -36,7 +36,8 @@ export interface Outside {
  *
  * @param of.baseUrl address for requests, also in a rehearsal
  * @param of.shared files of the pipeline that this machine may lack
- * @param notice called with messages about links that are shown once
+ * @param say.keyForm called once if the service accepts the key in another form
+ * @param say.notice called with messages about links that are shown once
  */
 export function openOutside(
   of: Pick<InputReaderOptions, 'filesRoot' | 'shared'> & {
@@ -46,7 +47,7 @@ export function openOutside(
     readonly endpoints: KnownEndpoints;
     readonly store: ArtifactStore;
   },
-  notice: (words: string) => void,
+  say: { readonly keyForm: (words: string) => void; readonly notice: (words: string) => void },
   { env, machine }: Pick<Io, 'env' | 'machine'>,
   disposables: Disposables,
 ): Outside {
@@ -58,9 +59,10 @@ export function openOutside(
   const dataMask = dataMaskOf(service.credentials);
   const own = serviceOptions(baseUrl, service, requestMs, connecting, disposables);
   const options = { ...own, endpoints, quotaWords: retry.quota ?? [] };
-  const images = createImageService({ ...options, clicks: service.clicks });
+  const images = createImageService({ ...options, clicks: service.clicks, onKeyForm: say.keyForm });
   disposables.add(() => images.close());
   const { clock } = machine;
+  const { notice } = say;
   const links = linkOptions({ baseUrl, requestMs, mask, dataMask, clock, notice }, connecting, disposables);
   const place = { store, folder: source.folder, filesRoot, ...(shared && { shared }) };
   const inputs = createInputReader({ ...links, ...place });

@@ -135,7 +135,7 @@ describe('promptpress validate --json', () => {
       0,
       'takes the key',
     ],
-    ['says how else the key can be sent', { auth: 'raw' }, family, '', 3, 'service.auth: raw'],
+    ['says which form of the key is taken', { auth: 'raw' }, family, '', 0, 'service.auth: raw'],
     ['says what a segment too many is', {}, family, '/mj', 3, '/mj/mj/task/1000000000000001/fetch'],
     ['knows other names', {}, '', '', 3, 'service.names'],
     [
@@ -144,7 +144,7 @@ describe('promptpress validate --json', () => {
       family,
       '',
       3,
-      'service.auth: raw',
+      'without Bearer',
     ],
     ['names an empty 403', { apiKey: 'another-key', refusal: 'mute' }, family, '', 3, 'without a word'],
   ] as const)('--online at the image workflow %s', async (_what, options, settings, more, exit, says) => {

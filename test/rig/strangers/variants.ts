@@ -276,7 +276,7 @@ export const variants: readonly Stranger[] = [
     source: 'midjourney-proxy (novicezk) 2.6.3 with a secret',
     pipeline:
       'steps:\n  grid: { imagine: a fox, path: U1 }\n  film: { from: grid/U1, video: { image: parent, batchSize: 1 } }\n',
-    serviceSettings: `${family}, auth: raw, speed: fast`,
+    serviceSettings: `${family}, speed: fast`,
     service: { ...gateway, auth: 'raw' },
     verdict: { exit: 0, rows: { done: 3 }, asked: { action: 1, video: 1 }, neverSays: ['test-key'] },
   },
@@ -378,7 +378,7 @@ export const variants: readonly Stranger[] = [
     name: 'a proxy without buttons is clicked by change with auth raw, fast',
     source: 'midjourney-proxy (novicezk) 2.6.3 with a secret',
     pipeline: 'steps: { grid: { imagine: a fox, path: "U1, V2, reroll" } }\n',
-    serviceSettings: `${family}, auth: raw, speed: fast`,
+    serviceSettings: `${family}, speed: fast`,
     service: { ...gateway, buttonless: true, auth: 'raw' },
     verdict: { exit: 0, rows: { done: 4 }, asked: { change: 3, action: 0 } },
   },

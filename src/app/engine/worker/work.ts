@@ -114,7 +114,7 @@ function workOf(
       filesRoot,
       shared: inputsOf(place, remote),
     },
-    warn,
+    { keyForm: warn, notice: warn },
     io,
     disposables,
   );

@@ -3,20 +3,21 @@ import { hasPostgres } from '../../../rig/postgres.ts';
 import { startEngine } from '../engine-rig.ts';
 
 const pipeline = `name: reach
-service: { names: midjourney-proxy, auth: raw }
+service: { names: midjourney-proxy }
 poll: { min: 20ms, max: 100ms }
 matrix: { animal: [fox, owl, lynx] }
 steps: { grid: { imagine: "{{ animal }}", path: "U1, V2" } }
 `;
 
 it.runIf(hasPostgres)(
-  'a worker sends the key as the pipeline says, and clicks by change where no buttons are shown',
+  'a worker finds the form of the key, and clicks by change where no buttons are shown',
   async () => {
     const gateway = { names: 'midjourney-proxy', auth: 'raw', buttonless: true } as const;
     await using rig = await startEngine(undefined, gateway);
     await rig.write('reach.yaml', pipeline);
     const { code, err } = await rig.pp('run', 'reach.yaml', '--engine', rig.database.url, '--queue', 'lease');
     expect(code, err).toBe(0);
+    expect(err).toContain('service.auth: raw');
     expect(err).not.toContain(rig.service.apiKey);
     const rows = await rig.rows('runs/reach');
     expect(rows.map(({ status, speed }) => [status, speed])).toEqual(
