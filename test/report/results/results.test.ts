@@ -101,6 +101,7 @@ const asRow = ({ result, detail }: CellResult, names: readonly string[]): Partia
   submitted_at: time(detail.submittedAt),
   finished_at: time(result.finishedAt),
   error_code: text(result.errorCode),
+  picked: text(result.picked),
   error_message: text(result.errorMessage),
   request_id: text(detail.requestId),
   job: text(result.job),
