@@ -1,5 +1,5 @@
 /**
- * A compact set of job keys: each key is kept as a 64-bit fingerprint in an open-addressed table, 8 to 32 bytes per key whatever its length
+ * A compact set of job keys: each key is kept as a 64-bit fingerprint in an open-addressed table, 10 to 22 bytes per key whatever its length
  * (a `Set<string>` takes about ten times that). A million keys fit in 16 MiB.
  *
  * Two different keys count as one if their fingerprints are equal: for ten million keys the chance that this happens to any pair at all is
@@ -12,7 +12,7 @@ export class KeySet {
   #mask = 63;
   #size = 0;
 
-  /** @param withNumbers give each key a number, in 4 to 16 more bytes */
+  /** @param withNumbers give each key a number, in 5 to 11 more bytes */
   constructor(withNumbers = false) {
     if (withNumbers) this.#numbers = new Uint32Array(64);
   }
@@ -30,8 +30,8 @@ export class KeySet {
 
   /** Adds a key; returns false if it was there already, which keeps its number. @param number below 2^32 */
   add(key: string, number = 0): boolean {
-    // Half full at most, so that runs of occupied places stay short.
-    if (2 * (this.#size + 1) > this.#mask + 1) this.#grow();
+    // Three quarters full at most, so that runs of occupied places stay short.
+    if (4 * (this.#size + 1) > 3 * (this.#mask + 1)) this.#grow();
     const [high, low] = fingerprint(key);
     const place = this.#find(high, low);
     if (this.#slots[2 * place] !== 0) return false;

@@ -17,7 +17,7 @@ import { hasAccount } from './text-columns.ts';
  * Yields the rows of a plan's manifest: the plan joined with the state, in plan order whatever the order of completion.
  *
  * Every selected slot has a row for each of its outputs, or one row without an output; other slots are listed if they have a result. A few
- * cells are in memory at a time ({@link cellsAtOnce}), and 8 to 32 bytes per job, to show its cost and its tokens once.
+ * cells are in memory at a time ({@link cellsAtOnce}), and 10 to 22 bytes per job, to show its cost and its tokens once.
  *
  * The selection has been checked against the plan (its steps and axes exist).
  *

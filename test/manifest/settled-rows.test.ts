@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RowText } from '../../src/manifest/row-text.ts';
 import { SettledRows } from '../../src/manifest/settled-rows.ts';
 import { writeManifest, writeRunManifest } from '../../src/manifest/write.ts';
@@ -220,6 +220,37 @@ describe('rows of settled cells', () => {
     rows.close();
     const { mine, whole } = await both(plan, rows, store);
     expect(mine).toEqual(whole);
+  });
+
+  it('keep each job of a finished plan once, in 16 to 32 bytes', async () => {
+    const { plan } = await countingPlan(`
+      matrix: { n: { from: 1, to: 1000 } }
+      steps:
+        note: { imagine: "Number {{ n }}", path: U1 }
+    `);
+    const store = memoryStore();
+    for (let round = 0; round < 2; round += 1)
+      for (const cell of await cellsOf(plan))
+        for (const slot of plan.resolve(cell, (key) => store.get(key)))
+          if (slot.ready) store.commit({ records: [done(slot)], attempts: [] });
+    let bytes = 0;
+    class Counted extends Uint32Array {
+      constructor(length: number) {
+        super(length);
+        bytes += 4 * length;
+      }
+    }
+    vi.stubGlobal('Uint32Array', Counted);
+    try {
+      const rows = settledRows(plan);
+      await admit(plan, rows, store);
+      rows.close();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    // Each table was made in half the size before, and so on.
+    expect(bytes).toBeGreaterThan(16 * 2000);
+    expect(bytes).toBeLessThan(2 * 32 * 2000);
   });
 
   it('leave no file behind, and are discarded if they cannot be written', async () => {

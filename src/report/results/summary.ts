@@ -70,7 +70,7 @@ export interface CountedResult {
 }
 
 /**
- * Counts results for the summary of the page. It uses 8 to 32 bytes for each job, and some megabytes for each variable with very many
+ * Counts results for the summary of the page. It uses 10 to 22 bytes for each job, and some megabytes for each variable with very many
  * values.
  */
 export class SummaryCounter {
