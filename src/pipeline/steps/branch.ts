@@ -1,8 +1,9 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, suggestion } from '../diagnostics/did-you-mean.ts';
+import { makesWords } from '../kinds.ts';
 import type { BranchAddress, PathSegment, Selector } from '../pipeline.ts';
 import { globMatches } from '../selectors/glob.ts';
-import { isOutputName } from '../selectors/output.ts';
+import { isOutputName, outputNumber } from '../selectors/output.ts';
 import type { StepDraft, Steps } from './draft.ts';
 
 const isWildcard = ({ alternatives }: Selector): boolean =>
@@ -65,7 +66,8 @@ export function checkAddress(
     if (segment === undefined) {
       const reason = level === 0 ? `Step "${name}" has no path` : `The path of "${name}" ends at ${way}`;
       const message = `${reason}, so there is no ${way}/${branch}.`;
-      return collector.error('step.unknown-branch', address.position, message, `Write ${way}.`);
+      const meant = makesWords(target.kind) ? undefined : meantOutput(address);
+      return collector.error('step.unknown-branch', address.position, message, `Write ${meant ?? way}.`);
     }
     if (branch === '**' || makes(segment, branch)) continue;
     const names = segment.selectors.map((selector) => selector.name);
@@ -78,6 +80,19 @@ export function checkAddress(
     collector.error('step.unknown-branch', address.position, message, () => branchHint(branch, names, where));
     return;
   }
+}
+
+/** Returns the address of the output that `grid#1`, `grid/1` and `grid/frame 1` mean; undefined for others. */
+export function meantOutput({
+  step,
+  segments,
+}: Pick<BranchAddress, 'step' | 'segments'>): string | undefined {
+  const way = [step, ...segments];
+  const last = way.pop() ?? '';
+  const at = last.lastIndexOf('#');
+  if (at > 0) way.push(last.slice(0, at));
+  const number = at > 0 ? last.slice(at + 1) : last.replace(/^(?:frame|output) ?/i, '');
+  return way.length === 0 || outputNumber(number) === undefined ? undefined : `${way.join('/')}/#${number}`;
 }
 
 function branchHint(branch: string, names: readonly string[], where: string): string {

@@ -35,6 +35,12 @@ export function listOfUse(step: StepDraft, use: VariableUse, steps: Steps): Each
   return listAbove(isInList ? startOf(step, steps) : step, steps);
 }
 
+/** Whether a list that templates of a step would read cannot be read, or is missing beside its bound: that is reported by itself. */
+export const lacksList = (step: StepDraft, steps: Steps): boolean =>
+  wayUp(step, steps).some(
+    ({ each, node }) => each === undefined && (node.entries.has('each') || node.entries.has('max')),
+  );
+
 /** The value that a list is, if nothing but one name makes it. */
 export function sourceOf({
   list,
@@ -92,7 +98,8 @@ export function checkEach(step: StepDraft, context: CheckContext): void {
   if (each === undefined) {
     if (max === undefined || node.entries.has('each')) return;
     const message = `Step "${step.name}" has a max, but no list that it could bound.`;
-    return collector.error('step.each-max', max.keySpan, message, 'Add each: "{{ … }}", or leave max out.');
+    const hint = `Add each: "{{ … }}"${step.variables.some(isLocal) ? '' : ', or leave max out'}.`;
+    return collector.error('step.each-max', max.keySpan, message, hint);
   }
   for (const name of localNames) {
     if (!matrix.variables.has(name)) continue;

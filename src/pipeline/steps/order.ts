@@ -1,6 +1,7 @@
 import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import type { Position } from '../diagnostics/diagnostic.ts';
 import { suggestion } from '../diagnostics/did-you-mean.ts';
+import { meantOutput } from './branch.ts';
 import type { StepDraft } from './draft.ts';
 
 interface Edge {
@@ -43,8 +44,10 @@ export function orderOf(steps: readonly StepDraft[], collector: DiagnosticCollec
   return { after, stuck: reach(cyclic, before) };
 }
 
-/** Suggests a slash for a branch that is written with a dot, as results are. */
+/** Suggests a slash for a branch that is written with a dot, as results are, and for an output. */
 function slashHint(written: string, known: ReadonlySet<string>): string | undefined {
+  const output = meantOutput({ step: written, segments: [] });
+  if (output !== undefined && known.has(output.slice(0, output.indexOf('/')))) return `Write ${output}.`;
   const [step = '', ...branches] = written.split('.');
   return branches.length > 0 && known.has(step)
     ? `Write a branch with a slash: ${[step, ...branches].join('/')}.`

@@ -2,13 +2,14 @@ import type { DiagnosticCollector } from '../diagnostics/collector.ts';
 import { listing, nearest, suggestion } from '../diagnostics/did-you-mean.ts';
 import { fieldsOf, structuredFields } from '../kinds.ts';
 import type { MatrixDraft, Variable } from '../matrix/draft.ts';
+import { isOutputName } from '../selectors/output.ts';
 import { isLocal, localNames, type StepUse, type VariableUse } from '../templates/template.ts';
 import { isMapping, type Value } from '../values/value.ts';
 import { couldMeanSeveral, isOfOutputs, seesFrame } from './branch.ts';
 import { checkMakesImages } from './checks/images.ts';
 import { gatheredName } from './checks/reduce.ts';
-import type { CheckContext, EachDraft, StepDraft } from './draft.ts';
-import { isList, listOfUse, sourceOf, valuesOf } from './each.ts';
+import type { CheckContext, EachDraft, StepDraft, Steps } from './draft.ts';
+import { isList, lacksList, listOfUse, sourceOf, valuesOf } from './each.ts';
 import { checkResult } from './reply-fields.ts';
 
 /** Members that Liquid offers on any list or text. */
@@ -20,8 +21,9 @@ export function checkVariables(step: StepDraft, context: CheckContext): void {
   for (const use of step.variables) {
     const { path, position } = use;
     const [root = '', ...members] = path;
-    if (root === 'repeat' || (root === 'frame' && seesFrame(step, steps, use.level ?? 0))) continue;
+    if (root === 'repeat' || (root === 'frame' && knowsFrame(step, use, steps))) continue;
     if (root === gatheredName && step.over !== undefined) continue;
+    if (isLocal(use) && lacksList(step, steps)) continue;
     const list = listOfUse(step, use, steps);
     if (list !== undefined) {
       checkItem(list, use, context);
@@ -37,6 +39,16 @@ export function checkVariables(step: StepDraft, context: CheckContext): void {
       );
     }
   }
+}
+
+/** Whether a use may read `frame`. The template that numbers the first output of `from` is read above that output. */
+function knowsFrame(step: StepDraft, use: VariableUse, steps: Steps): boolean {
+  const { outputs = {}, segments = [], step: above = '' } = step.from ?? {};
+  const [first] = Object.values(outputs);
+  if (typeof first !== 'object' || !first.variables.includes(use))
+    return seesFrame(step, steps, use.level ?? 0);
+  const target = steps.get(above);
+  return target !== undefined && seesFrame(target, steps, segments.findIndex(isOutputName));
 }
 
 /** Returns how a variable is written in a template: most names as they are. */
@@ -63,7 +75,7 @@ function variableHint(
   members: readonly string[],
   matrix: MatrixDraft,
   isDollar: boolean,
-  { name: step, path }: StepDraft,
+  { name: step, path, gather }: StepDraft,
 ): string {
   const names = [...matrix.variables.keys(), 'repeat'];
   const [member] = members;
@@ -73,6 +85,8 @@ function variableHint(
       return 'Below an output (from: grid/#1), "frame" is its number; here there is none.';
     return `This is read before there are outputs. "frame" is known below ${output}: later in the path, and in a step with from: ${step}/${output}.`;
   }
+  if (root === gatheredName)
+    return `"${gatheredName}" is there in a step that gathers over axes: gather: { step: ${gather?.step ?? 'score'}, over: [${[...matrix.variables.keys()][0] ?? 'seed'}] }.`;
   if (localNames.has(root))
     return `"${root}" is there in a step with each, and in the steps that follow from it (from).`;
   if (root === 'row' && member !== undefined && matrix.variables.has(member))

@@ -223,6 +223,56 @@ const mistakes: readonly Mistake[] = [
     'schema.type 2:17',
     'Write the number alone: cost: 25. A cost budget needs prices in the file: prices: { imagine: 0.04 }.',
   ],
+  [
+    'codes in place of the settings of failures',
+    `failures: [task.moderated]\n${grid}`,
+    'schema.type 2:11',
+    'Write failures: { accept: [task.moderated] }.',
+  ],
+  [
+    'the end of a code',
+    `failures: { accept: [moderated] }\n${grid}`,
+    'schema.value 2:22',
+    'Examples: task.moderated, text.blocked.',
+  ],
+  [
+    'a known list in each',
+    'steps:\n  grid:\n    each: [fox, owl]\n    imagine: "{{ item }}"\n',
+    'schema.type 4:11',
+    'A list that is known beforehand is an axis: matrix: { thing: [fox, owl] }, and "{{ thing }}" in place of each and "{{ item }}". To make branches of it, write it as one value: matrix: { things: [[fox, owl]] }, and each: "{{ things }}".',
+  ],
+  [
+    'a bound without its list',
+    'steps:\n  grid:\n    imagine: "{{ item }}"\n    max: 3\n',
+    'step.each-max 5:5',
+    'Add each: "{{ … }}".',
+  ],
+  [
+    'a seed beside the prompt',
+    `${grid}    seed: 42\n`,
+    'schema.type 5:11',
+    'A seed is part of the prompt: --seed 42. seed: true reads the seed of each grid into the column seed.',
+  ],
+  [
+    'gathered jobs of one cell',
+    `matrix: { seed: [1, 2] }\nsteps:\n  s: { imagine: "{{ seed }}" }\n  a: { gather: s, chat: { model: m, prompt: "{{ gathered }}" } }\n`,
+    'template.unknown-variable 5:49',
+    '"gathered" is there in a step that gathers over axes: gather: { step: s, over: [seed] }.',
+  ],
+  ...['grid#1', 'grid/1', 'grid/frame 1'].map(
+    (from): Mistake => [
+      `an output written ${from}`,
+      `${grid}    grid: split\n  b: { from: "${from}", click: U }\n`,
+      `step.${from === 'grid#1' ? 'unknown' : 'unknown-branch'} 6:15`,
+      'Write grid/#1.',
+    ],
+  ),
+  [
+    'the number of the output that is asked for',
+    `${grid}    grid: split\n  b: { from: "grid/#{{ frame }}", click: U }\n`,
+    'template.unknown-variable 6:24',
+    'Below an output (from: grid/#1), "frame" is its number; here there is none.',
+  ],
 ];
 
 describe('a mistake is reported once, at its position, with a correction', () => {

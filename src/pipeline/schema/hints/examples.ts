@@ -58,6 +58,11 @@ export function typeHint(place: SchemaPlace, schema: SchemaNode): string | undef
     return `Each step has a name, in place of the "-": steps: ${stepsExample(node)}.`;
   if (where === 'matrix' && isList(node))
     return `Each axis has a name, in place of the "-": matrix: ${axesExample(node)}.`;
+  if (where === 'failures' && isList(node)) return `Write failures: { accept: ${value} }.`;
+  if (way[0] === 'steps' && way.length === 3 && key === 'each' && isList(node))
+    return `A list that is known beforehand is an axis: matrix: { thing: ${value} }, and "{{ thing }}" in place of each and "{{ item }}". To make branches of it, write it as one value: matrix: { things: [${value}] }, and each: "{{ things }}".`;
+  if (way[0] === 'steps' && way.length === 3 && key === 'seed')
+    return `A seed is part of the prompt: --seed ${value}. seed: true reads the seed of each grid into the column seed.`;
   if (where === 'matrix.sample' && isText(node) && node.value.includes('%'))
     return 'A sample is a number of cells, not a share of them: sample: { count: 10 }.';
   if (way[0] === 'matrix' && way.length === 2 && !matrixSettings.has(key)) return axisHint(key, node);

@@ -6,6 +6,7 @@ import type { ButtonMatch, Selector } from '../../pipeline.ts';
 import { plainLabel } from '../../selectors/button-stage.ts';
 import { buttonWords, findsKnownLabel, isKnownButton, knownLabels } from '../../selectors/known-buttons.ts';
 import { hasTags } from '../../templates/compile.ts';
+import { meantOutput } from '../branch.ts';
 import { type CheckContext, type StepDraft, selectorsOf } from '../draft.ts';
 import { literalScopes, renderedOf } from '../literal-scopes.ts';
 import { belowOutputs } from './output.ts';
@@ -22,6 +23,9 @@ export function checkButtons(step: StepDraft, { matrix, collector }: CheckContex
   // All members of a range have the same position, and share one warning.
   const ranges = new Map<Selector['position'], (readonly string[])[]>();
   const below = new Set(belowOutputs(step));
+  const { from, selector: pressed } = step;
+  const isOfMeantOutput = from !== undefined && from.picks === undefined && meantOutput(from) !== undefined;
+  if (isOfMeantOutput && pressed !== undefined) below.add(pressed);
   for (const selector of selectorsOf(step)) {
     if (below.has(selector)) continue;
     const alternatives = ranges.get(selector.position) ?? [];
