@@ -12,9 +12,11 @@ import {
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { nearest } from '../diagnostics/did-you-mean.ts';
 import { cutText } from '../diagnostics/terminal-text.ts';
+import { type Json, numberIn } from '../values/value.ts';
 import { dateFilters } from './date-filter.ts';
-import { templateLimits } from './limits.ts';
-import { renderNodes, textOf } from './render.ts';
+import { templateLimits, type WorkMeter } from './limits.ts';
+import { plainValue, renderNodes, textOf } from './render.ts';
+import { TemplateError } from './template.ts';
 
 /**
  * liquidjs, configured so that a template is a pure, bounded function of its scope: no files, no clock, no randomness, no state between
@@ -128,11 +130,31 @@ const lines = (value: unknown): readonly string[] =>
 /** Filters that evaluate an expression for each member. */
 const searching: ReadonlySet<string> = new Set(['where', 'reject', 'find', 'find_index', 'has', 'group_by']);
 
+/** Filters that take what is no number as 0. */
+const calculating: ReadonlySet<string> = new Set(
+  'abs at_least at_most ceil divided_by floor minus modulo plus round sum times to_integer'.split(' '),
+);
+
+/** @throws TemplateError `template.filter` for a value that is no number, or has a member that is none */
+function refuseOthers(name: string, value: unknown, args: readonly unknown[]): void {
+  const [first] = args as readonly string[];
+  const members = Array.isArray(value) && name === 'sum' ? (value as readonly Json[]) : undefined;
+  const all = members?.map((one) => (first === undefined ? one : one[first])) ?? [value, ...args.slice(0, 1)];
+  for (const one of all)
+    if (typeof one === 'boolean' || numberIn(textOf(one ?? '')) === undefined)
+      throw new TemplateError(
+        'template.filter',
+        `"${name}" takes numbers, but here it has ${JSON.stringify(plainValue(one ?? null)).slice(0, 80)}`,
+      );
+}
+
 const charged = (name: string, filter: FilterImplOptions): FilterImplOptions => {
   const handler = typeof filter === 'function' ? filter : filter.handler;
   const member = searching.has(name) ? templateLimits.node : templateLimits.member;
   return function (value, ...args) {
     this.context.memoryLimit.use(templateLimits.node + extent(value, member));
+    if (calculating.has(name) && (this.context.memoryLimit as unknown as WorkMeter).isExact)
+      refuseOthers(name, value, args);
     return handler.call(this, value, ...args);
   };
 };

@@ -33,7 +33,13 @@ export const templateLimits = {
  * @throws TemplateError `template.limit`
  */
 export class WorkMeter {
+  /** See `TemplateScope.isExact`. */
+  readonly isExact: boolean;
   #used = 0;
+
+  constructor(isExact = false) {
+    this.isExact = isExact;
+  }
 
   use(count: number): void {
     // A count that is not a number (made from other values) costs nothing, as in liquidjs.

@@ -37,7 +37,7 @@ export function openContext(scope: TemplateScope, roots: readonly string[]): Con
     { sync: true },
     {
       liquid: engine,
-      memoryLimit: new WorkMeter() as unknown as Limit,
+      memoryLimit: new WorkMeter(scope.isExact) as unknown as Limit,
       renderLimit: noTimeLimit as unknown as Limit,
     },
   );

@@ -8,6 +8,8 @@ export interface TemplateScope {
   /** Number of the repeat, from 1; always 1 in a pipeline without `repeat`. */
   readonly repeat: number;
   readonly steps: Readonly<Record<string, Readonly<Record<string, Value>>>>;
+  /** Filters that calculate fail for what is no number; absent: they take it as 0. */
+  readonly isExact?: true;
 }
 
 /**

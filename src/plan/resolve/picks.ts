@@ -1,3 +1,5 @@
+import { TemplateError } from '../../pipeline/templates/template.ts';
+import { numberIn } from '../../pipeline/values/value.ts';
 import type { Cell } from '../cell.ts';
 import type { Picks, SlotGraph, SlotTemplate } from '../graph/slot-template.ts';
 import type { JobError } from '../job.ts';
@@ -96,27 +98,27 @@ function scoreOf({ best: { by, over } }: Picks['step'], candidate: Candidate): S
   if (output?.error !== undefined) return fails(output.error);
   if ((dependency.kind === 'open' && !stands) || (output !== undefined && output.number === undefined))
     return stops({ kind: 'open' });
+  let isHeld = job.isHeld || dependency.kind === 'open';
   const read = readingOf((): Score => {
     const names = [...new Set(by.steps.map(({ step }) => step))];
     const reading = readNamedSteps(names, job, steps);
     if (reading.kind !== 'known') return stops(reading);
-    const text = by.render({ ...scope, steps: reading.values });
+    isHeld ||= reading.dependency.kind === 'open';
+    const text = by.render({ ...scope, steps: reading.values, isExact: true });
     const value = numberIn(text);
-    const isHeld = job.isHeld || dependency.kind === 'open' || reading.dependency.kind === 'open';
     if (value !== undefined) return { candidate, value, isHeld };
-    // While it is made anew, it may become a number.
-    if (isHeld) return stops({ kind: 'open' });
-    const message = `${name}: \`by\` is ${JSON.stringify(text.slice(0, 80))}, which is no number.`;
-    return fails({ code: 'best.no-number', message });
+    const message = `\`by\` is ${JSON.stringify(text.slice(0, 80))}, which is no number.`;
+    throw new TemplateError('best.no-number', message);
   });
-  return 'candidate' in read ? read : fails(read.failure ?? { code: 'best.no-number', message: name });
-}
-
-/** Returns the number that a whole text is: finite, decimal, with blanks around it at most. */
-function numberIn(text: string): number | undefined {
-  if (text.length > 400 || !/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text.trim())) return undefined;
-  const value = Number(text);
-  return Number.isFinite(value) ? value : undefined;
+  if ('candidate' in read) return read;
+  // While it is made anew, it may become a number.
+  if (isHeld) return stops({ kind: 'open' });
+  const { code = 'best.no-number', message = '' } = read.failure ?? {};
+  // What a filter cannot calculate with is no number.
+  return fails({
+    code: code === 'template.filter' ? 'best.no-number' : code,
+    message: `${name}: ${message}`,
+  });
 }
 
 /**

@@ -145,6 +145,31 @@ describe('a step that picks over axes', () => {
     );
   });
 
+  it.each([
+    ['json.x | times: -1', ['"n/a"', '""', 'null', 'true', '"8 points"'], '"3"'],
+    ['json.x | times: 1 | plus: 2 | divided_by: 2, true', ['"n/a"'], '" 7.5 "'],
+    ['json.x | sum', ['[1, null]', '["7", "n/a"]'], '[1, "7"]'],
+    ["json.x | sum: 'y'", ['[{ "y": "" }]', '[{ "z": 1 }]'], '[{ "y": 2 }]'],
+  ])('calculates with no %s that is no number', async (by, others, number) => {
+    for (const written of [...others, number]) {
+      const scene = await Scene.of(
+        text
+          .replace('steps.score.json.x }}", top', `steps.score.${by} }}", top`)
+          .replace('"{{ animal }} {{ seed }} {{ steps.score.json.x }} of {{ steps.idea.text }}"', 'tale')
+          .replace('x: { type: number }', 'x: {}'),
+      );
+      for (const cell of [1, 3]) scene.score(cell, number);
+      scene.score(2, written);
+      const { status, error } = scene.at(3, 'tale/1');
+      const isNamed = error?.message.includes('cell 2, idea: ');
+      expect([written, status, error?.code, isNamed]).toEqual(
+        written === number
+          ? [written, 'pending', undefined, undefined]
+          : [written, 'failed', 'best.no-number', true],
+      );
+    }
+  });
+
   it('is blocked by one that failed, which its error names with its cell, or leaves it out', async () => {
     const scene = await Scene.of(text);
     scene.score(1, '1');
