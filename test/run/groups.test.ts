@@ -136,6 +136,23 @@ describe('a run of a plan that gathers over axes', () => {
     expect((await sharded.run()).submits).toBe(0);
   });
 
+  it.each(['fox 1', 'fox 3'])('tries %s again before the group that leaves failed jobs out', async (bad) => {
+    const source = text(3)
+      .replace('over: [seed] }', 'over: [seed], failed: ignore }')
+      .replace(/ {2}tale:[^]*/, '');
+    let isDown = true;
+    const { run, store } = await world(source, {
+      onAsk: ({ record }) => (isDown && promptOf(record) === bad ? refused : undefined),
+    });
+    await run({ only: ['talk'] });
+    isDown = false;
+    const settings = virtualSettings({ limits: { tasks: 2, requests: 2 }, retryFailed: {} });
+    const { end, submits } = await run({}, { settings });
+    expect([end, submits]).toEqual([{ kind: 'complete' }, 1 + 3]);
+    expect([...store.withStatus('done')].map(promptOf)).toContain('fox 1 2 3');
+    expect((await run()).submits).toBe(0);
+  });
+
   it('can be killed after any turn, and goes on without a second submission', async () => {
     const calm = await world(text(2));
     await calm.run();

@@ -85,11 +85,16 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
     return;
   }
   if (isFirst) outbox.emit({ type: 'cell:open', cell: open.cell.number });
-  while (recoverJobs(state, toBegin()) || beginRedos(state, toBegin(), open.lease)) slots = resolved();
+  const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
+  while (
+    recoverJobs(state, toBegin()) ||
+    beginRedos(state, toBegin(), open.lease) ||
+    beginRetries(state, toBegin(), open.lease)
+  )
+    slots = resolved();
   // Jobs of a group that an earlier visit has begun.
   const begun = isOwn ? [...open.waiting].filter((key) => jobs.get(key) !== undefined) : [];
   const waiting = new Set(begun);
-  const isUnbegun = isFirst && slots.every(({ record }) => !isBegun(record));
   const below = isUnbegun ? closedBelow(state, slots) : undefined;
   let isLeft = false;
   let hasRevived = false;
@@ -257,6 +262,26 @@ function beginRedos(state: SchedulerState, slots: readonly Slot[], lease: Lease 
   if (first.length === 0) throw new Error('Internal error: jobs of a cell come from themselves.');
   for (const job of first) begin(state, job, lease);
   return true;
+}
+
+/**
+ * Takes up the failed jobs of a cell that are tried again: what leaves failed ones out waits for them.
+ *
+ * @returns false where there is none
+ */
+function beginRetries(state: SchedulerState, slots: readonly Slot[], lease: Lease | undefined): boolean {
+  const { jobs, lifecycle, slices } = state;
+  let hasBegun = false;
+  for (const slot of lifecycle.isEnding ? [] : slots) {
+    const { record } = slot;
+    if (record?.status !== 'failed' || !isChosen(state, slot) || jobs.get(record.key) !== undefined) continue;
+    if (slices.isOthers(record) || closedFor(state, slot) !== undefined) continue;
+    const job = jobToBegin(state, slot);
+    if (job === undefined) continue;
+    begin(state, job, lease);
+    hasBegun ||= jobs.get(record.key) !== undefined;
+  }
+  return hasBegun;
 }
 
 function jobToBegin(state: SchedulerState, slot: Slot): Job | undefined {
