@@ -67,7 +67,7 @@ export class ManifestPicks {
   #lastOf(cell: Cell, reduction: Reduction | undefined): Cell {
     if (reduction === undefined) return cell;
     const groups = stepNamed(this.#plan.matrix.groups, reductionId(reduction));
-    const last = groups.lastOf(cell.number);
+    const last = groups.last(cell.number);
     return last === cell.number ? cell : groups.cell(last, cell);
   }
 }

@@ -148,7 +148,7 @@ steps:
 
 let known: readonly string[] | undefined;
 it.runIf(hasPostgres).each([1, 3, 8])(
-  '%i workers make each group of cells once, and take no slice of groups before its cells are done',
+  '%i workers make each group of cells and each pick of one once, and take no slice of groups before its cells are done',
   async (workers) => {
     // Groups over seeds are far apart, those over animals neighbours that slices of two split.
     const { plan, cells } = await planOf(`name: groups
@@ -159,6 +159,11 @@ steps:
   row: { gather: { step: talk, over: [animal] }, imagine: "animals of {{ seed }}" }
   tell: { from: pair, generate: { model: m, prompt: "Tell of {{ animal }}." } }
   zoo: { gather: { step: tell, over: [animal] }, imagine: zoo }
+  mark: { from: talk, generate: { model: m, prompt: "Mark {{ animal }} {{ seed }}: {{ seed | times: 5 | modulo: 7 }}" } }
+  best: { best: { from: talk, by: "{{ steps.mark.text }}", top: 2, over: [seed] } }
+  ode: { from: best, generate: { model: m, prompt: "Sing of {{ animal }} {{ seed }}: {{ steps.mark.text }}" } }
+  finest: { best: { from: ode, by: "{{ steps.ode.text }}", over: [animal] } }
+  crown: { from: finest, generate: { model: m, prompt: "Crown {{ animal }} {{ seed }}, {{ steps.ode.text }}." } }
 `);
     const name = `groups of ${workers}`;
     const fed: string[] = [];
@@ -179,19 +184,24 @@ steps:
     let calls = 0;
     const text: TextService = {
       ...noText.text,
-      ask: () => {
+      ask: (request) => {
         calls += 1;
-        return Promise.resolve({ ok: true, value: textReply({ text: 'a tale' }) });
+        const [, points = 'a tale'] = /: (\d+)"/.exec(JSON.stringify(request)) ?? [];
+        return Promise.resolve({ ok: true, value: textReply({ text: points }) });
       },
     };
     const more = { pool, text };
     const { led, service, run } = await byWorkers(name, plan, workers, 2, never, undefined, more);
     expect(led).toEqual({ end: { kind: 'complete' } });
-    expect([calls, service.submits.length]).toEqual([cells.length + 3, 3 + 6 + 1]);
+    expect([calls, service.submits.length]).toEqual([2 * cells.length + 3 + 6 + 1, 3 + 6 + 1]);
     const rows: string[] = [];
     const reader = engineReader(engine.pool, run);
-    for await (const { cell, slot } of manifestRows(plan, {}, reader))
-      rows.push(`${cell.number} ${slot.step} ${slot.status} ${slot.job?.key}`);
+    for await (const { cell, slot, picked = '' } of manifestRows(plan, {}, reader))
+      rows.push(`${cell.number} ${slot.step} ${slot.status} ${slot.job?.key} ${picked}`);
+    const picks = ['best/1', 'best/2', 'finest/1'].map((name) =>
+      rows.filter((row) => row.endsWith(` ${name}`)),
+    );
+    expect(picks.map(({ length }) => length)).toEqual([3, 3, 1]);
     expect(rows.filter((row) => row.includes(' done ')).length).toBe(calls + service.submits.length);
     known ??= rows;
     expect(rows).toEqual(known);

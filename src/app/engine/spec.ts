@@ -73,22 +73,16 @@ export interface RunSpec {
 export const makesTasks = ({ slotGraph }: Pick<StepsPlan, 'slotGraph'>): boolean =>
   slotGraph.templates.some(({ step }) => !isTextKind(step.kind));
 
-/** Whether a step makes jobs of groups of cells: a worker finds the cells of a group by the matrix. */
-export const hasGroups = ({ steps }: Pick<Pipeline, 'steps'>): boolean =>
-  steps.some(({ reduced }) => reduced !== undefined);
+/** Whether a step is about groups of cells: a worker finds the cells of a group by the matrix. */
+export const hasGroups = ({ steps, bests }: Pick<Pipeline, 'steps' | 'bests'>): boolean =>
+  [...steps, ...bests].some(({ reduced }) => reduced !== undefined);
 
 /** Returns the tables of a pipeline as workers need them. @throws CliError (exit 2) where the engine lacks rows that a worker needs */
 export function specTables(pipeline: Pipeline, kept: readonly InputTable[]): readonly SpecTable[] {
-  const picking = pipeline.bests.find(({ best }) => best?.over);
-  if (picking !== undefined)
-    throw usageError(
-      `Step "${picking.name}" picks over axes (line ${picking.best?.over?.position.line}), which a run on several machines cannot do yet.`,
-      'Run it on one machine, without --engine.',
-    );
   const large = hasGroups(pipeline) ? kept.find(({ copied }) => !copied) : undefined;
   if (large !== undefined)
     throw usageError(
-      `A step gathers over axes, for which each worker needs the whole table ${large.file}, and the engine keeps tables of at most ${largestCopy / 1024 ** 2} MiB.`,
+      `A step gathers or picks over axes, for which each worker needs the whole table ${large.file}, and the engine keeps tables of at most ${largestCopy / 1024 ** 2} MiB.`,
       'Split the table, or run the pipeline on one machine, without --engine.',
     );
   return pipeline.matrix.axes.flatMap((axis) => {

@@ -50,6 +50,8 @@ function dealt(
   groupings: readonly Grouping[],
 ): readonly [DealtSlice, ...DealtSlice[]] {
   const first = cells[0]?.number ?? 0;
+  const isNested = areNested(groupings);
+  const elsewhere = new Set<number>();
   const own: Cell[] = [];
   const later: { cells: Cell[]; since: number; members: number }[] = [];
   for (const cell of cells) {
@@ -57,10 +59,13 @@ function dealt(
       grouping.last(cell.number) === cell.number ? [grouping.numbers(cell.number)] : [],
     );
     const since = Math.min(...gathered.map(([lowest = cell.number]) => lowest));
-    if (since >= first) {
+    // A group may need what is made of a group that ends in one of its cells.
+    const waits = isNested && gathered.some((numbers) => numbers.some((number) => elsewhere.has(number)));
+    if (since >= first && !waits) {
       own.push(cell);
       continue;
     }
+    elsewhere.add(cell.number);
     own.push({ ...cell, groupsElsewhere: true });
     const members = gathered.reduce((sum, { length }) => sum + length, 0);
     let last = later.at(-1);

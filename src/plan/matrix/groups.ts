@@ -95,12 +95,6 @@ export class CellGroups {
     return this.#places.last(place) * this.#repeat + (this.#isRepeatReduced ? this.#repeat : repeat);
   }
 
-  /** Returns the number of the last cell of a cell's group. */
-  lastOf(cell: number): number {
-    const { place, repeat } = this.#placeOf(cell);
-    return this.#places.last(place) * this.#repeat + (this.#isRepeatReduced ? this.#repeat : repeat);
-  }
-
   /** Returns the number of a cell's group, from 1 to {@link count}. */
   groupOf(cell: number): number {
     const { place, repeat } = this.#placeOf(cell);

@@ -12,10 +12,11 @@ async function dealtOf(
   over: readonly string[],
   size: number,
   selection?: Selection,
+  more = '',
 ) {
   const [a, b, c] = sizes;
   const { plan } = await planOf(`name: t
-matrix: { a: { from: 1, to: ${a} }, b: { from: 1, to: ${b} }, c: { from: 1, to: ${c} } }
+matrix: { a: { from: 1, to: ${a} }, b: { from: 1, to: ${b} }, c: { from: 1, to: ${c} }${more} }
 steps:
   one: { imagine: "{{ a }} {{ b }} {{ c }}" }
 ${over.map((axes, at) => `  sum${at}: { gather: { step: one, over: ${axes} }, imagine: "{{ gathered | size }}" }\n`).join('')}`);
@@ -68,6 +69,24 @@ it.each([
 ])('cuts where it splits the fewest groups over %j', async (over, size, lengths) => {
   const { dealt } = await dealtOf([2, 6, 4], over, size);
   expect(dealt.map(([{ cells }]) => cells.length)).toEqual(lengths);
+});
+
+it('deals no group before one that it gathers, which ends in the same slice and has begun before it', async () => {
+  // Only the groups over a of the cells with b = 1 end in the second slice, those over b and c within it.
+  const { dealt, groupings } = await dealtOf(
+    [3, 2, 2],
+    ['[a]', '[c]', '[b, c]'],
+    4,
+    undefined,
+    ', exclude: [{ a: 3, b: 1 }]',
+  );
+  expect(groupings.length).toBe(3);
+  const second = dealt[1];
+  expect(second?.map(numbersOf)).toEqual([
+    [5, 6, 7, 8],
+    [5, 6, 8],
+  ]);
+  expect(second?.[0].cells.filter(({ groupsElsewhere }) => groupsElsewhere).length).toBe(3);
 });
 
 it('reads no more cells together than one group has, or 4,096', async () => {

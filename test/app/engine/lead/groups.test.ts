@@ -27,8 +27,30 @@ const animals = 'animal,place\nfox,snow\nowl,dusk\nhare,field\n';
 /** Talks, sums with their tales, sums of styles, zoos. */
 const jobsOf = (seeds: number): number => 3 * 2 * seeds + 2 * 3 * 2 + 3 + 2 * seeds;
 
-describe.runIf(hasPostgres)('a run on an engine that gathers over axes', () => {
-  const rig = engineOfBlock();
+/** The two best of four seeds, and of these the best of both styles. @param points of a seed */
+const picks = (points: string): string => `name: picks
+matrix:
+  rows: animals.csv
+  style: [ink, oil]
+  seed: [1, 2, 3, 4]
+steps:
+  talk: { chat: { model: m, prompt: "{{ animal }} in {{ style }}, {{ seed }}" } }
+  score: { from: talk, chat: { model: m, prompt: "Rate {{ animal }} {{ style }} {{ seed }}: {{ seed | ${points} }}" } }
+  best: { best: { from: talk, by: "{{ steps.score.text }}", top: 2, over: [seed] } }
+  tale: { from: best, chat: { model: m, prompt: "Rate the tale of {{ animal }} in {{ style }}: {{ seed }}" } }
+  finest: { best: { from: tale, by: "{{ steps.tale.text }}", over: [style] } }
+  crown: { from: finest, chat: { model: m, prompt: "Crown {{ animal }} in {{ style }}, {{ seed }}" } }
+`;
+
+describe.runIf(hasPostgres)('a run on an engine that gathers and picks over axes', () => {
+  const rig = engineOfBlock({
+    text: {
+      says: ({ text }) => {
+        const [, points] = /^Rate .*: (\d+)$/.exec(text) ?? [];
+        return points === undefined ? undefined : { text: points };
+      },
+    },
+  });
 
   it('makes the jobs and the manifest of a run on one machine, by a worker that has no table', async () => {
     await rig.write('animals.csv', animals);
@@ -87,5 +109,36 @@ describe.runIf(hasPostgres)('a run on an engine that gathers over axes', () => {
     // A fourth seed: the groups that gain it, and its own.
     await rig.write('edited.yaml', groups(4, 'Add up').replace('name: groups', 'name: edited'));
     expect(await calls()).toBe(6 + 2 * 6 + 3 + 2);
+  });
+
+  it('picks what one machine picks, by a worker that has no table, and goes on from another pick alone', async () => {
+    await rig.write('animals.csv', animals);
+    await mkdir(rig.at('apart'));
+    /** @returns how many calls the engine's run made, and the picked seeds of the fox in ink */
+    const picked = async (points: string): Promise<readonly [number, readonly string[]]> => {
+      await rig.write('picks.yaml', picks(points));
+      const local = await rig.pp('run', 'picks.yaml', '--out', 'picked');
+      expect(local.code, local.err).toBe(0);
+      const before = rig.service.count('chat');
+      const working = rig.start(['worker', ...rig.engine], { folder: rig.at('apart') });
+      const { code, err } = await rig.pp('run', 'picks.yaml', '--no-work', ...rig.lease);
+      expect(code, err).toBe(0);
+      working.interrupt();
+      expect(await working.done, working.err()).toBe(0);
+      const rows = await rig.rows('runs/picks');
+      expect(rows).toEqual(await rig.rows('picked'));
+      const ofFox = rows.filter((row) => row['var.animal'] === 'fox' && row['var.style'] === 'ink');
+      return [
+        rig.service.count('chat') - before,
+        ['best/1', 'best/2', 'finest/1'].flatMap((name) =>
+          ofFox.flatMap((row) => (row['picked'] === name ? [row['var.seed'] ?? ''] : [])),
+        ),
+      ];
+    };
+    const [cells, tales, crowns] = [3 * 2 * 4, 3 * 2 * 2, 3];
+    expect(await picked('times: 3 | modulo: 5')).toEqual([2 * cells + tales + crowns, ['3', '1', '3']]);
+    // Other scores, and the same order.
+    expect(await picked('times: 3 | modulo: 5 | plus: 10')).toEqual([cells, ['3', '1', '3']]);
+    expect(await picked('times: 2 | modulo: 5')).toEqual([cells + tales + crowns, ['2', '4', '4']]);
   });
 });
