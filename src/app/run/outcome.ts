@@ -47,21 +47,24 @@ export async function conclude(
   const submits = done.submits ?? Math.max(0, soFar.attempts - facts.atStart.attempts);
   const spent = spentSoFar(soFar);
   const outcome = { finishedAt, end, exitCode, submits, spent, ...(totals === undefined ? {} : { totals }) };
+  const groups = leftOut(facts.selection, totals, end);
   const noted = { ...outcome, ...(end.kind === 'complete' && repairs?.left) };
   // A full disk takes no more data; the state of an engine is elsewhere.
   if (end.kind !== 'disk' || run.shown !== undefined) {
-    await writeRunFacts(state, { ...facts, outcome: outcomeFacts({ ...noted, timedOutAgain }) });
+    await writeRunFacts(state, { ...facts, outcome: outcomeFacts({ ...noted, ...groups, timedOutAgain }) });
     await writeRunRecord(join(directory, runFiles.record), begin, noted, redactor);
   }
   if (isListed && end.kind !== 'disk') await publish(runFiles.record);
-  return await summarize(run, { ...done, ...outcome, totals }, flags.sandbox, io.cwd);
+  return await summarize(run, { ...done, ...outcome, ...groups, totals }, flags.sandbox, io.cwd);
 }
 
 const maxInDoubt = 20;
 
 async function summarize(
   { plan, state, artifacts, remote, directory, startedAt, facts, origin }: PlannedRun,
-  run: Parameters<typeof conclude>[3] & Pick<RunOutcome, 'finishedAt' | 'submits'>,
+  run: Parameters<typeof conclude>[3] &
+    Pick<RunOutcome, 'finishedAt' | 'submits'> &
+    Pick<RunSummary, 'leftOut'>,
   sandbox: boolean,
   cwd: string,
 ): Promise<RunSummary> {
@@ -105,7 +108,7 @@ async function summarize(
     ...(putBack === 0 ? {} : { putBack }),
     ...(limits === undefined ? {} : { limits }),
     ...(totals === undefined ? {} : totalsFacts(totals)),
-    ...leftOut(facts.selection, totals, run.end),
+    ...(run.leftOut && { leftOut: run.leftOut }),
     ...(runCost === undefined ? {} : { runCost }),
     ...spentSoFar(soFar),
     ...(soFar.tokens === 0 ? {} : { allTokens: soFar.tokens }),

@@ -557,6 +557,10 @@ export interface JsonOutputs {
     readonly unanswered?: number;
     /** Tasks that timed out at the gateway in the last run and were submitted, and maybe paid, again. Absent: none. */
     readonly timedOutAgain?: number;
+    /** Pending slots that gather results of other cells (`gather: over`) which the flags of the last run left out, by step: a run of the whole plan makes them. Absent: none. */
+    readonly leftOut?: {
+      readonly [k: string]: number;
+    };
     /** Jobs of open orders to make them anew (--redo, --redo-jobs): runs go on with them. Absent: there is no open one. */
     readonly redo?: Redo;
     /** Jobs that wait for a later run because they were refused, by kind of request and reason, most frequent first. Nothing was paid for them. */

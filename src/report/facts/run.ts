@@ -40,6 +40,8 @@ export interface OutcomeFacts {
   readonly timedOutAgain?: number;
   /** Files of different jobs with the same bytes; absent if there are none. */
   readonly sameFiles?: SameFilesFound;
+  /** Pending slots for groups of cells that wait for results which the flags left out, by step; absent if there are none. */
+  readonly leftOut?: ManifestTotals['pendingGroups'];
   /** Reasons of slots that failed before their job existed, with their number. */
   readonly unasked?: readonly Omit<Reason, 'status' | 'unasked'>[];
 }
@@ -50,9 +52,10 @@ export function outcomeFacts(outcome: {
   readonly end: RunEnd;
   readonly exitCode: number;
   readonly timedOutAgain?: number;
+  readonly leftOut?: OutcomeFacts['leftOut'];
   readonly totals?: ManifestTotals;
 }): OutcomeFacts {
-  const { totals, timedOutAgain } = outcome;
+  const { totals, timedOutAgain, leftOut } = outcome;
   const { finishedAt, end, exitCode } = outcome;
   const begun = { finishedAt, end, exitCode, ...(timedOutAgain ? { timedOutAgain } : {}) };
   if (totals === undefined) return begun;
@@ -60,7 +63,13 @@ export function outcomeFacts(outcome: {
     count === 0 ? [] : [{ ...reason, count }],
   );
   const { slots, sameFiles } = totals;
-  return { ...begun, slots, unasked, ...(sameFiles === undefined ? {} : { sameFiles }) };
+  return {
+    ...begun,
+    slots,
+    unasked,
+    ...(sameFiles === undefined ? {} : { sameFiles }),
+    ...(leftOut === undefined ? {} : { leftOut }),
+  };
 }
 
 const factName = 'run.last';
@@ -107,6 +116,7 @@ const isOutcome = aMapping(
     timedOutAgain: aNumber,
     slots: mapOf(aNumber),
     sameFiles,
+    leftOut: mapOf(aNumber),
     unasked: listOf(
       aMapping({ code: aText, count: aNumber, message: aText }, { otherMessages: aNumber, accepted: aFlag }),
     ),

@@ -2,6 +2,7 @@ import type { TokenUsage } from '../../plan/job.ts';
 import type { SameFilesFound } from '../../results/same-files.ts';
 import type { KindDuration } from '../../run/limits/polls.ts';
 import type { HowFar } from '../facts/json-outputs.generated.ts';
+import { shownLine } from './printable.ts';
 
 /** Formats a count, `12,345` in every locale, so that logs can be compared. */
 export const count = (value: number): string =>
@@ -95,3 +96,18 @@ export const durationWords = ({ median, from, to, tasks }: KindDuration): string
   `${seconds(median)}, mostly ${seconds(from)} to ${seconds(to)}, from ${counted(tasks, 'task')}`;
 
 const seconds = (value: number): string => `${Number(value.toPrecision(value < 10 ? 1 : 2))} s`;
+
+/** Says why slots for groups of cells are still to do where the run has done all that its flags chose. */
+export function leftOutLines({
+  leftOut = {},
+}: {
+  readonly leftOut?: Readonly<Record<string, number>>;
+}): readonly string[] {
+  const slots = Object.entries(leftOut).map(([step, amount]) => `${count(amount)} of ${shownLine(step)}`);
+  return slots.length === 0
+    ? []
+    : [
+        '',
+        `Still to do: ${slots.join(', ')}, which gather results that the flags of the run left out. A run of the whole plan makes them.`,
+      ];
+}

@@ -9,6 +9,7 @@ import {
   assumedTokenWords,
   count,
   counted,
+  leftOutLines,
   money,
   possibleCostWords,
   sameFilesWords,
@@ -188,17 +189,6 @@ const goingOn = (end: End): string =>
   end.kind === 'budget' && end.code !== 'budget.max-submits'
     ? `continues here, once ${end.code} of the pipeline is raised`
     : 'continues where this run stopped';
-
-/** Says why slots for groups of cells are still to do where the run has done all that its flags chose. */
-const leftOutLines = ({ leftOut = {} }: RunSummary): readonly string[] => {
-  const slots = Object.entries(leftOut).map(([step, amount]) => `${count(amount)} of ${shownLine(step)}`);
-  return slots.length === 0
-    ? []
-    : [
-        '',
-        `Still to do: ${slots.join(', ')}, which gather results that the flags of this run left out. A run of the whole plan makes them.`,
-      ];
-};
 
 const maxRetries = 3;
 

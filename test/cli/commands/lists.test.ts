@@ -105,12 +105,18 @@ ${quickHead}steps:
   expect([said.code, said.err]).toEqual([
     1,
     expect.stringContaining(
-      'Still to do: 2 of wrap, which gather results that the flags of this run left out. A run of the whole plan makes them.',
+      'Still to do: 2 of wrap, which gather results that the flags of the run left out. A run of the whole plan makes them.',
     ),
   ]);
   const json = await say(...part, '--json');
   expect([json.code, JSON.parse(json.out)]).toMatchObject([1, { leftOut: { wrap: 2 }, submits: 0 }]);
+  const status = await say('status', 'a');
+  expect(status.out).toContain(
+    'Still to do: 2 of wrap, which gather results that the flags of the run left out.',
+  );
+  expect(JSON.parse((await say('status', 'a', '--json')).out)).toMatchObject({ leftOut: { wrap: 2 } });
   const { submits, ...whole } = await run('words.yaml', 'a');
   expect(submits).toBe(4);
   expect(whole).not.toHaveProperty('leftOut');
+  expect((await say('status', 'a')).out).not.toContain('Still to do');
 });

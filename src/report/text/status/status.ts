@@ -20,6 +20,7 @@ import {
   counted,
   durationWords,
   howFarWords,
+  leftOutLines,
   money,
   possibleCostWords,
   rateWords,
@@ -88,7 +89,13 @@ export async function readStatus(
       // A job in doubt is never accepted, whatever its code.
       ...(rules.accepted.has(code) && !codes['in-doubt'][code] && { accepted: true }),
     });
-  const { slots, unasked = [], sameFiles, timedOutAgain } = owner === undefined ? (facts?.outcome ?? {}) : {};
+  const {
+    slots,
+    unasked = [],
+    sameFiles,
+    timedOutAgain,
+    leftOut,
+  } = owner === undefined ? (facts?.outcome ?? {}) : {};
   const until = facts?.outcome?.finishedAt ?? (owner === undefined ? undefined : io.now());
   return {
     directory: place.name,
@@ -123,6 +130,7 @@ export async function readStatus(
     tokens,
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(timedOutAgain === undefined ? {} : { timedOutAgain }),
+    ...(leftOut === undefined ? {} : { leftOut }),
     ...(isOpenOrder(redo) ? { redo } : {}),
     putBack: await readPutBack(state),
     ...(sameFiles === undefined ? {} : { sameFiles }),
@@ -228,6 +236,7 @@ export function statusText(status: RunStatus, now: number, find?: string): strin
       .map((group) => `  ${count(group.count)}  ${shownLine(group.kind)}  ${reasonText(group)}`),
     ...(unasked.length === 0 ? [] : ['', 'Slots that failed before a request was sent (they have no job):']),
     ...unasked.slice(0, maxListed).map(reasonLine),
+    ...leftOutLines(status),
     ...otherServiceLines(status.otherServices),
     ...(inDoubt.length === 0 ? [] : ['', `In doubt (${counted(doubts, 'job')}):`]),
     ...inDoubt.map((slot) => `  ${slot.job}  cell ${slot.cell}, ${slotWords(slot)}`),
