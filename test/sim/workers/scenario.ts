@@ -39,7 +39,7 @@ export interface WorkersScenario {
   readonly tasks: number;
   readonly hasTexts: boolean;
   readonly hasClicks: boolean;
-  /** Steps that gather over axes, the first of them over cells far apart. */
+  /** Steps that gather and pick over axes, the first of them over cells far apart. */
   readonly hasGroups: boolean;
   /** Shares of commits: whose answer is lost; that arrive only after their repetition; that are not executed. */
   readonly lostAnswers: number;
@@ -288,6 +288,14 @@ ${
     ? `  told:
     gather: { step: caption, over: [turn] }
     generate: { model: text-pro, prompt: "{{ n }}: {% for one in gathered %}{{ one.text }} {% endfor %}" }
+  best:
+    best: { from: grid, by: "{{ steps.caption.text | size }}", over: [n] }
+  again:
+    from: best
+    click: V3
+  praise:
+    from: best
+    generate: { model: text-pro, prompt: "Praise {{ steps.caption.text }} of {{ n }} and {{ turn }}." }
 `
     : ''
 }`
