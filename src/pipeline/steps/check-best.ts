@@ -1,4 +1,5 @@
 import type { BranchAddress } from '../pipeline.ts';
+import { isLocal, type StepUse } from '../templates/template.ts';
 import { isBest, pickedFrom, pickNumber } from './best.ts';
 import { checkAddress } from './branch.ts';
 import { checkOutputAddress } from './checks/output.ts';
@@ -42,27 +43,40 @@ function checkBest(
     collector.error('best.one', from.position, message, hint);
   }
   const reads = step.steps.filter((use) => steps.has(use.step));
-  const isRead = reads.some((use) => over !== undefined || follows(steps.get(use.step), origin.step, steps));
-  if (isRead || reads.length < step.steps.length) return;
+  if (reads.length < step.steps.length) return;
+  // What is picked from in a cell differs by its item and its frame, and by results that the cell has several of.
+  const isOwn = step.variables.some((use) => isLocal(use) || use.path[0] === 'frame');
+  const { picks: _picks, outputs: _outputs, ...address } = origin;
+  const isOnce = ({ step: name }: StepUse): boolean => {
+    const read = steps.get(name);
+    return read !== undefined && jobsAt({ ...address, step: name, segments: [] }, read, steps).most <= 1;
+  };
+  const isAlone = jobsAt(origin, target, steps).most <= 1;
+  if (isOwn || reads.some((use) => isAlone || isOfCells(step, all) || !isOnce(use))) return;
+  const [first] = reads;
   const message =
-    reads.length === 0
+    first === undefined
       ? 'by reads no result, so that all are equal.'
-      : `by reads nothing that follows from "${origin.step}", so that all are equal.`;
+      : `by reads "${first.step}", of which each cell has one, so that all "${from.source}" of a cell are equal.`;
   const hint = `Read a number of a step that follows from each of them: score: { from: ${quoted(from.source)}, generate: … }, by: "{{ steps.score.json.value }}".`;
   collector.error('best.by', best.by.position, message, hint);
 }
 
-const quoted = (text: string): string => (/[#*]/.test(text) ? `"${text}"` : text);
-
-/** Whether a step is another one, or follows from its jobs. */
-function follows(step: StepDraft | undefined, name: string, steps: Steps): boolean {
+/** Whether what a step starts from was picked from several cells. */
+function isOfCells({ from }: StepDraft, all: Steps): boolean {
   const seen = new Set<StepDraft>();
-  for (let at = step; at !== undefined && !seen.has(at); at = at.from && steps.get(at.from.step)) {
-    if (at.name === name) return true;
+  for (
+    let at = from && all.get(from.step);
+    at !== undefined && !seen.has(at);
+    at = at.from && all.get(at.from.step)
+  ) {
+    if (isBest(at) && at.over !== undefined) return true;
     seen.add(at);
   }
   return false;
 }
+
+const quoted = (text: string): string => (/[#*]/.test(text) ? `"${text}"` : text);
 
 /** Reports addresses that no pick has, and templates that read a step without results. */
 function checkNames(

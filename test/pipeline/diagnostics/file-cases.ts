@@ -34,6 +34,9 @@ steps:
   b: { best: { ${fields} } }
 ${more}`;
 
+/** A step of several items in a cell. */
+const scenes = '  e: { each: "{{ steps.a.text | lines }}", chat: { model: m, prompt: "{{ item }}" } }';
+
 /** Errors in YAML, schema, settings, matrix, steps and buttons. Each text makes exactly the diagnostic it stands under, at its mark. */
 export const fileCases: Readonly<Record<string, readonly Case[]>> = {
   'yaml.syntax': [
@@ -306,7 +309,12 @@ export const fileCases: Readonly<Record<string, readonly Case[]>> = {
     [`${over('seed').replace('[seed]', '⟦seeds')}\n`],
     [best('from: a, by: "{{ steps.s.text }}", over: [⟦seeds]')],
   ],
-  'best.by': [[best('from: a, by: "⟦7", over: [seed]')], [best('from: a, by: "⟦{{ seed }}", over: [seed]')]],
+  'best.by': [
+    [best('from: a, by: "⟦7", over: [seed]')],
+    [best('from: a, by: "⟦{{ seed }}", over: [seed]')],
+    [best('from: e, by: "⟦{{ steps.s.text }}", over: [seed]', scenes)],
+    [best('from: e, by: "⟦{{ steps.s.text }}"', scenes)],
+  ],
   'best.one': [[best('from: ⟦a, by: "{{ steps.s.text }}"')]],
   'gather.variable': [
     [`${over('seed', '{{ ⟦seed }}')}\n`],

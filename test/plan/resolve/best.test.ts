@@ -269,6 +269,30 @@ describe('a step that picks frames of a cell', () => {
     });
   });
 
+  it('counts what is read once in the cell by its item or its frame', async () => {
+    const items = await Scene.of(`
+      matrix: { animal: [fox], list: [[{ r: 2 }, { r: 5 }, { r: 3 }]] }
+      steps:
+        idea: { each: "{{ list }}", generate: { model: m, prompt: "{{ item.r }}" } }
+        best: { best: { from: idea, by: "{{ item.r }}" } }
+        tale: { from: best, generate: { model: m, prompt: "tale of {{ item.r }}" } }`);
+    for (const place of [1, 2, 3]) items.state.reply(items.at(1, `idea/[${place}]`), 'idea');
+    expect(items.at(1, 'tale/1').prompt).toBe('tale of 5');
+    const judged = await Scene.of(
+      frames
+        .replace('from: "grid/#*", generate', 'gather: "grid/#*", generate')
+        .replace(
+          'images: [parent], responseSchema: { type: object, properties: { x: { type: number } } }',
+          'responseSchema: { type: object, properties: { x: { type: array } } }',
+        )
+        .replace('json.x }}", top', 'json.x[frame] }}", top')
+        .replace('{{ steps.score.json.x }}', 'it'),
+    );
+    judged.state.done(judged.at(1, 'grid'), gridButtons, { frames: { files: framesOf('g', {}) } });
+    judged.state.reply(judged.at(1, 'score'), '{"x": [0, 3, 9, 4, 1]}', true);
+    expect(judged.picked(1)[0]).toBe('best/1 1 grid 2');
+  });
+
   it('fails what follows where the grid was not cut', async () => {
     const scene = await Scene.of(frames);
     scene.state.done(scene.at(1, 'grid'), [], {
