@@ -63,6 +63,8 @@ export interface Slot {
   readonly uncut?: true;
   /** Set if its job is a finished grid, whose seed is wanted and was never asked for. The status is `saving`. */
   readonly unseeded?: true;
+  /** Set if its job is done, and the list or the pick that it follows from is being made anew: another job may take its place. */
+  readonly held?: true;
   /** Set if it failed with a code that the pipeline accepts (`failures.accept`), or is blocked by a failure with such a code. */
   readonly accepted?: true;
   /** Upper bound of the slots that this one stands for, if more than 1: how many items a list has is not known yet. */

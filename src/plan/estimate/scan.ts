@@ -269,7 +269,8 @@ export class Scan {
         return totals.job('inDoubt');
       case 'done':
         this.#checkFiles(slot);
-        return isRemade(slot) && !isHeld(slot) ? this.#countRedo(slot, totals, cost) : totals.job(status);
+        if (isRemade(slot) && !isHeld(slot)) return this.#countRedo(slot, totals, cost);
+        return slot.held === true ? totals.wait(cost) : totals.job(status);
       case 'failed':
         if (isRemade(slot) && !isHeld(slot)) return this.#countRedo(slot, totals, cost);
         if (!this.#failsAgain(slot)) return totals.job(status);

@@ -269,6 +269,7 @@ class CellResolution {
       unsaved,
       uncut,
       unseeded,
+      held: isHeld && status === 'done' ? true : undefined,
       accepted,
       bound,
       group,

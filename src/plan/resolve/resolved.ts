@@ -45,7 +45,10 @@ interface SlotFacts
   extends Pick<Slot, 'cell' | 'branch' | 'status' | 'ready'>,
     Partial<
       Readonly<
-        Record<'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut' | 'unseeded' | 'accepted', true | undefined>
+        Record<
+          'outdated' | 'waitsForRedo' | 'unsaved' | 'uncut' | 'unseeded' | 'held' | 'accepted',
+          true | undefined
+        >
       >
     > {
   readonly job: JobSpec | undefined;
@@ -88,6 +91,7 @@ export class CellSlot implements Slot {
   declare readonly unsaved?: true;
   declare readonly uncut?: true;
   declare readonly unseeded?: true;
+  declare readonly held?: true;
   declare readonly accepted?: true;
   declare readonly bound?: number;
   declare readonly group?: NonNullable<Slot['group']>;
@@ -118,6 +122,7 @@ export class CellSlot implements Slot {
     if (facts.unsaved === true) this.unsaved = true;
     if (facts.uncut === true) this.uncut = true;
     if (facts.unseeded === true) this.unseeded = true;
+    if (facts.held === true) this.held = true;
     if (facts.accepted === true) this.accepted = true;
     if (facts.bound > 1) this.bound = facts.bound;
     if (facts.group !== undefined) this.group = facts.group;

@@ -181,6 +181,25 @@ describe('an estimate of redone jobs', () => {
     });
   });
 
+  test('counts jobs below a list or a pick that may become others', async () => {
+    const { plan, state, at } = await scene(`
+      matrix: { seed: [1, 2] }
+      steps:
+        list: { chat: { model: m, prompt: L } }
+        idea: { each: "{{ steps.list.text | lines }}", chat: { model: m, prompt: "{{ item }} {{ seed }}" } }
+        best: { best: { from: idea, by: "{{ steps.idea.text }}", over: [seed] } }
+        tale: { from: best, chat: { model: m, prompt: "tale {{ item }} {{ seed }}" } }`);
+    state.reply(at(1, 'list'), 'a');
+    for (const cell of [1, 2]) state.reply(at(cell, 'idea/[1]'), String(cell));
+    state.reply(at(2, 'tale/1'), 'done');
+    const countOf = async (name: string) => {
+      const { steps } = await estimate(plan, {}, state, { redo: new Set([at(1, name).job?.key ?? '']) });
+      return steps.map(({ step, submits, done, waiting }) => [step, submits, done, waiting].join(' '));
+    };
+    expect(await countOf('idea/[1]')).toEqual(['list 0 1 0', 'idea 1 1 0', 'tale 0 0 1']);
+    expect(await countOf('list')).toEqual(['list 1 0 0', 'idea 0 0 2', 'tale 0 0 1']);
+  });
+
   test('counts a job that several slots share once', async () => {
     const { plan, state, at } = await scene('{ matrix: { n: [1, 2] }, steps: { g: { imagine: same } } }');
     state.done(at(1, 'g'));
