@@ -124,18 +124,21 @@ function picksOf(step: Picks['step'], laid: ReadonlyMap<string, StepTemplates>):
   const [first] = templates;
   if (first === undefined) throw new Error(`Internal error: step "${name}" picks from nothing.`);
   const of: Picks = { step, templates: new Set(templates), steps: [] };
+  // Its branch begins with the number of the pick, not with the way to what is picked.
+  const { above: _above, ...place } = freePlace(first);
   // What they are counted by waits for their files.
   if (templates.some(({ output }) => output === 'each')) templates.forEach(keepFiles);
   const places = Array.from({ length: best.top }, (_, index): SlotTemplateDraft => {
     const branch = [String(index + 1)];
     return {
-      ...freePlace(first),
+      ...place,
       step,
       pick: { number: index + 1, of },
       ...(first.output === undefined ? {} : { output: first.output }),
       segment: branch[0] as string,
       segments: branch,
       bound: 1,
+      wild: false,
       open: false,
       branch,
       text: placeText(name, branch),

@@ -4,6 +4,9 @@ import { planOf } from '../../rig/pipeline-builder.ts';
 
 const optionalOf = async (steps: string) => optionalIn((await planOf(`{ steps: { ${steps} } }`)).slotGraph);
 
+const picks = (from: string): string =>
+  `w: { imagine: a, path: "U* → V*" }, s: { from: ${from}, generate: { model: m, prompt: s } }, b: { best: { from: ${from}, by: "{{ steps.s.text }}", over: all } }, p: { from: b, click: "U1?" }`;
+
 describe('whether a button is optional is known by its step and branch', () => {
   test.each<readonly [string, string, string, boolean]>([
     ['g: { imagine: a, path: "U1?, U2" }', 'g', 'U1', true],
@@ -37,6 +40,9 @@ describe('whether a button is optional is known by its step and branch', () => {
     ['g: { imagine: a, path: "U* → A → V* → A → W*?" }', 'g', 'U1/A/V1', false],
     ['g: { imagine: a, path: "U* → V*? → B" }', 'g', 'U1/V1', true],
     ['g: { imagine: a, path: "U* → V*?" }', 'g', 'U1', false],
+    [picks('w/*'), 'p', '1/U1', true],
+    [picks('w/*'), 'p', '7/U1', false],
+    [picks('w/U1/V2'), 'p', '1/U1', true],
   ])('{ %s }: %s %j is %s', async (steps, step, branch, expected) => {
     expect((await optionalOf(steps))({ step, branch })).toBe(expected);
   });
