@@ -160,10 +160,8 @@ export function picksAt(
       message: `there ${count === 1 ? 'is only 1' : `are only ${count}`} to pick from, so there is no ${step.name}/${index + 1}`,
     };
     const fewer: DependencyState = { kind: 'skipped', cause: `${step.name}/${index + 1}: ${own.code}`, own };
-    const pickedGroup =
-      candidate === undefined || step.best.over === undefined
-        ? group
-        : (candidate.job.slot.group ?? { vars: candidate.cell.vars, repeat: candidate.cell.repeat });
+    const ofCell = candidate && { vars: candidate.cell.vars, repeat: candidate.cell.repeat };
+    const pickedGroup = job?.slot.group ?? (step.best.over === undefined ? group : (ofCell ?? group));
     const slot = new CellSlot(template, {
       cell,
       branch: template.branch,

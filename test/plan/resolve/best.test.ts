@@ -201,6 +201,17 @@ describe('a step that picks over axes', () => {
     expect(scene.at(6, 'tale/1')).toMatchObject({ status: 'skipped', error: { code: 'ancestor.skipped' } });
   });
 
+  it('keeps the cell of what was picked where another step picks from the picks', async () => {
+    const scene = await Scene.of(`${text.trimEnd()}
+    last: { best: { from: best, by: "{{ steps.score.json.x | times: -1 }}" } }
+    end: { from: last, generate: { model: m, prompt: "{{ seed }}" } }`);
+    for (const cell of [1, 2, 3]) scene.score(cell, String([5, 9, 7][cell - 1]));
+    expect(scene.at(3, 'end/1')).toMatchObject({
+      prompt: '3',
+      group: { vars: { animal: 'fox', seed: 3 }, repeat: 1 },
+    });
+  });
+
   it('begins nothing while a number is made anew', async () => {
     const scene = await Scene.of(text);
     for (const cell of [1, 2, 3]) scene.score(cell, String(cell));
