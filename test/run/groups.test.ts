@@ -240,6 +240,31 @@ describe('a run of a plan that gathers over axes', () => {
     expect((await rows()).filter((row) => !row.includes('done'))).toEqual([]);
   });
 
+  it('resolves a large group again for several done jobs of its last cell together', async () => {
+    const items = Array.from({ length: 32 }, (_, index) => index + 1).join();
+    const { run, plan } = await world(`
+name: t
+matrix: { seed: { from: 1, to: 512 } }
+steps:
+  talk: { chat: { model: m, prompt: "{{ seed }}" } }
+  sum: { gather: { step: talk, over: [seed] }, chat: { model: m, prompt: "{{ gathered | size }}" } }
+  item:
+    from: sum
+    each: "{{ steps.sum.text | slice: 0, 0 | append: '${items}' | split: ',' }}"
+    chat: { model: m, prompt: "item {{ item }}" }
+  tale: { from: item, chat: { model: m, prompt: "tale {{ item }}" } }
+`);
+    const planned = planForRun(plan, {});
+    let visits = 0;
+    const resolve: typeof planned.resolve = (cell, lookup, isOwn) => {
+      if (cell.number === 512 && isOwn !== true) visits += 1;
+      return planned.resolve(cell, lookup, isOwn);
+    };
+    const { end, submits } = await run({}, { resolve }, { tasks: 8, requests: 8 });
+    expect([end, submits]).toEqual([{ kind: 'complete' }, 512 + 1 + 32 + 32]);
+    expect(visits).toBeLessThan(40);
+  });
+
   it('does not resolve the other cells of a group while jobs of its last cell or of another one are open', async () => {
     const steps = Array.from(
       { length: 8 },

@@ -153,7 +153,7 @@ function visitCell(state: SchedulerState, open: OpenCell): void {
   open.hasMore = slots.some((slot) => slot.status === 'pending' && !waiting.has(slot.job?.key ?? ''));
   open.isComplete =
     !isLeft && !isOwn && slots.every((slot) => waiting.has(slot.job?.key ?? '') || isOver(slot));
-  if (waiting.size > 0) cells.open.waitFor(open, waiting);
+  if (waiting.size > 0) cells.open.waitFor(open, waiting, isOwn ? 0 : gathered.length);
   else if (isLeft) leaveCell(state, open);
   else if (!isOwn) closeCell(state, open);
   else if (members.size > 0) cells.open.park(open, members);

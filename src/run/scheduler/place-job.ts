@@ -46,7 +46,8 @@ export function placeJob(state: SchedulerState, before: Job | undefined, job: Jo
     stall.moved(now);
     // Jobs that depend on the task need not wait for its files.
     if (before !== undefined && lacksFilesYet(record))
-      for (const open of cells.open.awaiting(record.key)) if (open.hasMore) cells.open.due.add(open);
+      for (const open of cells.open.awaiting(record.key))
+        if (open.hasMore && open.waiting.size - 1 <= (open.rest ?? Infinity)) cells.open.due.add(open);
   }
   if (nextRequest === before?.nextRequest) return;
   if (before !== undefined && isOutOfPlace(state, before, job)) return returnToCells(state, job);
@@ -205,8 +206,9 @@ function releaseDone(state: SchedulerState, record: JobRecord): void {
   const { cells, clicks } = state;
   if (record.request.press !== undefined) clicks.worked(record);
   for (const open of cells.open.release(record.key, true))
-    if (open.isComplete !== true) cells.open.due.add(open);
-    else if (open.waiting.size === 0) closeCell(state, open);
+    if (open.isComplete === true) {
+      if (open.waiting.size === 0) closeCell(state, open);
+    } else if (open.waiting.size <= (open.rest ?? Infinity)) cells.open.due.add(open);
 }
 
 /** Whether a job that an earlier run left must not be paid by this run. */

@@ -12,6 +12,8 @@ export interface OpenCell {
   hasMore?: boolean;
   /** True where the cell needs no jobs besides those in `waiting`, whatever their results. Such a cell need not be resolved again. */
   isComplete?: boolean;
+  /** The next visit is due when no more than this many jobs are in `waiting`; see {@link OpenCells.waitFor}. */
+  rest?: number;
   /** True for the last cell of a group that had nothing of its own to do when all others were closed. */
   isOwnOver?: true;
   /** Numbers of the cells whose results it waits for, while it is parked. */
@@ -105,8 +107,14 @@ export class OpenCells {
     }
   }
 
-  /** Makes the cell wait for exactly these jobs. */
-  waitFor(open: OpenCell, keys: ReadonlySet<string>): void {
+  /**
+   * Makes the cell wait for exactly these jobs. The larger its group, the more of them are done before its next visit, which resolves the
+   * whole group while everything else waits: 1 for each 128 members, at most an eighth of them.
+   *
+   * @param members cells that the next visit resolves besides
+   */
+  waitFor(open: OpenCell, keys: ReadonlySet<string>, members = 0): void {
+    open.rest = keys.size - Math.max(1, Math.min(members / 128, keys.size / 8));
     for (const key of open.waiting) if (!keys.has(key)) this.#forget(key, open);
     open.waiting.clear();
     for (const key of keys) {
