@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { stepKinds } from '../src/pipeline/kinds.ts';
+import { stepKeys } from '../src/pipeline/kinds.ts';
 import { schemaNameOf, validationSchema, validatorOptions } from '../src/pipeline/schema/validation.ts';
 import pipelineSchema from './pipeline.schema.json' with { type: 'json' };
 
@@ -28,7 +28,7 @@ function bareSchema(schema: unknown, isNameMap = false): unknown {
 export function acceptsText(): string {
   const ajv = new Ajv2020({ ...validatorOptions, messages: false, code: { source: true, esm: true } });
   ajv.addSchema(bareSchema(validationSchema(pipelineSchema)) as object);
-  const parts = ['file', ...stepKinds] as const;
+  const parts = ['file', ...stepKeys] as const;
   const names = Object.fromEntries(parts.map((part) => [`${part}Part`, schemaNameOf(part)]));
   const code = standaloneCode.default(ajv, names);
   const lengthOf = 'require("ajv/dist/runtime/ucs2length").default';

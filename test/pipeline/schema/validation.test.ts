@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { acceptsText } from '../../../schemas/accepts-text.ts';
 import pipelineSchema from '../../../schemas/pipeline.schema.json' with { type: 'json' };
-import { isStepKind } from '../../../src/pipeline/kinds.ts';
+import { isStepKey } from '../../../src/pipeline/kinds.ts';
 import type { accepts as acceptsFromSource } from '../../../src/pipeline/schema/accepts.ts';
 import {
   schemaNameOf,
@@ -32,7 +32,7 @@ const parts: readonly Part[] = files.flatMap((file): Part[] => {
   const json = parseYaml(readFileSync(file, 'utf8'), { merge: true }) as { steps: Record<string, object> };
   const steps = Object.values(json.steps).flatMap((step): Part[] =>
     Object.keys(step)
-      .filter(isStepKind)
+      .filter(isStepKey)
       .map((part) => ({ part, json: step })),
   );
   return [{ part: 'file', json }, ...steps];
