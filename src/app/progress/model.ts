@@ -188,12 +188,16 @@ export class ProgressModel {
     const made = settledIn(steps) - this.#settledBefore;
     const open = this.#open(steps, made);
     const isKnown = this.#worked > 0 || this.#stopping || !this.#hasOpenSteps;
+    const active = activeIn(steps);
     const estimate = !isKnown
       ? undefined
-      : timeLeft({ open, active: activeIn(steps), made, elapsedMs: now - this.#startedAt - this.#sleptMs });
+      : timeLeft({ open, active, made, elapsedMs: now - this.#startedAt - this.#sleptMs });
     this.#promised ??= estimate;
-    const isStuck = now - this.#movedAt > Math.max(stuckMs, this.#promised ?? 0);
-    const left = isStuck && open > 0 ? undefined : estimate;
+    const promised = this.#promised ?? 0;
+    const isStuck = now - this.#movedAt > Math.max(stuckMs, promised);
+    // While the last jobs are in progress and none ends, the mean so far says less with each second.
+    const isLast = estimate !== undefined && open === active;
+    const left = isStuck && open > 0 ? undefined : isLast ? Math.min(estimate, promised) : estimate;
     return {
       name: this.#start.name,
       startedAt: this.#startedAt,

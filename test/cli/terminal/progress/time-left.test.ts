@@ -131,6 +131,16 @@ describe('what is left of a run', () => {
     expect(shown.at(-1)?.progress.steps[0]).toMatchObject({ done: 80, total: 80 });
   });
 
+  it('does not count up while the last jobs are in progress', async () => {
+    const shown = await shownProgress(await world(grid(36), { duration: () => 40_000 }));
+    const last = shown.filter(({ progress }) => progress.open > 0 && progress.open === progress.tasks);
+    expect(last.length).toBeGreaterThan(20);
+    const up = last
+      .slice(1)
+      .filter(({ progress }, index) => (progress.leftMs ?? 0) > (last[index]?.progress.leftMs ?? 0));
+    expect(up).toEqual([]);
+  });
+
   it('of a wildcard does not count the cells that an earlier run has finished', async () => {
     const place = await world(grid(40, 'U*'), { duration: () => 40_000 });
     await shownProgress(place, {});
