@@ -5,7 +5,7 @@ import type { Fault } from './fault-plan.ts';
 import { type CalmCrowd, calmCrowd, chaosRound } from './round.ts';
 import { nothingWrong, wrongWith } from './wrong.ts';
 
-/** Of 36 image jobs. */
+/** Of 40 image jobs. */
 const numbers = 4;
 const leaseMs = 1500;
 

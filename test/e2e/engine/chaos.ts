@@ -37,7 +37,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '3' },
     /** In each round, beside those of Redis. */
     faults: { type: 'string', default: '14' },
-    /** Nine image jobs each. */
+    /** Ten image jobs each. */
     numbers: { type: 'string', default: '10' },
     /** Rounds in which something is drawn by the seed: `restore`, `redo`, `file`, `cuts`. Several, with commas; default: all of them. */
     kinds: { type: 'string', default: 'restore,redo,file,cuts' },

@@ -25,7 +25,7 @@ const wrongPicture = { pack: 2, bytes: makePng(1002) };
 
 /**
  * Of each grid four cells in four slices want the same, with two upscales and their variations; each cell has an image and a text of
- * its own.
+ * its own, and the images of four cells, far apart, are gathered.
  */
 const crowdPipeline = (numbers: number): string => `name: crowd
 service: { id: fake }
@@ -43,6 +43,7 @@ steps:
   words:
     from: own
     generate: { model: text-lite, prompt: "Caption card {{ n }} of pack {{ pack }}.", images: [parent] }
+  pile: { gather: { step: own, over: [pack] }, imagine: "cards {{ n }} of {{ gathered | size }} packs" }
 `;
 
 /** The request for a text, by its prompt; in the records, too. */
@@ -55,7 +56,7 @@ export async function writeCrowd(folder: string, numbers: number): Promise<void>
 }
 
 /** Image jobs of {@link crowdPipeline}. */
-export const imageJobs = (numbers: number): number => 9 * numbers;
+export const imageJobs = (numbers: number): number => 10 * numbers;
 
 /** What the pipeline comes to in one process to which nothing happens. */
 export interface CalmCrowd {
