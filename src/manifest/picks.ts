@@ -11,19 +11,22 @@ import type { Slot } from '../plan/slot.ts';
 export type PickNames = ReadonlyMap<number, string>;
 
 /**
- * What the steps of a plan picked, for the rows of what was picked. Cells are asked for in ascending order; what is known of groups with
- * cells to come is kept: a name for each pick.
+ * What the steps of a plan picked, for the rows of what was picked. Cells are asked for in ascending order, unless all is kept; what is
+ * known of groups with cells to come is kept: a name for each pick.
  */
 export class ManifestPicks {
   readonly #plan: Plan;
+  readonly #keepsAll: boolean;
   /** The reductions of steps that pick over axes; undefined: of those that pick in each cell. */
   readonly #reductions: readonly (Reduction | undefined)[];
   /** Cells whose steps have picked: see {@link Plan.picks}. */
   readonly #asked = new Set<number>();
   readonly #names = new Map<number, Map<string, Map<number, string>>>();
 
-  constructor(plan: Plan) {
+  /** @param keepsAll cells are asked for in any order, and more than once */
+  constructor(plan: Plan, keepsAll = false) {
     this.#plan = plan;
+    this.#keepsAll = keepsAll;
     const all = plan.pipeline.bests.map(({ reduced }) => reduced);
     this.#reductions = [...new Map(all.map((one) => [one && reductionId(one), one])).values()];
   }
@@ -56,11 +59,25 @@ export class ManifestPicks {
     }
   }
 
+  /** Returns the cells that are picked from together with one of these, and of those that something is picked of, or was before. */
+  picked(cells: readonly Cell[], wasPicked: Pick<ReadonlySet<number>, 'has'>): ReadonlySet<number> {
+    const picked = new Set<number>();
+    for (const reduction of this.#reductions) {
+      const groups = reduction && stepNamed(this.#plan.matrix.groups, reductionId(reduction));
+      for (const last of new Set(cells.flatMap(({ number }) => groups?.last(number) ?? [])))
+        for (const number of groups?.numbers(last) ?? [])
+          if (this.#names.has(number) || wasPicked.has(number)) picked.add(number);
+    }
+    return picked;
+  }
+
   /** Returns what was picked of the slots of a cell that was loaded. The cell is not asked for again. */
   take(cell: number): (slot: Slot) => PickNames | undefined {
     const names = this.#names.get(cell);
-    this.#names.delete(cell);
-    this.#asked.delete(cell);
+    if (!this.#keepsAll) {
+      this.#names.delete(cell);
+      this.#asked.delete(cell);
+    }
     return (slot) => names?.get(placeOf(slot));
   }
 

@@ -107,18 +107,12 @@ export async function* rowsOfCells(
   cells: readonly Cell[],
   reader: Pick<StateReader, 'many'>,
   listedJobs: ListedJobs,
-  { only, isChosen = () => true }: ChosenOfCells = {},
+  { only, isChosen = () => true, picks = new ManifestPicks(plan) }: ChosenOfCells = {},
 ): AsyncGenerator<ManifestRow> {
   const steps = chosenSteps(plan, only);
   if (!steps.ok) throw new Error(`Internal error: ${steps.error.message}`);
   const chosen = cells.map((cell) => ({ cell, chosen: isChosen(cell) }));
-  for (const { cell, listed } of await listedCells(
-    plan,
-    chosen,
-    steps.value,
-    new ManifestPicks(plan),
-    reader,
-  ))
+  for (const { cell, listed } of await listedCells(plan, chosen, steps.value, picks, reader))
     yield* cellRows(cell, listed, listedJobs);
 }
 
@@ -126,6 +120,8 @@ export async function* rowsOfCells(
 interface ChosenOfCells extends Pick<Selection, 'only'> {
   /** Whether a cell is selected; default: each is. */
   readonly isChosen?: (cell: Cell) => boolean;
+  /** What is known of picks; default: nothing. */
+  readonly picks?: ManifestPicks;
 }
 
 async function listedCells(

@@ -7,11 +7,15 @@ import type { Selection } from '../../../src/plan/cell.ts';
 import { ResultIndex } from '../../../src/report/serve/index/result-index.ts';
 import { RunWatch, type WatchOptions } from '../../../src/report/serve/watch.ts';
 import { jobCommands } from '../../../src/report/text/next-commands.ts';
+import type { ServiceFailure } from '../../../src/service/result.ts';
+import type { TextReply } from '../../../src/service/text-service.ts';
 import { openState, openStateForReading } from '../../../src/state/state.ts';
 import type { StateStore, Turn } from '../../../src/state/store.ts';
-import { ScriptedGateway } from '../../rig/gateway/scripted-gateway.ts';
+import { ScriptedGateway, type TextCall } from '../../rig/gateway/scripted-gateway.ts';
+import { epoch } from '../../rig/jobs.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { planOf } from '../../rig/plan.ts';
+import { textReply } from '../../rig/text-reply.ts';
 import { runVirtually, seededRandom, virtualSettings } from '../../rig/virtual-run.ts';
 
 /** Three cells share each grid, and two of them what is pressed on it. */
@@ -64,6 +68,7 @@ const advisor = {
   commands: { ...jobCommands('run'), run: undefined, find: undefined },
   mask: (each: string): string => each,
 };
+const refused = { code: 'service.rejected', class: 'permanent', message: 'no' } as const;
 const never = new AbortController().signal;
 
 async function everythingOf(index: ResultIndex): Promise<unknown> {
@@ -114,6 +119,70 @@ describe('an index that follows a state', () => {
       );
     },
   );
+});
+
+describe('an index of a plan with groups', () => {
+  const picks = `name: test
+matrix: { seed: [1, 2, 3] }
+steps:
+  talk: { chat: { model: m, prompt: "T {{ seed }}" } }
+  best: { best: { from: talk, by: "{{ steps.talk.text }}", over: [seed] } }
+  tale: { from: best, chat: { model: m, prompt: "tale {{ seed }}" } }
+`;
+
+  /** An index, and runs of some of the cells; each answer is told by the seed. */
+  async function grouped(answer: (seed: string) => TextReply | ServiceFailure) {
+    const { plan, cells } = await planOf(picks);
+    const store = memoryStore();
+    const index = new ResultIndex({ plan, selection: {}, reader: store.reader, advisor });
+    await index.fill();
+    const onAsk = ({ record: { request } }: TextCall): TextReply | ServiceFailure =>
+      answer((request.fields.prompt as string).slice(-1));
+    const service = new ScriptedGateway({ onAsk });
+    let startAt = epoch;
+    return async (numbers: readonly number[], redo: readonly string[] = []) => {
+      const { endedAt } = runVirtually({
+        cells: cells.filter(({ number }) => numbers.includes(number)),
+        resolve: (cell, lookup) => plan.resolve(cell, lookup),
+        steps: new Set(['talk']),
+        settings: virtualSettings(),
+        ...(redo.length > 0 && { redo: { keys: redo, again: true } }),
+        store,
+        service,
+        random: seededRandom(1),
+        startAt,
+      });
+      startAt = endedAt + 60_000;
+      await index.refresh(redo, redo.length > 0 ? [] : numbers);
+      const { results } = await index.find({}, { offset: 0, limit: 9 }, never);
+      const first = plan.resolve(cells[0]!, (key) => store.get(key))[0]?.job?.key ?? '';
+      const rows = results.map(({ result: { cell, step, status, picked = '' } }) =>
+        `${cell} ${step} ${status} ${picked}`.trim(),
+      );
+      return { rows, first };
+    };
+  }
+
+  it('shows which result of another cell is picked now', async () => {
+    let best = '1';
+    const run = await grouped((seed) => textReply({ text: seed === '1' ? best : seed }));
+    expect((await run([2, 3])).rows).toContain('3 talk done');
+    const { rows, first } = await run([1]);
+    expect(rows).toEqual(['1 talk done', '2 talk done', '3 talk done best/1', '3 tale pending']);
+    best = '9';
+    expect((await run([1], [first])).rows).toEqual([
+      '1 talk done best/1',
+      '2 talk done',
+      '3 talk done',
+      '3 tale pending',
+    ]);
+  });
+
+  it('shows that a failure in another cell blocks a row of the group', async () => {
+    const run = await grouped((seed) => (seed === '1' ? refused : textReply({ text: seed })));
+    expect((await run([2, 3])).rows).toContain('3 tale pending');
+    expect((await run([1])).rows).toEqual(['1 talk failed', '2 talk done', '3 talk done', '3 tale blocked']);
+  });
 });
 
 /** A watch of a state in which these turns are to be committed, with a run that the test ends. */

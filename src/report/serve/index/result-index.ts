@@ -1,5 +1,6 @@
 import { isNarrowed } from '../../../manifest/cells.ts';
 import { KeySet } from '../../../manifest/key-set.ts';
+import { ManifestPicks } from '../../../manifest/picks.ts';
 import type { ManifestRow } from '../../../manifest/row.ts';
 import { manifestRows, rowsByCell, rowsOfCells } from '../../../manifest/rows.ts';
 import { Turns } from '../../../pipeline/turns.ts';
@@ -41,6 +42,8 @@ export class ResultIndex {
   readonly #places = new Places();
   readonly #lists: FoundLists;
   readonly #statuses = new Map<PageStatus, number>();
+  /** Numbers of the cells of which something is picked. */
+  readonly #picked = new Set<number>();
   #version = 0;
   #isFilled = false;
   #isClosed = false;
@@ -114,11 +117,23 @@ export class ResultIndex {
       await turns.next();
       this.#check();
     }
+    const { plan, reader } = this.#options;
+    const picks = new ManifestPicks(plan, true);
+    if (plan.pipeline.bests.length > 0) {
+      // A result may decide what is picked of another cell.
+      const changed = [...waiting].flatMap((number) => this.#tables.cell(number)?.cell ?? []);
+      await picks.load(changed, (keys) => reader.many(keys));
+      this.#check();
+      for (const number of picks.picked(changed, this.#picked)) waiting.add(number);
+    }
+    // A slot of a group is blocked or skipped by jobs of other cells.
+    for (const groups of plan.matrix.groups.values())
+      for (const number of waiting) waiting.add(groups.last(number));
     // A shared job shows its cost only in its first cell, so later cells with the job may change too.
     const queue = [...waiting].sort((a, b) => a - b);
     for (let at = 0; at < queue.length; at += 1) {
       const cell = queue[at] as number;
-      const later = await this.#refreshCell(cell);
+      const later = await this.#refreshCell(cell, picks);
       this.#check();
       const added = later.filter((other) => other > cell && !waiting.has(other));
       if (added.length > 0) {
@@ -132,9 +147,9 @@ export class ResultIndex {
   }
 
   /** Updates a cell. @returns other cells with jobs that this cell got or lost */
-  async #refreshCell(number: number): Promise<readonly number[]> {
+  async #refreshCell(number: number, picks: ManifestPicks): Promise<readonly number[]> {
     const known = this.#tables.cell(number);
-    const rows = await this.#rowsOf(number);
+    const rows = await this.#rowsOf(number, picks);
     const first = this.#places.firstOf(number);
     if (known === undefined || rows === undefined || first === undefined) return [];
     const before = this.#tables.jobsOf(number);
@@ -153,7 +168,7 @@ export class ResultIndex {
   }
 
   /** Reads the rows of a cell from the state; undefined if the cell is not in the index. */
-  async #rowsOf(number: number): Promise<readonly ManifestRow[] | undefined> {
+  async #rowsOf(number: number, picks?: ManifestPicks): Promise<readonly ManifestRow[] | undefined> {
     const { plan, selection, reader } = this.#options;
     const known = this.#tables.cell(number);
     if (known === undefined) return undefined;
@@ -167,6 +182,7 @@ export class ResultIndex {
     for await (const row of rowsOfCells(plan, [known.cell], reader, listedJobs, {
       ...(selection.only === undefined ? {} : { only: selection.only }),
       isChosen: () => known.isChosen,
+      ...(picks && { picks }),
     }))
       rows.push(row);
     this.#check();
@@ -174,6 +190,9 @@ export class ResultIndex {
   }
 
   #resultsOf(rows: readonly ManifestRow[], first: number): readonly CellResult[] {
+    const number = rows[0]?.cell.number ?? 0;
+    if (rows.some(({ picked }) => picked !== undefined)) this.#picked.add(number);
+    else this.#picked.delete(number);
     const { plan, advisor } = this.#options;
     const context = { ...advisor, plan, running: false, variables: plan.matrix.variables };
     return cellResults(rows, first, context);
