@@ -30,7 +30,7 @@ export function chosenSteps(
   plan: { readonly slotGraph: SlotGraph },
   only: readonly string[] | undefined,
 ): Result<ChosenSteps, UnknownStep> {
-  const { steps, templates } = plan.slotGraph;
+  const { steps, order, templates } = plan.slotGraph;
   if (only === undefined || only.length === 0)
     return ok({
       steps: new Set(steps.keys()),
@@ -39,6 +39,12 @@ export function chosenSteps(
     });
   for (const name of only) {
     if (steps.has(name)) continue;
+    if (order.some(({ step, picks }) => picks !== undefined && step.name === name))
+      return err({
+        code: 'plan.unknown-step',
+        message: `Step "${name}" picks from the jobs of others and has none of its own.`,
+        hint: 'Name a step that goes on from it, which chooses all that it needs, or the steps that it reads.',
+      });
     return err({
       code: 'plan.unknown-step',
       message: `The pipeline has no step "${name}".`,

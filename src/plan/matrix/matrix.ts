@@ -72,9 +72,9 @@ const isReducedIn =
     columns.some((name) => reductions.some(({ axes }) => axes.includes(name)));
 
 const largeTable = (declared: string): string =>
-  `A step gathers over columns of ${declared}, which has more than 16 MiB: the rows of a group are needed together. Gather over other axes, or split the table.`;
+  `A step gathers or picks over columns of ${declared}, which has more than 16 MiB: the rows of a group are needed together. Take other axes, or split the table.`;
 
-const tooMany = `A step gathers over axes of a matrix with excludes, added includes, a sample, or a part of a table's columns: at most ${maxIndexed} combinations are grouped then.`;
+const tooMany = `A step gathers or picks over axes of a matrix with excludes, added includes, a sample, or a part of a table's columns: at most ${maxIndexed} combinations are grouped then.`;
 
 function matrixError(spec: MatrixSpec, file: string, code: DiagnosticCode, message: string): Diagnostic {
   const { line, column, length } = spec.axes[0]?.position ??

@@ -42,6 +42,18 @@ test('--only chooses the named steps and exactly what they need', async () => {
   expect(await chosen(text, ['pick'])).toEqual(['pick', 'pick/U1']);
 });
 
+test('--only names no step that picks, because it has no job', async () => {
+  const plan = await planOf(`
+  matrix: { n: [1, 2] }
+  steps:
+    say: { chat: { model: m, prompt: "{{ n }}" } }
+    best: { best: { from: say, by: "{{ steps.say.text }}", over: all } }
+    more: { from: best, chat: { model: m, prompt: more } }`);
+  const choice = chosenSteps(plan, ['best']);
+  const message = 'Step "best" picks from the jobs of others and has none of its own.';
+  expect(choice).toMatchObject({ ok: false, error: { code: 'plan.unknown-step', message } });
+});
+
 test('--only without names chooses everything', async () => {
   const all = await chosen(text, undefined);
   expect(all.length).toBe(13);

@@ -238,6 +238,14 @@ describe('a step that picks over axes', () => {
     }
   });
 
+  it('is counted by no number of a group, when it picks from single cells', async () => {
+    const source = `${text.trimEnd().replace('by: "{{ steps.score', 'by: "{{ steps.sum')}
+    sum: { gather: { step: score, over: [seed] }, generate: { model: m, prompt: sum, responseSchema: { type: object, properties: { x: { type: number } } } } }`;
+    await expect(planOf(source)).rejects.toThrow(
+      'Step "best" picks from jobs of each cell, but step "sum" has one for each group over "seed".',
+    );
+  });
+
   it('compares at most 10,000 cells', async () => {
     const source = text.replace('[1, 2, 3]', '{ from: 1, to: 10001 }');
     const plan = await preparePlan(await pipelineOf(source), { files: noFiles, serviceId: 's' });

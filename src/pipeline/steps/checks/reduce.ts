@@ -72,12 +72,21 @@ function axesOf(
   });
   if (other !== undefined && axes.length > 0) {
     const theirs = axesBefore(other);
-    const message = `Step "${step.name}" has one job for each group over ${listing(axes)}, but step "${other.step}" has one for each ${theirs.length === 0 ? 'cell' : `group over ${listing(theirs)}`}.`;
-    const hint = `Gather it over the same axes: gather: { step: ${other.step}, over: [${axes.join(', ')}] }.`;
+    const own = isBest(step)
+      ? `Step "${step.name}" picks from jobs of each ${unitOf(here)}`
+      : `Step "${step.name}" has one job for each ${unitOf(axes)}`;
+    const message = `${own}, but step "${other.step}" has one for each ${unitOf(theirs)}.`;
+    const hint = isBest(step)
+      ? 'Read a result of what is picked from, or of a step that follows from it.'
+      : `Gather it over the same axes: gather: { step: ${other.step}, over: [${axes.join(', ')}] }.`;
     collector.error('gather.mixed', other.position, message, hint);
   }
   return axes;
 }
+
+/** What a step has one job for. */
+const unitOf = (axes: readonly string[]): string =>
+  axes.length === 0 ? 'cell' : `group over ${listing(axes)}`;
 
 /** Returns the axes of the jobs whose results a step sees although its own are other ones: a pick shows the results of its cell. */
 function pickedAxes(
