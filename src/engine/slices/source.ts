@@ -297,7 +297,7 @@ export class SliceSource implements CellSource {
   }
 
   /** Reads everything that decisions about a slice depend on. @throws EngineError */
-  async #load({ slice, cells }: HeldSlice): Promise<readonly LeftRecord[]> {
+  async #load({ slice, cells, members }: HeldSlice): Promise<readonly LeftRecord[]> {
     const { store } = this.#ports;
     const { images } = this.#settings;
     for (let from = 0; from < cells.length; from += cellsAtOnce)
@@ -307,7 +307,7 @@ export class SliceSource implements CellSource {
           this.resolve(cell, lookup);
         },
         async (keys) => {
-          await store.prefetch(keys, slice);
+          await store.prefetch(keys, slice, members > 0);
           return new Map(
             keys.flatMap((key) => {
               const record = store.peek(key);

@@ -54,8 +54,12 @@ export interface EngineStore extends RunStore {
   settled(): Promise<void>;
   /** Returns a record without deciding anything about it, for the search which records a batch of cells needs. */
   peek(key: string): JobRecord | undefined;
-  /** Reads those of these records that a slice has not read yet, and that may have changed: `get` shows them until it is released. */
-  prefetch(keys: readonly string[], slice: number): Promise<void>;
+  /**
+   * Reads those of these records that a slice has not read yet, and that may have changed: `get` shows them until it is released.
+   *
+   * @param isRedone whether finished jobs may have been redone by others since they were read: those of a group are not decided by its slice
+   */
+  prefetch(keys: readonly string[], slice: number, isRedone?: boolean): Promise<void>;
   /** Returns the unfinished records of a slice that was just taken. */
   left(slice: number): Promise<readonly LeftRecord[]>;
   /** Releases the records of a slice. */
@@ -253,10 +257,10 @@ export async function openEngineStore(pool: EnginePool, options: EngineStoreOpti
       );
       facts.delete(fingerprintFact);
     },
-    prefetch: async (keys, slice) => {
+    prefetch: async (keys, slice, isRedone = false) => {
       const missing = cache.missing(keys, slice);
       // Others may have changed an unfinished record since it was read for another slice, or for an earlier lease of this one.
-      const unknown = missing.filter((key) => cache.peek(key)?.record.status !== 'done');
+      const unknown = missing.filter((key) => isRedone || cache.peek(key)?.record.status !== 'done');
       cache.need(missing, slice);
       await load(unknown);
     },

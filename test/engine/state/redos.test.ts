@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wallClock } from '../../../src/cli/adapters/clock.ts';
+import { LeaseQueue } from '../../../src/engine/queue/lease-queue.ts';
+import { packCells } from '../../../src/engine/slices/cells.ts';
+import { beginSession } from '../../../src/engine/slices/session.ts';
+import { SliceSource } from '../../../src/engine/slices/source.ts';
 import { redoOrders } from '../../../src/engine/state/redos.ts';
-import { takeSlice } from '../../../src/engine/state/slices.ts';
+import { addSlices, takeSlice } from '../../../src/engine/state/slices.ts';
+import type { RunPlan } from '../../../src/run/ports.ts';
 import { hasPostgres } from '../../rig/postgres.ts';
 import { jobRecord } from '../../state/records.ts';
 import { type TestEngine, testEngine, turnOf } from './opened.ts';
+
+const leaseMs = 60_000;
 
 describe.skipIf(!hasPostgres)('a redo order on an engine', () => {
   let engine: TestEngine;
@@ -74,6 +82,34 @@ describe.skipIf(!hasPostgres)('a redo order on an engine', () => {
     // It still knows the job as it was.
     expect((await begins(other, 2)).refused).toEqual(new Set(['a']));
     expect([other.redos.of('a'), (await other.reader.redos.counts()).made]).toEqual([undefined, 1]);
+  });
+
+  it('shows a slice of groups the jobs that others have redone since they were read', async () => {
+    const { run, one, other } = await ordered();
+    const { pool } = engine;
+    const redone = jobRecord('a', 'done', { attempts: 2 });
+    await one.commit(turnOf(1, 1, [redone], { from: one, redos: new Map([['a', 'made']]) }));
+    expect(other.get('a')).toEqual(jobRecord('a', 'done'));
+    await addSlices(pool, run, [{ n: 3, cells: packCells([{ number: 1, repeat: 1, vars: {} }]) }]);
+    await pool.query('UPDATE promptpress.slices SET done = n < 3 WHERE run = $1', [run]);
+    const ports = { pool, queue: new LeaseQueue(pool, { worker: 'w', leaseMs }), store: other };
+    const session = await beginSession({ pool, clock: wallClock }, run, { name: 'w', leaseMs });
+    const resolve: RunPlan['resolve'] = (_cell, lookup) => {
+      lookup('a');
+      return [];
+    };
+    const plan = { resolve, gathers: () => [1] };
+    const source = new SliceSource(
+      { ...ports, clock: wallClock },
+      { run, session, leaseMs, plan, isOver: () => false },
+    );
+    try {
+      expect((await source.next(8, new AbortController().signal)).of).toMatchObject({ slice: 3 });
+      expect([other.get('a'), other.redos.of('a')]).toEqual([redone, undefined]);
+    } finally {
+      await source.close();
+      await session.end();
+    }
   });
 
   it('is not changed by a worker that has lost its slice', async () => {
