@@ -64,6 +64,7 @@ class Thread {
     this.#worker.on('message', (reply: ThreadReply) => {
       const waiting = this.#waiting.get(reply.id);
       this.#waiting.delete(reply.id);
+      if (this.#waiting.size === 0) this.#worker.unref();
       if ('bytes' in reply)
         waiting?.resolve(Buffer.from(reply.bytes.buffer, reply.bytes.byteOffset, reply.bytes.length));
       else waiting?.reject(reply.failure);
@@ -76,7 +77,7 @@ class Thread {
       const failure = new Error(`The thread that draws pictures has ended (exit code ${code}).`, { cause });
       for (const { reject } of this.#waiting.values()) reject(failure);
     });
-    // Whoever waits for a picture keeps the process alive, not the thread.
+    // Alive only while it draws: at the end of a sandbox nothing else keeps the process until that is done.
     this.#worker.unref();
   }
 
@@ -87,8 +88,9 @@ class Thread {
 
   draw(order: ThreadOrder): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.set(order.id, { resolve, reject });
       this.#worker.postMessage(order);
+      this.#waiting.set(order.id, { resolve, reject });
+      this.#worker.ref();
     });
   }
 

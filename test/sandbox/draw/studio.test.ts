@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { imagineDrawing, plateFrame, upscaleDrawing } from '../../../src/sandbox/draw/lineage.ts';
 import { Studio } from '../../../src/sandbox/draw/studio.ts';
@@ -100,4 +102,30 @@ it('says why a picture could not be drawn in a thread, and draws the next one', 
   await expect(broken).rejects.toThrow('unsupported image format');
   expect((await studio.picture(grid('a fox'))).length).toBeGreaterThan(100);
   await studio.close();
+});
+
+it('keeps a process until the pictures in progress are drawn', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'thread.mjs');
+  // By the time it answers, nothing else keeps the process.
+  const answering = 'setTimeout(() => parentPort.postMessage({ id, bytes: Buffer.from("drawn") }), 50)';
+  await writeFile(
+    file,
+    `import { parentPort } from "node:worker_threads"; parentPort.on("message", ({ id }) => { ${answering}; });`,
+  );
+  const source = (path: string): string => JSON.stringify(pathToFileURL(join(repository, path)).href);
+  const script = `
+    import { Studio } from ${source('src/sandbox/draw/studio.ts')};
+    import { imagineDrawing } from ${source('src/sandbox/draw/lineage.ts')};
+    import { parsePrompt } from ${source('src/sandbox/prompt/flags.ts')};
+    const studio = new Studio(${JSON.stringify(settings)}, () => undefined, new URL(${JSON.stringify(pathToFileURL(file).href)}));
+    const drawing = imagineDrawing(parsePrompt('a fox'));
+    const picture = studio.picture(drawing);
+    await studio.close();
+    console.log(String(await picture));
+  `;
+  const main = join(folder.path, 'main.mjs');
+  await writeFile(main, script);
+  const run = promisify(execFile)(process.execPath, ['--import', 'tsx', main], { cwd: repository });
+  expect((await run).stdout).toBe('drawn\n');
 });
