@@ -4,6 +4,9 @@ import type { SealedFile } from '../incoming.ts';
 import type { S3Ask, S3Client } from './client.ts';
 import type { S3Problem } from './failure.ts';
 
+/** Larger files are never sent to find out that they are there: a store may refuse by breaking off the connection. */
+const largeBytes = 8 * 1024 * 1024;
+
 /** Most tries to write a name that others keep changing. */
 const maxTurns = 8;
 
@@ -36,7 +39,7 @@ export async function upload(
   /** Whether the same file is probably there already: it is not sent to find that out. */
   isLikely = false,
 ): Promise<void> {
-  let found = isLikely ? await look(client, name) : undefined;
+  let found = isLikely || file.size > largeBytes ? await look(client, name) : undefined;
   for (let turn = 0; turn < maxTurns; turn += 1) {
     if (found !== undefined && (await isSame(client, name, file, found))) return;
     const condition: Readonly<Record<string, string>> =

@@ -8,7 +8,7 @@ import { proxyRefusal } from '../../../../src/service/http/connect/connector.ts'
 import { proxiesOf } from '../../../../src/service/http/connect/proxies.ts';
 import { filesIn } from '../../places.ts';
 import { listed, put } from '../stored.ts';
-import { codeOf, openRig } from './rig.ts';
+import { codeOf, openRig, putBytes } from './rig.ts';
 
 const key = 'a run/é+1/images/ab/abc-1.png';
 const name = 'images/ab/abc-1.png';
@@ -40,6 +40,19 @@ it('accepts the same bytes as stored, and sends nothing twice', async () => {
   expect([...fake.counts]).toEqual([
     ['PUT object', 2],
     ['HEAD object', 1],
+  ]);
+  await store.close();
+});
+
+it('looks for a large file that may be there before it sends it', async () => {
+  const { fake, open } = await openRig();
+  const store = open();
+  const bytes = Buffer.alloc(8 * 1024 * 1024 + 1);
+  await putBytes(store, name, bytes);
+  await putBytes(store, name, bytes);
+  expect([...fake.counts]).toEqual([
+    ['HEAD object', 2],
+    ['PUT object', 1],
   ]);
   await store.close();
 });
