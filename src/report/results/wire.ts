@@ -201,7 +201,7 @@ export interface LineageStop {
 
 /** A query for results. */
 export interface PageQuery {
-  /** Words that must all occur in the prompt, the text or the error, in any order; case and accents are ignored. */
+  /** Words that must all occur in the prompt, the text, the error or the pick (`picked as best/1`), in any order; case and accents are ignored. */
   readonly search?: string;
   readonly steps?: readonly string[];
   readonly statuses?: readonly PageStatus[];

@@ -1,10 +1,12 @@
 import type { PackedResults, PageResult, PageStatus, PageSummary } from '../../results/wire.ts';
 import { fold } from '../text/fold.ts';
+import { pickOf } from '../text/names.ts';
 
 /** A file of results, with its texts folded for searching. */
 export interface Chunk extends PackedResults {
   readonly foldedPrompts: readonly string[];
   readonly foldedErrors: readonly string[];
+  readonly foldedPicks: readonly string[];
   /** Beginnings of the texts. */
   readonly foldedTexts: readonly string[];
 }
@@ -29,12 +31,13 @@ export class Columns {
 
   /** Adds the next chunk. @returns false for a chunk out of order or beyond the results of the summary */
   add(chunk: PackedResults): boolean {
-    const { from, count, prompts, errors, text, vars } = chunk;
+    const { from, count, prompts, errors, picked, text, vars } = chunk;
     if (from !== this.count || from + count > this.#results) return false;
     this.#chunks.push({
       ...chunk,
       foldedPrompts: prompts.map(fold),
       foldedErrors: errors.map(([code, message]) => fold(`${code} ${message}`)),
+      foldedPicks: picked.map((name) => fold(pickOf({ picked: name || undefined }))),
       foldedTexts: text.map(fold),
     });
     for (const [n, { values }] of vars.entries()) for (const value of values) this.values[n]?.add(value);

@@ -63,8 +63,8 @@ export class Matcher {
     return (this.#missing(prepared, at - prepared.chunk.from) & ~this.#bitsOf(folded)) === 0;
   }
 
-  /** Returns as bits the words that are neither in the prompt nor in the error. */
-  #missing({ searched }: Prepared, n: number): number {
+  /** Returns as bits the words that are neither in the prompt, nor in the error, nor in the pick. */
+  #missing({ searched, chunk }: Prepared, n: number): number {
     let missing = 2 ** this.words.length - 1;
     for (const { column, texts, found } of searched) {
       if (missing === 0) return 0;
@@ -73,7 +73,7 @@ export class Matcher {
       if (found[number] === unknown) found[number] = this.#bitsOf(texts[number] ?? '');
       missing &= ~(found[number] as number);
     }
-    return missing;
+    return missing & ~this.#bitsOf(chunk.foldedPicks[n] ?? '');
   }
 
   #bitsOf(text: string): number {

@@ -9,9 +9,13 @@ export const titleOf = ({ step, branch }: Pick<PageResult, 'step' | 'branch'>): 
 const outputOf = ({ output = 1, frame }: Pick<PageResult, 'output' | 'frame'>): string =>
   frame !== undefined ? `, frame ${frame}` : output > 1 ? `, output ${output}` : '';
 
-/** Returns which result of a step it is: `cell 3`, or `cell 3, output 2, picked as best/1`. */
-export const placeOf = (result: Pick<PageResult, 'cell' | 'output' | 'frame' | 'picked'>): string =>
-  `cell ${count(result.cell)}${outputOf(result)}${result.picked === undefined ? '' : `, picked as ${result.picked}`}`;
+/** Returns which result of a step it is: `cell 3`, or `cell 3, output 2`. */
+export const placeOf = (result: Pick<PageResult, 'cell' | 'output' | 'frame'>): string =>
+  `cell ${count(result.cell)}${outputOf(result)}`;
+
+/** Returns what the page shows, and searches, of a pick: `picked as best/1`; empty if nothing picked the result. */
+export const pickOf = ({ picked }: { readonly picked?: string | undefined }): string =>
+  picked === undefined ? '' : `picked as ${picked}`;
 
 /** Returns the full name of a result for screen readers and tests: `grid U2, cell 3, done`. */
 export const nameOf = (

@@ -6,6 +6,7 @@ import type { Cell } from '../../../plan/cell.ts';
 import type { Slot } from '../../../plan/slot.ts';
 import { type Database, openDatabase } from '../../../state/sqlite/sqlite.ts';
 import { fold } from '../../page/text/fold.ts';
+import { pickOf } from '../../page/text/names.ts';
 import type { CellResult } from '../../results/cell-results.ts';
 import type { CountedResult } from '../../results/summary.ts';
 import type { PageResult, PageStatus } from '../../results/wire.ts';
@@ -137,8 +138,8 @@ export class Tables {
         detail.sha256 ?? null,
         JSON.stringify(countedFact(each)),
       );
-      const said = [detail.text ?? result.text, result.errorCode, result.errorMessage].filter(
-        (text) => text !== undefined,
+      const said = [detail.text ?? result.text, result.errorCode, result.errorMessage, pickOf(result)].filter(
+        Boolean,
       );
       if (said.length > 0) state.say.run(id, fold(said.join('\n')));
     }

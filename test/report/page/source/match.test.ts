@@ -5,6 +5,7 @@ import { inOrder } from '../../../../src/report/page/source/disk.ts';
 import { Matcher } from '../../../../src/report/page/source/match.ts';
 import type { Query } from '../../../../src/report/page/source/source.ts';
 import { fold, wordsOf } from '../../../../src/report/page/text/fold.ts';
+import { pickOf } from '../../../../src/report/page/text/names.ts';
 import { packed, summaryOf } from '../../../browser/report.ts';
 import { animals, media, places, type Row, rowsOfCell } from '../../../browser/rows.ts';
 
@@ -14,7 +15,9 @@ const summary = {
   ...summaryOf('foxes', cells, failing),
   files: { resultsPerFile: 100, detailsPerFile: 50, runDirectory: '../' },
 };
-const rows: readonly Row[] = Array.from({ length: cells }, (_, cell) => rowsOfCell(cell, failing)).flat();
+const rows: readonly Row[] = Array.from({ length: cells }, (_, cell) => rowsOfCell(cell, failing))
+  .flat()
+  .map((row) => (row.result.at % 4 === 0 ? { ...row, result: { ...row.result, picked: 'best/1' } } : row));
 const columns = new Columns(summary);
 for (let from = 0; from < rows.length; from += 100) columns.add(packed(rows.slice(from, from + 100)));
 
@@ -22,7 +25,7 @@ for (let from = 0; from < rows.length; from += 100) columns.add(packed(rows.slic
 function matches({ result, detail }: Row, query: Query): boolean {
   const { search = '', steps, statuses, errorCode, vars = {}, jobs } = query;
   const error = `${result.errorCode ?? ''} ${result.errorMessage ?? ''}`;
-  const texts = [result.prompt ?? '', detail.text ?? '', error].map(fold);
+  const texts = [result.prompt ?? '', detail.text ?? '', error, pickOf(result)].map(fold);
   return (
     (steps?.includes(result.step) ?? true) &&
     (statuses?.includes(result.status) ?? true) &&
@@ -37,7 +40,20 @@ function matches({ result, detail }: Row, query: Query): boolean {
 
 const variables = summary.variables.map(({ name }) => name);
 const steps = summary.steps.map(({ name }) => name);
-const words = ['fox', 'WINTER', 'élan', 'snow', 'lighthouse', 'refused', 'score', 'zeppelin', 'moss', 'أرنب'];
+const words = [
+  'fox',
+  'WINTER',
+  'élan',
+  'snow',
+  'lighthouse',
+  'refused',
+  'score',
+  'zeppelin',
+  'moss',
+  'pick',
+  'best/1',
+  'أرنب',
+];
 const some = <T>(values: readonly T[]): fc.Arbitrary<T[]> => fc.subarray([...values], { minLength: 1 });
 
 const queries: fc.Arbitrary<Query> = fc.record(
@@ -68,6 +84,15 @@ test('matching columns finds the same as matching each result', () => {
       }
     }),
   );
+});
+
+test('finds what was picked by the name of the pick', () => {
+  const matched = (search: string): readonly number[] => {
+    const matcher = new Matcher(columns, { search }, steps, variables);
+    return rows.map(({ result }) => result.at).filter((at) => matcher.match(at) === 'yes');
+  };
+  const picked = rows.flatMap(({ result }) => (result.picked === undefined ? [] : [result.at]));
+  expect([matched('pick'), matched('picked as best/1')]).toEqual([picked, picked]);
 });
 
 test('looks only into texts that are longer than their beginnings', () => {

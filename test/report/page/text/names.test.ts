@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { duration, size } from '../../../../src/report/page/text/format.ts';
-import { escapePath, lineOf, nameOf, placeOf } from '../../../../src/report/page/text/names.ts';
+import { escapePath, lineOf, nameOf, pickOf, placeOf } from '../../../../src/report/page/text/names.ts';
 
 test('a result is named by step, branch, cell and status', () => {
   const own = { step: 'grid', branch: '', cell: 3, status: 'done' } as const;
@@ -12,9 +12,8 @@ test('a result is named by step, branch, cell and status', () => {
   expect(nameOf({ ...own, output: 2 })).toBe('grid, cell 3, done, output 2');
   expect([placeOf(own), placeOf({ ...own, output: 2 })]).toEqual(['cell 3', 'cell 3, output 2']);
   expect(nameOf({ ...own, output: 2, frame: 1 })).toBe('grid, cell 3, done, frame 1');
-  expect(placeOf({ ...own, output: 2, frame: 1, picked: 'best/1' })).toBe(
-    'cell 3, frame 1, picked as best/1',
-  );
+  expect(placeOf({ ...own, output: 2, frame: 1 })).toBe('cell 3, frame 1');
+  expect([pickOf({ picked: 'best/1' }), pickOf({})]).toEqual(['picked as best/1', '']);
 });
 
 test('a path is escaped part by part', () => {

@@ -10,7 +10,7 @@ import { useApp, useLoaded, useRedraw, useStore } from '../../parts/use.ts';
 import { select } from '../../state/address.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
-import { nameOf, placeOf, titleOf } from '../../text/names.ts';
+import { nameOf, pickOf, placeOf, titleOf } from '../../text/names.ts';
 import { Facts } from './facts.tsx';
 import { Stage } from './stage.tsx';
 
@@ -48,7 +48,8 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
       title={
         result ? (
           <>
-            {titleOf(result)} <small>{placeOf(result)}</small> <Status of={result.status} />
+            {titleOf(result)} <small>{placeOf(result)}</small> <small>{pickOf(result)}</small>{' '}
+            <Status of={result.status} />
           </>
         ) : (
           'Result'

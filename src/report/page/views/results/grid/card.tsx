@@ -4,7 +4,7 @@ import { Icon } from '../../../parts/icon.tsx';
 import { Highlighted, markNames, pictureOf, proportions, Status } from '../../../parts/pieces.tsx';
 import type { ResultSource } from '../../../source/source.ts';
 import type { Mark } from '../../../state/address.ts';
-import { lineOf, nameOf, placeOf, titleOf } from '../../../text/names.ts';
+import { lineOf, nameOf, pickOf, placeOf, titleOf } from '../../../text/names.ts';
 
 interface CardProps {
   readonly source: ResultSource;
@@ -67,14 +67,14 @@ export function Card(props: CardProps): JSX.Element {
   );
 }
 
-/** Returns the values of the variables on one line; numbers with the name of their variable. */
-function valuesOf({ summary }: ResultSource, { vars }: PageResult): string {
-  const named = vars.map((value, n) =>
+/** Returns the values of the variables on one line, numbers with the name of their variable; behind them the pick. */
+function valuesOf({ summary }: ResultSource, result: PageResult): string {
+  const named = result.vars.map((value, n) =>
     value !== '' && Number.isFinite(Number(value))
       ? `${summary?.variables[n]?.name ?? ''} ${value}`
       : lineOf(value),
   );
-  return named
+  return [...named, pickOf(result)]
     .filter((value) => value !== '')
     .map((value) => ` · ${value}`)
     .join('');
