@@ -180,6 +180,7 @@ export function packed(rows: readonly Row[]): PackedResults {
     output: results.map(({ output }) => output ?? 0),
     frame: results.map(({ frame }) => frame ?? 0),
     picked: results.map(({ picked }) => picked ?? ''),
+    madeFrom: results.map(({ madeFrom }) => madeFrom ?? ''),
     job: results.map(({ job }) => job ?? ''),
     media: results.map(({ media }) => media ?? ''),
     file: results.map(({ file }) => file ?? ''),

@@ -52,6 +52,7 @@ export function unpacked(packed: PackedResults, { steps }: Pick<PageSummary, 'st
       output: of(packed.output) || undefined,
       status: packed.statuses[of(packed.status)],
       kind: packed.kinds[of(packed.kind)],
+      madeFrom: text(packed.madeFrom),
       job: text(packed.job),
       media: text(packed.media),
       file: text(packed.file),

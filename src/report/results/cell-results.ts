@@ -40,7 +40,7 @@ export function cellResults(
     const { result, detail } = shownRow(row, first + index, context);
     const slot = slotOf[index] as PlacedSlot;
     const { frame } = row;
-    const { lineage: ofSlot, inputs, children } = lineageOf(slot);
+    const { lineage: ofSlot, inputs, children, ...pick } = lineageOf(slot);
     // Frames, and what is made from them, also descend from their grid.
     const from = shownFrame(rows, row);
     const before = from === -1 ? [] : [{ label: frameLabel(rows[from]), at: first + from }];
@@ -56,7 +56,7 @@ export function cellResults(
       stops.map(({ label, at }) => ({ label: context.mask(label), at }));
     return {
       row,
-      result,
+      result: { ...result, ...pick },
       detail: {
         ...detail,
         ...adviceOn(row.slot, context),

@@ -2,7 +2,7 @@ import { jobPlaces, type SlotTemplate } from '../../plan/graph/slot-template.ts'
 import { inputsOf } from '../../plan/job.ts';
 import { sourcesOf } from '../../plan/resolve/lineage.ts';
 import type { Slot } from '../../plan/slot.ts';
-import type { LineageStop, PageDetail } from './wire.ts';
+import type { LineageStop, PageDetail, PageResult } from './wire.ts';
 
 /** A slot with results, and the index of its first result. */
 export interface PlacedSlot {
@@ -11,8 +11,8 @@ export interface PlacedSlot {
 }
 
 /**
- * Finds what the slots of one cell were made from and what was made from them. All ancestors of a slot are in its own cell, so no other
- * cell is needed. Slots without results are skipped.
+ * Finds what the slots of one cell were made from and what was made from them. Only what is made from a pick may have its parent in another
+ * cell, which `madeFrom` names. Slots without results are skipped.
  *
  * @param templates of the plan, by their index
  * @returns a function that returns the ancestors, inputs and children of a slot
@@ -20,7 +20,9 @@ export interface PlacedSlot {
 export function lineageIn(
   templates: readonly SlotTemplate[],
   slots: readonly PlacedSlot[],
-): (placed: PlacedSlot) => Pick<PageDetail, 'lineage' | 'inputs' | 'children'> {
+): (
+  placed: PlacedSlot,
+) => Pick<PageDetail, 'lineage' | 'inputs' | 'children'> & Pick<PageResult, 'madeFrom'> {
   const byKey = grouped(slots, ({ slot: { job } }) => (job === undefined ? [] : [job.key]));
   const byPlace = grouped(slots, ({ slot: { place } }) => (place === undefined ? [] : [place]));
   const templateOf = ({ place }: Slot): SlotTemplate | undefined =>
@@ -72,7 +74,14 @@ export function lineageIn(
     if (item !== undefined) return { label: `${slot.step}, item ${item}`, at };
     return { label: (level > 0 ? last : undefined) ?? slot.step, at };
   };
+  const pickAbove = (placed: PlacedSlot): Pick<PageResult, 'madeFrom'> => {
+    const pick = templateOf(placed.slot)?.above?.pick;
+    const parent = placed.slot.job?.parent;
+    if (pick === undefined || parent === undefined || parents.get(placed) !== undefined) return {};
+    return { madeFrom: `${pick.of.step.name}/${pick.number} ${parent}` };
+  };
   return (placed) => ({
+    ...pickAbove(placed),
     lineage: wayTo(placed).map(stop),
     inputs: inputs(placed).map(stop),
     children: (children.get(placed) ?? []).map(stop),

@@ -45,6 +45,7 @@ export function packResults(results: readonly PageResult[], steps: readonly stri
     output: column(({ output = 0 }) => output),
     frame: column(({ frame = 0 }) => frame),
     picked: column(({ picked = '' }) => picked),
+    madeFrom: column(({ madeFrom = '' }) => madeFrom),
     job: column(({ job = '' }) => job),
     media: column(({ media = '' }) => media),
     file: column(({ file = '' }) => file),

@@ -124,6 +124,8 @@ export interface PageResult {
   readonly frame?: number;
   /** What a step that picks took it as: `best/1`. */
   readonly picked?: string;
+  /** The pick that it was made from and the key of its job, if these are in another cell: `best/1 4f…`. */
+  readonly madeFrom?: string;
   readonly status: PageStatus;
   readonly kind: string;
   /** Key of the job; absent while the request is unknown. */
@@ -188,6 +190,14 @@ export interface PageDetail {
   readonly children: readonly LineageStop[];
 }
 
+/** What a result that a step picked over several cells is linked with; see {@link PageResult.madeFrom}. */
+export interface OtherCells {
+  /** Index of the picked result that it was made from; null if that is in its own cell, or unknown. */
+  readonly above: number | null;
+  /** Indices of results of other cells that were made from it. */
+  readonly below: readonly number[];
+}
+
 /**
  * A link to another result of the same cell. If several cells share a job, each has its own result of the job and links to the results
  * of that cell.
@@ -241,7 +251,7 @@ export interface PageFiles {
 
 /** Columns of texts, empty where there is none; names as in {@link PageResult}. */
 type PackedTexts = Readonly<
-  Record<'picked' | 'job' | 'media' | 'file' | 'thumbnail' | 'text', readonly string[]>
+  Record<'picked' | 'madeFrom' | 'job' | 'media' | 'file' | 'thumbnail' | 'text', readonly string[]>
 >;
 
 /** Columns of numbers, 0 where there is none; names as in {@link PageResult}. An unknown `cost` is −1. */

@@ -237,6 +237,8 @@ async function answerApi(
     const detail = await index.detail(Number(argument), watch.live);
     if (detail !== undefined) return sendJson(response, JSON.stringify(detail));
   }
+  if (name === 'other-cells' && argument !== undefined && /^\d{1,15}$/.test(argument))
+    return sendJson(response, JSON.stringify(index.otherCells(Number(argument))));
   if (name === 'of-job' && argument !== undefined)
     return sendJson(response, JSON.stringify(index.ofJob(argument)[0]?.at ?? null));
   return sendText(response, 404, 'There is nothing at this address.');

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { Columns } from '../../../src/report/page/source/columns.ts';
 import type { CellResult } from '../../../src/report/results/cell-results.ts';
-import type { LineageStop } from '../../../src/report/results/wire.ts';
+import { packResults } from '../../../src/report/results/pack.ts';
+import type { LineageStop, PageSummary } from '../../../src/report/results/wire.ts';
 import { doneRecord, failedRecord, finish } from '../../manifest/finish.ts';
+import { framesOf } from '../../rig/frames.ts';
 import { memoryStore } from '../../rig/memory-store.ts';
 import { planOf } from '../../rig/pipeline-builder.ts';
 import { resultsOf, textRecord } from './rig.ts';
@@ -154,5 +157,44 @@ describe('the lineage of a result', () => {
       [0, 2],
       [0, 3],
     ]);
+  });
+
+  it('goes over cells by the name and the job of a pick, in both directions', async () => {
+    const plan = await planOf(`
+      matrix: { seed: [1, 2, 3] }
+      steps:
+        grid: { imagine: "a fox {{ seed }}", grid: split }
+        score: { from: "grid/#*", generate: { model: m, prompt: "{{ seed }} {{ frame }}", images: [parent], responseSchema: { type: object, properties: { x: { type: number } } } } }
+        best: { best: { from: "grid/#*", by: "{{ steps.score.json.x }}", over: [seed] } }
+        large: { from: best/1, click: U, path: Upscale (Subtle) }
+    `);
+    const store = memoryStore();
+    await finish(plan, store, {
+      record: (slot) => {
+        if (slot.kind === 'generate') return textRecord(slot, `{"x": ${slot.cell === 2 ? 9 : 1}}`);
+        const record = doneRecord(slot);
+        const [file = {}] = record.artifacts;
+        return slot.step === 'grid' ? { ...record, frames: { files: framesOf(record.key, file) } } : record;
+      },
+    });
+    const results = (await resultsOf(plan, store)).map(({ result }) => result);
+    const columns = new Columns({
+      results: results.length,
+      variables: [],
+      steps: plan.pipeline.steps.map(({ name }) => ({ name, kind: '', branches: [], results: 0 })),
+    } as unknown as PageSummary);
+    columns.add(packResults(results, [...plan.slotGraph.steps.keys()]));
+    const large = results.filter(({ step }) => step === 'large');
+    const picked = results.find((one) => one.picked === 'best/1');
+    expect(picked).toMatchObject({ cell: 2, step: 'grid', frame: 1 });
+    expect(large.map(({ cell, madeFrom }) => [cell, madeFrom])).toEqual([
+      [3, `best/1 ${picked?.job}`],
+      [3, undefined],
+    ]);
+    expect(large.map((one) => columns.otherCells(one))).toEqual([
+      { above: picked?.at, below: [] },
+      { above: null, below: [] },
+    ]);
+    expect(picked && columns.otherCells(picked)).toEqual({ above: null, below: [large[0]?.at] });
   });
 });

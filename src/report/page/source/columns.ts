@@ -1,6 +1,6 @@
-import type { PackedResults, PageResult, PageStatus, PageSummary } from '../../results/wire.ts';
+import type { OtherCells, PackedResults, PageResult, PageStatus, PageSummary } from '../../results/wire.ts';
 import { fold } from '../text/fold.ts';
-import { pickOf } from '../text/names.ts';
+import { pickNames, pickOf } from '../text/names.ts';
 
 /** A file of results, with its texts folded for searching. */
 export interface Chunk extends PackedResults {
@@ -58,6 +58,20 @@ export class Columns {
     return undefined;
   }
 
+  /** See {@link OtherCells}. */
+  otherCells(result: PageResult): OtherCells {
+    const own = pickNames(result);
+    const above: number[] = [];
+    const below: number[] = [];
+    for (const { from, count, picked, job, madeFrom } of this.#chunks)
+      for (let n = 0; n < count; n += 1) {
+        const names = pickNames({ picked: picked[n], job: job[n] });
+        if (result.madeFrom !== undefined && names.includes(result.madeFrom)) above.push(from + n);
+        if (own.includes(madeFrom[n] ?? '')) below.push(from + n);
+      }
+    return { above: above[0] ?? null, below };
+  }
+
   /** Returns a result in the shape that the page shows. */
   result(at: number): PageResult | undefined {
     if (at >= this.count) return undefined;
@@ -76,6 +90,7 @@ export class Columns {
       output: chunk.output[n] || undefined,
       frame: chunk.frame[n] || undefined,
       picked: chunk.picked[n] || undefined,
+      madeFrom: chunk.madeFrom[n] || undefined,
       job: chunk.job[n] || undefined,
       media: (chunk.media[n] || undefined) as PageResult['media'],
       file: chunk.file[n] || undefined,

@@ -1,4 +1,11 @@
-import type { PackedResults, PageDetail, PageResult, PageSort, PageSummary } from '../../results/wire.ts';
+import type {
+  OtherCells,
+  PackedResults,
+  PageDetail,
+  PageResult,
+  PageSort,
+  PageSummary,
+} from '../../results/wire.ts';
 import { fold } from '../text/fold.ts';
 import { escapePath } from '../text/names.ts';
 import { Columns } from './columns.ts';
@@ -203,6 +210,11 @@ export class DiskSource implements ResultSource {
 
   async detail(at: number): Promise<PageDetail | undefined> {
     return await this.#details?.detail(at);
+  }
+
+  async otherCells(result: PageResult): Promise<OtherCells> {
+    await this.open();
+    return this.#columns?.otherCells(result) ?? { above: null, below: [] };
   }
 
   async placeOfJob(job: string): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import type { PageDetail, PageFound, PageResult, PageSummary } from '../../results/wire.ts';
+import type { OtherCells, PageDetail, PageFound, PageResult, PageSummary } from '../../results/wire.ts';
 import { escapePath } from '../text/names.ts';
 import { Listeners } from './listeners.ts';
 import type { Found, Progress, Query, ResultSource } from './source.ts';
@@ -190,6 +190,10 @@ export class LiveSource implements ResultSource {
 
   async detail(at: number): Promise<PageDetail | undefined> {
     return (await this.#ports.json(`api/detail/${at}`)) as PageDetail;
+  }
+
+  async otherCells({ at }: PageResult): Promise<OtherCells> {
+    return (await this.#ports.json(`api/other-cells/${at}`)) as OtherCells;
   }
 
   async placeOfJob(job: string): Promise<number | undefined> {

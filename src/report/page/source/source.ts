@@ -1,4 +1,4 @@
-import type { PageDetail, PageQuery, PageResult, PageSummary } from '../../results/wire.ts';
+import type { OtherCells, PageDetail, PageQuery, PageResult, PageSummary } from '../../results/wire.ts';
 
 /** A query for results: the filters of the wire, and those that only this browser knows. */
 export interface Query extends PageQuery {
@@ -40,6 +40,8 @@ export interface ResultSource {
   readonly ask: (query: Query) => void;
   readonly result: (at: number) => Promise<PageResult | undefined>;
   readonly detail: (at: number) => Promise<PageDetail | undefined>;
+  /** Finds what is linked with a result of another cell by a pick. */
+  readonly otherCells: (result: PageResult) => Promise<OtherCells>;
   /** Finds the first result of a job. */
   readonly placeOfJob: (job: string) => Promise<number | undefined>;
   /** Returns all values of a variable; undefined if the source knows only those of the summary. */

@@ -17,6 +17,12 @@ export const placeOf = (result: Pick<PageResult, 'cell' | 'output' | 'frame'>): 
 export const pickOf = ({ picked }: { readonly picked?: string | undefined }): string =>
   picked === undefined ? '' : `picked as ${picked}`;
 
+/** Returns how `madeFrom` of other results names a picked one: `best/1 4f…`, one for each pick. */
+export const pickNames = (of: {
+  readonly picked?: string | undefined;
+  readonly job?: string | undefined;
+}): readonly string[] => (of.picked ? of.picked.split(', ').map((name) => `${name} ${of.job}`) : []);
+
 /** Returns the full name of a result for screen readers and tests: `grid U2, cell 3, done`. */
 export const nameOf = (
   result: Pick<PageResult, 'step' | 'branch' | 'cell' | 'status' | 'output' | 'frame'>,

@@ -7,10 +7,11 @@ import { Turns } from '../../../pipeline/turns.ts';
 import type { Selection } from '../../../plan/cell.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import type { StateReader } from '../../../state/reader.ts';
+import { pickNames } from '../../page/text/names.ts';
 import type { Advisor } from '../../results/advice.ts';
 import { type CellResult, cellResults } from '../../results/cell-results.ts';
 import { SummaryCounter, type SummaryFacts } from '../../results/summary.ts';
-import type { PageDetail, PageStatus, PageSummary } from '../../results/wire.ts';
+import type { OtherCells, PageDetail, PageStatus, PageSummary } from '../../results/wire.ts';
 import { asksForAll, findIds, type IndexQuery } from './find.ts';
 import { FoundLists } from './found-lists.ts';
 import { Places } from './places.ts';
@@ -245,6 +246,19 @@ export class ResultIndex {
   ofJob(job: string): readonly PlacedResult[] {
     this.#check();
     return this.#placed(this.#tables.ofJob(job));
+  }
+
+  /** See {@link OtherCells}. */
+  otherCells(at: number): OtherCells {
+    this.#check();
+    const place = this.#places.find(at);
+    const result = place && this.result(idOf(place.cell, place.index))?.result;
+    const [, job] = result?.madeFrom?.split(' ') ?? [];
+    const above = this.ofJob(job ?? '').find((other) =>
+      pickNames(other.result).includes(result?.madeFrom ?? ''),
+    );
+    const below = this.#tables.madeFrom(pickNames(result ?? {})).map(this.#placeOf);
+    return { above: above?.at ?? null, below };
   }
 
   #placed(results: readonly IndexedResult[]): readonly PlacedResult[] {

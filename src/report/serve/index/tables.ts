@@ -44,8 +44,9 @@ const schema = `
   CREATE TABLE cells (cell INTEGER PRIMARY KEY, chosen INTEGER NOT NULL, known TEXT NOT NULL, vars TEXT NOT NULL) STRICT;
   CREATE TABLE rows (
     id INTEGER PRIMARY KEY, step TEXT NOT NULL, status TEXT NOT NULL, code TEXT, job TEXT,
-    newest REAL, cost REAL, duration REAL, prompt INTEGER
+    newest REAL, cost REAL, duration REAL, prompt INTEGER, made_from TEXT
   ) STRICT;
+  CREATE INDEX rows_made_from ON rows (made_from) WHERE made_from IS NOT NULL;
   CREATE INDEX rows_job ON rows (job) WHERE job IS NOT NULL;
   ${figures.map((name) => `CREATE INDEX rows_${name} ON rows (${name}) WHERE ${name} IS NOT NULL;`).join('\n')}
   CREATE TABLE docs (id INTEGER PRIMARY KEY, doc TEXT NOT NULL, mime TEXT, sha256 TEXT, fact TEXT NOT NULL) STRICT;
@@ -130,6 +131,7 @@ export class Tables {
         negative(result.cost),
         negative(result.seconds),
         place ?? null,
+        result.madeFrom ?? null,
       );
       state.doc.run(
         id,
@@ -162,6 +164,11 @@ export class Tables {
 
   cellsOf(job: string): ReadonlySet<number> {
     return new Set(this.#statements.ofJob.all(job).map(({ id }) => cellOf(id)));
+  }
+
+  /** Returns the ids of what was made from picks in other cells. */
+  madeFrom(picks: readonly string[]): readonly number[] {
+    return this.#statements.madeFrom.all(JSON.stringify(picks)).map(({ id }) => id);
   }
 
   ofJob(job: string): readonly IndexedResult[] {
@@ -208,7 +215,7 @@ function prepared(database: Database) {
       database.prepare(`DELETE FROM ${table} WHERE ${between}`),
     ),
     cell: database.prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)'),
-    row: database.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    row: database.prepare('INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     doc: database.prepare('INSERT INTO docs VALUES (?, ?, ?, ?, ?)'),
     prompt: database.prepare('INSERT INTO prompts VALUES (?, ?, ?)'),
     say: database.prepare('INSERT INTO said VALUES (?, ?)'),
@@ -220,6 +227,9 @@ function prepared(database: Database) {
     ),
     jobs: database.prepare<{ job: string }>(`SELECT job FROM rows WHERE ${between} AND job IS NOT NULL`),
     ofJob: database.prepare<{ id: number }>('SELECT id FROM rows WHERE job = ? ORDER BY id'),
+    madeFrom: database.prepare<{ id: number }>(
+      'SELECT id FROM rows WHERE made_from IN (SELECT value FROM json_each(?)) ORDER BY id',
+    ),
     docsOfJob: database.prepare<DocRow>(
       `${docs.replace('%s', '(SELECT id FROM rows WHERE job = ?) AS own').replace('%i', 'own.id')} ORDER BY docs.id`,
     ),

@@ -7,6 +7,7 @@ import { actOn, isForOthers } from '../../parts/keys.ts';
 import { Modal } from '../../parts/modal.tsx';
 import { Highlighted, MarkButtons, ResultLink, Status } from '../../parts/pieces.tsx';
 import { useApp, useLoaded, useRedraw, useStore } from '../../parts/use.ts';
+import type { ResultSource } from '../../source/source.ts';
 import { select } from '../../state/address.ts';
 import { wordsOf } from '../../text/fold.ts';
 import { count } from '../../text/format.ts';
@@ -22,6 +23,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
   const changes = source.summary?.live ? source.summary.at : 0;
   const loaded = useLoaded(at, changes, () => source.result(at));
   const detail = useLoaded(at, changes, () => source.detail(at));
+  const across = useLoaded(at, changes, () => acrossCells(source, at));
   const { found } = source;
   const position = found?.positionOf(at) ?? -1;
   const total = found?.total ?? 0;
@@ -76,7 +78,7 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
           {result ? <Choices result={result} /> : null}
           {result && detail ? (
             <>
-              <Lineage result={result} detail={detail} />
+              <Lineage result={result} detail={{ ...detail, ...across }} />
               <Problem result={result} detail={detail} />
               <Prompt result={result} />
               <Facts result={result} detail={detail} />
@@ -89,6 +91,33 @@ export function ResultDialog({ at }: { readonly at: number }): JSX.Element | nul
     </Modal>
   );
 }
+
+/** Returns the lineage and the children of a result with those of other cells, which are linked by picks. */
+async function acrossCells(
+  source: ResultSource,
+  at: number,
+): Promise<Pick<PageDetail, 'lineage' | 'children'>> {
+  const linkTo = async (other: number): Promise<LineageStop> => {
+    const result = await source.result(other);
+    return { label: result ? `${titleOf(result)}, ${placeOf(result)}` : `result ${other + 1}`, at: other };
+  };
+  const { lineage = [], children = [] } = (await source.detail(at)) ?? {};
+  let way = lineage;
+  // A pick may be made from another pick. A way without an end would be a mistake of the data.
+  for (let picks = 0; picks < mostPicks && way[0] !== undefined; picks += 1) {
+    const first = await source.result(way[0].at);
+    const above = first?.madeFrom === undefined ? null : (await source.otherCells(first)).above;
+    if (above === null) break;
+    const before = (await source.detail(above))?.lineage.slice(0, -1) ?? [];
+    way = [...before, await linkTo(above), ...way];
+  }
+  const result = await source.result(at);
+  const below = result?.picked === undefined ? [] : (await source.otherCells(result)).below;
+  return { lineage: way, children: [...children, ...(await Promise.all(below.slice(0, most).map(linkTo)))] };
+}
+
+/** Number of picks above a result that its lineage shows. */
+const mostPicks = 10;
 
 /** Buttons that mark a result or select it for a comparison. */
 function Choices({ result }: { readonly result: PageResult }): JSX.Element {
