@@ -159,7 +159,9 @@ steps:
       const rows = results.map(({ result: { cell, step, status, picked = '' } }) =>
         `${cell} ${step} ${status} ${picked}`.trim(),
       );
-      return { rows, first };
+      const found = await index.find({ search: 'best/1' }, { offset: 0, limit: 9 }, never);
+      const picked = found.results.map(({ at }) => at);
+      return { rows, first, picked, links: results.map(({ at }) => index.otherCells(at)) };
     };
   }
 
@@ -170,11 +172,14 @@ steps:
     const { rows, first } = await run([1]);
     expect(rows).toEqual(['1 talk done', '2 talk done', '3 talk done best/1', '3 tale pending']);
     best = '9';
-    expect((await run([1], [first])).rows).toEqual([
-      '1 talk done best/1',
-      '2 talk done',
-      '3 talk done',
-      '3 tale pending',
+    const after = await run([1], [first]);
+    expect(after.rows).toEqual(['1 talk done best/1', '2 talk done', '3 talk done', '3 tale pending']);
+    expect(after.picked).toEqual([0]);
+    expect(after.links).toEqual([
+      { above: null, below: [3] },
+      { above: null, below: [] },
+      { above: null, below: [] },
+      { above: 0, below: [] },
     ]);
   });
 
