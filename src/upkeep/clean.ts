@@ -28,23 +28,32 @@ export interface CleanFile {
   readonly why: 'unplanned' | 'unlisted' | 'unfinished';
 }
 
-/**
- * Returns the names of the files of all jobs in a plan, whatever the flags select, and the keys of those jobs whose files the state lacks:
- * an interrupted repair took them out of it. Names that some file system may treat as equal count as equal, so that no used file is
- * removed.
- */
+/** What a plan uses of the files of a run directory. */
+export interface PlannedFiles {
+  /**
+   * Names of the files of its jobs, and the keys of jobs whose files the state lacks: an interrupted repair took them out of it. Names that
+   * some file system may treat as equal count as equal, so that no used file is removed.
+   */
+  readonly names: KeySet;
+  /** Steps with places whose jobs are not known yet: once they are, these may be jobs that were made before. */
+  readonly undecided: ReadonlySet<string>;
+}
+
+/** Returns what a plan uses, whatever the flags select. */
 export async function plannedFiles(
   plan: Plan,
   reader: Pick<StateReader, 'many'>,
   signal: AbortSignal,
-): Promise<KeySet> {
+): Promise<PlannedFiles> {
   const names = new KeySet();
+  const undecided = new Set<string>();
   for await (const cells of inGroups(plan.matrix.cells({}, signal), cellsAtOnce(plan))) {
     signal.throwIfAborted();
     await withRecords(
       cells,
       (cell, lookup) => {
-        for (const { record, split, unsaved } of plan.resolve(cell, lookup)) {
+        for (const { step, job, record, status, split, unsaved } of plan.resolve(cell, lookup)) {
+          if (job === undefined && status !== 'skipped') undecided.add(step);
           if (record === undefined) continue;
           // Frames are used while some step says `grid: split`, and are left over otherwise.
           for (const file of filesOf(split ? record : withoutFrames(record))) names.add(file);
@@ -56,7 +65,7 @@ export async function plannedFiles(
       signal,
     );
   }
-  return names;
+  return { names, undecided };
 }
 
 /**
@@ -68,14 +77,14 @@ export async function plannedFiles(
 export async function* filesToClean(
   directory: string,
   artifacts: Pick<ArtifactStore, 'list' | 'open'>,
-  planned: KeySet,
+  { names: planned, undecided }: PlannedFiles,
   reader: Pick<StateReader, 'withStatus'>,
   signal: AbortSignal,
 ): AsyncGenerator<CleanFile> {
   const named = new KeySet();
   for await (const record of everyJob(reader)) {
     signal.throwIfAborted();
-    for (const file of filesOf(record)) named.add(file);
+    for (const file of filesOf(record)) (undecided.has(record.origin.step) ? planned : named).add(file);
   }
   for await (const file of artifacts.list('')) {
     signal.throwIfAborted();

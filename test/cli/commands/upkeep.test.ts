@@ -240,6 +240,32 @@ describe('clean', () => {
     expect((await pp('clean', 'run')).out).toContain('run: nothing to remove.');
   });
 
+  it('keeps the files of a step while its jobs are not known', async () => {
+    const picking = (question: string): string => `name: foxes
+matrix: { seed: [1, 2] }
+steps:
+  grid: { imagine: "fox --seed {{ seed }}" }
+  score:
+    from: grid
+    generate:
+      model: text-pro
+      prompt: ${question}
+      images: [parent]
+      responseSchema: { type: object, properties: { value: { type: number } }, required: [value] }
+  best: { best: { from: grid, by: "{{ steps.score.json.value }}", over: [seed] } }
+  large: { from: best, click: U1 }
+`;
+    await writeFile(at('foxes.yaml'), picking('How sharp?'));
+    await runIt();
+    const [large] = (await rows()).filter(({ step }) => step === 'large');
+    await writeFile(at('foxes.yaml'), picking('How bright?'));
+    await runIt('--limit', '1');
+    const { out } = await pp('clean', 'run');
+    expect(out).toContain('run: 3 files, ');
+    expect(large?.['file_name']).toMatch(/^images/);
+    expect(out).not.toContain(large?.['file_name']);
+  });
+
   it('keeps the files of every job when removing others fails midway', async () => {
     await edit();
     beforeCalls('unlink', async (path) => {
