@@ -22,13 +22,20 @@ export class ManifestPicks {
   /** Cells whose steps have picked: see {@link Plan.picks}. */
   readonly #asked = new Set<number>();
   readonly #names = new Map<number, Map<string, Map<number, string>>>();
+  /** Names of all picks, in the order of the file. */
+  readonly #all: readonly string[];
 
   /** @param keepsAll cells are asked for in any order, and more than once */
   constructor(plan: Plan, keepsAll = false) {
     this.#plan = plan;
     this.#keepsAll = keepsAll;
-    const all = plan.pipeline.bests.map(({ reduced }) => reduced);
-    this.#reductions = [...new Map(all.map((one) => [one && reductionId(one), one])).values()];
+    const { bests } = plan.pipeline;
+    this.#reductions = [
+      ...new Map(bests.map(({ reduced }) => [reduced && reductionId(reduced), reduced])).values(),
+    ];
+    this.#all = bests.flatMap(({ name, best }) =>
+      Array.from({ length: best?.top ?? 0 }, (_, at) => `${name}/${at + 1}`),
+    );
   }
 
   /** Finds out what was picked in these cells and their groups. @throws the signal's reason when it is aborted */
@@ -52,8 +59,8 @@ export class ManifestPicks {
         const ofCell = this.#names.get(cell) ?? new Map<string, Map<number, string>>();
         const place = placeOf({ step, branch });
         const ofSlot = ofCell.get(place) ?? new Map<number, string>();
-        const known = ofSlot.get(output);
-        ofSlot.set(output, known === undefined ? name : `${known}, ${name}`);
+        const names = new Set([...(ofSlot.get(output)?.split(', ') ?? []), name]);
+        ofSlot.set(output, names.size === 1 ? name : this.#all.filter((one) => names.has(one)).join(', '));
         this.#names.set(cell, ofCell.set(place, ofSlot));
       }
     }

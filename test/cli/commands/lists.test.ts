@@ -120,3 +120,27 @@ ${quickHead}steps:
   expect(whole).not.toHaveProperty('leftOut');
   expect((await say('status', 'a')).out).not.toContain('Still to do');
 });
+
+describe('picks of picks', () => {
+  it('are named in the order of the file', async () => {
+    await writeFile(
+      join(folder.cwd, 'picks.yaml'),
+      `name: picks
+matrix: { n: [1, 2, 3], words: [[fox, owl]] }
+steps:
+  rate:
+    each: "{{ words }}"
+    generate:
+      model: text-pro
+      prompt: Rate {{ item }} {{ n }}.
+      responseSchema: { type: object, properties: { value: { type: number } }, required: [value] }
+  frame: { best: { from: rate, by: "{{ steps.rate.json.value }}" } }
+  pick: { best: { from: frame, by: "{{ steps.rate.json.value }}", top: 3, over: [n] } }
+  last: { from: pick/1, generate: { model: text-pro, prompt: "Say {{ n }}." } }
+`,
+    );
+    await run('picks.yaml', 'a');
+    const picked = (await rowsOf('a')).flatMap((row) => (row['picked'] ? [row['picked']] : []));
+    expect(picked.toSorted()).toEqual(['frame/1, pick/1', 'frame/1, pick/2', 'frame/1, pick/3']);
+  });
+});
