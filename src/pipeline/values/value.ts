@@ -122,7 +122,8 @@ export const isStrings = (value: unknown): value is readonly string[] =>
 
 /** Returns the number that a whole text is: finite, decimal, with blanks around it at most. */
 export function numberIn(text: string): number | undefined {
-  if (text.length > 400 || !/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text.trim())) return undefined;
+  if (text.length > 400 || !/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/.test(text.trim()))
+    return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
 }
