@@ -12,8 +12,8 @@ const seeds = 2;
  * come or a change has moved them; until then others are tried, which takes longer. Thousands of histories: `npm run sim`.
  */
 const seedsOfMost = [
-  85, 67, 186, 158, 91, 48, 92, 161, 50, 33, 55, 128, 120, 174, 20, 115, 108, 118, 102, 81, 73, 180, 80, 64,
-  49, 231,
+  231, 10, 450, 115, 96, 7, 20, 14, 477, 186, 22, 66, 108, 81, 419, 437, 43, 4, 441, 55, 120, 436, 102, 9,
+  158, 431, 468, 472, 91,
 ];
 const seedsOfAll = new Set([...seedsOfMost, ...Array.from({ length: 200 }, (_, at) => at + 1)]);
 /** Seeds in which an outcast probes a kind for all others, is one of the last of a kind that was served, or comes before all others. */
@@ -80,14 +80,14 @@ describe('simulated histories', () => {
   }, 300_000);
 
   it('notice a run that goes on with an order that was cancelled', async () => {
-    expect((await simulate(drawScenario(189))).broken).toBeUndefined();
-    expect((await simulate(drawScenario(189), 'cancels-nothing')).broken).toContain(
+    expect((await simulate(drawScenario(291))).broken).toBeUndefined();
+    expect((await simulate(drawScenario(291), 'cancels-nothing')).broken).toContain(
       'is asked more often than it may be',
     );
   }, 60_000);
 
   it('notice a run that submits again what the service lists', async () => {
-    expect(await brokenFirst(16, 'overlooks-tasks')).toContain(
+    expect(await brokenFirst(295, 'overlooks-tasks')).toContain(
       'is submitted again although the service lists its task',
     );
   }, 60_000);
