@@ -1,4 +1,4 @@
-import { spareThreads } from './draw/drawers.ts';
+import { drawingThreads } from './draw/drawers.ts';
 import type { Fault } from './faults/fault.ts';
 import type { Quirk } from './quirks.ts';
 import type { TextMarks } from './text/compose.ts';
@@ -149,7 +149,7 @@ export const defaultSettings: SandboxSettings = {
   cutMark: '[cut]',
   streamErrorMark: '[stream-error]',
   pixels: 1024,
-  drawers: spareThreads(),
+  drawers: drawingThreads(),
   imageCache: 64 * 1024 * 1024,
   bodyLimit: 32 * 1024 * 1024,
   taskLimit: 20_000,

@@ -5,8 +5,8 @@ import { drawOrder, framesOf, imagesIn, type Order } from './order.ts';
 import type { ImageOf } from './plate.ts';
 import type { ThreadOrder, ThreadReply } from './thread.ts';
 
-/** The number of threads that leaves one core to the rest of the process. */
-export const spareThreads = (): number => Math.max(1, Math.min(4, availableParallelism() - 1));
+/** The number of threads that draw: the run between the pictures takes little of a core. */
+export const drawingThreads = (): number => Math.min(4, availableParallelism());
 
 /** The built file of a thread. In the sources, which a thread could not load, there is none: pictures are drawn where they are ordered. */
 export const threadFile = import.meta.url.endsWith('.ts')
